@@ -1,0 +1,1 @@
+"""The floor: errors, validation, files, threads, the registry. It knows nothing of rooms above."""

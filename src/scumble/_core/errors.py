@@ -1,0 +1,79 @@
+"""What can go wrong, as one tree of exceptions.
+
+Every message says what failed, where, what was expected, what was found and what to do next.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class ScumbleError(Exception):
+    """Base of everything this package raises on purpose."""
+
+
+class ParameterError(ScumbleError, ValueError):
+    """A parameter has a value outside its domain."""
+
+
+class ParameterTypeError(ScumbleError, TypeError):
+    """A parameter or an input has a type that cannot be used."""
+
+
+class LabelError(ScumbleError, ValueError):
+    """A label matrix holds something other than 0/1, or has the wrong shape."""
+
+
+class DataError(ScumbleError, ValueError):
+    """The parts of a data set do not fit together."""
+
+
+class MissingDependencyError(ScumbleError, ImportError):
+    """An optional package is not installed."""
+
+
+class ReadError(ScumbleError, ValueError):
+    """A file cannot be read; carries the place.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, what was expected, what was found, what to do.
+    path : str or Path, optional
+        The file.
+    line : int, optional
+        The line in it, counted from 1.
+    column : int, optional
+        The value in that line, counted from 1.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | Path | None = None,
+        line: int | None = None,
+        column: int | None = None,
+    ) -> None:
+        self.path = None if path is None else str(path)
+        self.line = line
+        self.column = column
+        self.reason = message
+        where = [] if self.path is None else [self.path]
+        if line is not None:
+            where.append(f"line {line}")
+        if column is not None:
+            where.append(f"value {column}")
+        super().__init__(f"{', '.join(where)}: {message}" if where else message)
+
+
+class WriteError(ScumbleError):
+    """A file cannot be written; nothing half-written is left behind."""
+
+
+class DownloadError(ScumbleError):
+    """A public data set could not be fetched or is not what was promised."""
+
+
+class ScumbleWarning(UserWarning):
+    """Something worth knowing that does not stop the work."""

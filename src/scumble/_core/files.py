@@ -1,0 +1,408 @@
+"""Files in and out: any compression, bounded on the way in, all or nothing on the way out."""
+
+from __future__ import annotations
+
+import bz2
+import errno
+import gzip
+import io
+import lzma
+import os
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, cast
+
+from scumble._core.errors import ReadError, WriteError
+from scumble._core.progress import track
+
+#: Compressed forms: suffix and the bytes such a file begins with.
+COMPRESSIONS = {
+    ".gz": b"\x1f\x8b",
+    ".bz2": b"BZh",
+    ".xz": b"\xfd7zXZ\x00",
+    ".zst": b"\x28\xb5\x2f\xfd",
+}
+#: A file may grow this many times when it is decompressed (text rarely shrinks below 1/200) ...
+MAX_EXPANSION = 1000
+#: ... but nobody counts before it has this many bytes.
+EXPANSION_FREE = 64 << 20
+#: No line of a text format is longer than this.
+MAX_LINE = 1 << 30
+BLOCK = 4 << 20
+
+
+class Source:
+    """A file to read: plain or compressed, opened as often as needed.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file. Compression is recognised by content, not by name.
+    max_expansion : int or None
+        How many times larger than the file its content may be; None lifts the limit.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    name : str
+        Its name without a compression suffix: ``yeast.arff`` for ``yeast.arff.xz``.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, max_expansion: int | None = None) -> None:
+        self.path = Path(path)
+        self.max_expansion = MAX_EXPANSION if max_expansion is None else max_expansion
+        suffix = self.path.suffix.lower()
+        self.name = self.path.stem if suffix in COMPRESSIONS else self.path.name
+        self._check()
+
+    @property
+    def stem(self) -> str:
+        """The name without its format's suffix."""
+        return Path(self.name).stem
+
+    @property
+    def suffix(self) -> str:
+        """The format's suffix in lower case: ``.arff``."""
+        return Path(self.name).suffix.lower()
+
+    def error(
+        self, message: str, *, line: int | None = None, column: int | None = None
+    ) -> ReadError:
+        """Make an error that names this file.
+
+        Parameters
+        ----------
+        message : str
+            What is wrong, expected, found, to be done.
+        line, column : int, optional
+            Where, counted from 1.
+
+        Returns
+        -------
+        ReadError
+            To be raised.
+        """
+        return ReadError(message, path=self.path, line=line, column=column)
+
+    def head(self, size: int = 65536) -> bytes:
+        """Return the first bytes of the content.
+
+        Parameters
+        ----------
+        size : int
+            How many at the most.
+
+        Returns
+        -------
+        bytes
+            Decompressed.
+        """
+        with self.open(progress=False) as stream:
+            return stream.read(size)
+
+    @contextmanager
+    def open(self, *, progress: bool = True) -> Iterator[_Bounded]:
+        """Open the content as a binary stream; faults of file or compression are `ReadError`.
+
+        Parameters
+        ----------
+        progress : bool
+            Whether reading it is announced as work in progress.
+
+        Yields
+        ------
+        binary stream
+            With ``read(size)``.
+        """
+        with ExitStack() as stack:
+            try:
+                raw = stack.enter_context(open(self.path, "rb"))
+                size = os.fstat(raw.fileno()).st_size
+                advance = (
+                    stack.enter_context(track(f"Reading {self.path.name}", size))
+                    if progress
+                    else None
+                )
+                stream = stack.enter_context(_decompress(raw))
+            except OSError as error:
+                raise self._os_error(error) from error
+            yield _Bounded(self, stream, raw, size, advance)
+
+    def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
+        """Iterate over the content in blocks of whole lines.
+
+        Parameters
+        ----------
+        size : int
+            About how many bytes a block has.
+
+        Yields
+        ------
+        bytes
+            Ends with a newline, except perhaps the last.
+        """
+        with self.open() as stream:
+            rest: list[bytes] = []
+            held = 0
+            while block := stream.read(size):
+                cut = block.rfind(b"\n") + 1
+                if cut:
+                    yield b"".join([*rest, block[:cut]])
+                    rest, held = [block[cut:]], len(block) - cut
+                else:
+                    rest.append(block)
+                    held += len(block)
+                if held > MAX_LINE:
+                    raise self.error(
+                        f"a line is longer than {MAX_LINE} bytes. Is this a text file?"
+                    )
+            if held:
+                yield b"".join(rest)
+
+    def _check(self) -> None:
+        try:
+            is_directory = self.path.is_dir()
+            size = -1 if is_directory else self.path.stat().st_size
+        except (OSError, ValueError) as error:
+            raise self._os_error(error) from error
+        if is_directory:
+            raise self.error("this is a directory. Expected a file: name one inside it.")
+        if size == 0 and self.path.is_file():
+            raise self.error("the file is empty. Expected a data set.")
+
+    def _os_error(self, error: Exception) -> ReadError:
+        if isinstance(error, FileNotFoundError):
+            return self.error("no such file. Check the path.")
+        if isinstance(error, PermissionError):
+            return self.error("no permission to read the file. Check its access rights.")
+        reason = getattr(error, "strerror", None) or str(error)
+        return self.error(f"the file cannot be read: {reason}.")
+
+
+class _Bounded:
+    """A stream that turns faults into `ReadError` and stops a decompression bomb."""
+
+    def __init__(
+        self, source: Source, stream: Any, raw: IO[bytes], size: int, advance: Any
+    ) -> None:
+        self._source, self._stream, self._raw, self._size = source, stream, raw, size
+        self._advance, self._told, self._given = advance, 0, 0
+
+    def read(self, size: int = -1) -> bytes:
+        """Read up to ``size`` bytes; fewer only at the end.
+
+        Parameters
+        ----------
+        size : int
+            How many; negative for all.
+
+        Returns
+        -------
+        bytes
+            Empty at the end.
+        """
+        parts: list[bytes] = []
+        wanted = size
+        while wanted != 0:
+            part = self._read_some(min(wanted, BLOCK) if wanted > 0 else BLOCK)
+            if not part:
+                break
+            parts.append(part)
+            wanted -= len(part) if size > 0 else 0
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _read_some(self, size: int) -> bytes:
+        try:
+            part = cast(bytes, self._stream.read(size))
+        except (EOFError, OSError, lzma.LZMAError, zlib.error, ValueError) as error:
+            if isinstance(error, PermissionError):
+                raise self._source._os_error(error) from error
+            raise self._source.error(
+                f"the compressed file is damaged or cut short ({error}). Fetch it again."
+            ) from error
+        self._given += len(part)
+        self._refuse_bomb()
+        if self._advance is not None:
+            position = self._raw.tell()
+            self._advance(position - self._told)
+            self._told = position
+        return part
+
+    def _refuse_bomb(self) -> None:
+        allowed = max(EXPANSION_FREE, self._source.max_expansion * self._size)
+        if self._size and self._given > allowed:
+            raise self._source.error(
+                f"{self._size} bytes grew to more than {allowed} when decompressed, over "
+                f"{self._source.max_expansion} times. Expected data, this looks like a "
+                "decompression bomb. If it is not, decompress the file yourself."
+            )
+
+
+@contextmanager
+def _decompress(raw: IO[bytes]) -> Iterator[Any]:
+    """Wrap a raw file by the compression its first bytes show."""
+    start = raw.read(8)
+    raw.seek(0)
+    suffix = next((s for s, magic in COMPRESSIONS.items() if start.startswith(magic)), None)
+    if suffix == ".gz":
+        with gzip.GzipFile(fileobj=raw, mode="rb") as stream:
+            yield stream
+    elif suffix == ".bz2":
+        with bz2.BZ2File(raw, "rb") as stream:
+            yield stream
+    elif suffix == ".xz":
+        with lzma.LZMAFile(raw, "rb") as stream:
+            yield stream
+    elif suffix == ".zst":
+        import pyarrow as pa
+
+        with pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd") as stream:
+            yield stream
+    else:
+        yield raw
+
+
+class Target:
+    """One or several files to write: they appear together and whole, or not at all.
+
+    Parameters
+    ----------
+    path : str or Path
+        The main file. A suffix such as ``.gz`` asks for compression.
+
+    Attributes
+    ----------
+    path : Path
+        The main file.
+    name : str
+        Its name without a compression suffix.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        suffix = self.path.suffix.lower()
+        self.compression = suffix if suffix in COMPRESSIONS else ""
+        self.name = self.path.stem if self.compression else self.path.name
+        self._pending: list[tuple[Path, Path]] = []
+
+    @property
+    def stem(self) -> str:
+        """The name without its format's suffix."""
+        return Path(self.name).stem
+
+    @property
+    def suffix(self) -> str:
+        """The format's suffix in lower case."""
+        return Path(self.name).suffix.lower()
+
+    @contextmanager
+    def open(self, path: Path | None = None) -> Iterator[IO[bytes]]:
+        """Open the main file, or another beside it, for writing bytes.
+
+        Parameters
+        ----------
+        path : Path, optional
+            Another file, never compressed; by default the main one.
+
+        Yields
+        ------
+        binary stream
+            What is written becomes visible when `commit` is called.
+        """
+        final = self.path if path is None else path
+        compression = self.compression if path is None else ""
+        with _write_errors(final):
+            if final.is_dir():
+                raise WriteError(f"{final}: this is a directory. Expected a file name.")
+            handle, temporary = tempfile.mkstemp(prefix=f".{final.name}.", dir=final.parent)
+            self._pending.append((Path(temporary), final))
+            with os.fdopen(handle, "wb") as raw, _compress(raw, compression) as stream:
+                yield stream
+
+    def commit(self) -> None:
+        """Put all files written so far in their places."""
+        for temporary, final in self._pending:
+            with _write_errors(final):
+                os.chmod(temporary, 0o666 & ~_umask())
+        while self._pending:
+            temporary, final = self._pending[0]
+            with _write_errors(final):
+                os.replace(temporary, final)
+            self._pending.pop(0)
+
+    def discard(self) -> None:
+        """Remove what was written and not committed."""
+        while self._pending:
+            with suppress(OSError):
+                self._pending.pop()[0].unlink()
+
+
+@contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[Target]:
+    """Write to ``path`` atomically: commit on success, leave nothing behind on failure.
+
+    Parameters
+    ----------
+    path : str or Path
+        The main file.
+
+    Yields
+    ------
+    Target
+        Open streams on it.
+    """
+    target = Target(path)
+    try:
+        yield target
+        target.commit()
+    finally:
+        target.discard()
+
+
+@contextmanager
+def _compress(raw: IO[bytes], compression: str) -> Iterator[IO[bytes]]:
+    """Wrap a raw file; the same content always gives the same bytes (no time stamps)."""
+    if compression == ".gz":
+        with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as stream:
+            yield cast(IO[bytes], stream)
+    elif compression == ".bz2":
+        with bz2.BZ2File(raw, "wb") as stream:
+            yield cast(IO[bytes], stream)
+    elif compression == ".xz":
+        with lzma.LZMAFile(raw, "wb") as stream:
+            yield cast(IO[bytes], stream)
+    elif compression == ".zst":
+        import pyarrow as pa
+
+        with pa.CompressedOutputStream(pa.PythonFile(raw, "w"), "zstd") as stream:
+            yield stream
+    else:
+        with io.BufferedWriter(cast(Any, raw), BLOCK) as stream:
+            yield cast(IO[bytes], stream)
+
+
+@contextmanager
+def _write_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            reason = "the disk is full. Free some space or write elsewhere"
+        elif isinstance(error, FileNotFoundError):
+            reason = f"the folder {path.parent} does not exist. Create it first"
+        elif isinstance(error, PermissionError):
+            reason = "no permission to write there"
+        else:
+            reason = error.strerror or str(error)
+        raise WriteError(f"{path}: cannot be written: {reason}. No file was changed.") from error
+
+
+def _umask() -> int:
+    """Read the process's umask, which can only be done by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

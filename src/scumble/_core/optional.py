@@ -1,0 +1,45 @@
+"""Optional packages: imported where they are used, with an answer when they are missing."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+from scumble._core.errors import MissingDependencyError
+
+
+def require(module: str, *, purpose: str, extra: str) -> ModuleType:
+    """Import ``module`` or say which command installs it.
+
+    Parameters
+    ----------
+    module : str
+        What to import, such as ``"matplotlib.pyplot"``.
+    purpose : str
+        Who needs it, as the message's subject.
+    extra : str
+        The extra of this package that brings it.
+
+    Returns
+    -------
+    module
+        The imported module.
+
+    Raises
+    ------
+    MissingDependencyError
+        If it cannot be imported.
+
+    Examples
+    --------
+    >>> from scumble._core.optional import require
+    >>> require("json", purpose="this example", extra="none").dumps([1])
+    '[1]'
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise MissingDependencyError(
+            f"{purpose} requires {package}: pip install 'scumble[{extra}]'."
+        ) from error

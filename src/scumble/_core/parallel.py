@@ -1,0 +1,168 @@
+"""Threads that change the time and never the result.
+
+Work is cut into blocks by the shape of the data alone. Threads pick blocks; every block writes
+to a place of its own, and partial results are combined in block order.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+import numpy as np
+
+from scumble._core.errors import ParameterError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+#: Below this many elements a second thread costs more than it brings.
+SERIAL_BELOW = 200_000
+
+_limit: ContextVar[int | None] = ContextVar("scumble_threads", default=None)
+
+
+def thread_count(n_jobs: int | None = None) -> int:
+    """Tell how many threads to use.
+
+    Parameters
+    ----------
+    n_jobs : int, optional
+        As scikit-learn spells it: a number, or negative to count from the number of cores.
+        None takes the surrounding `limit_threads`, then ``SCUMBLE_NUM_THREADS``, then all cores
+        this process may use.
+
+    Returns
+    -------
+    int
+        At least 1.
+
+    Examples
+    --------
+    >>> from scumble._core.parallel import limit_threads, thread_count
+    >>> with limit_threads(3):
+    ...     thread_count()
+    3
+    """
+    if n_jobs is None:
+        n_jobs = _limit.get()
+    if n_jobs is None:
+        n_jobs = _from_environment()
+    if n_jobs is None:
+        return _cores()
+    if n_jobs == 0:
+        raise ParameterError("The 'n_jobs' parameter must be a nonzero int or None. Got 0 instead.")
+    return n_jobs if n_jobs > 0 else max(1, _cores() + 1 + n_jobs)
+
+
+@contextmanager
+def limit_threads(n_jobs: int | None) -> Iterator[None]:
+    """Use at most ``n_jobs`` threads inside the ``with`` block.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        See `thread_count`; None changes nothing.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> with scumble.limit_threads(1):
+    ...     scumble.measures.mean_ir([[1, 0], [1, 1]])
+    1.5
+    """
+    token = _limit.set(_limit.get() if n_jobs is None else thread_count(n_jobs))
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+def run(work: Callable[[T], R], blocks: Sequence[T], *, n_jobs: int | None = None) -> list[R]:
+    """Do ``work`` on every block and return the results in block order.
+
+    Parameters
+    ----------
+    work : callable
+        Must release the GIL for most of its time (a compiled kernel) to gain from threads.
+    blocks : sequence
+        What to work on.
+    n_jobs : int, optional
+        See `thread_count`.
+
+    Returns
+    -------
+    list
+        One result a block. The first exception is raised, after all threads have stopped.
+    """
+    n_threads = min(thread_count(n_jobs), len(blocks))
+    if n_threads <= 1:
+        return [work(block) for block in blocks]
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(work, blocks))
+
+
+def row_blocks(indptr: np.ndarray[Any, Any], n_blocks: int) -> list[tuple[int, int]]:
+    """Cut rows into ranges that hold about equally many elements.
+
+    Parameters
+    ----------
+    indptr : ndarray of shape (n_rows + 1,)
+        Row pointers of a CSR matrix.
+    n_blocks : int
+        How many ranges at the most.
+
+    Returns
+    -------
+    list of (start, stop)
+        Non-empty ranges that cover all rows in order; they depend on the data alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scumble._core.parallel import row_blocks
+    >>> row_blocks(np.array([0, 8, 9, 10, 16]), 2)
+    [(0, 1), (1, 4)]
+    """
+    n_rows = len(indptr) - 1
+    # A row costs something even when it is empty, hence the row number beside its elements.
+    total = int(indptr[-1]) + n_rows
+    wanted = np.arange(1, n_blocks) * total // max(n_blocks, 1)
+    cuts = [0, *(_first_row_at(indptr, int(cost)) for cost in wanted), n_rows]
+    return [(a, b) for a, b in zip(cuts, cuts[1:], strict=False) if b > a]
+
+
+def _first_row_at(indptr: np.ndarray[Any, Any], cost: int) -> int:
+    """Find the first row r with indptr[r] + r >= cost by bisection."""
+    low, high = 0, len(indptr) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if int(indptr[middle]) + middle < cost:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def _cores() -> int:
+    """Count the cores this process may use, which may be fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _from_environment() -> int | None:
+    """Read SCUMBLE_NUM_THREADS."""
+    value = os.environ.get("SCUMBLE_NUM_THREADS")
+    if not value:
+        return None
+    if not value.isdigit() or int(value) < 1:
+        raise ParameterError(
+            f"The environment variable SCUMBLE_NUM_THREADS must be an int in [1, inf). "
+            f"Got {value!r} instead."
+        )
+    return int(value)

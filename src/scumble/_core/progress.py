@@ -1,0 +1,72 @@
+"""Long work tells how far it is; who shows it is decided at the front door.
+
+Rooms call `track`. Nothing is printed unless a front door (the command line, the web page) has
+put a sink in place with `show_progress`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Protocol
+
+
+class Sink(Protocol):
+    """What a front door provides."""
+
+    def start(self, title: str, total: int | None) -> Callable[[int], None]:
+        """Begin a task and return the function that advances it."""
+
+    def finish(self) -> None:
+        """End the task begun last."""
+
+
+_sink: ContextVar[Sink | None] = ContextVar("scumble_progress", default=None)
+
+
+@contextmanager
+def show_progress(sink: Sink) -> Iterator[None]:
+    """Send the progress of all work inside the ``with`` block to ``sink``.
+
+    Parameters
+    ----------
+    sink : Sink
+        Where it goes.
+    """
+    token = _sink.set(sink)
+    try:
+        yield
+    finally:
+        _sink.reset(token)
+
+
+@contextmanager
+def track(title: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """Announce a piece of work; call the yielded function with each step done.
+
+    Parameters
+    ----------
+    title : str
+        What is being done, as a person would say it.
+    total : int, optional
+        How many steps there are.
+
+    Yields
+    ------
+    callable
+        Takes the number of steps done since the last call.
+    """
+    sink = _sink.get()
+    if sink is None:
+        yield _ignore
+        return
+    advance = sink.start(title, total)
+    try:
+        yield advance
+    finally:
+        sink.finish()
+
+
+def _ignore(_steps: int) -> None:
+    """Show nothing."""

@@ -1,0 +1,326 @@
+"""The door: every label matrix becomes one canonical sparse form here, once.
+
+Inside, ``Y`` is always a boolean `scipy.sparse.csr_array` with sorted indices, no duplicates and
+no stored zeros. Kernels read its ``indptr`` and ``indices`` and never ask again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.errors import LabelError, ParameterError, ParameterTypeError
+from scumble._core.parallel import SERIAL_BELOW, row_blocks, run
+
+_HINT = "Labels must be 0/1 or True/False."
+
+
+def check_labels(Y: Any, *, caller: str = "scumble") -> sparse.csr_array:
+    """Bring labels into canonical form, or refuse them with the first offending cell.
+
+    Parameters
+    ----------
+    Y : array, sparse matrix, DataFrame, or list of label lists
+        Labels of shape (n_samples, n_labels) holding 0/1 or True/False. Lists of strings, of
+        sets, or of unequal length are read as the labels each instance has; lists of equal
+        length are read as rows of an indicator matrix.
+    caller : str
+        Who asks, for the message.
+
+    Returns
+    -------
+    csr_array of bool
+        Sorted indices, no duplicates, no stored zeros. Shares memory with a canonical input.
+
+    Raises
+    ------
+    LabelError
+        If a cell is not 0/1, or ``Y`` is not two-dimensional.
+
+    Examples
+    --------
+    >>> from scumble._core.validation import check_labels
+    >>> check_labels([["comedy", "war"], [], ["war"]]).toarray().astype(int)
+    array([[1, 1],
+           [0, 0],
+           [0, 1]])
+    """
+    return check_named_labels(Y, caller=caller)[0]
+
+
+def check_named_labels(
+    Y: Any, *, caller: str = "scumble"
+) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
+    """Do what `check_labels` does and also return the labels' names where ``Y`` has any.
+
+    Parameters
+    ----------
+    Y : array, sparse matrix, DataFrame, or list of label lists
+        See `check_labels`.
+    caller : str
+        Who asks, for the message.
+
+    Returns
+    -------
+    Y : csr_array of bool
+        The canonical form.
+    names : tuple of str or None
+        Column names of a DataFrame, or the sorted labels of label lists.
+    """
+    if sparse.issparse(Y):
+        return _from_sparse(Y, caller), None
+    if isinstance(Y, np.ndarray):
+        return _from_dense(Y, caller, None), None
+    if isinstance(Y, list | tuple):
+        return _from_lists(Y, caller)
+    if hasattr(Y, "__array__") and not hasattr(Y, "columns"):
+        return _from_dense(np.asarray(Y), caller, None), None
+    return _from_frame(Y, caller)
+
+
+def check_same_length(X: Any, Y: Any, *, caller: str) -> None:
+    """Refuse ``X`` and ``Y`` with different numbers of rows.
+
+    Parameters
+    ----------
+    X, Y : array or sparse matrix
+        Both with a ``shape``.
+    caller : str
+        Who asks, for the message.
+    """
+    if X.shape[0] != Y.shape[0]:
+        raise LabelError(
+            f"{caller}: X and Y must have equally many rows. "
+            f"Found inconsistent numbers of samples: {X.shape[0]} in X and {Y.shape[0]} in Y."
+        )
+
+
+def check_choice(value: Any, choices: Sequence[str], *, name: str, caller: str) -> str:
+    """Refuse a parameter that is none of ``choices``.
+
+    Parameters
+    ----------
+    value : object
+        What was given.
+    choices : sequence of str
+        What is allowed.
+    name, caller : str
+        Names of the parameter and of its owner, for the message.
+
+    Returns
+    -------
+    str
+        The value.
+    """
+    if not isinstance(value, str) or value not in choices:
+        allowed = ", ".join(repr(choice) for choice in choices)
+        raise ParameterError(
+            f"The {name!r} parameter of {caller} must be one of {allowed}. Got {value!r} instead."
+        )
+    return value
+
+
+def check_count(value: Any, *, name: str, caller: str, minimum: int = 1) -> int:
+    """Refuse a parameter that is not an integer of at least ``minimum``.
+
+    Parameters
+    ----------
+    value : object
+        What was given.
+    name, caller : str
+        Names of the parameter and of its owner, for the message.
+    minimum : int
+        The smallest value allowed.
+
+    Returns
+    -------
+    int
+        The value.
+    """
+    is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool | np.bool_)
+    if not is_integer or value < minimum:
+        raise ParameterError(
+            f"The {name!r} parameter of {caller} must be an int in [{minimum}, inf). "
+            f"Got {value!r} instead."
+        )
+    return int(value)
+
+
+def _from_sparse(Y: Any, caller: str) -> sparse.csr_array:
+    if len(Y.shape) != 2:
+        raise _wrong_shape(Y.shape, caller)
+    if Y.dtype.kind not in "biuf":
+        raise ParameterTypeError(f"{caller}: {_HINT} Got values of type {Y.dtype} instead.")
+    if Y.format != "csr":
+        Y = Y.tocsr()  # COO duplicates are summed here, as everywhere in scipy
+    if Y.dtype != bool:
+        present = Y.data != 0
+        if not np.all(Y.data[present] == 1):
+            raise _first_bad_stored(Y, caller)
+        Y = sparse.csr_array((present, Y.indices, Y.indptr), shape=Y.shape)
+    elif not isinstance(Y, sparse.csr_array):
+        Y = sparse.csr_array(Y)
+    return _canonical(Y, caller)
+
+
+def _canonical(Y: sparse.csr_array, caller: str) -> sparse.csr_array:
+    """Sort indices, drop stored zeros and duplicates; leave a canonical matrix untouched."""
+    if Y.data.all() and _rows_strictly_increase(Y, caller):
+        return Y
+    Y = Y.copy()
+    Y.has_canonical_format = False  # scipy's cached answer may be out of date
+    Y.has_sorted_indices = False
+    Y.eliminate_zeros()
+    Y.sum_duplicates()
+    return Y
+
+
+def _rows_strictly_increase(Y: sparse.csr_array, caller: str) -> bool:
+    """Check all column indices: in range (else refuse), sorted and unique (else say no)."""
+    from scumble._core.kernels import check_rows
+
+    if Y.nnz == 0:
+        return True
+    n_blocks = 1 if Y.nnz < SERIAL_BELOW else 64
+    states = run(
+        lambda block: check_rows(Y.indptr, Y.indices, block[0], block[1], Y.shape[1]),
+        row_blocks(Y.indptr, n_blocks),
+    )
+    if min(states) < 0:
+        raise LabelError(
+            f"{caller}: a sparse label matrix with {Y.shape[1]} columns stores a column index "
+            "outside of them. Rebuild it, or run its check_format()."
+        )
+    return all(state == 1 for state in states)
+
+
+def _from_dense(
+    Y: np.ndarray[Any, Any], caller: str, names: tuple[str, ...] | None
+) -> sparse.csr_array:
+    if Y.ndim != 2:
+        raise _wrong_shape(Y.shape, caller)
+    if Y.dtype == object:
+        Y = _objects_to_numbers(Y, caller, names)
+    if Y.dtype.kind not in "biuf":
+        raise ParameterTypeError(f"{caller}: {_HINT} Got values of type {Y.dtype} instead.")
+    present = Y if Y.dtype == bool else Y == 1
+    if Y.dtype != bool:
+        wrong = ~(present | (Y == 0))
+        if wrong.any():
+            row, column = np.unravel_index(int(wrong.argmax()), Y.shape)
+            raise _bad_cell(int(row), int(column), Y[row, column].item(), caller, names)
+    return sparse.csr_array(present)
+
+
+def _objects_to_numbers(
+    Y: np.ndarray[Any, Any], caller: str, names: tuple[str, ...] | None
+) -> np.ndarray[Any, Any]:
+    """Turn Python objects (mixed columns of a frame) into floats, cell by cell when it fails."""
+    try:
+        return Y.astype(float)
+    except (TypeError, ValueError):
+        for row, column in np.ndindex(Y.shape):
+            if Y[row, column] not in (0, 1):
+                raise _bad_cell(row, column, Y[row, column], caller, names) from None
+        raise
+
+
+def _from_lists(Y: Sequence[Any], caller: str) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
+    if not Y:
+        raise LabelError(f"{caller}: Y is an empty list, so its number of labels is unknown.")
+    rows = [_as_row(row, number, caller) for number, row in enumerate(Y)]
+    of_names = any(isinstance(item, str) for row in rows for item in row)
+    of_sets = any(isinstance(row, Set) for row in Y)
+    if of_names or of_sets or len({len(row) for row in rows}) > 1:
+        return _from_label_lists(rows, caller, of_names=of_names)
+    return _from_dense(np.array([list(row) for row in rows]), caller, None), None
+
+
+def _as_row(row: Any, number: int, caller: str) -> Sequence[Any]:
+    if isinstance(row, str) or not isinstance(row, Sequence | Set | np.ndarray):
+        raise LabelError(
+            f"{caller}: Y must be two-dimensional; row {number} is {row!r}. "
+            "Expected 2D array: give one row, or one list of labels, per instance."
+        )
+    return sorted(row, key=str) if isinstance(row, Set) else row  # type: ignore[return-value]
+
+
+def _from_label_lists(
+    rows: list[Sequence[Any]], caller: str, *, of_names: bool
+) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
+    wanted: type | tuple[type, ...] = str if of_names else (int, np.integer)
+    for number, row in enumerate(rows):
+        for item in row:
+            if (
+                not isinstance(item, wanted)
+                or isinstance(item, bool)
+                or (not of_names and item < 0)
+            ):
+                raise LabelError(
+                    f"{caller}: row {number} of the label lists holds {item!r}. Expected label "
+                    "names (all strings) or label numbers from 0 (all integers)."
+                )
+    names = tuple(sorted({item for row in rows for item in row})) if of_names else None
+    if names is None:
+        flat = [int(item) for row in rows for item in row]
+        n_labels = max(flat, default=-1) + 1
+    else:
+        position = {name: index for index, name in enumerate(names)}
+        flat = [position[item] for row in rows for item in row]
+        n_labels = len(names)
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    Y = sparse.csr_array((np.ones(len(flat), bool), flat, indptr), shape=(len(rows), n_labels))
+    return _canonical(Y, caller), names
+
+
+def _from_frame(Y: Any, caller: str) -> tuple[sparse.csr_array, tuple[str, ...]]:
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(Y, eager_only=True)
+    except TypeError:
+        raise ParameterTypeError(
+            f"{caller}: Y must be an array, a sparse matrix, a DataFrame or a list of label "
+            f"lists. Got {type(Y).__name__} instead."
+        ) from None
+    names = tuple(str(name) for name in frame.columns)
+    columns = [_frame_column(frame[name], name, at, caller) for at, name in enumerate(names)]
+    present = np.column_stack(columns) if columns else np.zeros((len(frame), 0), bool)
+    return sparse.csr_array(present), names
+
+
+def _frame_column(column: Any, name: str, at: int, caller: str) -> np.ndarray[Any, Any]:
+    values = column.to_numpy()
+    if values.dtype == bool:
+        return values
+    return _from_dense(values.reshape(-1, 1), caller, (name,)).toarray().ravel()
+
+
+def _wrong_shape(shape: tuple[int, ...], caller: str) -> LabelError:
+    return LabelError(
+        f"{caller}: Y must be two-dimensional, (n_samples, n_labels). Got shape {shape} instead. "
+        "Expected 2D array: for a single label use Y.reshape(-1, 1)."
+    )
+
+
+def _bad_cell(
+    row: int, column: int, value: Any, caller: str, names: tuple[str, ...] | None
+) -> LabelError:
+    where = f"column {column}" if names is None else f"column {names[column]!r}"
+    missing = value is None or (isinstance(value, float) and np.isnan(value))
+    found = "is missing" if missing else f"holds {value!r}"
+    more = (
+        ""
+        if missing or names is not None
+        else " If Y is meant as label lists, give sets or label names instead of equal-length lists."
+    )
+    return LabelError(f"{caller}: the label cell in row {row}, {where} {found}. {_HINT}{more}")
+
+
+def _first_bad_stored(Y: Any, caller: str) -> LabelError:
+    at = int(((Y.data != 0) & (Y.data != 1)).argmax())
+    row = int(np.searchsorted(Y.indptr, at, side="right")) - 1
+    return _bad_cell(row, int(Y.indices[at]), Y.data[at].item(), caller, None)

@@ -1,0 +1,435 @@
+"""One immutable data set: features, labels, their names, and nothing derived."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, overload
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.errors import DataError, ParameterError
+from scumble._core.validation import check_named_labels
+
+Kind = Literal["numeric", "nominal", "string", "date"]
+KINDS: tuple[Kind, ...] = ("numeric", "nominal", "string", "date")
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """What a column of ``X`` means.
+
+    Parameters
+    ----------
+    name : str
+        Its name, unique in the data set.
+    kind : {"numeric", "nominal", "string", "date"}
+        ``X`` holds numbers for *numeric*, codes of `categories` for *nominal* and *string*, and
+        milliseconds since 1970 (UTC) for *date*.
+    categories : tuple of str
+        The declared values of a *nominal* feature, or the texts of a *string* one, by code.
+    integer : bool
+        Whether a *numeric* feature holds whole numbers only.
+    date_format : str or None
+        How a *date* is written in files, in the manner of Java's SimpleDateFormat.
+
+    Examples
+    --------
+    >>> from scumble.data import Feature
+    >>> Feature("colour", "nominal", ("red", "green")).is_categorical
+    True
+    """
+
+    name: str
+    kind: Kind = "numeric"
+    categories: tuple[str, ...] = ()
+    integer: bool = False
+    date_format: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ParameterError(
+                f"The kind of feature {self.name!r} must be one of {', '.join(KINDS)}. "
+                f"Got {self.kind!r} instead."
+            )
+        if self.categories and not self.is_categorical:
+            raise DataError(f"The {self.kind} feature {self.name!r} cannot have categories.")
+        if self.categories and len(set(self.categories)) < len(self.categories):
+            raise DataError(f"The categories of feature {self.name!r} repeat a value.")
+
+    @property
+    def is_categorical(self) -> bool:
+        """Whether ``X`` holds codes rather than quantities."""
+        return self.kind in ("nominal", "string")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MultilabelDataset:
+    """Instances with features and any number of labels each.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_features)
+        Features; missing values are NaN. Kept as float ndarray or `scipy.sparse.csr_array`.
+    Y : array, sparse matrix, DataFrame or list of label lists
+        Labels, see `scumble.measures`. Kept as a boolean `scipy.sparse.csr_array`.
+    features : sequence of Feature or str, optional
+        The columns of ``X``; names alone make numeric features. By default x0, x1, ...
+    labels : sequence of str, optional
+        Names of the labels; by default those ``Y`` brings, or y0, y1, ...
+    name : str
+        Name of the data set.
+    weights : array of shape (n_samples,), optional
+        Weight of every instance.
+    label_parents : sequence of int, optional
+        For hierarchical labels the number of each label's parent, -1 at the top.
+
+    Examples
+    --------
+    >>> from scumble import MultilabelDataset
+    >>> films = MultilabelDataset([[90.0], [150.0]], [["comedy"], ["drama", "war"]], name="films")
+    >>> films
+    <MultilabelDataset 'films': 2 instances, 1 feature, 3 labels>
+    >>> films.labels
+    ('comedy', 'drama', 'war')
+    >>> films[[1]].Y.toarray()
+    array([[False,  True,  True]])
+    """
+
+    X: np.ndarray[Any, Any] | sparse.csr_array
+    Y: sparse.csr_array
+    features: tuple[Feature, ...] = None  # type: ignore[assignment]  # filled in __post_init__
+    labels: tuple[str, ...] = None  # type: ignore[assignment]  # filled in __post_init__
+    name: str = ""
+    weights: np.ndarray[Any, Any] | None = None
+    label_parents: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        Y, names = check_named_labels(self.Y, caller="MultilabelDataset")
+        X = _as_features(self.X)
+        if X.shape[0] != Y.shape[0]:
+            raise DataError(
+                f"X has {X.shape[0]} rows and Y has {Y.shape[0]}. Expected one row per instance "
+                "in both."
+            )
+        self._set("X", _frozen(X))
+        self._set("Y", _frozen(Y))
+        self._set("features", _as_feature_tuple(self.features, X.shape[1]))
+        labels = self.labels if self.labels is not None else names
+        self._set("labels", _as_label_tuple(labels, Y.shape[1]))
+        self._set("weights", _as_weights(self.weights, Y.shape[0]))
+        self._set("label_parents", _as_parents(self.label_parents, Y.shape[1]))
+        _refuse_repeated([feature.name for feature in self.features], "feature")
+        _refuse_repeated(self.labels, "label")
+
+    def _set(self, field: str, value: Any) -> None:
+        object.__setattr__(self, field, value)
+
+    @property
+    def n_instances(self) -> int:
+        """Number of rows."""
+        return int(self.Y.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of ``X``."""
+        return int(self.X.shape[1])
+
+    @property
+    def n_labels(self) -> int:
+        """Number of columns of ``Y``."""
+        return int(self.Y.shape[1])
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether ``X`` is stored sparse."""
+        return sparse.issparse(self.X)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the columns of ``X``."""
+        return tuple(feature.name for feature in self.features)
+
+    @property
+    def categorical_features(self) -> dict[int, int]:
+        """Columns that hold codes, with their number of declared values."""
+        return {
+            at: len(feature.categories)
+            for at, feature in enumerate(self.features)
+            if feature.is_categorical
+        }
+
+    def __len__(self) -> int:
+        return self.n_instances
+
+    def __repr__(self) -> str:
+        counts = (
+            _counted(self.n_instances, "instance"),
+            _counted(self.n_features, "feature"),
+            _counted(self.n_labels, "label"),
+        )
+        return f"<MultilabelDataset {self.name!r}: {', '.join(counts)}>"
+
+    @overload
+    def __getitem__(self, rows: slice) -> MultilabelDataset: ...
+    @overload
+    def __getitem__(self, rows: Sequence[int] | np.ndarray[Any, Any]) -> MultilabelDataset: ...
+
+    def __getitem__(self, rows: Any) -> MultilabelDataset:
+        """Select rows by a slice, a list of row numbers or a boolean mask."""
+        if isinstance(rows, int | np.integer):
+            raise DataError(
+                f"A single row is no data set. Use data[[{int(rows)}]] to get one with one row."
+            )
+        index = np.arange(self.n_instances)[rows]
+        return self.with_rows(self.X[index], self.Y[index], index)
+
+    def with_rows(
+        self, X: Any, Y: Any, sample_indices: np.ndarray[Any, Any] | None = None
+    ) -> MultilabelDataset:
+        """Make a data set with the same columns and other rows.
+
+        Parameters
+        ----------
+        X, Y : array or sparse matrix
+            The new rows.
+        sample_indices : array of int, optional
+            The row each new one comes from; needed to carry weights over.
+
+        Returns
+        -------
+        MultilabelDataset
+            Features, labels and name as here.
+        """
+        weights = self.weights
+        if weights is not None:
+            if sample_indices is None:
+                raise DataError("The data has weights: say which row each new one comes from.")
+            weights = weights[sample_indices]
+        return replace(self, X=X, Y=Y, weights=weights)
+
+    def __add__(self, other: MultilabelDataset) -> MultilabelDataset:
+        """Append the rows of ``other``, which must have the same columns."""
+        if not isinstance(other, MultilabelDataset):
+            return NotImplemented
+        return MultilabelDataset.concat([self, other])
+
+    @classmethod
+    def concat(cls, parts: Iterable[MultilabelDataset]) -> MultilabelDataset:
+        """Put the rows of several data sets with the same columns one after another.
+
+        Parameters
+        ----------
+        parts : iterable of MultilabelDataset
+            At least one.
+
+        Returns
+        -------
+        MultilabelDataset
+            Named like the first.
+        """
+        parts = list(parts)
+        if not parts:
+            raise DataError("Nothing to concatenate: give at least one data set.")
+        first = parts[0]
+        for part in parts[1:]:
+            _refuse_other_columns(first, part)
+        X: Any = (
+            sparse.vstack([sparse.csr_array(part.X) for part in parts], format="csr")
+            if any(part.is_sparse for part in parts)
+            else np.concatenate([part.X for part in parts])
+        )
+        Y = sparse.vstack([part.Y for part in parts], format="csr")
+        return replace(first, X=X, Y=Y, weights=_concat_weights(parts))
+
+    def __eq__(self, other: object) -> bool:
+        """Compare everything a data set holds; missing values equal each other."""
+        if not isinstance(other, MultilabelDataset):
+            return NotImplemented
+        return (
+            self.name == other.name
+            and self.features == other.features
+            and self.labels == other.labels
+            and self.label_parents == other.label_parents
+            and _same(self.weights, other.weights)
+            and self.X.shape == other.X.shape
+            and _same_matrix(self.Y, other.Y)
+            and _same_matrix(self.X, other.X)
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # arrays are compared, not hashed
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        label_columns: Sequence[str] | str,
+        name: str = "",
+        weight_column: str | None = None,
+    ) -> MultilabelDataset:
+        """Make a data set from a pandas, polars or Arrow table.
+
+        Parameters
+        ----------
+        frame : DataFrame or Table
+            Numbers, booleans, text and categorical columns.
+        label_columns : sequence of str or str
+            The 0/1 columns that are labels, or the one column that holds lists of labels.
+        name : str
+            Name of the data set.
+        weight_column : str, optional
+            A column with the weights of the instances.
+
+        Returns
+        -------
+        MultilabelDataset
+            Text and categorical columns become nominal features.
+        """
+        from scumble.data.frames import dataset_from_frame
+
+        return dataset_from_frame(
+            frame, label_columns=label_columns, name=name, weight_column=weight_column
+        )
+
+    def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
+        """Make a table with one column per feature, then one per label.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+            Which library's table.
+
+        Returns
+        -------
+        DataFrame or Table
+            Nominal features as categoricals, labels as booleans.
+        """
+        from scumble.data.frames import dataset_to_frame
+
+        return dataset_to_frame(self, backend)
+
+
+def _as_features(X: Any) -> np.ndarray[Any, Any] | sparse.csr_array:
+    if sparse.issparse(X):
+        X = sparse.csr_array(X, dtype=np.float64)
+        if not (X.has_canonical_format and X.data.all()):
+            X = X.copy()
+            X.sum_duplicates()
+            X.eliminate_zeros()
+        return X
+    try:
+        X = np.ascontiguousarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"X must hold numbers ({error}). Use MultilabelDataset.from_frame for text columns."
+        ) from None
+    if X.ndim != 2:
+        raise DataError(f"X must be two-dimensional. Got shape {X.shape} instead.")
+    return X
+
+
+def _frozen(matrix: Any) -> Any:
+    """Return a view of the matrix whose arrays cannot be written to."""
+    if sparse.issparse(matrix):
+        view = sparse.csr_array(matrix.shape, dtype=matrix.dtype)
+        for part in ("data", "indices", "indptr"):
+            setattr(view, part, _frozen(getattr(matrix, part)))
+        view.has_canonical_format = view.has_sorted_indices = True
+        return view
+    view = matrix.view()
+    view.flags.writeable = False
+    return view
+
+
+def _as_feature_tuple(
+    features: Sequence[Feature | str] | None, n_features: int
+) -> tuple[Feature, ...]:
+    if features is None:
+        features = [f"x{at}" for at in range(n_features)]
+    if len(features) != n_features:
+        raise DataError(f"X has {n_features} columns, but {len(features)} features are named.")
+    return tuple(
+        feature if isinstance(feature, Feature) else Feature(str(feature)) for feature in features
+    )
+
+
+def _as_label_tuple(labels: Sequence[str] | None, n_labels: int) -> tuple[str, ...]:
+    if labels is None:
+        labels = [f"y{at}" for at in range(n_labels)]
+    if len(labels) != n_labels:
+        raise DataError(f"Y has {n_labels} columns, but {len(labels)} labels are named.")
+    return tuple(str(label) for label in labels)
+
+
+def _as_weights(weights: Any, n_rows: int) -> np.ndarray[Any, Any] | None:
+    if weights is None:
+        return None
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.shape != (n_rows,) or not np.all(np.isfinite(weights)) or np.any(weights < 0):
+        raise DataError(
+            f"Weights must be {n_rows} finite numbers >= 0, one per instance. "
+            f"Got shape {weights.shape}."
+        )
+    return _frozen(weights)  # type: ignore[no-any-return]
+
+
+def _as_parents(parents: Sequence[int] | None, n_labels: int) -> tuple[int, ...] | None:
+    if parents is None:
+        return None
+    parents = tuple(int(parent) for parent in parents)
+    if len(parents) != n_labels or not all(-1 <= parent < n_labels for parent in parents):
+        raise DataError(f"label_parents must be {n_labels} label numbers, -1 for a top label.")
+    for label in range(n_labels):
+        steps, above = 0, parents[label]
+        while above != -1 and steps <= n_labels:
+            steps, above = steps + 1, parents[above]
+        if above != -1:
+            raise DataError(f"label_parents goes round in a circle at label {label}.")
+    return None if all(parent == -1 for parent in parents) else parents
+
+
+def _refuse_repeated(names: Sequence[str], what: str) -> None:
+    if len(set(names)) == len(names):
+        return
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise DataError(f"Two {what}s are called {name!r}. Names must be unique.")
+        seen.add(name)
+
+
+def _refuse_other_columns(first: MultilabelDataset, other: MultilabelDataset) -> None:
+    if first.features != other.features or first.labels != other.labels:
+        raise DataError(
+            f"{first!r} and {other!r} cannot be joined: their features and labels must be the "
+            "same, in the same order."
+        )
+
+
+def _concat_weights(parts: list[MultilabelDataset]) -> np.ndarray[Any, Any] | None:
+    if all(part.weights is None for part in parts):
+        return None
+    return np.concatenate(
+        [np.ones(len(part)) if part.weights is None else part.weights for part in parts]
+    )
+
+
+def _same(a: np.ndarray[Any, Any] | None, b: np.ndarray[Any, Any] | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+
+
+def _same_matrix(a: Any, b: Any) -> bool:
+    """Compare by value; a sparse and a dense matrix may be equal."""
+    if sparse.issparse(a) != sparse.issparse(b):
+        a, b = sparse.csr_array(a), sparse.csr_array(b)
+    if not sparse.issparse(a):
+        return _same(a, b)
+    return all(_same(getattr(a, part), getattr(b, part)) for part in ("indptr", "indices", "data"))
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

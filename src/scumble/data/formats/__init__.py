@@ -1,0 +1,1 @@
+"""File formats, one module each. Importing this package registers them all."""

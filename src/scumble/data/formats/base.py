@@ -1,0 +1,70 @@
+"""What a file format offers, and how one is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from scumble._core.files import Source, Target
+from scumble._core.registry import register
+
+if TYPE_CHECKING:
+    from scumble.data.dataset import MultilabelDataset
+
+#: What `labels=` may be: names, column numbers, a count, or the path of a MULAN XML file.
+LabelChoice = Sequence[str] | Sequence[int] | int | str | None
+
+#: Everything a data set holds that a format may or may not be able to carry.
+PARTS = (
+    "data set name",
+    "feature names",
+    "feature kinds",
+    "label names",
+    "labels never seen",
+    "label hierarchy",
+    "instance weights",
+    "missing values",
+    "rows without labels",
+    "sparse storage",
+)
+
+
+@dataclass(frozen=True)
+class Format:
+    """One file format.
+
+    Parameters
+    ----------
+    name : str
+        How users spell it: ``"mulan"``.
+    title : str
+        One line for a menu.
+    suffixes : tuple of str
+        Suffixes it writes, without compression; the first is the usual one.
+    sniff : callable
+        ``sniff(source, head)`` looks at a file's name and first bytes and gives its confidence
+        from 0.0 (cannot be) to 1.0 (certain).
+    read : callable
+        ``read(source, labels=..., **options)`` makes the data set.
+    write : callable
+        ``write(dataset, target, **options)`` is its inverse.
+    carries : frozenset of str
+        Which of `PARTS` survive write-then-read.
+    """
+
+    name: str
+    title: str
+    suffixes: tuple[str, ...]
+    sniff: Callable[[Source, bytes], float]
+    read: Callable[..., MultilabelDataset]
+    write: Callable[..., None]
+    carries: frozenset[str]
+
+    def __post_init__(self) -> None:
+        unknown = self.carries - set(PARTS)
+        assert not unknown, f"{self.name} carries unknown parts: {unknown}"
+        register("format", self.name, self)
+
+
+__all__ = ["PARTS", "Format", "LabelChoice", "Source", "Target"]

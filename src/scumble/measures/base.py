@@ -1,0 +1,59 @@
+"""How a measure presents itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from scumble._core.registry import register
+
+F = TypeVar("F", bound=Callable[..., Any])
+Level = Literal["dataset", "label", "instance"]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What the catalogue knows of a measure.
+
+    Parameters
+    ----------
+    name : str
+        Name of the function.
+    level : {"dataset", "label", "instance"}
+        Whether it gives one number, or one per label or instance.
+    lower, upper : float
+        Bounds of its values; NaN is allowed besides.
+    function : callable
+        The function of ``Y``.
+    """
+
+    name: str
+    level: Level
+    lower: float
+    upper: float
+    function: Callable[..., Any]
+
+
+def measure(*, level: Level, lower: float = 0.0, upper: float = float("inf")) -> Callable[[F], F]:
+    """Register a function of ``Y`` and return it untouched.
+
+    Parameters
+    ----------
+    level : {"dataset", "label", "instance"}
+        Whether it gives one number, or one per label or instance.
+    lower, upper : float
+        Bounds of its values; the common checks hold it to them.
+
+    Returns
+    -------
+    callable
+        The decorator.
+    """
+
+    def enter(function: F) -> F:
+        name = function.__name__
+        register("measure", name, Measure(name, level, lower, upper, function))
+        return function
+
+    return enter
