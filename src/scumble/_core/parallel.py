@@ -6,6 +6,7 @@ to a place of its own, and partial results are combined in block order.
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -133,7 +134,7 @@ def row_blocks(indptr: np.ndarray[Any, Any], n_blocks: int) -> list[tuple[int, i
     total = int(indptr[-1]) + n_rows
     wanted = np.arange(1, n_blocks) * total // max(n_blocks, 1)
     cuts = [0, *(_first_row_at(indptr, int(cost)) for cost in wanted), n_rows]
-    return [(a, b) for a, b in zip(cuts, cuts[1:], strict=False) if b > a]
+    return [(a, b) for a, b in itertools.pairwise(cuts) if b > a]
 
 
 def _first_row_at(indptr: np.ndarray[Any, Any], cost: int) -> int:

@@ -315,7 +315,7 @@ def _bad_cell(
     more = (
         ""
         if missing or names is not None
-        else " If Y is meant as label lists, give sets or label names instead of equal-length lists."
+        else " If Y is meant as label lists, give sets or label names, not lists of equal length."
     )
     return LabelError(f"{caller}: the label cell in row {row}, {where} {found}. {_HINT}{more}")
 

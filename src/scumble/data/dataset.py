@@ -372,7 +372,7 @@ def _as_weights(weights: Any, n_rows: int) -> np.ndarray[Any, Any] | None:
             f"Weights must be {n_rows} finite numbers >= 0, one per instance. "
             f"Got shape {weights.shape}."
         )
-    return _frozen(weights)  # type: ignore[no-any-return]
+    return _frozen(weights)
 
 
 def _as_parents(parents: Sequence[int] | None, n_labels: int) -> tuple[int, ...] | None:

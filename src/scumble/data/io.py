@@ -1,0 +1,175 @@
+"""`read` and `write`: find the form of a file by its content, or write one by its name."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any
+
+from scumble._core.errors import ParameterError, ReadError, ScumbleWarning
+from scumble._core.files import Source, writing
+from scumble._core.registry import registered
+from scumble.data.dataset import MultilabelDataset
+from scumble.data.formats.base import Format, LabelChoice
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    labels: LabelChoice = None,
+    **options: Any,
+) -> MultilabelDataset:
+    """Read a data set from a file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, plain or compressed (``.gz``, ``.bz2``, ``.xz``, ``.zst``).
+    format : str, optional
+        One of the names in ``scumble.catalogue.names("format")``; by default the form is found
+        by looking into the file.
+    labels : sequence, int or str, optional
+        Which columns are labels: names, column numbers from 0, a count (negative: from the end),
+        or the path of a MULAN XML file. By default what the file, or its XML, says.
+    **options : object
+        Further options of the format's own reader.
+
+    Returns
+    -------
+    MultilabelDataset
+        The data.
+
+    Raises
+    ------
+    ScumbleError
+        If the file cannot be read, with the place.
+
+    Examples
+    --------
+    >>> import scumble, tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "films.arff").write_text(
+    ...     "@relation 'films: -C 2'\\n@attribute war {0,1}\\n@attribute love {0,1}\\n"
+    ...     "@attribute minutes numeric\\n@data\\n1,0,150\\n1,1,90\\n"
+    ... )
+    >>> scumble.read(folder / "films.arff")
+    <MultilabelDataset 'films': 2 instances, 1 feature, 2 labels>
+    """
+    source = Source(path)
+    chosen = _by_name(format) if format is not None else _by_content(source)
+    return chosen.read(source, labels=labels, **options)
+
+
+def write(
+    dataset: MultilabelDataset,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    **options: Any,
+) -> None:
+    """Write a data set to a file: whole or not at all, and always the same bytes.
+
+    Parameters
+    ----------
+    dataset : MultilabelDataset
+        The data.
+    path : str or Path
+        The file. Its suffix decides the form (``.arff`` means MULAN, with an ``.xml`` beside
+        it) and the compression.
+    format : str, optional
+        One of the names in ``scumble.catalogue.names("format")``.
+    **options : object
+        Further options of the format's own writer.
+
+    Warns
+    -----
+    ScumbleWarning
+        If the format cannot carry something this data set holds.
+
+    Examples
+    --------
+    >>> import scumble, tempfile, pathlib
+    >>> films = scumble.MultilabelDataset([[150.0], [90.0]], [["war"], ["love"]], name="films")
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.arff.gz"
+    >>> scumble.write(films, path)
+    >>> scumble.read(path) == films
+    True
+    """
+    with writing(path) as target:
+        chosen = _by_name(format) if format is not None else _by_suffix(target.suffix, path)
+        lost = sorted(_parts_held(dataset) - chosen.carries)
+        if lost:
+            warnings.warn(
+                f"{os.fspath(path)}: the {chosen.name} format cannot carry: {', '.join(lost)}.",
+                ScumbleWarning,
+                stacklevel=2,
+            )
+        chosen.write(dataset, target, **options)
+
+
+def _formats() -> dict[str, Format]:
+    import scumble.data.formats  # noqa: F401  (importing it registers all formats)
+
+    return dict(registered("format"))
+
+
+def _by_name(name: str) -> Format:
+    formats = _formats()
+    if name not in formats:
+        raise ParameterError(
+            f"Unknown format {name!r}. Expected one of {', '.join(sorted(formats))}."
+        )
+    return formats[name]
+
+
+def _by_content(source: Source) -> Format:
+    head = source.head()
+    if not head.strip():
+        raise source.error("the file is empty. Expected a data set.")
+    scores = {name: form.sniff(source, head) for name, form in _formats().items()}
+    best = max(scores, key=lambda name: scores[name])
+    if scores[best] <= 0:
+        raise ReadError(
+            f"no known format recognises this file. Expected one of {', '.join(sorted(scores))}: "
+            "name it with format=... if it is one of them.",
+            path=source.path,
+        )
+    return _formats()[best]
+
+
+def _by_suffix(suffix: str, path: str | os.PathLike[str]) -> Format:
+    formats = _formats()
+    for form in formats.values():
+        if suffix == form.suffixes[0]:
+            return form
+    for form in formats.values():
+        if suffix in form.suffixes:
+            return form
+    known = sorted({s for form in formats.values() for s in form.suffixes})
+    raise ParameterError(
+        f"{os.fspath(path)}: the suffix {suffix or '(none)'!r} belongs to no format. Expected one "
+        f"of {' '.join(known)}, or name the format with format=..."
+    )
+
+
+def _parts_held(dataset: MultilabelDataset) -> set[str]:
+    """Name the parts of a data set that a format might lose, as in `formats.base.PARTS`."""
+    import numpy as np
+
+    n_labels = dataset.n_labels
+    held = {
+        "data set name": dataset.name != "",
+        "feature names": dataset.feature_names != tuple(f"x{i}" for i in range(dataset.n_features)),
+        "feature kinds": any(f.kind != "numeric" for f in dataset.features),
+        "label names": dataset.labels != tuple(f"y{i}" for i in range(n_labels)),
+        "labels never seen": bool(
+            np.bincount(dataset.Y.indices, minlength=n_labels).min(initial=1) == 0
+        ),
+        "label hierarchy": dataset.label_parents is not None,
+        "instance weights": dataset.weights is not None,
+        "missing values": bool(np.isnan(dataset.X.data if dataset.is_sparse else dataset.X).any()),
+        "rows without labels": bool((np.diff(dataset.Y.indptr) == 0).any()),
+        "sparse storage": dataset.is_sparse,
+    }
+    return {part for part, present in held.items() if present}
