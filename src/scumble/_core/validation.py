@@ -251,14 +251,9 @@ def _as_row(row: Any, number: int, caller: str) -> Sequence[Any]:
 def _from_label_lists(
     rows: list[Sequence[Any]], caller: str, *, of_names: bool
 ) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
-    wanted: type | tuple[type, ...] = str if of_names else (int, np.integer)
     for number, row in enumerate(rows):
         for item in row:
-            if (
-                not isinstance(item, wanted)
-                or isinstance(item, bool)
-                or (not of_names and item < 0)
-            ):
+            if not _is_label(item, of_names=of_names):
                 raise LabelError(
                     f"{caller}: row {number} of the label lists holds {item!r}. Expected label "
                     "names (all strings) or label numbers from 0 (all integers)."
@@ -274,6 +269,12 @@ def _from_label_lists(
     indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
     Y = sparse.csr_array((np.ones(len(flat), bool), flat, indptr), shape=(len(rows), n_labels))
     return _canonical(Y, caller), names
+
+
+def _is_label(item: Any, *, of_names: bool) -> bool:
+    if of_names:
+        return isinstance(item, str)
+    return isinstance(item, int | np.integer) and not isinstance(item, bool) and item >= 0
 
 
 def _from_frame(Y: Any, caller: str) -> tuple[sparse.csr_array, tuple[str, ...]]:

@@ -20,7 +20,7 @@ def read(
     labels: LabelChoice = None,
     **options: Any,
 ) -> MultilabelDataset:
-    """Read a data set from a file.
+    r"""Read a data set from a file.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ def read(
     >>> import scumble, tempfile, pathlib
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "films.arff").write_text(
-    ...     "@relation 'films: -C 2'\\n@attribute war {0,1}\\n@attribute love {0,1}\\n"
-    ...     "@attribute minutes numeric\\n@data\\n1,0,150\\n1,1,90\\n"
+    ...     "@relation 'films: -C 2'\n@attribute war {0,1}\n@attribute love {0,1}\n"
+    ...     "@attribute minutes numeric\n@data\n1,0,150\n1,1,90\n"
     ... )
     >>> scumble.read(folder / "films.arff")
     <MultilabelDataset 'films': 2 instances, 1 feature, 2 labels>
