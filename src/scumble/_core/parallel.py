@@ -127,7 +127,7 @@ def row_blocks(indptr: np.ndarray[Any, Any], n_blocks: int) -> list[tuple[int, i
     >>> import numpy as np
     >>> from scumble._core.parallel import row_blocks
     >>> row_blocks(np.array([0, 8, 9, 10, 16]), 2)
-    [(0, 1), (1, 4)]
+    [(0, 2), (2, 4)]
     """
     n_rows = len(indptr) - 1
     # A row costs something even when it is empty, hence the row number beside its elements.

@@ -274,7 +274,7 @@ def _from_label_lists(
 def _is_label(item: Any, *, of_names: bool) -> bool:
     if of_names:
         return isinstance(item, str)
-    return isinstance(item, int | np.integer) and not isinstance(item, bool) and item >= 0
+    return isinstance(item, int | np.integer) and not isinstance(item, bool) and int(item) >= 0
 
 
 def _from_frame(Y: Any, caller: str) -> tuple[sparse.csr_array, tuple[str, ...]]:

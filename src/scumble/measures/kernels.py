@@ -209,32 +209,56 @@ def group_rows(indptr, indices, keys, rows, start, stop, counts):
     Afterwards ``rows[start:start + n]`` holds the first row of each group and
     ``counts[start:start + n]`` its size; n is returned.
     """
-    capacity = 16
-    while capacity < 2 * (stop - start):
-        capacity *= 2
-    mask = np.uint64(capacity - 1)
-    slots = np.zeros(capacity, np.uint64)  # place of the group's first row, plus 1
+    slots = np.zeros(_table_size(stop - start), np.uint64)
     end = np.uint64(start)
     for place in range(np.uint64(start), np.uint64(stop)):
-        key = keys[place]
-        slot = mix(key) & mask
-        while True:
-            group = slots[slot]
-            if group == ZERO:
-                keys[end] = key
-                rows[end] = rows[place]
-                counts[end] = 1
-                end += ONE
-                slots[slot] = end
-                break
-            group -= ONE
-            if keys[group] == key and (
-                key < (ONE << np.uint64(63)) or _same_row(indptr, indices, rows[group], rows[place])
-            ):
-                counts[group] += 1
-                break
-            slot = (slot + ONE) & mask
+        slot = _find_slot(indptr, indices, keys, rows, slots, place)
+        if slots[slot] == ZERO:
+            # Groups never outrun the rows read, so they may move into places already read.
+            keys[end] = keys[place]
+            rows[end] = rows[place]
+            counts[end] = 1
+            end += ONE
+            slots[slot] = end
+        else:
+            counts[slots[slot] - ONE] += 1
     return end - np.uint64(start)
+
+
+@kernel
+def find_leaders(indptr, indices, keys, rows, start, stop, leaders):
+    """Write for each row at places start..stop the first row with the same labels."""
+    slots = np.zeros(_table_size(stop - start), np.uint64)
+    for place in range(np.uint64(start), np.uint64(stop)):
+        slot = _find_slot(indptr, indices, keys, rows, slots, place)
+        if slots[slot] == ZERO:
+            slots[slot] = place + ONE
+        leaders[rows[place]] = rows[slots[slot] - ONE]
+
+
+@kernel
+def _table_size(n_rows):
+    size = 16
+    while size < 2 * n_rows:
+        size *= 2
+    return size
+
+
+@kernel
+def _find_slot(indptr, indices, keys, rows, slots, place):
+    """Find the slot of a row's group, or the free one for it. Slots hold places plus 1."""
+    key = keys[place]
+    mask = np.uint64(len(slots) - 1)
+    slot = mix(key) & mask
+    while True:
+        if slots[slot] == ZERO:
+            return slot
+        group = slots[slot] - ONE
+        if keys[group] == key and (
+            key < (ONE << np.uint64(63)) or _same_row(indptr, indices, rows[group], rows[place])
+        ):
+            return slot
+        slot = (slot + ONE) & mask
 
 
 @kernel

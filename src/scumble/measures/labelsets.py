@@ -1,0 +1,233 @@
+"""Labelsets: the distinct combinations of labels that instances have."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.parallel import SERIAL_BELOW, row_blocks, run
+from scumble._core.validation import check_labels
+from scumble.measures import kernels
+from scumble.measures.base import measure
+
+Array = np.ndarray[Any, Any]
+
+#: Rows a partition should hold, so that its hash table stays in a core's own cache.
+PARTITION_ROWS = 16_384
+
+
+@dataclass(frozen=True, eq=False)
+class Labelsets:
+    """The distinct labelsets of a data set. The empty one counts.
+
+    Attributes
+    ----------
+    first_row : ndarray of int64, shape (n_labelsets,)
+        The first instance that has each labelset.
+    counts : ndarray of int64, shape (n_labelsets,)
+        How many instances have it.
+    """
+
+    first_row: Array
+    counts: Array
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @property
+    def n_single(self) -> int:
+        """Number of labelsets that occur once."""
+        return int((self.counts == 1).sum())
+
+    @property
+    def max_count(self) -> int:
+        """Instances of the most frequent labelset; 0 without any."""
+        return int(self.counts.max(initial=0))
+
+    @cached_property
+    def order(self) -> Array:
+        """Positions of the labelsets, most frequent first, then by first appearance."""
+        return np.lexsort((self.first_row, -self.counts))
+
+    @property
+    def imbalance(self) -> Array:
+        """How many times rarer each labelset is than the most frequent one."""
+        return self.max_count / self.counts
+
+
+def labelsets(Y: Any) -> Labelsets:
+    """Find the distinct labelsets, how often each occurs, and where first.
+
+    Parameters
+    ----------
+    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+        Labels, 0/1 or True/False.
+
+    Returns
+    -------
+    Labelsets
+        In no particular order; its ``order`` sorts by frequency.
+
+    Notes
+    -----
+    Rows are dealt into partitions by a hash of their labels, and each partition is grouped by a
+    table of its own. A row with few labels is its own exact key; longer rows with equal hashes
+    are compared label by label, so the answer is exact.
+
+    Examples
+    --------
+    >>> from scumble.measures import labelsets
+    >>> found = labelsets([[1, 0], [1, 1], [1, 0], [0, 0]])
+    >>> found.first_row[found.order], found.counts[found.order]
+    (array([0, 1, 3]), array([2, 1, 1]))
+    """
+    Y = check_labels(Y, caller="labelsets")
+    n_rows = Y.shape[0]
+    if n_rows == 0:
+        return Labelsets(np.empty(0, np.int64), np.empty(0, np.int64))
+    starts, keys, rows = _deal(Y)
+    counts = np.empty(n_rows, rows.dtype)
+
+    def group(at: int) -> int:
+        return int(
+            kernels.group_rows(Y.indptr, Y.indices, keys, rows, starts[at], starts[at + 1], counts)
+        )
+
+    sizes = run(group, range(len(starts) - 1))
+    return Labelsets(_gather(rows, starts, sizes), _gather(counts, starts, sizes))
+
+
+def labelset_of_rows(Y: Any) -> tuple[Array, Labelsets]:
+    """Give the labelsets numbers, and every instance the number of its own.
+
+    Parameters
+    ----------
+    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+        Labels, 0/1 or True/False.
+
+    Returns
+    -------
+    numbers : ndarray of int64, shape (n_samples,)
+        The number of each instance's labelset.
+    found : Labelsets
+        The labelsets by number, in the order of their first appearance.
+
+    Examples
+    --------
+    >>> from scumble.measures import labelset_of_rows
+    >>> numbers, found = labelset_of_rows([[1, 0], [1, 1], [1, 0], [0, 0]])
+    >>> numbers
+    array([0, 1, 0, 2])
+    """
+    Y = check_labels(Y, caller="labelset_of_rows")
+    n_rows = Y.shape[0]
+    if n_rows == 0:
+        return np.empty(0, np.int64), labelsets(Y)
+    starts, keys, rows = _deal(Y)
+    leaders = np.empty(n_rows, np.int64)
+
+    def lead(at: int) -> None:
+        kernels.find_leaders(Y.indptr, Y.indices, keys, rows, starts[at], starts[at + 1], leaders)
+
+    run(lead, range(len(starts) - 1))
+    first_row, numbers, counts = np.unique(leaders, return_inverse=True, return_counts=True)
+    return numbers, Labelsets(first_row, counts)
+
+
+@measure(level="dataset", upper=1.0)
+def diversity(Y: Any) -> float:
+    """Share of distinct labelsets among the instances.
+
+    Parameters
+    ----------
+    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+        Labels, 0/1 or True/False.
+
+    Returns
+    -------
+    float
+        Labelsets over instances; NaN without instances.
+
+    Examples
+    --------
+    >>> from scumble.measures import diversity
+    >>> diversity([[1, 0], [1, 1], [1, 0], [0, 0]])
+    0.75
+    """
+    Y = check_labels(Y, caller="diversity")
+    return len(labelsets(Y)) / Y.shape[0] if Y.shape[0] else float("nan")
+
+
+def tcs(Y: Any, *, n_features: int) -> float:
+    r"""Theoretical complexity score: how large the space is that a learner must cover.
+
+    Parameters
+    ----------
+    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+        Labels, 0/1 or True/False.
+    n_features : int
+        Number of features of the data set.
+
+    Returns
+    -------
+    float
+        NaN where one of the factors is 0.
+
+    Notes
+    -----
+    .. math:: \mathrm{TCS} = \ln(\mathrm{features} \times \mathrm{labels} \times
+              \mathrm{labelsets})
+
+    Examples
+    --------
+    >>> from scumble.measures import tcs
+    >>> round(tcs([[1, 0], [1, 1], [1, 0], [0, 0]], n_features=5), 4)
+    3.4012
+    """
+    Y = check_labels(Y, caller="tcs")
+    return tcs_of(n_features, Y.shape[1], len(labelsets(Y)))
+
+
+def tcs_of(n_features: int, n_labels: int, n_labelsets: int) -> float:
+    """Compute TCS from its three factors."""
+    volume = n_features * n_labels * n_labelsets
+    return math.log(volume) if volume > 0 else float("nan")
+
+
+def _deal(Y: sparse.csr_array) -> tuple[Array, Array, Array]:
+    """Deal the rows into partitions: where each starts, and the rows' keys and numbers."""
+    n_rows, n_labels = Y.shape
+    n_bits = max(int(n_labels).bit_length(), 1)  # labels are packed as 1..n_labels
+    bits, capacity = np.uint64(n_bits), np.uint64(63 // n_bits)
+    partition_bits = max(1, (n_rows // PARTITION_ROWS).bit_length())
+    shift = np.uint64(64 - partition_bits)
+    blocks = row_blocks(Y.indptr, 1 if Y.nnz + n_rows < SERIAL_BELOW else 32)
+    sizes = np.zeros((len(blocks), 1 << partition_bits), np.int64)
+
+    def count(at: int) -> None:
+        kernels.count_partitions(Y.indptr, Y.indices, *blocks[at], bits, capacity, shift, sizes[at])
+
+    run(count, range(len(blocks)))
+    starts = np.concatenate([[0], np.cumsum(sizes.sum(axis=0))])
+    places = starts[:-1] + np.cumsum(sizes, axis=0) - sizes
+    keys = np.empty(n_rows, np.uint64)
+    rows = np.empty(n_rows, np.uint32 if n_rows < 2**32 else np.uint64)
+
+    def scatter(at: int) -> None:
+        kernels.scatter_rows(
+            Y.indptr, Y.indices, *blocks[at], bits, capacity, shift, places[at], keys, rows
+        )
+
+    run(scatter, range(len(blocks)))
+    return starts, keys, rows
+
+
+def _gather(values: Array, starts: Array, sizes: list[int]) -> Array:
+    """Collect the first ``sizes`` values of every partition."""
+    parts = [values[start : start + size] for start, size in zip(starts, sizes, strict=False)]
+    return np.concatenate(parts).astype(np.int64)

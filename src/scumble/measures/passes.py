@@ -1,0 +1,136 @@
+"""Passes over the label assignments, shared by the measures.
+
+Rows are cut into blocks by the data alone. Every block sums into a place of its own and the
+places are added in block order, so the number of threads changes no bit of any result.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.parallel import SERIAL_BELOW, row_blocks, run
+from scumble.measures import kernels
+
+Array = np.ndarray[Any, Any]
+MAX_BLOCKS = 64
+
+
+class Scores(NamedTuple):
+    """What one pass over the rows gives."""
+
+    by_instance: Array
+    total: float
+    by_label_sum: Array
+
+
+def blocks_of(Y: sparse.csr_array) -> list[tuple[int, int]]:
+    """Cut the rows of ``Y`` into blocks, few enough that their label sums stay small beside Y.
+
+    Parameters
+    ----------
+    Y : csr_array
+        Labels in canonical form.
+
+    Returns
+    -------
+    list of (start, stop)
+        Row ranges.
+    """
+    if Y.nnz < SERIAL_BELOW:
+        return row_blocks(Y.indptr, 1)
+    affordable = Y.nnz // (8 * max(Y.shape[1], 1))
+    return row_blocks(Y.indptr, min(MAX_BLOCKS, max(1, affordable)))
+
+
+def count(Y: sparse.csr_array) -> Array:
+    """Count the instances of each label.
+
+    Parameters
+    ----------
+    Y : csr_array
+        Labels in canonical form.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_labels,)
+        The counts.
+    """
+    blocks = blocks_of(Y)
+    partial = np.zeros((len(blocks), Y.shape[1]), np.int64)
+
+    def work(at: int) -> None:
+        start, stop = blocks[at]
+        kernels.count_labels(Y.indices, Y.indptr[start], Y.indptr[stop], partial[at])
+
+    run(work, range(len(blocks)))
+    return partial.sum(axis=0)
+
+
+def score(Y: sparse.csr_array, ratios: Array) -> Scores:
+    """Score every instance by the ratios of its labels.
+
+    Parameters
+    ----------
+    Y : csr_array
+        Labels in canonical form.
+    ratios : ndarray of shape (n_labels,)
+        Imbalance ratios; those of labels that occur must be positive.
+
+    Returns
+    -------
+    Scores
+        Scores by instance, their total, and their sums by label.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        pairs = np.column_stack([ratios, np.log(ratios)])
+    blocks = blocks_of(Y)
+    scores = np.empty(Y.shape[0])
+    sums = np.zeros((len(blocks), Y.shape[1]))
+
+    def work(at: int) -> float:
+        start, stop = blocks[at]
+        return float(kernels.score_rows(Y.indptr, Y.indices, pairs, start, stop, scores, sums[at]))
+
+    total = sum(run(work, range(len(blocks))), 0.0)
+    return Scores(scores, total, sums.sum(axis=0))
+
+
+def deviations(
+    Y: sparse.csr_array, scores: Array, mean: float, label_means: Array
+) -> tuple[float, Array]:
+    """Sum the squared deviations of the scores from their means.
+
+    Parameters
+    ----------
+    Y : csr_array
+        Labels in canonical form.
+    scores : ndarray of shape (n_samples,)
+        Score of every instance.
+    mean : float
+        Mean of all scores.
+    label_means : ndarray of shape (n_labels,)
+        Mean over the instances of each label.
+
+    Returns
+    -------
+    total : float
+        Over all instances.
+    by_label : ndarray of shape (n_labels,)
+        Over the instances of each label.
+    """
+    blocks = blocks_of(Y)
+    squares = np.zeros((len(blocks), Y.shape[1]))
+
+    def work(at: int) -> float:
+        start, stop = blocks[at]
+        return float(
+            kernels.sum_deviations(
+                Y.indptr, Y.indices, scores, mean, label_means, start, stop, squares[at]
+            )
+        )
+
+    total = sum(run(work, range(len(blocks))), 0.0)
+    return total, squares.sum(axis=0)

@@ -1,0 +1,133 @@
+"""How many labels there are, and how many an instance has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.validation import check_labels
+from scumble.measures.base import measure
+
+
+@measure(level="dataset")
+def cardinality(Y: Any) -> float:
+    """Mean number of labels of an instance.
+
+    Parameters
+    ----------
+    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+        Labels, 0/1 or True/False.
+
+    Returns
+    -------
+    float
+        NaN without instances.
+
+    Examples
+    --------
+    >>> from scumble.measures import cardinality
+    >>> cardinality([[1, 0], [1, 1]])
+    1.5
+    """
+    Y = check_labels(Y, caller="cardinality")
+    return _share(Y.nnz, Y.shape[0])
+
+
+@measure(level="dataset", upper=1.0)
+def density(Y: Any) -> float:
+    """Mean share of all labels that an instance has: cardinality over number of labels.
+
+    Parameters
+    ----------
+    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+        Labels, 0/1 or True/False.
+
+    Returns
+    -------
+    float
+        NaN without instances or labels.
+
+    Examples
+    --------
+    >>> from scumble.measures import density
+    >>> density([[1, 0], [1, 1]])
+    0.75
+    """
+    Y = check_labels(Y, caller="density")
+    return _share(cardinality(Y), Y.shape[1])
+
+
+@measure(level="dataset", upper=1.0)
+def p_min(Y: Any) -> float:
+    """Share of the instances that have exactly one label.
+
+    Parameters
+    ----------
+    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+        Labels, 0/1 or True/False.
+
+    Returns
+    -------
+    float
+        NaN without instances.
+
+    Examples
+    --------
+    >>> from scumble.measures import p_min
+    >>> p_min([[1, 0], [1, 1]])
+    0.5
+    """
+    Y = check_labels(Y, caller="p_min")
+    return _share(int((np.diff(Y.indptr) == 1).sum()), Y.shape[0])
+
+
+def cooccurrence(Y: Any) -> sparse.csr_array:
+    """Count, for every two labels, the instances that have both.
+
+    Parameters
+    ----------
+    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+        Labels, 0/1 or True/False.
+
+    Returns
+    -------
+    csr_array of int64, shape (n_labels, n_labels)
+        Symmetric; the diagonal holds the labels' counts. Only pairs that meet are stored.
+
+    Examples
+    --------
+    >>> from scumble.measures import cooccurrence
+    >>> cooccurrence([[1, 0, 1], [1, 1, 0], [1, 0, 1]]).toarray()
+    array([[3, 1, 2],
+           [1, 1, 0],
+           [2, 0, 2]])
+    """
+    Y = check_labels(Y, caller="cooccurrence")
+    return joint_counts(Y, np.arange(Y.shape[1]))
+
+
+def joint_counts(Y: sparse.csr_array, labels: np.ndarray[Any, Any]) -> sparse.csr_array:
+    """Count how often the given labels meet every label.
+
+    Parameters
+    ----------
+    Y : csr_array of bool
+        Labels in canonical form.
+    labels : ndarray of int
+        The labels of interest; only their instances are looked at.
+
+    Returns
+    -------
+    csr_array of int64, shape (len(labels), n_labels)
+        Sorted indices, no stored zeros.
+    """
+    Y = Y.astype(np.int64)
+    counts = sparse.csr_array(Y[:, labels].T) @ Y
+    counts.sort_indices()
+    return counts
+
+
+def _share(part: float, whole: int) -> float:
+    return part / whole if whole else float("nan")

@@ -1,0 +1,264 @@
+"""`characterize`: every measure of a data set, from one reading of its labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from scumble._core.errors import ParameterError
+from scumble._core.parallel import limit_threads
+from scumble._core.validation import check_choice, check_named_labels
+from scumble.measures import passes
+from scumble.measures.concurrence import (
+    cv_by_label,
+    cv_of_scores,
+    mean_by_label,
+    mean_of_scores,
+)
+from scumble.measures.imbalance import (
+    Unseen,
+    cv_of_ratios,
+    frequencies_from_counts,
+    max_of_ratios,
+    mean_of_ratios,
+    minority_from_ratios,
+    ratios_from_counts,
+)
+from scumble.measures.labelsets import Labelsets, labelsets, tcs_of
+
+Array = np.ndarray[Any, Any]
+LABEL_COLUMNS = ("name", "count", "frequency", "irlbl", "scumble", "scumble_cv")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelTable:
+    """The measures of every label, in data order.
+
+    ``table["irlbl"]`` is a column as an array; iterating gives one mapping per label.
+
+    Attributes
+    ----------
+    name : tuple of str
+        Names of the labels.
+    count, frequency, irlbl, scumble, scumble_cv : ndarray of shape (n_labels,)
+        Their measures.
+    """
+
+    name: tuple[str, ...]
+    count: Array
+    frequency: Array
+    irlbl: Array
+    scumble: Array
+    scumble_cv: Array
+
+    def __getitem__(self, column: str) -> Any:
+        if column not in LABEL_COLUMNS:
+            raise ParameterError(
+                f"The label table has no column {column!r}. "
+                f"Expected one of {', '.join(LABEL_COLUMNS)}."
+            )
+        return getattr(self, column)
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        columns = [self[column] for column in LABEL_COLUMNS]
+        for values in zip(*columns, strict=True):
+            yield {
+                column: value.item() if isinstance(value, np.generic) else value
+                for column, value in zip(LABEL_COLUMNS, values, strict=True)
+            }
+
+    @property
+    def is_minority(self) -> Array:
+        """Which labels are rarer than average (IRLbl > MeanIR)."""
+        return minority_from_ratios(self.irlbl)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Summary:
+    """Everything `characterize` measures.
+
+    Attributes
+    ----------
+    name : str
+        Name of the data set.
+    n_instances, n_features, n_labels, n_labelsets : int
+        Sizes; `n_features` is None where only labels were given.
+    n_single_labelsets, max_labelset_count : int
+        Labelsets that occur once; instances of the most frequent one.
+    cardinality, density, diversity, p_min : float
+        See the functions of these names in `scumble.measures`.
+    mean_ir, max_ir, cvir : float
+        Imbalance: see `mean_ir`, `max_ir`, `cvir`.
+    scumble, scumble_cv : float
+        Concurrence: see `scumble`, `scumble_cv`.
+    tcs : float or None
+        Complexity: see `tcs`; None where only labels were given.
+    n_unseen, n_unlabelled, n_minority : int
+        Labels that never occur; instances without labels; labels with IRLbl > MeanIR.
+    labels : LabelTable
+        The measures of every label.
+    scumble_by_instance : ndarray of shape (n_instances,)
+        SCUMBLE of every instance.
+    labelsets : Labelsets
+        The distinct labelsets.
+    """
+
+    name: str
+    n_instances: int
+    n_features: int | None
+    n_labels: int
+    n_labelsets: int
+    n_single_labelsets: int
+    max_labelset_count: int
+    cardinality: float
+    density: float
+    diversity: float
+    p_min: float
+    mean_ir: float
+    max_ir: float
+    cvir: float
+    scumble: float
+    scumble_cv: float
+    tcs: float | None
+    n_unseen: int
+    n_unlabelled: int
+    n_minority: int
+    labels: LabelTable
+    scumble_by_instance: Array
+    labelsets: Labelsets
+
+    def __repr__(self) -> str:
+        return (
+            f"<Summary {self.name!r}: {self.n_instances:,} instances, {self.n_labels:,} labels, "
+            f"MeanIR {self.mean_ir:.3f}, SCUMBLE {self.scumble:.4f}>"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers of the data set as plain Python values.
+
+        Returns
+        -------
+        dict
+            Without the tables; NaN becomes None, so that it can be written as JSON.
+        """
+        tables = {"labels", "scumble_by_instance", "labelsets"}
+        return {
+            field.name: plain(getattr(self, field.name))
+            for field in fields(self)
+            if field.name not in tables
+        }
+
+
+def plain(value: Any) -> Any:
+    """Turn NumPy scalars into Python ones, and NaN and infinities into None.
+
+    Parameters
+    ----------
+    value : object
+        A number, a string or None.
+
+    Returns
+    -------
+    object
+        What JSON can hold.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def characterize(data: Any, *, unseen: Unseen = "nan", n_jobs: int | None = None) -> Summary:
+    """Measure a data set: sizes, imbalance, concurrence, labelsets, and every label.
+
+    Parameters
+    ----------
+    data : MultilabelDataset, or labels as array, sparse matrix, DataFrame or label lists
+        With labels alone `n_features` and `tcs` are None.
+    unseen : {"nan", "zero"}
+        Labels that never occur have no imbalance ratio: they are NaN and left out of MeanIR and
+        CVIR. ``"zero"`` gives the numbers of mldr, which counts them as 0.
+    n_jobs : int, optional
+        Number of threads; it never changes a result.
+
+    Returns
+    -------
+    Summary
+        All measures, with ``.labels`` (one row per label) and ``.scumble_by_instance``.
+
+    See Also
+    --------
+    difficult_labels : The rare labels that frequent ones mask.
+
+    Examples
+    --------
+    >>> from scumble import characterize
+    >>> summary = characterize([[1, 0, 0], [1, 1, 0], [1, 0, 1], [1, 1, 0]])
+    >>> summary
+    <Summary '': 4 instances, 3 labels, MeanIR 2.333, SCUMBLE 0.0786>
+    >>> summary.labels["count"]
+    array([4, 2, 1])
+    """
+    check_choice(unseen, ("nan", "zero"), name="unseen", caller="characterize")
+    out_of_core = getattr(data, "__scumble_characterize__", None)
+    with limit_threads(n_jobs):
+        return out_of_core() if out_of_core is not None else _characterize(data, unseen)
+
+
+def _characterize(data: Any, unseen: Unseen) -> Summary:
+    has_features = hasattr(data, "Y") and hasattr(data, "X")
+    Y, found = check_named_labels(getattr(data, "Y", data), caller="characterize")
+    n_rows, n_labels = Y.shape
+    names = (data.labels if has_features else found) or tuple(f"y{i}" for i in range(n_labels))
+
+    counts = passes.count(Y)
+    ratios = ratios_from_counts(counts)
+    scores = passes.score(Y, ratios)
+    mean = mean_of_scores(scores.total, n_rows)
+    label_means = mean_by_label(scores.by_label_sum, counts)
+    squares, label_squares = passes.deviations(Y, scores.by_instance, mean, label_means)
+    sets = labelsets(Y)
+    sizes = np.diff(Y.indptr)
+
+    shown = ratios_from_counts(counts, unseen=unseen)
+    label_means = np.nan_to_num(label_means) if unseen == "zero" else label_means
+    cardinality = Y.nnz / n_rows if n_rows else math.nan
+    n_features = int(data.X.shape[1]) if has_features else None
+    return Summary(
+        name=str(getattr(data, "name", "")) if has_features else "",
+        n_instances=n_rows,
+        n_features=n_features,
+        n_labels=n_labels,
+        n_labelsets=len(sets),
+        n_single_labelsets=sets.n_single,
+        max_labelset_count=sets.max_count,
+        cardinality=cardinality,
+        density=cardinality / n_labels if n_labels else math.nan,
+        diversity=len(sets) / n_rows if n_rows else math.nan,
+        p_min=int((sizes == 1).sum()) / n_rows if n_rows else math.nan,
+        mean_ir=mean_of_ratios(shown),
+        max_ir=max_of_ratios(ratios),
+        cvir=cv_of_ratios(shown),
+        scumble=mean,
+        scumble_cv=cv_of_scores(squares, n_rows, mean),
+        tcs=None if n_features is None else tcs_of(n_features, n_labels, len(sets)),
+        n_unseen=int((counts == 0).sum()),
+        n_unlabelled=int((sizes == 0).sum()),
+        n_minority=int(minority_from_ratios(shown).sum()),
+        labels=LabelTable(
+            names,
+            counts,
+            frequencies_from_counts(counts, n_rows),
+            shown,
+            label_means,
+            cv_by_label(label_squares, counts, label_means),
+        ),
+        scumble_by_instance=scores.by_instance,
+        labelsets=sets,
+    )

@@ -1,0 +1,233 @@
+"""What all resamplers share: the door, the way back, and what can be asked afterwards."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from scumble._core.errors import ScumbleError
+from scumble._core.registry import register
+from scumble._core.validation import check_labels, check_same_length
+from scumble.data import MultilabelDataset, write
+from scumble.measures.summary import characterize
+from scumble.resample.containers import as_container, labels_like, take_rows
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Resampled:
+    """What an algorithm hands back to the base class.
+
+    Attributes
+    ----------
+    sample_indices : ndarray of int64
+        The input row each output row comes from; synthetic rows name their seed.
+    Y : csr_array of bool
+        Labels of the output rows.
+    synthetic : ndarray or csr_array or None
+        Features of the rows at the end that no input row has; None where all rows are copies.
+    """
+
+    sample_indices: Array
+    Y: sparse.csr_array
+    synthetic: Any = None
+
+
+class BaseResampler(BaseEstimator, ABC):
+    """Base of all resamplers: ``(X, Y) -> (X', Y')``.
+
+    A subclass implements `_resample`, which gets canonical labels and returns `Resampled`. The
+    base class checks the input, gathers the rows, and returns arrays, sparse matrices or frames
+    as they were given, with their types, columns and index.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if not cls.__name__.startswith("_") and cls.__module__.startswith("scumble."):
+            register("resampler", cls.__name__.lower(), cls)
+
+    @abstractmethod
+    def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
+        """Do the work on checked input."""
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters outside their domain."""
+
+    def fit(self, X: Any, Y: Any) -> Self:
+        """Check the input and parameters; there is nothing else to learn.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Features.
+        Y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+            Labels, 0/1 or True/False.
+
+        Returns
+        -------
+        self
+            The resampler.
+        """
+        self._check_input(X, Y)
+        return self
+
+    def fit_resample(self, X: Any, Y: Any, sample_weight: Any = None) -> Any:
+        """Resample a data set.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Features. Never changed.
+        Y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+            Labels, 0/1 or True/False. Never changed.
+        sample_weight : array of shape (n_samples,), optional
+            Weights that travel with the rows.
+
+        Returns
+        -------
+        X : same type as X
+            Features of the new rows.
+        Y : same type as Y
+            Labels of the new rows.
+        sample_weight : ndarray
+            Their weights; only where `sample_weight` was given.
+        """
+        X, like, labels = self._check_input(X, Y)
+        result = self._run(X, labels)
+        rows = self.sample_indices_
+        resampled = self._gather(X, result), labels_like(result.Y, like, rows)
+        if sample_weight is None:
+            return resampled
+        return *resampled, np.asarray(sample_weight)[rows]
+
+    def resample(self, data: Any, out: str | os.PathLike[str] | None = None) -> Any:
+        """Resample a data set object, or one that lives outside of memory.
+
+        Parameters
+        ----------
+        data : MultilabelDataset, or an object with ``__scumble_resample__``
+            The data.
+        out : str or Path, optional
+            Where to write the result.
+
+        Returns
+        -------
+        MultilabelDataset, or what the data's own method returns
+            The new data.
+        """
+        out_of_core = getattr(data, "__scumble_resample__", None)
+        if out_of_core is not None:
+            self._check_parameters()
+            return out_of_core(self, out)
+        if not isinstance(data, MultilabelDataset):
+            raise ScumbleError(
+                f"{type(self).__name__}.resample takes a MultilabelDataset. "
+                f"Got {type(data).__name__} instead: use fit_resample(X, Y) for arrays."
+            )
+        self._check_parameters()
+        result = self._run(data.X, data.Y)
+        X = self._gather(data.X, result)
+        resampled = data.with_rows(X, result.Y, self.sample_indices_)
+        if out is not None:
+            write(resampled, out)
+        return resampled
+
+    def summary(self) -> dict[str, dict[str, float]]:
+        """Compare imbalance and concurrence before and after the last resampling.
+
+        Returns
+        -------
+        dict
+            ``{"before": {...}, "after": {...}}`` with the number of instances, MeanIR, MaxIR,
+            CVIR and SCUMBLE.
+        """
+        if not hasattr(self, "_labels"):
+            raise ScumbleError(
+                f"This {type(self).__name__} has not resampled anything yet: call fit_resample."
+            )
+        keys = ("n_instances", "mean_ir", "max_ir", "cvir", "scumble")
+        before, after = (characterize(Y) for Y in self._labels)
+        return {
+            "before": {key: getattr(before, key) for key in keys},
+            "after": {key: getattr(after, key) for key in keys},
+        }
+
+    def _check_input(self, X: Any, Y: Any) -> tuple[Any, Any, sparse.csr_array]:
+        caller = type(self).__name__
+        self._check_parameters()
+        X = as_container(X, name="X", caller=caller)
+        labels = check_labels(Y, caller=caller)
+        check_same_length(X, labels, caller=caller)
+        self.n_features_in_ = int(X.shape[1])
+        self.n_labels_in_ = int(labels.shape[1])
+        columns = getattr(X, "columns", None)
+        if columns is not None and all(isinstance(column, str) for column in columns):
+            self.feature_names_in_ = np.asarray(columns, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        like = np.asarray(Y) if isinstance(Y, list | tuple) and _is_rectangular(Y) else Y
+        like = labels.toarray() if isinstance(like, list | tuple) else like
+        return X, like, labels
+
+    def _run(self, X: Any, Y: sparse.csr_array) -> Resampled:
+        result = self._resample(X, Y)
+        rows = result.sample_indices
+        n_rows = Y.shape[0]
+        self.sample_indices_ = rows
+        self.n_removed_ = n_rows - int(np.count_nonzero(np.bincount(rows, minlength=n_rows)))
+        self.n_added_ = len(rows) - (n_rows - self.n_removed_)
+        self._labels = (Y, result.Y)
+        return result
+
+    def _gather(self, X: Any, result: Resampled) -> Any:
+        rows = result.sample_indices
+        if result.synthetic is None:
+            return take_rows(X, rows)
+        return self._append(take_rows(X, rows[: len(rows) - result.synthetic.shape[0]]), result)
+
+    def _append(self, taken: Any, result: Resampled) -> Any:
+        """Append synthetic rows to those taken from the input."""
+        if sparse.issparse(taken):
+            stacked = sparse.vstack([taken, result.synthetic], format=taken.format)
+            return type(taken)(stacked.astype(taken.dtype, copy=False))
+        return np.vstack([taken, result.synthetic]).astype(taken.dtype, copy=False)
+
+    def _generator(self) -> np.random.Generator:
+        """Make the generator for one run; the same `random_state` always gives the same one."""
+        state = getattr(self, "random_state", None)
+        if isinstance(state, np.random.Generator):
+            return state
+        if state is None or isinstance(state, int | np.integer):
+            return np.random.default_rng(state)
+        return np.random.default_rng(check_random_state(state).randint(2**31 - 1))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the data out of a pickle."""
+        return {key: value for key, value in super().__getstate__().items() if key != "_labels"}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "sampler"
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _is_rectangular(Y: Any) -> bool:
+    """Tell label lists from rows of an indicator matrix, as `check_labels` does."""
+    if not all(isinstance(row, list | tuple | np.ndarray) for row in Y):
+        return False
+    flat = (item for row in Y for item in row)
+    return len({len(row) for row in Y}) <= 1 and not any(isinstance(item, str) for item in flat)
