@@ -1,0 +1,1 @@
+"""Compiled parsers: bytes in, arrays out."""
