@@ -288,12 +288,12 @@ def _from_frame(Y: Any, caller: str) -> tuple[sparse.csr_array, tuple[str, ...]]
             f"lists. Got {type(Y).__name__} instead."
         ) from None
     names = tuple(str(name) for name in frame.columns)
-    columns = [_frame_column(frame[name], name, at, caller) for at, name in enumerate(names)]
+    columns = [_frame_column(frame.get_column(name), str(name), caller) for name in frame.columns]
     present = np.column_stack(columns) if columns else np.zeros((len(frame), 0), bool)
     return sparse.csr_array(present), names
 
 
-def _frame_column(column: Any, name: str, at: int, caller: str) -> np.ndarray[Any, Any]:
+def _frame_column(column: Any, name: str, caller: str) -> np.ndarray[Any, Any]:
     values = column.to_numpy()
     if values.dtype == bool:
         return values

@@ -64,7 +64,7 @@ class Feature:
         return self.kind in ("nominal", "string")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class MultilabelDataset:
     """Instances with features and any number of labels each.
 
@@ -99,15 +99,25 @@ class MultilabelDataset:
 
     X: np.ndarray[Any, Any] | sparse.csr_array
     Y: sparse.csr_array
-    features: tuple[Feature, ...] = None  # type: ignore[assignment]  # filled in __post_init__
-    labels: tuple[str, ...] = None  # type: ignore[assignment]  # filled in __post_init__
-    name: str = ""
-    weights: np.ndarray[Any, Any] | None = None
-    label_parents: tuple[int, ...] | None = None
+    features: tuple[Feature, ...]
+    labels: tuple[str, ...]
+    name: str
+    weights: np.ndarray[Any, Any] | None
+    label_parents: tuple[int, ...] | None
 
-    def __post_init__(self) -> None:
-        Y, names = check_named_labels(self.Y, caller="MultilabelDataset")
-        X = _as_features(self.X)
+    def __init__(
+        self,
+        X: Any,
+        Y: Any,
+        *,
+        features: Sequence[Feature | str] | None = None,
+        labels: Sequence[str] | None = None,
+        name: str = "",
+        weights: Any = None,
+        label_parents: Sequence[int] | None = None,
+    ) -> None:
+        Y, names = check_named_labels(Y, caller="MultilabelDataset")
+        X = _as_features(X)
         if X.shape[0] != Y.shape[0]:
             raise DataError(
                 f"X has {X.shape[0]} rows and Y has {Y.shape[0]}. Expected one row per instance "
@@ -115,12 +125,12 @@ class MultilabelDataset:
             )
         self._set("X", _frozen(X))
         self._set("Y", _frozen(Y))
-        self._set("features", _as_feature_tuple(self.features, X.shape[1]))
-        labels = self.labels if self.labels is not None else names
-        self._set("labels", _as_label_tuple(labels, Y.shape[1]))
-        self._set("weights", _as_weights(self.weights, Y.shape[0]))
-        self._set("label_parents", _as_parents(self.label_parents, Y.shape[1]))
-        _refuse_repeated([feature.name for feature in self.features], "feature")
+        self._set("features", _as_feature_tuple(features, X.shape[1]))
+        self._set("labels", _as_label_tuple(names if labels is None else labels, Y.shape[1]))
+        self._set("name", str(name))
+        self._set("weights", _as_weights(weights, Y.shape[0]))
+        self._set("label_parents", _as_parents(label_parents, Y.shape[1]))
+        _refuse_repeated(self.feature_names, "feature")
         _refuse_repeated(self.labels, "label")
 
     def _set(self, field: str, value: Any) -> None:

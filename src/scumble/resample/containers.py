@@ -97,23 +97,21 @@ def labels_like(Y: sparse.csr_array, like: Any, rows: Array) -> Any:
 
 def _frame_like(Y: sparse.csr_array, like: Any, rows: Array) -> Any:
     """Take the rows first, so that index and types come along, then set the cells."""
+    cells = Y.toarray().astype(np.int8)
+    taken = take_rows(like, rows)
+    if hasattr(taken, "iloc"):
+        import pandas as pd
+
+        taken = taken.copy()
+        for at, dtype in enumerate(taken.dtypes):
+            taken.isetitem(at, pd.Series(cells[:, at], index=taken.index).astype(dtype))
+        return taken
     import narwhals as nw
 
-    dense = Y.toarray()
-    frame = nw.from_native(take_rows(like, rows), eager_only=True)
+    frame = nw.from_native(taken, eager_only=True)
+    backend = nw.get_native_namespace(frame)
     columns = [
-        nw.new_series(
-            name=name,
-            values=dense[:, at].astype(np.int8),
-            dtype=nw.Int8,
-            backend=nw.get_native_namespace(frame),
-        ).cast(frame[name].dtype)
+        nw.new_series(name, cells[:, at], nw.Int8, backend=backend).cast(frame[name].dtype)
         for at, name in enumerate(frame.columns)
     ]
-    if hasattr(like, "iloc"):
-        taken = take_rows(like, rows).copy()
-        for at, column in enumerate(columns):
-            values = column.to_native().to_numpy().astype(taken.dtypes.iloc[at], copy=False)
-            taken.isetitem(at, values)
-        return taken
     return frame.with_columns(*columns).to_native()

@@ -1,1 +1,5 @@
-"""Under construction."""
+"""Checks that any resampler must pass; also for authors of other packages."""
+
+from scumble.testing.resampler_checks import check_resampler, resampler_checks
+
+__all__ = ["check_resampler", "resampler_checks"]

@@ -1,0 +1,54 @@
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scumble._core.errors import ParameterError
+from scumble._core.parallel import limit_threads, row_blocks, run, thread_count
+
+
+@given(st.lists(st.integers(0, 50), max_size=60), st.integers(1, 9))
+def test_blocks_cover_all_rows_once_and_in_order(sizes, n_blocks):
+    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
+    blocks = row_blocks(indptr, n_blocks)
+    assert len(blocks) <= n_blocks
+    assert [row for start, stop in blocks for row in range(start, stop)] == list(range(len(sizes)))
+    assert all(start < stop for start, stop in blocks)
+
+
+def test_blocks_hold_about_equally_much():
+    indptr = np.arange(0, 1001, 10)
+    assert row_blocks(indptr, 4) == [(0, 25), (25, 50), (50, 75), (75, 100)]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+def test_results_come_in_block_order(n_jobs):
+    assert run(lambda block: block * block, range(20), n_jobs=n_jobs) == [n * n for n in range(20)]
+
+
+def test_work_really_runs_side_by_side():
+    barrier = threading.Barrier(2, timeout=10)
+    assert sorted(run(lambda _: barrier.wait(), [0, 1], n_jobs=2)) == [0, 1]
+
+
+def test_an_error_in_a_thread_reaches_the_caller():
+    with pytest.raises(ZeroDivisionError):
+        run(lambda block: 1 // block, [1, 0], n_jobs=2)
+
+
+def test_how_many_threads(monkeypatch):
+    monkeypatch.setenv("SCUMBLE_NUM_THREADS", "3")
+    assert thread_count() == 3
+    assert thread_count(2) == 2
+    with limit_threads(1):
+        assert thread_count() == 1
+    monkeypatch.setenv("SCUMBLE_NUM_THREADS", "many")
+    with pytest.raises(ParameterError, match="SCUMBLE_NUM_THREADS must be an int"):
+        thread_count()
+    with pytest.raises(ParameterError, match="nonzero"):
+        thread_count(0)
+    monkeypatch.delenv("SCUMBLE_NUM_THREADS")
+    assert thread_count(-1) == thread_count()
+    assert thread_count(-1000) == 1

@@ -1,0 +1,25 @@
+import pytest
+
+from scumble._core.errors import MissingDependencyError, ParameterError
+from scumble._core.optional import require
+from scumble._core.registry import register, registered
+
+
+def test_a_name_belongs_to_one_entry():
+    def first(): ...
+
+    def second(): ...
+
+    register("plot", "test entry", first)
+    register("plot", "test entry", first)
+    with pytest.raises(ParameterError, match="Two entries want to be the plot 'test entry'"):
+        register("plot", "test entry", second)
+    with pytest.raises(TypeError):
+        registered("plot")["other"] = second
+
+
+def test_a_missing_extra_answers_with_its_install_command():
+    with pytest.raises(
+        MissingDependencyError, match=r"chord requires nonesuch: pip install 'scumble\[plots\]'"
+    ):
+        require("nonesuch.part", purpose="chord", extra="plots")

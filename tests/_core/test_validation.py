@@ -1,0 +1,143 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from scipy import sparse
+
+from scumble._core.errors import LabelError, ParameterError, ParameterTypeError, ScumbleError
+from scumble._core.validation import (
+    check_choice,
+    check_count,
+    check_labels,
+    check_named_labels,
+)
+from tests.measures.test_concurrence import matrices
+
+DENSE = np.array([[1, 0, 1], [0, 0, 0], [0, 1, 1]])
+
+
+def is_canonical(Y):
+    rows = [Y.indices[a:b].tolist() for a, b in zip(Y.indptr, Y.indptr[1:], strict=False)]
+    return (
+        isinstance(Y, sparse.csr_array)
+        and Y.dtype == bool
+        and Y.data.all()
+        and all(row == sorted(set(row)) for row in rows)
+    )
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        np.asarray,
+        lambda Y: Y.astype(bool),
+        lambda Y: Y.astype(float),
+        lambda Y: Y.astype(object),
+        lambda Y: Y.tolist(),
+        sparse.csr_matrix,
+        sparse.csc_array,
+        sparse.coo_array,
+        sparse.lil_matrix,
+        lambda Y: pd.DataFrame(Y, columns=list("abc")),
+        lambda Y: pd.DataFrame(Y, columns=list("abc")).astype(bool),
+        lambda Y: pl.DataFrame(Y, schema=list("abc")),
+        lambda Y: pl.DataFrame(Y.astype(bool), schema=list("abc")).to_arrow(),
+        lambda Y: [{0, 2}, set(), {1, 2}],
+        lambda Y: [[0, 2], [], [1, 2]],
+        lambda Y: [["a", "c"], [], ["b", "c"]],
+    ],
+)
+def test_every_container_gives_the_same_canonical_matrix(make):
+    Y = check_labels(make(DENSE))
+    assert is_canonical(Y)
+    assert (Y.toarray() == DENSE.astype(bool)).all()
+
+
+def test_names_come_along():
+    assert check_named_labels(pd.DataFrame(DENSE, columns=list("abc")))[1] == ("a", "b", "c")
+    assert check_named_labels([["war", "love"], ["war"]])[1] == ("love", "war")
+    assert check_named_labels(DENSE)[1] is None
+
+
+def test_a_canonical_matrix_is_not_copied():
+    Y = check_labels(DENSE)
+    assert check_labels(Y) is Y
+
+
+def test_duplicates_disorder_and_stored_zeros_are_mended_without_touching_the_input():
+    data = np.array([True, True, True, False, True])
+    indices, indptr = np.array([2, 0, 2, 1, 1]), np.array([0, 3, 4, 5])
+    messy = sparse.csr_array((data, indices, indptr), shape=(3, 3))
+    Y = check_labels(messy)
+    assert is_canonical(Y)
+    assert Y.toarray().astype(int).tolist() == [[1, 0, 1], [0, 0, 0], [0, 1, 0]]
+    assert messy.indices.tolist() == [2, 0, 2, 1, 1]
+    assert messy.nnz == 5
+
+
+def test_scipys_own_flags_are_not_trusted():
+    Y = sparse.csr_array(([True, True], [1, 0], [0, 2]), shape=(1, 2))
+    Y.has_sorted_indices = Y.has_canonical_format = True
+    assert check_labels(Y).indices.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("index", [-1, 3, 2**31 - 1])
+def test_an_index_out_of_range_is_refused_before_any_kernel_reads_it(index):
+    Y = sparse.csr_array(([True], [0], [0, 1]), shape=(1, 3))
+    Y.indices = np.array([index], np.int64)
+    with pytest.raises(LabelError, match="outside of them"):
+        check_labels(Y)
+
+
+@pytest.mark.parametrize(
+    ("Y", "message"),
+    [
+        (np.array([[0, 1], [2, 1]]), r"row 1, column 0 holds 2"),
+        (np.array([[0.0, np.nan]]), r"row 0, column 1 is missing"),
+        (np.array([[0.5, 1]]), r"row 0, column 0 holds 0.5"),
+        (sparse.csr_array([[0, 1], [-1, 1]]), r"row 1, column 0 holds -1"),
+        (sparse.coo_array(([1, 1], ([0, 0], [0, 0]))), r"row 0, column 0 holds 2"),
+        (pd.DataFrame({"war": [0, 3]}), r"row 1, column 'war' holds 3"),
+        (pd.DataFrame({"war": [0, None]}), r"row 1, column 'war' is missing"),
+        (pl.DataFrame({"war": [1, None]}), r"row 1, column 'war' is missing"),
+        (pd.DataFrame({"war": ["yes", "no"]}), r"column 'war' holds 'yes'"),
+        ([[1, 2], [0, 1]], r"row 0, column 1 holds 2.*label lists"),
+        ([["a"], ["b", 3]], r"row 1 of the label lists holds 3"),
+        ([[0], [-1, 2]], r"holds -1"),
+        ([], r"empty list"),
+        (["abc"], r"row 0 is 'abc'"),
+        (np.array([0, 1]), r"two-dimensional.*\(2,\).*reshape"),
+        (np.zeros((2, 2, 2)), r"two-dimensional"),
+    ],
+)
+def test_the_first_offending_cell_is_named(Y, message):
+    with pytest.raises(LabelError, match=message):
+        check_labels(Y, caller="here")
+
+
+@pytest.mark.parametrize("Y", [None, 3, "abc", np.array([["a"]]), np.array([[1j]]), object()])
+def test_what_cannot_be_labels_is_refused(Y):
+    with pytest.raises(ScumbleError):
+        check_labels(Y)
+    with pytest.raises(ParameterTypeError):
+        check_labels(np.array([["a"]]))
+
+
+@given(matrices())
+def test_any_boolean_matrix_survives(dense):
+    Y = check_labels(sparse.coo_array(dense))
+    assert is_canonical(Y)
+    assert (Y.toarray() == dense).all()
+
+
+def test_parameters():
+    assert check_choice("a", ("a", "b"), name="x", caller="F") == "a"
+    with pytest.raises(ParameterError, match="'x' parameter of F must be one of 'a', 'b'. Got 3"):
+        check_choice(3, ("a", "b"), name="x", caller="F")
+    assert check_count(np.int64(3), name="k", caller="F") == 3
+    for wrong in (0, 1.5, True, "3", None):
+        with pytest.raises(
+            ParameterError, match=r"'k' parameter of F must be an int in \[1, inf\)"
+        ):
+            check_count(wrong, name="k", caller="F")

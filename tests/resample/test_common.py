@@ -1,0 +1,64 @@
+"""Every registered resampler sits the same exam."""
+
+import numpy as np
+import pytest
+
+import scumble.resample
+from scumble._core.registry import registered
+from scumble.testing import resampler_checks
+from scumble.testing.resampler_checks import example
+
+RESAMPLERS = [cls() for cls in registered("resampler").values()]
+RESAMPLERS.append(scumble.resample.REMEDIAL(passes=2, one_sided="keep"))
+
+
+@pytest.mark.parametrize("resampler", RESAMPLERS, ids=repr)
+@pytest.mark.parametrize("check", resampler_checks(), ids=lambda check: check.__name__)
+def test_resampler(resampler, check):
+    check(resampler)
+
+
+def test_every_resampler_is_exported():
+    for cls in registered("resampler").values():
+        assert getattr(scumble.resample, cls.__name__) is cls
+        assert cls.__name__ in scumble.resample.__all__
+
+
+def test_every_resampler_has_a_worked_example_and_a_rule():
+    for cls in registered("resampler").values():
+        assert ">>>" in cls.__doc__, cls.__name__
+        assert "Notes\n" in cls.__doc__, cls.__name__
+
+
+class Leaky(scumble.resample.REMEDIAL):
+    """Wrong on purpose: changes its input."""
+
+    def fit_resample(self, X, Y, sample_weight=None):
+        if isinstance(X, np.ndarray):
+            X[0] = 0
+        return super().fit_resample(X, Y, sample_weight)
+
+
+class Careless(scumble.resample.REMEDIAL):
+    """Wrong on purpose: draws from the global generator."""
+
+    def fit_resample(self, X, Y, sample_weight=None):
+        np.random.rand()  # noqa: NPY002
+        return super().fit_resample(X, Y, sample_weight)
+
+
+@pytest.mark.parametrize("wrong", [Leaky(), Careless()], ids=repr)
+def test_the_exam_can_be_failed(wrong):
+    failures = 0
+    for check in resampler_checks():
+        try:
+            check(wrong)
+        except AssertionError:
+            failures += 1
+    assert failures > 0
+
+
+def test_the_example_is_imbalanced():
+    _, Y = example()
+    assert (Y.sum(axis=0) > 0).all()
+    assert Y.sum(axis=0)[0] > 4 * Y.sum(axis=0)[4]

@@ -1,0 +1,193 @@
+import gzip
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from scumble import read
+from scumble._core.errors import LabelError, ParameterError, ScumbleError
+from scumble.measures import irlbl, label_counts, mean_ir, scumble, scumble_by_instance
+from scumble.resample import REMEDIAL
+from tests.measures.test_concurrence import matrices
+
+X = np.arange(4).reshape(-1, 1)
+Y = np.array([[1, 0, 0], [1, 1, 0], [1, 0, 1], [1, 1, 0]])
+
+
+def slow_remedial(X, Y, *, one_sided="clone"):
+    """The pseudo-code of the paper, line by line."""
+    ratios, mean = irlbl(Y), mean_ir(Y)
+    scores, threshold = scumble_by_instance(Y), scumble(Y)
+    originals, clones, sources = Y.copy(), [], list(range(len(Y)))
+    for i in range(len(Y)):
+        if not scores[i] > threshold + 1e-12:
+            continue
+        clone = Y[i].copy()
+        for label in range(Y.shape[1]):
+            if ratios[label] > mean:
+                clone[label] = 0
+            else:
+                originals[i, label] = 0
+        if one_sided == "keep" and (not clone.any() or not originals[i].any()):
+            originals[i] = Y[i]
+            continue
+        clones.append(clone)
+        sources.append(i)
+    return X[sources], np.vstack([originals, *clones]), sources
+
+
+def test_only_the_instance_mixing_rare_and_frequent_labels_is_split():
+    X_new, Y_new = REMEDIAL().fit_resample(X, Y)
+
+    assert X_new.ravel().tolist() == [0, 1, 2, 3, 2]
+    assert Y_new[2].tolist() == [0, 0, 1]  # the rare half stays in place
+    assert Y_new[4].tolist() == [1, 0, 0]  # the frequent half is appended
+
+
+def test_what_it_tells_afterwards():
+    sampler = REMEDIAL()
+    sampler.fit_resample(X, Y)
+    assert sampler.sample_indices_.tolist() == [0, 1, 2, 3, 2]
+    assert (sampler.n_added_, sampler.n_removed_, sampler.n_one_sided_) == (1, 0, 0)
+    assert sampler.passes_[0].scumble == pytest.approx(scumble(Y))
+    report = sampler.summary()
+    assert report["before"]["n_instances"] == 4
+    assert report["after"]["n_instances"] == 5
+    assert report["after"]["mean_ir"] == report["before"]["mean_ir"]
+    assert report["after"]["scumble"] < report["before"]["scumble"]
+
+
+# Label 0 in 9 rows, 1 in 3, 2 in 1, MeanIR = (1 + 3 + 9) / 3. The rows with labels 0 and 1 lie
+# above the mean and hold majority labels only.
+ONE_SIDED = np.array([[1, 0, 0]] * 6 + [[1, 1, 0]] * 3 + [[0, 0, 1]])
+
+
+def test_one_sided_rows_are_cloned_empty_or_kept():
+    cloned = REMEDIAL()
+    _, Y_new = cloned.fit_resample(np.zeros((10, 1)), ONE_SIDED)
+    assert cloned.n_one_sided_ == 3
+    assert Y_new[6:9].sum() == 0
+    assert (Y_new[10:] == ONE_SIDED[6:9]).all()
+    kept = REMEDIAL(one_sided="keep")
+    _, Y_new = kept.fit_resample(np.zeros((10, 1)), ONE_SIDED)
+    assert (kept.n_one_sided_, kept.n_added_) == (3, 0)
+    assert (Y_new == ONE_SIDED).all()
+
+
+@pytest.mark.parametrize(
+    "flat", [np.eye(3, dtype=int), np.ones((4, 2), int), np.zeros((4, 2), int)]
+)
+def test_without_a_row_above_the_mean_the_data_comes_back_unchanged(flat):
+    sampler = REMEDIAL(passes=3)
+    X_new, Y_new = sampler.fit_resample(np.arange(len(flat)).reshape(-1, 1), flat)
+    assert (Y_new == flat).all()
+    assert X_new.ravel().tolist() == list(range(len(flat)))
+    assert len(sampler.passes_) == 3
+
+
+@given(matrices(), st.sampled_from(["clone", "keep"]))
+def test_equals_the_pseudo_code(dense, one_sided):
+    rows = np.arange(len(dense)).reshape(-1, 1)
+    X_new, Y_new = REMEDIAL(one_sided=one_sided).fit_resample(rows, dense)
+    X_slow, Y_slow, _ = slow_remedial(rows, dense, one_sided=one_sided)
+    np.testing.assert_array_equal(X_new, X_slow)
+    np.testing.assert_array_equal(Y_new, Y_slow)
+
+
+@given(matrices(), st.integers(1, 4), st.sampled_from(["clone", "keep"]))
+def test_label_counts_never_change_and_sources_hold(dense, passes, one_sided):
+    sampler = REMEDIAL(passes=passes, one_sided=one_sided)
+    rows = np.arange(len(dense)).reshape(-1, 1)
+    X_new, Y_new = sampler.fit_resample(rows, dense)
+    assert label_counts(Y_new).tolist() == label_counts(dense).tolist()
+    assert X_new.ravel().tolist() == sampler.sample_indices_.tolist()
+    # The parts of a row put together again are the row.
+    together = np.zeros_like(dense)
+    np.logical_or.at(together, sampler.sample_indices_, Y_new)
+    np.testing.assert_array_equal(together, dense)
+
+
+@given(matrices())
+def test_passes_are_repetitions(dense):
+    rows = np.arange(len(dense)).reshape(-1, 1)
+    once = REMEDIAL().fit_resample(rows, dense)
+    twice = REMEDIAL().fit_resample(*once)
+    for got, expected in zip(REMEDIAL(passes=2).fit_resample(rows, dense), twice, strict=True):
+        np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("wrong", [{"passes": 0}, {"passes": 1.5}, {"one_sided": "drop"}])
+def test_wrong_parameters_are_refused(wrong):
+    with pytest.raises(ParameterError, match=f"The '{next(iter(wrong))}' parameter of REMEDIAL"):
+        REMEDIAL(**wrong).fit_resample(X, Y)
+
+
+def test_wrong_input_is_refused():
+    with pytest.raises(LabelError, match="two-dimensional"):
+        REMEDIAL().fit_resample(X, np.array([0, 1, 0, 1]))
+    with pytest.raises(LabelError, match=r"inconsistent numbers of samples: 3 in X and 4 in Y"):
+        REMEDIAL().fit_resample(X[:3], Y)
+    with pytest.raises(ScumbleError, match="not resampled anything"):
+        REMEDIAL().summary()
+
+
+@pytest.mark.parametrize("name", ["emotions", "enron", "flags", "genbase", "medical"])
+def test_equals_mulan_row_by_row(name, datasets, golden):
+    expected = json.loads((golden / "mulan" / "remedial" / f"{name}_imbalance.json").read_text())
+    data = read(next((datasets / name).glob(f"{name}.arff*")))
+    order = [data.labels.index(label) for label in expected["labels"]]
+    after = REMEDIAL().resample(data)
+    assert len(after) == expected["remedial_n"]
+    dense = after.Y.toarray()[:, order].astype(int)
+    assert ["".join(map(str, row)) for row in dense] == expected["after_labelsets"]
+    assert scumble(after.Y) == pytest.approx(expected["after_SCUMBLE"], abs=1e-12)
+    assert mean_ir(after.Y) == pytest.approx(expected["after_MeanIR"], abs=1e-12)
+
+
+CASES = [
+    *((name, 1, "remedial") for name in ("bibtex", "corel5k", "enron", "flags", "medical")),
+    *((name, k, f"remedial{k}") for name in ("emotions", "genbase", "yeast") for k in (1, 2, 3)),
+]
+
+
+@pytest.mark.parametrize(("name", "passes", "step"), CASES)
+def test_equals_mldr_042_as_a_multiset_of_rows(name, passes, step, golden):
+    before = _read_labelsets(golden, name, "measures")
+    expected = _read_labelsets(golden, name, step)
+    facts = json.loads((golden / "mldr" / f"{name}.{step}.json").read_text())
+    n_labels = int(facts["measures"]["num.labels"])
+    Y = _matrix(before, n_labels)
+    rows = np.arange(len(before)).reshape(-1, 1)
+    sampler = REMEDIAL(passes=passes)
+    _, Y_new = sampler.fit_resample(rows, Y)
+    found = [
+        tuple(Y_new.indices[a:b].tolist())
+        for a, b in zip(Y_new.indptr, Y_new.indptr[1:], strict=False)
+    ]
+    assert Counter(found) == Counter(expected)
+    assert sampler.passes_[-1].n_above_mean == facts["remedial"]["n_high"]
+    one_sided = (
+        facts["remedial"]["high_with_only_majority"] + facts["remedial"]["high_with_only_minority"]
+    )
+    assert sampler.passes_[-1].n_one_sided == one_sided
+    assert scumble(Y_new) == pytest.approx(facts["measures"]["scumble"], abs=1e-9)
+
+
+def _read_labelsets(golden, name, step):
+    path = golden / "mldr" / "perinstance" / f"{name}.{step}.labels.txt.gz"
+    with gzip.open(path, "rt") as file:
+        return [
+            tuple(int(label) for label in line.split()) for line in file.read().split("\n")[:-1]
+        ]
+
+
+def _matrix(labelsets, n_labels):
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in labelsets])])
+    indices = np.concatenate([np.array(row, int) for row in labelsets])
+    return sparse.csr_array(
+        (np.ones(len(indices), bool), indices, indptr), shape=(len(labelsets), n_labels)
+    )
