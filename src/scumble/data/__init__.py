@@ -1,6 +1,8 @@
 """Files, addresses, arrays in; one immutable `MultilabelDataset` out."""
 
+from scumble.data import shelf
 from scumble.data.dataset import Feature, MultilabelDataset
 from scumble.data.io import read, write
+from scumble.data.shelf import load
 
-__all__ = ["Feature", "MultilabelDataset", "read", "write"]
+__all__ = ["Feature", "MultilabelDataset", "load", "read", "shelf", "write"]

@@ -1,0 +1,209 @@
+"""Fetch a file whose size and checksum are known: whole and right, or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import os
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import urlsplit
+
+from scumble._core.errors import DownloadError, WriteError
+from scumble._core.progress import track
+from scumble._core.version import __version__
+
+#: Seconds a server may keep silent.
+TIMEOUT = 30.0
+#: Bytes a second below which a download is given up.
+SLOWEST = 4096
+BLOCK = 1 << 16
+#: Tests set it to serve files on this machine; nothing else may be fetched without TLS.
+allow_loopback_http = False
+
+
+def download(
+    address: str, path: Path, *, size: int, sha256: str, timeout: float | None = None
+) -> None:
+    """Fetch ``address`` into ``path`` if it is exactly the file that was promised.
+
+    The bytes go to a temporary file beside ``path`` and are renamed when size and checksum are
+    right, so several processes may fetch the same file at once, and a broken download leaves
+    nothing behind.
+
+    Parameters
+    ----------
+    address : str
+        Where it is; ``https`` only, also after redirections.
+    path : Path
+        Where it goes. Its folder is created.
+    size : int
+        Its number of bytes. Not one more is read.
+    sha256 : str
+        Its checksum, in hexadecimal.
+    timeout : float, optional
+        Seconds the server may keep silent, 30 by default.
+
+    Raises
+    ------
+    DownloadError
+        If it cannot be fetched, or is not what was promised.
+    WriteError
+        If it cannot be stored.
+    """
+    timeout = TIMEOUT if timeout is None else timeout
+    _refuse_insecure(address)
+    with _temporary_beside(path) as (target, temporary):
+        with _network_errors(address, timeout), _open(address, timeout) as response:
+            found = _copy(response, target, address, size, timeout)
+        if found != sha256:
+            raise DownloadError(
+                f"{address}: the file is not the expected one: its SHA-256 is {found}, expected "
+                f"{sha256}. It may have been changed at its source; it was not kept."
+            )
+        _put_in_place(target, temporary, path, sha256)
+
+
+def checksum(path: Path) -> str:
+    """Compute the SHA-256 of a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    str
+        In hexadecimal.
+    """
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+class _SecureRedirects(urllib.request.HTTPRedirectHandler):
+    """Follow redirections, but not out of TLS."""
+
+    def redirect_request(
+        self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: str
+    ) -> urllib.request.Request | None:
+        """Refuse an address without TLS."""
+        _refuse_insecure(newurl)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _refuse_insecure(address: str) -> None:
+    parts = urlsplit(address)
+    local = allow_loopback_http and parts.scheme == "http" and parts.hostname == "127.0.0.1"
+    if parts.scheme != "https" and not local:
+        raise DownloadError(f"{address}: only addresses with https:// are fetched.")
+
+
+def _open(address: str, timeout: float) -> Any:
+    """Open an address with no other protocols than those of the web, and no local files."""
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler({} if allow_loopback_http else None),
+        urllib.request.HTTPHandler(),
+        urllib.request.HTTPSHandler(),
+        urllib.request.HTTPDefaultErrorHandler(),
+        urllib.request.HTTPErrorProcessor(),
+        _SecureRedirects(),
+    ):
+        opener.add_handler(handler)
+    request = urllib.request.Request(address, headers={"User-Agent": f"scumble/{__version__}"})
+    return opener.open(request, timeout=timeout)
+
+
+def _copy(response: Any, target: IO[bytes], address: str, size: int, timeout: float) -> str:
+    """Copy at most ``size`` bytes and return their checksum."""
+    announced = response.headers.get("Content-Length", "")
+    if announced.isdigit() and int(announced) > size:
+        raise _too_large(address, size)
+    digest = hashlib.sha256()
+    received = 0
+    give_up_at = time.monotonic() + timeout + size / SLOWEST
+    with track(f"Fetching {address.rpartition('/')[2]}", size) as advance:
+        while block := response.read1(BLOCK):
+            received += len(block)
+            if received > size:
+                raise _too_large(address, size)
+            if time.monotonic() > give_up_at:
+                raise TimeoutError
+            digest.update(block)
+            with _disk_errors(Path(target.name)):
+                target.write(block)
+            advance(len(block))
+    if received < size:
+        raise DownloadError(
+            f"{address}: the file was cut short: {received} bytes came, expected {size}. Try again."
+        )
+    return digest.hexdigest()
+
+
+def _too_large(address: str, size: int) -> DownloadError:
+    return DownloadError(
+        f"{address}: the file is larger than the {size} bytes expected. It was not kept."
+    )
+
+
+@contextmanager
+def _network_errors(address: str, timeout: float) -> Iterator[None]:
+    try:
+        yield
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise DownloadError(f"{address}: the server answers {error.code} {error.reason}.") from None
+    except (OSError, http.client.HTTPException) as error:
+        reason = getattr(error, "reason", error)
+        if isinstance(reason, TimeoutError):
+            message = f"the server was silent for {timeout:g} seconds, or too slow. Try again."
+        else:
+            message = f"the server cannot be reached or broke off ({reason}). Are you online?"
+        raise DownloadError(f"{address}: {message}") from error
+
+
+@contextmanager
+def _temporary_beside(path: Path) -> Iterator[tuple[IO[bytes], Path]]:
+    """Open a temporary file in the folder of ``path``; it is gone afterwards, come what may."""
+    with _disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        with open(temporary, "wb") as target:
+            yield target, temporary
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
+
+
+def _put_in_place(target: IO[bytes], temporary: Path, path: Path, sha256: str) -> None:
+    with _disk_errors(path):
+        target.flush()
+        target.close()
+        temporary.chmod(0o644)
+        try:
+            temporary.replace(path)
+        except PermissionError:
+            # Windows: someone has the same file open. Then it is there, and that is what we want.
+            if not path.is_file() or checksum(path) != sha256:
+                raise
+
+
+@contextmanager
+def _disk_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise WriteError(
+            f"{path}: cannot be written: {error.strerror or error}. Set SCUMBLE_CACHE to a folder "
+            "with room for it."
+        ) from error

@@ -1,0 +1,526 @@
+"""The shelf of public data: sets known by name, found on this machine or fetched and verified.
+
+``SCUMBLE_DATA`` names folders that are searched first; what is fetched goes to a cache folder
+(``SCUMBLE_CACHE``, or where this system keeps caches).
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+import tomllib
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from scumble._core.errors import DataError, DownloadError, ParameterError, ScumbleWarning
+from scumble._core.files import COMPRESSIONS
+from scumble._core.validation import check_choice
+from scumble.data.dataset import MultilabelDataset
+from scumble.data.embedded import load_debtags
+from scumble.data.io import read
+
+__all__ = ["Entry", "File", "cache_folder", "entries", "fetch", "find", "load", "locate"]
+
+EMBEDDED = "debtags"
+PARTS = ("train", "test")
+#: Suffixes of data files in the order in which they are preferred.
+SUFFIXES = (".arff", ".parquet", ".csv", ".svm", ".libsvm", ".txt", ".dat")
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that can be fetched.
+
+    Parameters
+    ----------
+    name : str
+        What it is called here.
+    size : int
+        Its number of bytes.
+    sha256 : str
+        Its checksum.
+    addresses : tuple of str
+        Where it is; the first that has the right bytes counts.
+    """
+
+    name: str
+    size: int
+    sha256: str
+    addresses: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is known of a public data set.
+
+    Parameters
+    ----------
+    name : str
+        How it is asked for.
+    title : str
+        One line about it.
+    domain : str
+        What its instances are: text, images, music, ...
+    format : str
+        The form of its files.
+    aliases : tuple of str
+        Other names for it.
+    files : tuple of File
+        What can be fetched; the first holds the data. Empty if no address is known.
+    measures : mapping of str to float
+        What to expect: instances, features, labels, labelsets, cardinality, mean_ir, max_ir,
+        scumble.
+    fallback : str or None
+        The set that is given, with a warning, where this one is absent.
+    note : str
+        How to get it if it cannot be fetched.
+
+    Examples
+    --------
+    >>> from scumble.data import shelf
+    >>> yeast = shelf.find("yeast")
+    >>> yeast.measures["instances"], yeast.measures["labels"], yeast.can_be_fetched
+    (2417, 14, True)
+    """
+
+    name: str
+    title: str
+    domain: str
+    format: str
+    aliases: tuple[str, ...]
+    files: tuple[File, ...]
+    measures: Mapping[str, float]
+    fallback: str | None
+    note: str
+
+    @property
+    def can_be_fetched(self) -> bool:
+        """Whether an address and a checksum are known."""
+        return bool(self.files)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Which published parts, train and test, can be fetched."""
+        stems = {_stem(file.name) for file in self.files}
+        return tuple(part for part in PARTS if f"{self.name}-{part}" in stems)
+
+
+def entries() -> tuple[Entry, ...]:
+    """Return all data sets on the shelf.
+
+    Returns
+    -------
+    tuple of Entry
+        In order of their names.
+
+    Examples
+    --------
+    >>> from scumble.data import shelf
+    >>> [entry.name for entry in shelf.entries() if entry.domain == "music"]
+    ['cal500', 'emotions']
+    """
+    return tuple(_shelf().values())
+
+
+def find(name: str) -> Entry:
+    """Find a data set by its name or an alias; upper and lower case do not matter.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``"yeast"``; ``"corel16k"`` and ``"cs"`` are names the literature uses.
+
+    Returns
+    -------
+    Entry
+        What is known of it.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such set, with the names that come close.
+
+    Examples
+    --------
+    >>> from scumble.data import shelf
+    >>> shelf.find("corel16k").name
+    'corel16k010'
+    """
+    entry = _known(name)
+    if entry is None:
+        raise _unknown(name)
+    return entry
+
+
+def load(
+    name: str, *, part: str | None = None, download: bool = True, **options: Any
+) -> MultilabelDataset:
+    """Load a public data set by name.
+
+    It is looked for in the folders of ``SCUMBLE_DATA``, then in the cache, and fetched if it is
+    in neither. ``"debtags"`` travels with the package. Folders of ``SCUMBLE_DATA`` may also hold
+    sets that are not on the shelf.
+
+    Parameters
+    ----------
+    name : str
+        A name on the shelf, see `entries`.
+    part : {"train", "test"}, optional
+        One of the published parts, where there are any, instead of the whole.
+    download : bool
+        Whether it may be fetched.
+    **options : object
+        Further options of `scumble.read`.
+
+    Returns
+    -------
+    MultilabelDataset
+        Named as on the shelf.
+
+    Raises
+    ------
+    ScumbleError
+        If the set is unknown, absent, cannot be fetched or cannot be read.
+
+    Warns
+    -----
+    ScumbleWarning
+        If another set takes its place, or a local file is not the set the shelf describes.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> scumble.load("debtags")
+    <MultilabelDataset 'debtags': 5,000 instances, 949 features, 432 labels>
+    """
+    if part is not None:
+        check_choice(part, PARTS, name="part", caller="load")
+    entry = _known(name)
+    if entry is not None and entry.name == EMBEDDED:
+        return _load_embedded(part, options)
+    path = _present(name, entry, part)
+    if entry is None:
+        if path is None:
+            raise _unknown(name)
+        return read(path, **options)
+    if path is None and entry.fallback is not None:
+        return _load_fallback(entry, part, download, options)
+    if path is None:
+        if not download:
+            raise _absent(entry, part)
+        path = fetch(entry.name, part=part)
+    dataset = read(path, **options)
+    if part is None:
+        _warn_if_other(dataset, entry, path)
+    return replace(dataset, name=entry.name)
+
+
+def locate(name: str, *, part: str | None = None) -> Path:
+    """Find the file of a data set on this machine.
+
+    Parameters
+    ----------
+    name : str
+        A name on the shelf, or of a file in a folder of ``SCUMBLE_DATA``.
+    part : {"train", "test"}, optional
+        One of the published parts.
+
+    Returns
+    -------
+    Path
+        ``<folder>/<name>.arff`` or ``<folder>/<name>/<name>.arff``, also with another suffix and
+        compressed, from ``SCUMBLE_DATA`` or else from the cache.
+
+    Raises
+    ------
+    ScumbleError
+        If it is unknown, or not on this machine.
+    """
+    entry = _known(name)
+    path = _present(name, entry, part)
+    if path is not None:
+        return path
+    if entry is None:
+        raise _unknown(name)
+    if entry.fallback is not None:
+        other = find(entry.fallback)
+        path = _present(other.name, other, part)
+        if path is not None:
+            _warn_fallback(entry, other, stacklevel=3)
+            return path
+    raise _absent(entry, part)
+
+
+def fetch(name: str, *, part: str | None = None, force: bool = False) -> Path:
+    """Fetch a data set into the cache, unless it is there already.
+
+    Parameters
+    ----------
+    name : str
+        A name on the shelf.
+    part : {"train", "test"}, optional
+        One of the published parts.
+    force : bool
+        Fetch it even if it is there.
+
+    Returns
+    -------
+    Path
+        The file with the data.
+
+    Raises
+    ------
+    DownloadError
+        If there is no address, it cannot be reached, or the file is not the expected one.
+    """
+    from scumble.data.download import checksum  # the web's modules are slow to import
+
+    entry = find(name)
+    main = _main_file(entry, part)
+    if main is None:
+        raise _no_address(entry, part)
+    folder = cache_folder() / entry.name
+    companions = [file for file in entry.files if _suffix(file.name) == ".xml"]
+    for file in [*companions, main]:  # the data last: where they are, all is there
+        path = folder / file.name
+        if force or not (path.is_file() and checksum(path) == file.sha256):
+            _fetch_file(file, path)
+    return folder / main.name
+
+
+def cache_folder() -> Path:
+    """Tell where fetched data sets are kept.
+
+    Returns
+    -------
+    Path
+        ``SCUMBLE_CACHE`` if it is set, else the folder for caches of this system.
+    """
+    chosen = os.environ.get("SCUMBLE_CACHE")
+    if chosen:
+        return Path(chosen).expanduser()
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
+    elif sys.platform == "darwin":
+        base = "~/Library/Caches"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser() / "scumble"
+
+
+@cache
+def _shelf() -> dict[str, Entry]:
+    content = tomllib.loads((files("scumble.data") / "shelf.toml").read_text(encoding="utf-8"))
+    sources = content["sources"]
+    return {name: _entry(name, row, sources) for name, row in sorted(content["sets"].items())}
+
+
+def _entry(name: str, row: dict[str, Any], sources: dict[str, Any]) -> Entry:
+    bases = sources[row["source"]]["addresses"] if "source" in row else []
+    return Entry(
+        name=name,
+        title=row["title"],
+        domain=row["domain"],
+        format=row["format"],
+        aliases=tuple(row.get("aliases", ())),
+        files=tuple(
+            File(
+                file["name"],
+                file["size"],
+                file["sha256"],
+                tuple(base + file["path"] for base in bases),
+            )
+            for file in row.get("files", ())
+        ),
+        measures=MappingProxyType(row["measures"]),
+        fallback=row.get("fallback"),
+        note=row.get("note", ""),
+    )
+
+
+def _known(name: str) -> Entry | None:
+    if not isinstance(name, str):
+        raise ParameterError(f"A data set is asked for by its name. Got {name!r} instead.")
+    wanted = name.casefold()
+    for entry in _shelf().values():
+        if wanted in (entry.name.casefold(), *(alias.casefold() for alias in entry.aliases)):
+            return entry
+    return None
+
+
+def _main_file(entry: Entry, part: str | None) -> File | None:
+    if part is None:
+        return entry.files[0] if entry.files else None
+    stem = f"{entry.name}-{part}"
+    return next((file for file in entry.files if _stem(file.name) == stem), None)
+
+
+def _present(name: str, entry: Entry | None, part: str | None) -> Path | None:
+    """Look through the folders of ``SCUMBLE_DATA``, then the cache."""
+    names = [name] if entry is None else [entry.name, *entry.aliases]
+    stems = [each if part is None else f"{each}-{part}" for each in names]
+    if entry is not None and part is None and entry.files:
+        stems.append(_stem(entry.files[0].name))
+    for folder in _data_folders():
+        for place in _places(folder, names):
+            found = _data_file(place, stems if place != folder else stems[: len(names)])
+            if found is not None:
+                return found
+    return None if entry is None else _cached(entry, part)
+
+
+def _cached(entry: Entry, part: str | None) -> Path | None:
+    main = _main_file(entry, part)
+    if main is None:
+        return None
+    path = cache_folder() / entry.name / main.name
+    return path if path.is_file() and path.stat().st_size == main.size else None
+
+
+def _data_folders() -> list[Path]:
+    folders = [Path(part) for part in os.environ.get("SCUMBLE_DATA", "").split(os.pathsep) if part]
+    for folder in folders:
+        if not folder.is_dir():
+            raise ParameterError(
+                f"The environment variable SCUMBLE_DATA names {folder}, which is not a folder. "
+                "Expected the folder that holds the data sets."
+            )
+    return folders
+
+
+def _places(folder: Path, names: list[str]) -> Iterator[Path]:
+    wanted = {name.casefold() for name in names}
+    below = sorted(path for path in folder.iterdir() if path.name.casefold() in wanted)
+    yield from (path for path in below if path.is_dir())
+    yield folder
+
+
+def _data_file(folder: Path, stems: list[str]) -> Path | None:
+    """Choose the file with the first of ``stems`` and the best of `SUFFIXES`."""
+    wanted = [stem.casefold() for stem in stems]
+    ranked = []
+    for path in folder.iterdir():
+        stem, suffix = _stem(path.name).casefold(), _suffix(path.name)
+        if stem in wanted and suffix in SUFFIXES and path.is_file():
+            ranked.append((wanted.index(stem), SUFFIXES.index(suffix), len(path.name), path))
+    return min(ranked)[-1] if ranked else None
+
+
+def _plain(name: str) -> Path:
+    """Strip the suffix of a compressed file."""
+    path = Path(name)
+    return path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
+
+
+def _stem(name: str) -> str:
+    return _plain(name).stem
+
+
+def _suffix(name: str) -> str:
+    return _plain(name).suffix.lower()
+
+
+def _load_embedded(part: str | None, options: dict[str, Any]) -> MultilabelDataset:
+    if part is not None or options:
+        raise ParameterError(f"{EMBEDDED!r} travels with the package: it has no parts, no options.")
+    return load_debtags()
+
+
+def _load_fallback(
+    entry: Entry, part: str | None, download: bool, options: dict[str, Any]
+) -> MultilabelDataset:
+    other = find(str(entry.fallback))
+    here = _present(other.name, other, part) is not None
+    if not here and not (download and _main_file(other, part)):
+        raise _absent(entry, part)
+    dataset = load(other.name, part=part, download=download, **options)
+    _warn_fallback(entry, other, stacklevel=4)
+    return dataset
+
+
+def _warn_fallback(entry: Entry, other: Entry, *, stacklevel: int) -> None:
+    warnings.warn(
+        f"{entry.name!r} is not in SCUMBLE_DATA ({entry.note}). {other.name!r} takes its place: "
+        f"{other.title}.",
+        ScumbleWarning,
+        stacklevel=stacklevel,
+    )
+
+
+def _warn_if_other(dataset: MultilabelDataset, entry: Entry, path: Path) -> None:
+    found = {
+        "instances": dataset.n_instances,
+        "features": dataset.n_features,
+        "labels": dataset.n_labels,
+    }
+    other = [
+        f"{count} {what} (expected {entry.measures[what]})"
+        for what, count in found.items()
+        if count != entry.measures[what]
+    ]
+    if other:
+        warnings.warn(
+            f"{path} is not the {entry.name!r} the shelf describes: it has {', '.join(other)}.",
+            ScumbleWarning,
+            stacklevel=3,
+        )
+
+
+def _fetch_file(file: File, path: Path) -> None:
+    """Try the addresses in turn; the checksum decides which one is believed."""
+    from scumble.data.download import download
+
+    failures = []
+    for address in file.addresses:
+        try:
+            download(address, path, size=file.size, sha256=file.sha256)
+        except DownloadError as error:
+            failures.append(str(error))
+        else:
+            return
+    raise DownloadError(
+        f"{file.name} could not be fetched. " + " ".join(failures) + " If you can get it "
+        "elsewhere, put it into a folder and let SCUMBLE_DATA name that folder."
+    )
+
+
+def _unknown(name: str) -> ParameterError:
+    names = [each for entry in entries() for each in (entry.name, *entry.aliases)]
+    close = difflib.get_close_matches(name.casefold(), names, n=3, cutoff=0.5)
+    hint = f"Did you mean {' or '.join(map(repr, close))}? " if close else ""
+    if os.path.sep in name or Path(name).suffix.lower() in SUFFIXES:
+        hint = "To read a file, use scumble.read. "
+    return ParameterError(
+        f"There is no data set called {name!r}. {hint}Expected one of: {', '.join(sorted(names))}; "
+        "or the name of a file in a folder that SCUMBLE_DATA names."
+    )
+
+
+def _absent(entry: Entry, part: str | None) -> DataError:
+    what = entry.name if part is None else f"{entry.name}-{part}"
+    if _main_file(entry, part) is not None:
+        hint = f"Fetch it with scumble.data.shelf.fetch({entry.name!r})."
+    else:
+        hint = str(_no_address(entry, part))
+    searched = os.environ.get("SCUMBLE_DATA") or "(not set)"
+    return DataError(
+        f"{what!r} is neither in SCUMBLE_DATA {searched} nor in the cache {cache_folder()}. {hint}"
+    )
+
+
+def _no_address(entry: Entry, part: str | None) -> DownloadError:
+    if part is not None:
+        return DownloadError(f"No address is known for the {part} part of {entry.name!r}.")
+    if entry.name == EMBEDDED:
+        return DownloadError(f"{EMBEDDED!r} travels with the package: there is nothing to fetch.")
+    return DownloadError(
+        f"No address is known for {entry.name!r} ({entry.note}). Put {entry.name}.arff and "
+        f"{entry.name}.xml into a folder and let SCUMBLE_DATA name that folder."
+    )

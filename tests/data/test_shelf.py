@@ -1,0 +1,478 @@
+"""The shelf of public data: what is on it, where it is found, how it is fetched."""
+
+from __future__ import annotations
+
+import hashlib
+import lzma
+import os
+import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from scumble._core.errors import (
+    DataError,
+    DownloadError,
+    ParameterError,
+    WriteError,
+)
+from scumble._core.progress import show_progress
+from scumble.data import download, shelf
+
+FILMS_ARFF = b"""\
+@relation films
+@attribute minutes numeric
+@attribute war {0,1}
+@attribute love {0,1}
+@data
+150,1,0
+90,1,1
+"""
+FILMS_XML = b"""\
+<labels xmlns="http://mulan.sourceforge.net/labels">
+<label name="war"></label><label name="love"></label>
+</labels>
+"""
+
+
+class Site(ThreadingHTTPServer):
+    """A server on this machine whose pages misbehave on demand."""
+
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Pages)
+        self.pages: dict[str, bytes] = {}
+        self.asked: list[str] = []
+        self.release = threading.Event()  # lets hanging pages end with the test
+
+    def handle_error(self, request, client_address):
+        """Say nothing when the client has hung up."""
+
+    @property
+    def base(self):
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Pages(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.server.asked.append(self.path)
+        how, _, page = self.path.strip("/").partition("/")
+        content = self.server.pages.get(page)
+        if how == "redirect":
+            self.send_response(302)
+            self.send_header("Location", f"{self.server.base}/good/{page}")
+            self.end_headers()
+        elif how == "away":
+            self.send_response(302)
+            self.send_header("Location", f"http://example.org/{page}")
+            self.end_headers()
+        elif content is None:
+            self.send_error(404)
+        else:
+            self._answer(how, content)
+
+    def _answer(self, how, content):
+        if how == "wrong":
+            content = b"X" + content[1:]
+        if how == "larger":
+            content = content + b"\n"
+        self.send_response(200)
+        if how not in ("larger", "unannounced"):
+            self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content[: len(content) // 2])
+        if how == "hanging":
+            self.wfile.flush()
+            self.server.release.wait(10)
+        if how != "truncated":
+            self.wfile.write(content[len(content) // 2 :])
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def site(monkeypatch):
+    monkeypatch.setattr(download, "allow_loopback_http", True)
+    server = Site()
+    server.pages = {"films.arff": FILMS_ARFF, "films.xml": FILMS_XML}
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield server
+    server.release.set()
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch, tmp_path):
+    """Keep the real cache and the real folder of data out of the tests."""
+    monkeypatch.setenv("SCUMBLE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("SCUMBLE_DATA", raising=False)
+
+
+@pytest.fixture
+def put_on_shelf(monkeypatch, site):
+    """Put the set ``films`` on the shelf, to be fetched from pages that behave as told."""
+
+    def put(*ways, name="films", **changes):
+        files = tuple(
+            shelf.File(
+                f"{name}.{suffix}",
+                len(content),
+                hashlib.sha256(content).hexdigest(),
+                tuple(f"{site.base}/{how}/films.{suffix}" for how in ways),
+            )
+            for suffix, content in (("arff", FILMS_ARFF), ("xml", FILMS_XML))
+        )
+        entry = shelf.Entry(
+            name=name,
+            title="Films",
+            domain="films",
+            format="mulan",
+            aliases=("cinema",),
+            files=files,
+            measures={"instances": 2, "features": 1, "labels": 2},
+            fallback=None,
+            note="",
+        )
+        entry = replace(entry, **changes)
+        table = {**shelf._shelf(), name: entry}
+        monkeypatch.setattr(shelf, "_shelf", lambda: table)
+        return entry
+
+    return put
+
+
+def cached_files() -> list[str]:
+    folder = shelf.cache_folder()
+    return sorted(path.name for path in folder.rglob("*") if path.is_file())
+
+
+def put_films(folder: Path, name: str = "films") -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.arff").write_bytes(FILMS_ARFF)
+    (folder / f"{name}.xml").write_bytes(FILMS_XML)
+
+
+# What is on the shelf
+
+
+def test_the_shelf_holds_the_sets_of_the_paper():
+    paper = "corel5k mediamill cal500 enron corel16k cs tmc2007 yeast bibtex medical genbase"
+
+    found = {name: shelf.find(name).name for name in paper.split()}
+
+    assert found["corel16k"] == "corel16k010"
+    assert found["cs"] == "stackex_cs"
+    assert all(found[name] == name for name in paper.split() if name not in ("corel16k", "cs"))
+
+
+def test_every_name_is_unique_and_every_fallback_exists():
+    names = [name for entry in shelf.entries() for name in (entry.name, *entry.aliases)]
+
+    assert len(names) == len({name.casefold() for name in names})
+    assert {entry.fallback for entry in shelf.entries() if entry.fallback} == {
+        "mediamill_reduced",
+        "tmc2007-500",
+    }
+
+
+def test_addresses_are_secure_and_checksums_complete():
+    for entry in shelf.entries():
+        assert set(entry.measures) >= {"instances", "features", "labels", "mean_ir", "scumble"}
+        assert entry.files or entry.note or entry.name == "debtags"
+        for file in entry.files:
+            assert len(file.addresses) == 2
+            assert all(address.startswith("https://") for address in file.addresses)
+            assert re.fullmatch("[0-9a-f]{64}", file.sha256)
+            assert file.size > 0
+
+
+def test_published_parts_are_known():
+    assert shelf.find("emotions").parts == ("train", "test")
+    assert shelf.find("yeast").parts == ()
+
+
+def test_names_may_be_written_in_capitals():
+    assert shelf.find("Corel5k").name == "corel5k"
+
+
+def test_an_unknown_name_is_answered_with_close_ones():
+    with pytest.raises(ParameterError, match=r"called 'yaest'. Did you mean 'yeast'\?"):
+        shelf.find("yaest")
+    with pytest.raises(ParameterError, match=r"use scumble\.read"):
+        shelf.load("folder/films.arff")
+    with pytest.raises(ParameterError, match=r"asked for by its name\. Got 3"):
+        shelf.load(3)
+
+
+def test_the_shelf_agrees_with_the_reference_files(datasets):
+    """Sizes and checksums are those of the original bytes."""
+    compared = 0
+    for entry in shelf.entries():
+        for file in entry.files:
+            path = datasets / entry.name / file.name
+            packed = path.with_name(path.name + ".xz")
+            content = path.read_bytes() if path.exists() else lzma.decompress(packed.read_bytes())
+            assert (len(content), hashlib.sha256(content).hexdigest()) == (file.size, file.sha256)
+            compared += 1
+    assert compared == 35
+
+
+# Where it is found
+
+
+def test_the_folder_of_data_is_searched_before_the_cache(put_on_shelf, monkeypatch, tmp_path):
+    put_on_shelf("good")
+    shelf.fetch("films")
+    put_films(tmp_path / "data" / "films")
+    assert shelf.locate("films") == shelf.cache_folder() / "films" / "films.arff"
+
+    monkeypatch.setenv("SCUMBLE_DATA", str(tmp_path / "data"))
+
+    assert shelf.locate("films") == tmp_path / "data" / "films" / "films.arff"
+    assert shelf.locate("cinema") == tmp_path / "data" / "films" / "films.arff"
+
+
+@pytest.mark.parametrize(
+    "place", ["films/films.arff.xz", "films.arff", "Films/FILMS.ARFF", "films.csv.gz"]
+)
+def test_a_set_is_found_one_level_deep_compressed_or_not(monkeypatch, tmp_path, place):
+    path = tmp_path / "data" / place
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"any")
+    (path.parent / "other.arff").write_bytes(b"any")
+    (path.parent / "films.xml").write_bytes(b"any")
+    monkeypatch.setenv("SCUMBLE_DATA", str(tmp_path / "data"))
+
+    assert shelf.locate("films") == path
+
+
+def test_arff_is_preferred_and_several_folders_may_be_named(monkeypatch, tmp_path):
+    for place in ("a/films.csv", "a/films.arff", "a/films.arff.gz", "b/films.arff", "b/books.csv"):
+        path = tmp_path / place
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"any")
+    monkeypatch.setenv("SCUMBLE_DATA", os.pathsep.join([str(tmp_path / "a"), str(tmp_path / "b")]))
+
+    assert shelf.locate("films") == tmp_path / "a" / "films.arff"
+    assert shelf.locate("books") == tmp_path / "b" / "books.csv"
+
+
+def test_a_wrong_folder_of_data_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("SCUMBLE_DATA", str(tmp_path / "nowhere"))
+
+    with pytest.raises(
+        ParameterError, match=r"SCUMBLE_DATA names .*nowhere, which is not a folder"
+    ):
+        shelf.locate("yeast")
+
+
+def test_an_absent_set_says_how_to_get_it():
+    with pytest.raises(DataError, match=r"'yeast' is neither .*shelf.fetch\('yeast'\)"):
+        shelf.locate("yeast")
+    with pytest.raises(DataError, match=r"'scene' is neither .*published as scene-train.arff"):
+        shelf.locate("scene")
+    with pytest.raises(DataError, match=r"'mediamill' is neither .*Put mediamill.arff"):
+        shelf.load("mediamill")
+    with pytest.raises(DataError, match="'yeast' is neither"):
+        shelf.load("yeast", download=False)
+
+
+def test_the_cache_follows_the_system(monkeypatch):
+    monkeypatch.delenv("SCUMBLE_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/caches")
+    monkeypatch.setenv("LOCALAPPDATA", "/local")
+    monkeypatch.setenv("HOME", "/home/me")
+
+    found = {}
+    for platform in ("linux", "win32", "darwin"):
+        monkeypatch.setattr(shelf.sys, "platform", platform)
+        found[platform] = shelf.cache_folder().as_posix()
+
+    assert found == {
+        "linux": "/caches/scumble",
+        "win32": "/local/scumble",
+        "darwin": "/home/me/Library/Caches/scumble",
+    }
+
+
+# How it is fetched
+
+
+@pytest.mark.parametrize("how", ["good", "unannounced", "redirect"])
+def test_a_set_is_fetched_whole(put_on_shelf, how):
+    put_on_shelf(how)
+
+    path = shelf.fetch("films")
+
+    assert path.read_bytes() == FILMS_ARFF
+    assert path.with_suffix(".xml").read_bytes() == FILMS_XML
+    assert cached_files() == ["films.arff", "films.xml"]
+
+
+def test_what_is_cached_is_not_fetched_again(put_on_shelf, site):
+    put_on_shelf("good")
+    shelf.fetch("films")
+    site.asked.clear()
+
+    shelf.fetch("films")
+    assert site.asked == []
+
+    shelf.fetch("films", force=True)
+    assert sorted(site.asked) == ["/good/films.arff", "/good/films.xml"]
+
+
+def test_a_damaged_cache_is_repaired(put_on_shelf, site):
+    put_on_shelf("good")
+    path = shelf.fetch("films")
+    path.write_bytes(b"X" + FILMS_ARFF[1:])
+    site.asked.clear()
+
+    assert shelf.fetch("films").read_bytes() == FILMS_ARFF
+    assert site.asked == ["/good/films.arff"]
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("wrong", "its SHA-256 is [0-9a-f]{64}, expected"),
+        ("truncated", "cut short: [0-9]+ bytes came, expected"),
+        ("larger", "larger than the [0-9]+ bytes expected"),
+        ("away", "http://example.org/films.xml: only addresses with https"),
+        ("missing/or", "the server answers 404"),
+    ],
+)
+def test_a_bad_file_leaves_nothing_behind(put_on_shelf, how, message):
+    put_on_shelf(how)
+
+    with pytest.raises(DownloadError, match=message) as caught:
+        shelf.fetch("films")
+
+    assert "SCUMBLE_DATA" in str(caught.value)
+    assert cached_files() == []
+
+
+def test_an_announced_size_that_is_too_large_is_refused(put_on_shelf, site):
+    put_on_shelf("good")
+    site.pages["films.xml"] = FILMS_XML + bytes(10)
+
+    with pytest.raises(DownloadError, match="larger than"):
+        shelf.fetch("films")
+
+
+def test_a_server_that_hangs_is_given_up(put_on_shelf, monkeypatch):
+    monkeypatch.setattr(download, "TIMEOUT", 0.2)
+    put_on_shelf("hanging")
+
+    with pytest.raises(DownloadError, match=r"silent for 0.2 seconds"):
+        shelf.fetch("films")
+
+    assert cached_files() == []
+
+
+def test_a_server_that_trickles_is_given_up(put_on_shelf, monkeypatch):
+    put_on_shelf("good")
+    clock = iter(range(0, 10**6, 1000))
+    monkeypatch.setattr(download.time, "monotonic", lambda: next(clock))
+
+    with pytest.raises(DownloadError, match="too slow"):
+        shelf.fetch("films")
+
+
+def test_a_server_that_is_not_there_is_reported(put_on_shelf, site):
+    entry = put_on_shelf("good")
+    nobody = tuple(
+        replace(file, addresses=(f"http://127.0.0.1:1/{file.name}",)) for file in entry.files
+    )
+    put_on_shelf("good", files=nobody)
+
+    with pytest.raises(DownloadError, match="cannot be reached or broke off"):
+        shelf.fetch("films")
+
+
+def test_the_second_address_is_tried_and_the_checksum_decides(put_on_shelf, site):
+    put_on_shelf("wrong", "good")
+
+    assert shelf.fetch("films").read_bytes() == FILMS_ARFF
+    assert site.asked[:2] == ["/wrong/films.xml", "/good/films.xml"]
+
+
+def test_http_is_refused(monkeypatch, put_on_shelf):
+    put_on_shelf("good")
+    monkeypatch.setattr(download, "allow_loopback_http", False)
+
+    with pytest.raises(DownloadError, match="only addresses with https"):
+        shelf.fetch("films")
+    for address in ("file:///etc/hostname", "ftp://example.org/x"):
+        with pytest.raises(DownloadError, match="only addresses with https"):
+            download.download(address, Path("x"), size=1, sha256="")
+
+
+def test_several_fetch_the_same_set_at_once(put_on_shelf):
+    put_on_shelf("good")
+
+    with ThreadPoolExecutor(8) as pool:
+        paths = list(pool.map(lambda _: shelf.fetch("films", force=True), range(16)))
+
+    assert {path.read_bytes() for path in paths} == {FILMS_ARFF}
+    assert cached_files() == ["films.arff", "films.xml"]
+
+
+def test_a_cache_that_cannot_be_written_is_named(put_on_shelf, monkeypatch, tmp_path):
+    put_on_shelf("good")
+    (tmp_path / "file").write_bytes(b"")
+    monkeypatch.setenv("SCUMBLE_CACHE", str(tmp_path / "file"))
+
+    with pytest.raises(WriteError, match="Set SCUMBLE_CACHE"):
+        shelf.fetch("films")
+
+
+def test_fetching_shows_its_progress(put_on_shelf):
+    class Sink:
+        def __init__(self):
+            self.said = []
+
+        def start(self, title, total):
+            self.said.append([title, total, 0])
+            return lambda steps: self.said[-1].__setitem__(2, self.said[-1][2] + steps)
+
+        def finish(self):
+            pass
+
+    put_on_shelf("good")
+    sink = Sink()
+    with show_progress(sink):
+        shelf.fetch("films")
+
+    assert sink.said == [
+        ["Fetching films.xml", len(FILMS_XML), len(FILMS_XML)],
+        ["Fetching films.arff", len(FILMS_ARFF), len(FILMS_ARFF)],
+    ]
+
+
+def test_what_has_no_address_is_not_fetched():
+    with pytest.raises(DownloadError, match=r"No address is known for 'birds' \(published as"):
+        shelf.fetch("birds")
+    with pytest.raises(DownloadError, match="train part of 'yeast'"):
+        shelf.fetch("yeast", part="train")
+    with pytest.raises(DownloadError, match="travels with the package"):
+        shelf.fetch("debtags")
+
+
+# What comes out
+
+
+def test_the_embedded_set_is_loaded_by_name():
+    assert shelf.load("debtags").n_labels == 432
+    with pytest.raises(ParameterError, match="no parts, no options"):
+        shelf.load("debtags", part="train")
+    with pytest.raises(ParameterError, match="'part' parameter of load must be one of"):
+        shelf.load("debtags", part="half")
