@@ -8,7 +8,6 @@ handed to `exact_floats`, which reads all of them at once.
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
 
 from scumble._core.jit import kernel
 
@@ -129,6 +128,8 @@ def gather(text, starts, ends, data):
 
 def pieces(text, starts, ends, kind=None):
     """Copy pieces of a byte array into an Arrow array of ``kind``, by default of strings."""
+    import pyarrow as pa
+
     offsets = np.zeros(len(starts) + 1, np.int64)
     np.cumsum(ends - starts, out=offsets[1:])
     data = np.empty(offsets[-1], np.uint8)
@@ -140,4 +141,4 @@ def pieces(text, starts, ends, kind=None):
 
 def exact_floats(text, starts, ends):
     """Read the numbers `parse_float` found too long."""
-    return pieces(text, starts, ends).cast(pa.float64()).to_numpy()
+    return pieces(text, starts, ends).cast("double").to_numpy()

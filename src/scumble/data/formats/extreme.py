@@ -1,0 +1,186 @@
+"""The text form of extreme classification: ``N D L``, then ``l1,l2 f:v f:v`` in every row."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from scumble.data.formats.base import Format, LabelChoice, Source, Target
+from scumble.data.formats.label_lists import indicator
+from scumble.data.formats.sparse_lines import (
+    BOM,
+    MOST_COLUMNS,
+    Rows,
+    check_width,
+    parse_rows,
+    refuse_label_choice,
+    row_texts,
+)
+
+if TYPE_CHECKING:
+    from scumble.data.dataset import MultilabelDataset
+
+_HEADER = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*")
+_ROW = re.compile(rb"(?:\d+(?:,\d+)*)?(?:[ \t]*(?:^|[ \t])\d+:\S+)*[ \t\r]*")
+
+
+def sniff(source: Source, head: bytes) -> float:
+    """Tell how much a file looks like the extreme-classification form.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    head : bytes
+        Its beginning.
+
+    Returns
+    -------
+    float
+        From 0.0 to 1.0.
+    """
+    lines = head.removeprefix(BOM).split(b"\n")
+    if not _HEADER.fullmatch(lines[0]):
+        return 0.05 if source.suffix == ".xc" else 0.0
+    rows = lines[1:-1][:20]  # the last may be cut off
+    if not rows:
+        return 0.6 if lines[1:] in ([], [b""]) or _ROW.fullmatch(lines[1]) else 0.3
+    return 0.95 if all(_ROW.fullmatch(row) for row in rows) else 0.3
+
+
+def read_extreme(
+    source: Source, *, labels: LabelChoice = None, max_columns: int | None = None
+) -> MultilabelDataset:
+    r"""Read a file of the extreme-classification text form.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    labels : None
+        Not used: each line begins with its labels.
+    max_columns : int, optional
+        Allows more columns than the size of the file explains.
+
+    Returns
+    -------
+    MultilabelDataset
+        With sparse ``X``. If all values are written as whole numbers, features are integers.
+
+    Examples
+    --------
+    >>> import scumble, tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.txt"
+    >>> _ = path.write_text("3 4 2\n0,1 0:150 3:0.5\n 2:1\n1 0:90\n")
+    >>> films = scumble.read(path)
+    >>> films
+    <MultilabelDataset 'films': 3 instances, 4 features, 2 labels>
+    >>> films.Y.toarray().astype(int).tolist()
+    [[1, 1], [0, 0], [0, 1]]
+    """
+    from scumble.data.dataset import Feature, MultilabelDataset
+
+    refuse_label_choice(labels, "extreme")
+    blocks = source.blocks()
+    line, _, rest = next(blocks, b"").removeprefix(BOM).partition(b"\n")
+    n_rows, n_features, n_labels = _header(source, line)
+    rows = parse_rows(
+        source,
+        chain([rest], blocks),
+        lenient=False,
+        n_lines=1,
+        label_limit=n_labels,
+        index_limit=min(n_features, MOST_COLUMNS),
+    )
+    check_width(source, n_features, "features", rows.n_bytes, max_columns)
+    check_width(source, n_labels, "labels", rows.n_bytes, max_columns)
+    _drop_last_blank_lines(rows, n_rows)
+    _check_count(source, rows, n_rows)
+    X = rows.features(0, n_features)
+    Y = indicator(rows.label_indptr(), rows.label_columns(), n_labels, source)
+    whole = rows.whole and X.nnz > 0
+    features = [Feature(f"x{at}", integer=whole) for at in range(n_features)]
+    return MultilabelDataset(X, Y, features=features, name=source.stem)
+
+
+def write_extreme(dataset: MultilabelDataset, target: Target) -> None:
+    """Write a file of the extreme-classification text form.
+
+    Parameters
+    ----------
+    dataset : MultilabelDataset
+        The data.
+    target : Target
+        Where to.
+    """
+    with target.open() as stream:
+        stream.write(f"{dataset.n_instances} {dataset.n_features} {dataset.n_labels}\n".encode())
+        for lines in row_texts(dataset, base=0):
+            stream.write(lines)
+
+
+def _header(source: Source, line: bytes) -> tuple[int, int, int]:
+    found = _HEADER.fullmatch(line)
+    if not found:
+        shown = line[:60].decode(errors="replace")
+        raise source.error(
+            "expected three whole numbers (instances, features, labels) and nothing else, "
+            f"found {shown!r}.",
+            line=1,
+        )
+    n_rows, n_features, n_labels = map(int, found.groups())
+    return n_rows, n_features, n_labels
+
+
+def _drop_last_blank_lines(rows: Rows, n_rows: int) -> None:
+    """Forget rows without any content beyond the number promised: they end the file."""
+    surplus = rows.n_rows - n_rows
+    while surplus > 0 and rows.lines:
+        full = np.flatnonzero(rows.label_counts[-1] + rows.value_counts[-1])
+        keep = max(int(full[-1]) + 1 if len(full) else 0, len(rows.lines[-1]) - surplus)
+        surplus -= len(rows.lines[-1]) - keep
+        for part in (rows.label_counts, rows.value_counts, rows.lines):
+            part[-1] = part[-1][:keep]
+        if keep:
+            return
+        for part in (
+            rows.label_counts,
+            rows.value_counts,
+            rows.lines,
+            rows.labels,
+            rows.indices,
+            rows.values,
+        ):
+            part.pop()
+
+
+def _check_count(source: Source, rows: Rows, n_rows: int) -> None:
+    if rows.n_rows < n_rows:
+        raise source.error(
+            f"the first line promises {n_rows} instances, but the file ends after "
+            f"{rows.n_rows}. Is it cut short?",
+            line=max(rows.n_lines, 1),
+        )
+    if rows.n_rows > n_rows:
+        line = int(np.concatenate(rows.lines)[n_rows])
+        raise source.error(
+            f"the first line promises {n_rows} instances, but here is one more. "
+            "Correct the first line.",
+            line=line,
+        )
+
+
+FORMAT = Format(
+    name="extreme",
+    title="Extreme classification: N D L, then labels and index:value",
+    suffixes=(".txt", ".xc"),
+    sniff=sniff,
+    read=read_extreme,
+    write=write_extreme,
+    carries=frozenset(
+        {"labels never seen", "missing values", "rows without labels", "sparse storage"}
+    ),
+)

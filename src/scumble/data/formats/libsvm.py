@@ -1,0 +1,227 @@
+"""Multilabel LibSVM: ``1,3 5:0.2 7:1 # comment``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.errors import ParameterError
+from scumble._core.validation import check_count
+from scumble.data.formats.base import Format, LabelChoice, Source, Target
+from scumble.data.formats.label_lists import indicator, label_matrix
+from scumble.data.formats.sparse_lines import (
+    BOM,
+    MOST_COLUMNS,
+    Rows,
+    check_width,
+    parse_rows,
+    refuse_label_choice,
+    row_texts,
+)
+
+if TYPE_CHECKING:
+    from scumble.data.dataset import MultilabelDataset
+
+# The writer's first line tells what the rows cannot: how many columns there are.
+_FIRST_LINE = re.compile(
+    rb"# multilabel LibSVM, features from ([01]): (\d{1,18}) features, (\d{1,18}) labels\r?\n?"
+)
+_NUMBER = rb"[+-]?(?:[0-9.]+(?:[eE][+-]?[0-9]+)?|inf|nan)"
+_ROW = re.compile(
+    rb"(?:[^\s:#][^\s:]*)?(?:[ \t]+qid:\d+)?(?:(?:^|[ \t]+)\d+:" + _NUMBER + rb")*[ \t]*(?:#.*)?\r?"
+)
+
+
+def sniff(source: Source, head: bytes) -> float:
+    """Tell how much a file looks like LibSVM.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    head : bytes
+        Its beginning.
+
+    Returns
+    -------
+    float
+        From 0.0 to 1.0.
+    """
+    head = head.removeprefix(BOM)
+    if _FIRST_LINE.match(head):
+        return 1.0
+    lines = head.split(b"\n")[: 20 if b"\n" in head else 1]
+    rows = [line for line in lines[:-1] or lines if line.strip() and not line.startswith(b"#")]
+    if rows and all(_ROW.fullmatch(row) for row in rows) and any(b":" in row for row in rows):
+        return 0.8
+    return 0.05 if source.suffix in FORMAT.suffixes else 0.0
+
+
+def read_libsvm(
+    source: Source,
+    *,
+    labels: LabelChoice = None,
+    zero_based: bool | Literal["auto"] = "auto",
+    n_features: int | None = None,
+    n_labels: int | None = None,
+    max_columns: int | None = None,
+) -> MultilabelDataset:
+    r"""Read a multilabel LibSVM file.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    labels : None
+        Not used: each line begins with its labels.
+    zero_based : bool or "auto"
+        Whether the first feature has number 0; ``"auto"``: if the number 0 occurs.
+    n_features : int, optional
+        Number of features; by default as many as occur.
+    n_labels : int, optional
+        Number of labels, which must then be numbers from 0. By default the labels that occur,
+        which may be any text, in the order of their numbers or names.
+    max_columns : int, optional
+        Allows more columns than the size of the file explains.
+
+    Returns
+    -------
+    MultilabelDataset
+        With sparse ``X``. If all values are written as whole numbers, features are integers.
+
+    Notes
+    -----
+    An empty line is no row; a line with a blank only is a row without labels and features.
+    Query numbers (``qid:3``) and comments are passed over.
+
+    Examples
+    --------
+    >>> import scumble, tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.svm"
+    >>> _ = path.write_text("war,love 1:150 3:0.5\n 2:1\nlove 1:90 # a comment\n")
+    >>> films = scumble.read(path)
+    >>> films.labels, films.X.toarray().tolist()
+    (('love', 'war'), [[150.0, 0.0, 0.5], [0.0, 1.0, 0.0], [90.0, 0.0, 0.0]])
+    """
+    refuse_label_choice(labels, "libsvm")
+    if zero_based not in (True, False, "auto"):
+        raise ParameterError(
+            f"The 'zero_based' parameter of read_libsvm must be True, False or 'auto'. "
+            f"Got {zero_based!r} instead."
+        )
+    for name, count in (("n_features", n_features), ("n_labels", n_labels)):
+        if count is not None:
+            check_count(count, name=name, caller="read_libsvm", minimum=0)
+    blocks, told = _first_line(source)
+    base = told.get("base") if zero_based == "auto" else int(not zero_based)
+    n_features = told.get("features") if n_features is None else n_features
+    n_labels = told.get("labels") if n_labels is None else n_labels
+    limit = MOST_COLUMNS if n_features is None else n_features + (1 if base is None else base)
+    rows = parse_rows(
+        source,
+        blocks,
+        lenient=True,
+        label_limit=-1 if n_labels is None else n_labels,
+        index_limit=min(limit, MOST_COLUMNS),
+    )
+    X = _features(source, rows, base, n_features, max_columns)
+    Y, names = _labels(source, rows, n_labels, max_columns)
+    return _dataset(source, rows, X, Y, names)
+
+
+def write_libsvm(
+    dataset: MultilabelDataset, target: Target, *, zero_based: bool = False, comment: bool = True
+) -> None:
+    """Write a multilabel LibSVM file; labels are written as their numbers from 0.
+
+    Parameters
+    ----------
+    dataset : MultilabelDataset
+        The data.
+    target : Target
+        Where to.
+    zero_based : bool
+        Whether the first feature has number 0. LibSVM itself begins with 1.
+    comment : bool
+        Whether the first line tells the numbers of features and labels in a comment. Some
+        programs do not understand comments; without it, reading gives only those that occur.
+    """
+    base = 0 if zero_based else 1
+    with target.open() as stream:
+        if comment:
+            stream.write(
+                f"# multilabel LibSVM, features from {base}: {dataset.n_features} features, "
+                f"{dataset.n_labels} labels\n".encode()
+            )
+        for lines in row_texts(dataset, base=base):
+            stream.write(lines)
+
+
+def _first_line(source: Source) -> tuple[Iterator[bytes], dict[str, int]]:
+    """Look at the first line for what our writer says there."""
+    blocks = source.blocks()
+    first = next(blocks, b"").removeprefix(BOM)
+    found = _FIRST_LINE.match(first)
+    told = (
+        dict(zip(("base", "features", "labels"), map(int, found.groups()), strict=True))
+        if found
+        else {}
+    )
+    return chain([first], blocks), told
+
+
+def _features(
+    source: Source, rows: Rows, base: int | None, n_features: int | None, max_columns: int | None
+) -> sparse.csr_array:
+    lowest, highest = rows.lowest_index(), rows.highest_index()
+    if base is None:
+        base = int(lowest > 0)
+    if lowest < base and highest >= 0:
+        raise source.error("feature 0 occurs, but features are counted from 1: zero_based=False.")
+    if n_features is None:
+        n_features = max(highest + 1 - base, 0)
+    elif highest - base >= n_features:
+        raise source.error(f"feature {highest} is beyond the {n_features} features of the data.")
+    check_width(source, n_features, "features", rows.n_bytes, max_columns)
+    return rows.features(base, n_features)
+
+
+def _labels(
+    source: Source, rows: Rows, n_labels: int | None, max_columns: int | None
+) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
+    values, indptr = rows.label_columns(), rows.label_indptr()
+    if n_labels is not None:
+        check_width(source, n_labels, "labels", rows.n_bytes, max_columns)
+        return indicator(indptr, values, n_labels, source), None
+    numbers, codes = np.unique(values, return_inverse=True)
+    texts = list(rows.names)
+    names = [str(number) if number >= 0 else texts[-1 - number] for number in numbers.tolist()]
+    return label_matrix(indptr, codes, names, source)
+
+
+def _dataset(
+    source: Source, rows: Rows, X: sparse.csr_array, Y: Any, names: tuple[str, ...] | None
+) -> MultilabelDataset:
+    from scumble.data.dataset import Feature, MultilabelDataset
+
+    whole = rows.whole and X.nnz > 0
+    features = [Feature(f"x{at}", integer=whole) for at in range(X.shape[1])]
+    return MultilabelDataset(X, Y, features=features, labels=names, name=source.stem)
+
+
+FORMAT = Format(
+    name="libsvm",
+    title="LibSVM: labels, then index:value",
+    suffixes=(".svm", ".libsvm"),
+    sniff=sniff,
+    read=read_libsvm,
+    write=write_libsvm,
+    carries=frozenset(
+        {"labels never seen", "missing values", "rows without labels", "sparse storage"}
+    ),
+)

@@ -1,0 +1,51 @@
+"""Numbers as the shortest text that reads back as the same double."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def number_texts(values: np.ndarray[Any, Any], *, whole: bool) -> pa.Array:
+    """Write doubles as text; missing ones become null.
+
+    Parameters
+    ----------
+    values : ndarray of float
+        The numbers.
+    whole : bool
+        Whether they belong to an integer feature: then 5 is written ``5``, else ``5.0``, so that
+        a reader can tell the two kinds apart.
+
+    Returns
+    -------
+    Array of string
+        As many texts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scumble.data.formats.number_texts import number_texts
+    >>> number_texts(np.array([5, 0.1, 1e300]), whole=False).to_pylist()
+    ['5.0', '0.1', '1e+300']
+    >>> number_texts(np.array([5, np.nan]), whole=True).to_pylist()
+    ['5', None]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    missing = np.isnan(values)
+    if whole and _are_whole(values[~missing]):
+        with np.errstate(invalid="ignore"):
+            return pa.array(values.astype(np.int64), mask=missing).cast(pa.string())
+    texts = pa.array(values, mask=missing).cast(pa.string())
+    bare = pc.match_substring_regex(texts, r"^-?\d+$")
+    return pc.if_else(bare, pc.binary_join_element_wise(texts, ".0", ""), texts)
+
+
+def _are_whole(values: np.ndarray[Any, Any]) -> bool:
+    return bool(np.all((values == np.floor(values)) & (np.abs(values) < 2.0**63)))

@@ -1,0 +1,355 @@
+"""Lines such as ``1,3 5:0.2 7:1``: labels, then the features that are not zero."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.errors import ParameterError, ReadError
+from scumble._core.files import Source
+from scumble._core.parallel import row_blocks
+from scumble.data.formats.number_texts import number_texts
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from scumble.data.dataset import MultilabelDataset
+
+#: Column numbers fit the 32-bit indices of a sparse matrix.
+MOST_COLUMNS = 2**31 - 1
+#: Without the user's word nobody gets more columns than this ...
+FREE_COLUMNS = 1 << 17
+#: ... or this many for each byte of the file. Each column costs memory for its name.
+COLUMNS_PER_BYTE = 16
+VALUES_PER_WRITE = 500_000
+BOM = b"\xef\xbb\xbf"
+
+
+@dataclass
+class Rows:
+    """What was read, block by block.
+
+    Parameters
+    ----------
+    n_bytes : int
+        Size of the text.
+    n_lines : int
+        Number of lines.
+    whole : bool
+        Whether every value was written as a whole number.
+    names : dict of str to int
+        Labels that are not whole numbers, numbered from 0; ``labels`` holds -1 - number.
+    labels, label_counts, indices, values, value_counts, lines : list of ndarray
+        The rows' labels, features and line numbers, one array a block.
+    """
+
+    n_bytes: int = 0
+    n_lines: int = 0
+    whole: bool = True
+    names: dict[str, int] = field(default_factory=dict)
+    labels: list[Any] = field(default_factory=list)
+    label_counts: list[Any] = field(default_factory=list)
+    indices: list[Any] = field(default_factory=list)
+    values: list[Any] = field(default_factory=list)
+    value_counts: list[Any] = field(default_factory=list)
+    lines: list[Any] = field(default_factory=list)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows so far."""
+        return sum(len(counts) for counts in self.label_counts)
+
+    def label_columns(self) -> np.ndarray[Any, Any]:
+        """Join the labels of all blocks."""
+        return _joined(self.labels, np.int64)
+
+    def label_indptr(self) -> np.ndarray[Any, Any]:
+        """Tell where each row's labels begin."""
+        return _pointers(self.label_counts)
+
+    def lowest_index(self) -> int:
+        """Find the smallest feature number; 0 without any."""
+        return min((int(part.min()) for part in self.indices if len(part)), default=0)
+
+    def highest_index(self) -> int:
+        """Find the largest feature number; -1 without any."""
+        return max((int(part.max()) for part in self.indices if len(part)), default=-1)
+
+    def features(self, base: int, n_features: int) -> sparse.csr_array:
+        """Join the features of all blocks into a matrix; ``base`` is the first's number."""
+        indices = _joined(self.indices, np.int32)
+        if base:
+            indices -= np.int32(base)
+        indptr = _pointers(self.value_counts)
+        values = _joined(self.values, np.float64)
+        return sparse.csr_array((values, indices, indptr), shape=(len(indptr) - 1, n_features))
+
+
+def parse_rows(
+    source: Source,
+    blocks: Iterable[bytes],
+    *,
+    lenient: bool,
+    n_lines: int = 0,
+    label_limit: int = -1,
+    index_limit: int = MOST_COLUMNS,
+) -> Rows:
+    """Read blocks of whole lines.
+
+    Parameters
+    ----------
+    source : Source
+        The file, for messages.
+    blocks : iterable of bytes
+        Its content, or what follows ``n_lines`` lines of it.
+    lenient : bool
+        Whether comments, query numbers and empty lines are allowed.
+    n_lines : int
+        Lines before the first block.
+    label_limit : int
+        Labels are whole numbers below it; negative: any text.
+    index_limit : int
+        Feature numbers are below it.
+
+    Returns
+    -------
+    Rows
+        The content.
+    """
+    rows = Rows(n_lines=n_lines)
+    for block in blocks:
+        _parse_block(source, block, rows, lenient, label_limit, index_limit)
+    return rows
+
+
+def check_width(
+    source: Source, n_columns: int, what: str, n_bytes: int, max_columns: int | None
+) -> None:
+    """Refuse a number of columns that the size of the file does not explain.
+
+    Parameters
+    ----------
+    source : Source
+        The file, for the message.
+    n_columns : int
+        How many there would be.
+    what : str
+        Of what, in the plural.
+    n_bytes : int
+        Size of the content.
+    max_columns : int or None
+        The user's own limit.
+    """
+    allowed = max(FREE_COLUMNS, COLUMNS_PER_BYTE * n_bytes)
+    if n_columns > min(MOST_COLUMNS, allowed if max_columns is None else max_columns):
+        raise source.error(
+            f"{n_columns} {what} in a file of {n_bytes} bytes would need much memory for their "
+            f"names. Is a number mistaken? If not, allow them with max_columns={n_columns}."
+        )
+
+
+def _parse_block(
+    source: Source, block: bytes, rows: Rows, lenient: bool, label_limit: int, index_limit: int
+) -> None:
+    from scumble.data.formats.kernels.numbers import exact_floats
+    from scumble.data.formats.kernels.svmlight import parse_lines
+
+    text = np.frombuffer(block, np.uint8)
+    most_rows = block.count(b"\n") + 1
+    most_labels = block.count(b",") + most_rows
+    most_values = block.count(b":")
+    labels, label_at = np.empty(most_labels, np.int64), np.empty((most_labels, 2), np.int64)
+    indices, values = np.empty(most_values, np.int64), np.empty(most_values)
+    long_at = np.empty((most_values, 3), np.int64)
+    places = np.empty((most_rows, 3), np.int64)
+    fault, at, n_rows, n_labels, n_values, n_long, n_lines, whole, in_order = parse_lines(
+        text, lenient, label_limit, index_limit, labels, label_at, indices, values, long_at, places
+    )
+    if fault:
+        raise _fault(source, block, fault, at, rows.n_lines, label_limit, index_limit)
+    if n_long:
+        values[long_at[:n_long, 0]] = exact_floats(text, long_at[:n_long, 1], long_at[:n_long, 2])
+    labels, label_at = labels[:n_labels], label_at[:n_labels]
+    _number_names(source, block, labels, label_at, rows)
+    counts = np.diff(places[:n_rows, :2], axis=0, prepend=0)
+    lines = places[:n_rows, 2] + rows.n_lines
+    indices, values = indices[:n_values].astype(np.int32), values[:n_values].copy()
+    if not in_order:
+        indices, values = _sorted_rows(source, indices, values, counts[:, 1], lines)
+    rows.n_bytes += len(block)
+    rows.n_lines += n_lines
+    rows.whole &= whole
+    rows.labels.append(labels.copy())
+    rows.indices.append(indices)
+    rows.values.append(values)
+    rows.label_counts.append(counts[:, 0].copy())
+    rows.value_counts.append(counts[:, 1].copy())
+    rows.lines.append(lines)
+
+
+def _number_names(
+    source: Source,
+    block: bytes,
+    labels: np.ndarray[Any, Any],
+    label_at: np.ndarray[Any, Any],
+    rows: Rows,
+) -> None:
+    """Replace A_NAME by -1 - number of the name."""
+    import pyarrow as pa
+
+    from scumble.data.formats.kernels.numbers import pieces
+    from scumble.data.formats.kernels.svmlight import A_NAME
+
+    named = np.flatnonzero(labels == A_NAME)
+    if not len(named):
+        return
+    places = label_at[named]
+    texts = pieces(np.frombuffer(block, np.uint8), places[:, 0], places[:, 1], pa.large_binary())
+    coded = texts.dictionary_encode()
+    numbers = np.empty(len(coded.dictionary), np.int64)
+    for at, name in enumerate(coded.dictionary.to_pylist()):
+        try:
+            numbers[at] = rows.names.setdefault(name.decode(), len(rows.names))
+        except UnicodeDecodeError:
+            first = int(places[int((coded.indices.to_numpy() == at).argmax()), 0])
+            raise _at(source, block, first, rows.n_lines)(
+                f"the label {name!r} is not UTF-8 text. Convert the file to UTF-8."
+            ) from None
+    labels[named] = -1 - numbers[coded.indices.to_numpy()]
+
+
+def _sorted_rows(
+    source: Source,
+    indices: np.ndarray[Any, Any],
+    values: np.ndarray[Any, Any],
+    counts: np.ndarray[Any, Any],
+    lines: np.ndarray[Any, Any],
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Sort each row by feature; a feature named twice is refused."""
+    row = np.repeat(np.arange(len(counts)), counts)
+    order = np.lexsort((indices, row))
+    indices = indices[order]
+    twice = (np.diff(indices) == 0) & (np.diff(row) == 0)
+    if twice.any():
+        at = int(twice.argmax())
+        raise source.error(
+            f"feature {indices[at]} is given twice. Expected every feature at most once in a row.",
+            line=int(lines[row[at]]),
+        )
+    return indices, values[order]
+
+
+def _fault(
+    source: Source,
+    block: bytes,
+    fault: int,
+    at: int,
+    n_lines: int,
+    label_limit: int,
+    index_limit: int,
+) -> ReadError:
+    from scumble.data.formats.kernels import svmlight as k
+
+    found = _excerpt(block[at:])
+    number = found.partition(":")[0].partition(",")[0]
+    reasons = {
+        k.NO_LABEL: f"expected labels between commas, found {found!r}."
+        if label_limit < 0
+        else f"expected label numbers from 0 to {label_limit - 1}, found {found!r}.",
+        k.LABEL_TOO_LARGE: f"label {number} is beyond the {label_limit} labels of the data.",
+        k.NO_PAIR: f"expected index:value, found {found!r}.",
+        k.NO_INDEX: f"expected a feature number before the colon, found {found!r}.",
+        k.INDEX_TOO_LARGE: f"feature {number} is too large. Expected at most {index_limit - 1}.",
+        k.NO_VALUE: f"expected a number after the colon, found {found!r}.",
+    }
+    return _at(source, block, at, n_lines)(reasons[fault])
+
+
+def _at(source: Source, block: bytes, at: int, n_lines: int) -> Any:
+    """Make a function that makes an error at byte ``at`` of the block."""
+    begin = block.rfind(b"\n", 0, at) + 1
+    line = n_lines + block.count(b"\n", 0, at) + 1
+    column = len((block[begin:at] + b"x").split())  # the x stands for the value at fault
+    return lambda message: source.error(message, line=line, column=column)
+
+
+def _excerpt(text: bytes) -> str:
+    """Return the first token, cut to a readable length."""
+    token = text[:200].partition(b"\n")[0].split()[:1]
+    shown = token[0].decode(errors="replace") if token else ""
+    return shown if len(shown) <= 40 else shown[:40] + "..."
+
+
+def _joined(parts: list[Any], dtype: Any) -> np.ndarray[Any, Any]:
+    return np.concatenate([np.empty(0, dtype), *parts], dtype=dtype)
+
+
+def _pointers(counts: list[Any]) -> np.ndarray[Any, Any]:
+    return np.concatenate([[0], np.cumsum(_joined(counts, np.int64))])
+
+
+def row_texts(dataset: MultilabelDataset, *, base: int) -> Iterator[bytes]:
+    """Write rows as lines, many at a time.
+
+    Parameters
+    ----------
+    dataset : MultilabelDataset
+        The data; only what is not zero is written.
+    base : int
+        Number of the first feature.
+
+    Yields
+    ------
+    bytes
+        Whole lines.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    X = sparse.csr_array(dataset.X)
+    Y = dataset.Y
+    whole = all(feature.integer or feature.is_categorical for feature in dataset.features)
+    for start, stop in row_blocks(X.indptr, X.nnz // VALUES_PER_WRITE + 1):
+        part = slice(int(X.indptr[start]), int(X.indptr[stop]))
+        indices = pa.array(X.indices[part].astype(np.int64) + base).cast(pa.string())
+        values = pc.fill_null(number_texts(X.data[part], whole=whole), "nan")
+        pairs = pc.binary_join_element_wise(indices, values, ":")
+        features = _join(pairs, X.indptr[start : stop + 1], " ")
+        label_part = slice(int(Y.indptr[start]), int(Y.indptr[stop]))
+        labels = pa.array(Y.indices[label_part]).cast(pa.string())
+        labels = _join(labels, Y.indptr[start : stop + 1], ",")
+        lines = pc.binary_join_element_wise(labels, features, " ")
+        # Without features the labels end the line; without both a blank shows that it is a row.
+        bare = pc.and_(pc.equal(features, ""), pc.not_equal(labels, ""))
+        lines = pc.if_else(bare, labels, lines)
+        yield _join(lines, np.array([0, stop - start]), "\n")[0].as_buffer().to_pybytes() + b"\n"
+
+
+def _join(texts: pa.Array, indptr: np.ndarray[Any, Any], separator: str) -> pa.Array:
+    """Join runs of texts."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    offsets = pa.array((indptr - indptr[0]).astype(np.int32))
+    return pc.binary_join(pa.ListArray.from_arrays(offsets, texts), separator)
+
+
+def refuse_label_choice(labels: object, name: str) -> None:
+    """Refuse ``labels=`` for a format in which labels have a place of their own.
+
+    Parameters
+    ----------
+    labels : object
+        What the user gave.
+    name : str
+        The format.
+    """
+    if labels is not None:
+        raise ParameterError(
+            f"The 'labels' parameter has no meaning for the {name} format: each line begins with "
+            "its labels. Leave it out."
+        )
