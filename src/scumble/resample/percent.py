@@ -1,0 +1,58 @@
+"""How many rows a percentage is."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from fractions import Fraction
+from typing import Any
+
+from scumble._core.errors import ParameterError
+
+
+def check_percent(value: Any, *, caller: str, maximum: float = math.inf) -> None:
+    """Refuse a percentage that is not a number from 0 to ``maximum``.
+
+    Parameters
+    ----------
+    value : object
+        What was given.
+    caller : str
+        Name of the resampler, for the message.
+    maximum : float
+        The largest value allowed: 100 for methods that remove rows.
+    """
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if is_number and math.isfinite(value) and 0 <= value <= maximum:
+        return
+    end = "inf)" if maximum == math.inf else f"{maximum:g}]"
+    raise ParameterError(
+        f"The 'percent' parameter of {caller} must be a number in [0, {end}. Got {value!r} instead."
+    )
+
+
+def rows_in_percent(percent: float, n_rows: int) -> int:
+    """Count the rows in a percentage of all, rounded down.
+
+    The percentage is taken as it is written: 33.3 % of 1000 rows are 333 rows, although the
+    nearest binary number lies below.
+
+    Parameters
+    ----------
+    percent : float
+        The percentage.
+    n_rows : int
+        Number of all rows.
+
+    Returns
+    -------
+    int
+        floor(n_rows * percent / 100).
+
+    Examples
+    --------
+    >>> from scumble.resample.percent import rows_in_percent
+    >>> rows_in_percent(25, 593), rows_in_percent(33.3, 1000)
+    (148, 333)
+    """
+    return math.floor(n_rows * Fraction(str(percent)) / 100)
