@@ -1,0 +1,348 @@
+"""Find the nearest rows, in the way that fits the data."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.neighbours import kernels
+from scumble._core.neighbours.space import Space
+from scumble._core.parallel import run
+from scumble._core.validation import check_choice, check_count
+
+Array = np.ndarray[Any, Any]
+
+#: Elements of a block of products: 32 MB, whatever the number of rows.
+BLOCK_ELEMENTS = 1 << 22
+#: Up to this many differences are taken one by one; products would not pay.
+DIRECT_BELOW = 1 << 22
+#: Trees win over products with few columns and many rows.
+TREE_MAX_COLUMNS = 8
+TREE_MIN_ROWS = 4096
+
+
+class Neighbours(NamedTuple):
+    """What `nearest` found.
+
+    Attributes
+    ----------
+    rows : ndarray of int64, shape (n_queries, n_found)
+        Row numbers, nearest first; of equally near rows the earlier one first.
+    distances : ndarray of float64, shape (n_queries, n_found)
+        Their distances.
+    """
+
+    rows: Array
+    distances: Array
+
+
+class _Task(NamedTuple):
+    """A search brought down to matrices: columns have kinds, nominal values may be numbers."""
+
+    queries: Any
+    base: Any
+    own: Array  # the place of each query in the base, or -1
+    kinds: Array
+    zeros: Array  # what an absent element of a sparse row stands for
+    n_wanted: int
+    n_jobs: int | None
+
+
+def nearest(
+    space: Space,
+    n_neighbors: int,
+    *,
+    rows: Array | None = None,
+    among: Array | None = None,
+    queries: Space | None = None,
+    table: Array | None = None,
+    ties: str = "row",
+    n_jobs: int | None = None,
+) -> Neighbours:
+    """Find the nearest rows of a space.
+
+    Parameters
+    ----------
+    space : Space
+        Where to search.
+    n_neighbors : int
+        How many to find; where there are fewer other rows, all of them are found.
+    rows : ndarray of int, optional
+        The rows of the space to find neighbours for, by default all. A row is not its own
+        neighbour; an equal row is.
+    among : ndarray of int, optional
+        The rows to search, in increasing order; by default all.
+    queries : Space, optional
+        Other rows to find neighbours for, instead of rows of the space (see `Space.place`).
+    table : ndarray of float, optional
+        A number for every value of every nominal column, one column after another. Two values
+        then differ by the absolute difference of their numbers instead of by 0 or 1.
+    ties : {"row"}
+        Which of equally near rows is taken: the earlier one.
+    n_jobs : int, optional
+        Threads; they change the time only.
+
+    Returns
+    -------
+    Neighbours
+        Rows and distances.
+
+    Notes
+    -----
+    Few numeric columns go to scikit-learn's KD tree, other dense data to blocks of matrix
+    products, sparse data to an index of the rows by column. All of these yield candidates only:
+    what may be among the nearest within a rigorous bound of the rounding is compared again,
+    column by column, and ranked by that exact number. So the ways agree to the bit, and neither
+    blocks nor threads can change a neighbour. Memory grows with the rows, never with rows x rows.
+
+    Examples
+    --------
+    Rows 1 and 2 are equally near to row 0: the earlier one is taken.
+
+    >>> import numpy as np
+    >>> from scumble._core.neighbours import Space, nearest
+    >>> space = Space.of(np.array([[5.0], [4.0], [6.0], [9.0]]), scale=False)
+    >>> nearest(space, 2).rows
+    array([[1, 2],
+           [0, 2],
+           [0, 1],
+           [2, 0]])
+    """
+    check_count(n_neighbors, name="n_neighbors", caller="nearest")
+    check_choice(ties, ("row",), name="ties", caller="nearest")
+    task = _task(space, n_neighbors, rows, among, queries, table, n_jobs)
+    n_queries = task.queries.shape[0]
+    found = np.empty((n_queries, task.n_wanted), np.int64)
+    squared = np.empty((n_queries, task.n_wanted))
+    if found.size:
+        _choose(task, space, table)(task, space, among, found, squared)
+    if among is not None:
+        found = np.asarray(among)[found]
+    return Neighbours(found, np.sqrt(squared))
+
+
+def _task(
+    space: Space,
+    n_neighbors: int,
+    rows: Array | None,
+    among: Array | None,
+    queries: Space | None,
+    table: Array | None,
+    n_jobs: int | None,
+) -> _Task:
+    kinds = np.where(space.n_values > 0, kernels.MISMATCH, kernels.SQUARE).astype(np.int8)
+    zeros = np.zeros(len(kinds))
+    base = space.values if among is None else space.values[among]
+    if queries is not None:
+        asked, own = queries.values, np.full(len(queries), -1)
+    elif rows is None and among is None:
+        asked, own = base, np.arange(len(space))
+    else:
+        rows = np.arange(len(space)) if rows is None else np.asarray(rows)
+        own = _places(rows, among, len(space))
+        asked = base if among is not None and np.array_equal(rows, among) else space.values[rows]
+    if table is not None and not space.is_numeric:
+        nominal = space.n_values > 0
+        kinds[nominal] = kernels.ABSOLUTE
+        zeros[nominal] = table[_starts(space.n_values)[nominal]]
+        mapped = _mapped(base, space.n_values, table)
+        asked = mapped if asked is base else _mapped(asked, space.n_values, table)
+        base = mapped
+    n_others = base.shape[0] - int((own >= 0).any())
+    return _Task(asked, base, own, kinds, zeros, max(0, min(n_neighbors, n_others)), n_jobs)
+
+
+def _places(rows: Array, among: Array | None, n_rows: int) -> Array:
+    """Tell where each of the rows stands among those searched; -1 where it does not."""
+    if among is None:
+        return rows.astype(np.int64)
+    place = np.full(n_rows, -1, np.int64)
+    place[among] = np.arange(len(among))
+    return place[rows]
+
+
+def _starts(n_values: Array) -> Array:
+    """Tell where the numbers of each column start in a table."""
+    return np.cumsum(n_values) - n_values
+
+
+def _mapped(values: Any, n_values: Array, table: Array) -> Any:
+    """Put the table's numbers in the place of codes."""
+    starts = _starts(n_values)
+    if sparse.issparse(values):
+        nominal = n_values[values.indices] > 0
+        data = values.data.copy()
+        data[nominal] = table[starts[values.indices[nominal]] + data[nominal].astype(np.int64)]
+        return sparse.csr_array((data, values.indices, values.indptr), shape=values.shape)
+    nominal = np.flatnonzero(n_values)
+    mapped = values.copy()
+    mapped[:, nominal] = table[starts[nominal] + values[:, nominal].astype(np.int64)]
+    return mapped
+
+
+def _choose(task: _Task, space: Space, table: Array | None) -> Any:
+    """Choose the way of searching by the shape of the data alone."""
+    if sparse.issparse(task.base):
+        return _by_columns
+    n_rows, n_columns = task.base.shape
+    if task.queries.shape[0] * n_rows * n_columns <= DIRECT_BELOW:
+        return _directly
+    if space.is_numeric and n_columns <= TREE_MAX_COLUMNS and n_rows >= TREE_MIN_ROWS:
+        return _by_tree
+    many_valued = space.n_values > 2
+    too_wide = space.n_values[many_valued].sum() > 4 * n_columns
+    if too_wide or (table is not None and many_valued.any()):
+        return _directly
+    return _by_products
+
+
+def _directly(task: _Task, space: Space, among: Array | None, rows: Array, squared: Array) -> None:
+    columns = np.ascontiguousarray(task.base.T)
+
+    def search(block: tuple[int, int]) -> None:
+        kernels.search_directly(task.queries, columns, task.kinds, task.own, *block, rows, squared)
+
+    cost = task.base.shape[0] * max(task.base.shape[1], 1)
+    run(search, _blocks(len(rows), cost), n_jobs=task.n_jobs)
+
+
+def _by_products(
+    task: _Task, space: Space, among: Array | None, rows: Array, squared: Array
+) -> None:
+    base = _embedded(task.base, task, space)
+    asked = base if task.queries is task.base else _embedded(task.queries, task, space)
+    norms_b, norms_q = (np.einsum("ij,ij->i", part, part) for part in (base, asked))
+    error = _error_bound(base.shape[1], task.kinds)
+    n_queries, n_rows = len(rows), base.shape[0]
+    size = max(1, min(n_queries, BLOCK_ELEMENTS // n_rows))
+    for first in range(0, n_queries, size):
+        products = asked[first : first + size] @ base.T
+
+        def search(block: tuple[int, int], products: Array = products, first: int = first) -> None:
+            kernels.search_products(
+                products,
+                norms_q,
+                norms_b,
+                error,
+                task.queries,
+                task.base,
+                task.kinds,
+                task.own,
+                first,
+                *block,
+                rows,
+                squared,
+            )
+
+        run(search, _blocks(len(products), 4 * n_rows), n_jobs=task.n_jobs)
+
+
+def _embedded(values: Array, task: _Task, space: Space) -> Array:
+    """Turn columns into numbers whose squared Euclidean distance is theirs, up to rounding."""
+    n_values = space.n_values
+    few = n_values <= 2
+    kinds, zeros = task.kinds[few], task.zeros[few]
+    plain = values[:, few].copy()
+    numeric = kinds == kernels.SQUARE
+    plain[:, numeric] -= task.base[:, few][:, numeric].mean(axis=0)  # smaller norms, less rounding
+    absolute = kinds == kernels.ABSOLUTE
+    if absolute.any():
+        # Two values that differ by d become 0 and sqrt(d).
+        plain[:, absolute] = np.sqrt(np.abs(plain[:, absolute] - zeros[absolute]))
+    many = np.flatnonzero(n_values > 2)
+    if not len(many):
+        return plain
+    one_hot = [values[:, [at]] == np.arange(n_values[at]) for at in many]
+    return np.hstack([plain, np.hstack(one_hot) * np.sqrt(0.5)])
+
+
+def _error_bound(n_terms: int, kinds: Array) -> float:
+    """Bound the rounding of norms and products, relative to the norms; 0 for whole numbers."""
+    if (kinds == kernels.MISMATCH).all():
+        return 0.0
+    return (4 * n_terms + 32) * float(np.finfo(float).eps)
+
+
+def _by_columns(
+    task: _Task, space: Space, among: Array | None, rows: Array, squared: Array
+) -> None:
+    base, asked = task.base, task.queries
+    by_column = base.tocsc()
+    norms_b = _norms(base, task)
+    norms_q = norms_b if asked is base else _norms(asked, task)
+    longest = max(int(np.diff(part.indptr).max(initial=0)) for part in (base, asked))
+    error = _error_bound(2 * longest, task.kinds)
+
+    def search(block: tuple[int, int]) -> None:
+        kernels.search_sparse(
+            asked.indptr,
+            asked.indices,
+            asked.data,
+            norms_q,
+            base.indptr,
+            base.indices,
+            base.data,
+            norms_b,
+            by_column.indptr,
+            by_column.indices,
+            by_column.data,
+            task.zeros,
+            task.kinds,
+            error,
+            task.own,
+            *block,
+            rows,
+            squared,
+        )
+
+    in_column = np.diff(by_column.indptr).astype(np.int64)
+    cost = 4 * base.shape[0] + int(in_column @ in_column) // base.shape[0]
+    run(search, _blocks(len(rows), cost), n_jobs=task.n_jobs)
+
+
+def _norms(values: sparse.csr_array, task: _Task) -> Array:
+    norms = np.empty(values.shape[0])
+    kernels.sparse_norms(values.indptr, values.indices, values.data, task.zeros, task.kinds, norms)
+    return norms
+
+
+def _by_tree(task: _Task, space: Space, among: Array | None, rows: Array, squared: Array) -> None:
+    from sklearn.neighbors import KDTree
+
+    tree = KDTree(task.base, leaf_size=40)
+    n_asked = min(task.n_wanted + 4, task.base.shape[0])
+
+    def search(block: tuple[int, int]) -> None:
+        asked = task.queries[block[0] : block[1]]
+        near, found = tree.query(asked, k=n_asked)
+        # Itself and the wanted ones lie within this reach, whatever the rounding.
+        reach = near[:, min(task.n_wanted, n_asked - 1)] * (1 + 1e-9) + 1e-300
+        complete = (near[:, -1] > reach) | (n_asked == task.base.shape[0])
+        candidates = list(found)
+        if not complete.all():
+            more = tree.query_radius(asked[~complete], reach[~complete])
+            for at, listed in zip(np.flatnonzero(~complete), more, strict=True):
+                candidates[at] = listed
+        starts = np.concatenate([[0], np.cumsum([len(listed) for listed in candidates])])
+        kernels.rank_candidates(
+            starts,
+            np.concatenate(candidates),
+            asked,
+            task.base,
+            task.kinds,
+            task.own[block[0] : block[1]],
+            0,
+            len(asked),
+            rows[block[0] : block[1]],
+            squared[block[0] : block[1]],
+        )
+
+    run(search, _blocks(len(rows), 1 << 12), n_jobs=task.n_jobs)
+
+
+def _blocks(n_queries: int, cost: int) -> list[tuple[int, int]]:
+    """Cut the queries into ranges of about a million steps each, by the data alone."""
+    size = max(1, min(n_queries, (1 << 20) // max(cost, 1)))
+    return [(at, min(at + size, n_queries)) for at in range(0, n_queries, size)]
