@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scumble.data.formats.base import Format, LabelChoice, Source, Target
-from scumble.data.formats.label_lists import indicator
 from scumble.data.formats.sparse_lines import (
     BOM,
     MOST_COLUMNS,
@@ -19,6 +18,7 @@ from scumble.data.formats.sparse_lines import (
     refuse_label_choice,
     row_texts,
 )
+from scumble.data.label_lists import indicator
 
 if TYPE_CHECKING:
     from scumble.data.dataset import MultilabelDataset
@@ -100,7 +100,7 @@ def read_extreme(
     _drop_last_blank_lines(rows, n_rows)
     _check_count(source, rows, n_rows)
     X = rows.features(0, n_features)
-    Y = indicator(rows.label_indptr(), rows.label_columns(), n_labels, source)
+    Y = indicator(rows.label_indptr(), rows.label_columns(), n_labels, str(source.path))
     whole = rows.whole and X.nnz > 0
     features = [Feature(f"x{at}", integer=whole) for at in range(n_features)]
     return MultilabelDataset(X, Y, features=features, name=source.stem)

@@ -13,7 +13,6 @@ from scipy import sparse
 from scumble._core.errors import ParameterError
 from scumble._core.validation import check_count
 from scumble.data.formats.base import Format, LabelChoice, Source, Target
-from scumble.data.formats.label_lists import indicator, label_matrix
 from scumble.data.formats.sparse_lines import (
     BOM,
     MOST_COLUMNS,
@@ -23,6 +22,7 @@ from scumble.data.formats.sparse_lines import (
     refuse_label_choice,
     row_texts,
 )
+from scumble.data.label_lists import indicator, label_matrix
 
 if TYPE_CHECKING:
     from scumble.data.dataset import MultilabelDataset
@@ -197,11 +197,11 @@ def _labels(
     values, indptr = rows.label_columns(), rows.label_indptr()
     if n_labels is not None:
         check_width(source, n_labels, "labels", rows.n_bytes, max_columns)
-        return indicator(indptr, values, n_labels, source), None
+        return indicator(indptr, values, n_labels, str(source.path)), None
     numbers, codes = np.unique(values, return_inverse=True)
     texts = list(rows.names)
     names = [str(number) if number >= 0 else texts[-1 - number] for number in numbers.tolist()]
-    return label_matrix(indptr, codes, names, source)
+    return label_matrix(indptr, codes, names, str(source.path))
 
 
 def _dataset(

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from scumble.data.columns import are_whole
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -39,13 +41,9 @@ def number_texts(values: np.ndarray[Any, Any], *, whole: bool) -> pa.Array:
     import pyarrow.compute as pc
 
     missing = np.isnan(values)
-    if whole and _are_whole(values[~missing]):
+    if whole and are_whole(values[~missing]):
         with np.errstate(invalid="ignore"):
             return pa.array(values.astype(np.int64), mask=missing).cast(pa.string())
     texts = pa.array(values, mask=missing).cast(pa.string())
     bare = pc.match_substring_regex(texts, r"^-?\d+$")
     return pc.if_else(bare, pc.binary_join_element_wise(texts, ".0", ""), texts)
-
-
-def _are_whole(values: np.ndarray[Any, Any]) -> bool:
-    return bool(np.all((values == np.floor(values)) & (np.abs(values) < 2.0**63)))

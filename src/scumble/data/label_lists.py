@@ -1,0 +1,189 @@
+"""From the labels each row names to a label matrix."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.errors import LabelError, ScumbleWarning
+
+_INTEGER = re.compile(r"-?\d+", re.ASCII)
+
+
+def label_order(names: Sequence[str]) -> np.ndarray[Any, Any]:
+    """Find the order in which labels found in lists become columns.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The labels, each once.
+
+    Returns
+    -------
+    ndarray of int
+        Positions in ``names``: by number where all are whole numbers, else by text.
+
+    Examples
+    --------
+    >>> from scumble.data.label_lists import label_order
+    >>> label_order(["10", "9"]).tolist(), label_order(["10", "9", "b"]).tolist()
+    ([1, 0], [0, 1, 2])
+    """
+    if all(_INTEGER.fullmatch(name) for name in names):
+        order = sorted(range(len(names)), key=lambda at: (int(names[at]), names[at]))
+    else:
+        order = sorted(range(len(names)), key=lambda at: names[at])
+    return np.array(order, dtype=np.int64)
+
+
+def label_matrix(
+    indptr: np.ndarray[Any, Any],
+    codes: np.ndarray[Any, Any],
+    names: Sequence[str],
+    where: str,
+) -> tuple[sparse.csr_array, tuple[str, ...]]:
+    """Make a label matrix with one column per name, in `label_order`.
+
+    Parameters
+    ----------
+    indptr : ndarray of shape (n_rows + 1,)
+        Where each row's labels begin.
+    codes : ndarray of int
+        The labels, as positions in ``names``.
+    names : sequence of str
+        The labels, each once.
+    where : str
+        The file or column, for the warning.
+
+    Returns
+    -------
+    Y : csr_array of bool
+        Canonical.
+    labels : tuple of str
+        The names of its columns.
+
+    Warns
+    -----
+    ScumbleWarning
+        If rows name a label twice.
+    """
+    order = label_order(names)
+    column = np.empty(len(order), np.int64)
+    column[order] = np.arange(len(order))
+    Y = indicator(indptr, column[codes], len(names), where)
+    return Y, tuple(names[at] for at in order)
+
+
+def indicator(
+    indptr: np.ndarray[Any, Any], columns: np.ndarray[Any, Any], n_labels: int, where: str
+) -> sparse.csr_array:
+    """Make a label matrix from column numbers; a label named twice in a row counts once.
+
+    Parameters
+    ----------
+    indptr : ndarray of shape (n_rows + 1,)
+        Where each row's labels begin.
+    columns : ndarray of int
+        The labels' columns.
+    n_labels : int
+        Number of columns.
+    where : str
+        The file or column, for the warning.
+
+    Returns
+    -------
+    csr_array of bool
+        Canonical.
+    """
+    present = np.ones(len(columns), bool)
+    Y = sparse.csr_array((present, columns, indptr), shape=(len(indptr) - 1, n_labels))
+    Y.sum_duplicates()
+    repeated = len(columns) - Y.nnz
+    if repeated:
+        warnings.warn(
+            f"{where}: {repeated} labels repeat one that their row already has; each counts once.",
+            ScumbleWarning,
+            stacklevel=5,
+        )
+    return Y
+
+
+def labels_from_lists(column: Any, where: str) -> tuple[sparse.csr_array, tuple[str, ...]]:
+    """Make a label matrix from an Arrow column of label lists.
+
+    Parameters
+    ----------
+    column : Array or ChunkedArray
+        Lists of text or of whole numbers.
+    where : str
+        The file or column, for messages.
+
+    Returns
+    -------
+    Y : csr_array of bool
+        Canonical.
+    labels : tuple of str
+        The labels that occur, in `label_order`.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from scumble.data.label_lists import labels_from_lists
+    >>> labels_from_lists(pa.array([[10, 9], []]), "column 'tags'")[1]
+    ('9', '10')
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if not _holds_labels(array.type):
+        raise LabelError(
+            f"{where}: expected lists of label names or numbers, found {array.type}. If it is one "
+            "0/1 column, give its name in a list; if it is text, split it into lists first."
+        )
+    lengths = pc.list_value_length(array)
+    values = pc.list_flatten(array)
+    _refuse_null(lengths, values, where)
+    indptr = np.concatenate([[0], np.cumsum(lengths.to_numpy(), dtype=np.int64)])
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    coded = values.dictionary_encode()
+    names = [str(name) for name in coded.dictionary.to_pylist()]
+    return label_matrix(indptr, coded.indices.to_numpy(), names, where)
+
+
+def _holds_labels(kind: Any) -> bool:
+    import pyarrow.types as kinds
+
+    if kinds.is_null(kind):
+        return False
+    checks = (
+        "is_list",
+        "is_large_list",
+        "is_fixed_size_list",
+        "is_list_view",
+        "is_large_list_view",
+    )
+    if not any(hasattr(kinds, check) and getattr(kinds, check)(kind) for check in checks):
+        return False
+    value = kind.value_type
+    value = value.value_type if kinds.is_dictionary(value) else value
+    texts = ("is_string", "is_large_string", "is_string_view", "is_integer", "is_null")
+    return any(hasattr(kinds, check) and getattr(kinds, check)(value) for check in texts)
+
+
+def _refuse_null(lengths: Any, values: Any, where: str) -> None:
+    if lengths.null_count:
+        row = int(lengths.is_null().to_numpy(zero_copy_only=False).argmax())
+        raise LabelError(
+            f"{where}: the label list of row {row} is missing. Expected a list, [] for no labels."
+        )
+    if values.null_count:
+        at = int(values.is_null().to_numpy(zero_copy_only=False).argmax())
+        row = int(np.searchsorted(np.cumsum(lengths.to_numpy()), at, side="right"))
+        raise LabelError(f"{where}: a label in row {row} is missing. Expected names or numbers.")

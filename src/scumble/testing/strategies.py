@@ -1,0 +1,231 @@
+"""Hypothesis strategies: label matrices and data sets, the awkward ones included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from scipy import sparse
+
+from scumble.data.dataset import Feature, MultilabelDataset
+from scumble.data.formats.base import PARTS
+
+Draw = Callable[[st.SearchStrategy[Any]], Any]
+
+#: Texts that formats stumble over.
+AWKWARD = (
+    "",
+    " ",
+    "?",
+    "NA",
+    "0",
+    "1e5",
+    "a b",
+    " a",
+    "a,b",
+    "a;b",
+    "a|b",
+    "a\tb",
+    "a\nb",
+    "a\r\nb",
+    "it's",
+    'say "no"',
+    "{a}",
+    "[a]",
+    "50%",
+    "%",
+    "@data",
+    "# a",
+    "back\\slash",
+    "été",
+    "\N{SNOWMAN}",
+    "\U0001f40d",
+    "label:a",
+    "labels",
+)
+
+
+def texts(max_size: int = 6) -> st.SearchStrategy[str]:
+    """Give texts: any characters that UTF-8 knows, and the awkward ones often.
+
+    Parameters
+    ----------
+    max_size : int
+        Length at the most.
+
+    Returns
+    -------
+    SearchStrategy of str
+        The strategy.
+    """
+    return st.sampled_from(AWKWARD) | st.text(st.characters(codec="utf-8"), max_size=max_size)
+
+
+@st.composite
+def label_matrices(
+    draw: Draw,
+    *,
+    min_instances: int = 0,
+    max_instances: int = 8,
+    min_labels: int = 1,
+    max_labels: int = 5,
+    unseen: bool = True,
+    unlabelled: bool = True,
+) -> sparse.csr_array:
+    """Give label matrices in canonical form.
+
+    Parameters
+    ----------
+    draw : callable
+        Hypothesis gives it.
+    min_instances, max_instances, min_labels, max_labels : int
+        Bounds of the shape.
+    unseen : bool
+        Whether a label may occur nowhere. If not, there is at least one row.
+    unlabelled : bool
+        Whether a row may have no labels.
+
+    Returns
+    -------
+    csr_array of bool
+        The labels.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> from scumble.testing.strategies import label_matrices
+    >>> find(label_matrices(), lambda Y: Y.nnz == 2).toarray()
+    array([[ True,  True]])
+    """
+    low = min_instances if unseen else max(min_instances, 1)
+    n_instances = draw(st.integers(low, max(low, max_instances)))
+    n_labels = draw(st.integers(min_labels, max_labels))
+    cells = st.lists(st.booleans(), min_size=n_labels, max_size=n_labels)
+    rows = draw(st.lists(cells, min_size=n_instances, max_size=n_instances))
+    Y = np.array(rows, bool).reshape(n_instances, n_labels)
+    if not unlabelled and n_labels:
+        Y[~Y.any(axis=1), 0] = True
+    if not unseen:
+        Y[0, ~Y.any(axis=0)] = True
+    return sparse.csr_array(Y)
+
+
+@st.composite
+def datasets(
+    draw: Draw,
+    *,
+    parts: Collection[str] = PARTS,
+    max_instances: int = 6,
+    max_features: int = 4,
+    max_labels: int = 4,
+    infinite: bool = False,
+) -> MultilabelDataset:
+    """Give data sets that hold nothing but the given parts.
+
+    Parameters
+    ----------
+    draw : callable
+        Hypothesis gives it.
+    parts : collection of str
+        Which of `scumble.data.formats.base.PARTS` a data set may hold: ``FORMAT.carries`` gives
+        data sets that the format carries.
+    max_instances, max_features, max_labels : int
+        Bounds of the shape; there is at least one label.
+    infinite : bool
+        Whether numbers may be infinite.
+
+    Returns
+    -------
+    MultilabelDataset
+        The data.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> from scumble.testing.strategies import datasets
+    >>> find(datasets(), lambda data: data.n_features and data.weights is not None)
+    <MultilabelDataset '': 0 instances, 1 feature, 1 label>
+    """
+    Y = draw(
+        label_matrices(
+            max_instances=max_instances,
+            max_labels=max_labels,
+            unseen="labels never seen" in parts,
+            unlabelled="rows without labels" in parts,
+        )
+    )
+    n_instances, n_labels = Y.shape
+    n_features = draw(st.integers(0, max_features))
+    names = _names(draw, n_features, "x", "feature names" in parts)
+    columns = [_column(draw, name, n_instances, parts, infinite) for name in names]
+    X: Any = np.array([values for _, values in columns], float).reshape(n_features, n_instances).T
+    if "sparse storage" in parts and draw(st.booleans()):
+        X = sparse.csr_array(X)
+    return MultilabelDataset(
+        X,
+        Y,
+        features=[feature for feature, _ in columns],
+        labels=_names(draw, n_labels, "y", "label names" in parts),
+        name=draw(texts()) if "data set name" in parts else "",
+        weights=_weights(draw, n_instances) if "instance weights" in parts else None,
+        label_parents=_parents(draw, n_labels) if "label hierarchy" in parts else None,
+    )
+
+
+def _names(draw: Draw, n: int, letter: str, free: bool) -> list[str]:
+    if free and draw(st.booleans()):
+        return draw(st.lists(texts(), min_size=n, max_size=n, unique=True))
+    return [f"{letter}{at}" for at in range(n)]
+
+
+def _column(
+    draw: Draw, name: str, n: int, parts: Collection[str], infinite: bool
+) -> tuple[Feature, list[float]]:
+    kinds = ("numeric", "integer", "nominal", "string", "date")
+    kind = draw(st.sampled_from(kinds)) if "feature kinds" in parts else "numeric"
+    if kind == "integer":
+        feature, values = Feature(name, integer=True), st.integers(-(2**53), 2**53).map(float)
+    elif kind == "nominal":
+        categories = tuple(draw(st.lists(texts(), min_size=1, max_size=4, unique=True)))
+        feature = Feature(name, "nominal", categories)
+        values = st.integers(0, len(categories) - 1).map(float)
+    elif kind == "date":
+        feature = Feature(name, "date")
+        values = st.integers(-2_000_000_000, 4_000_000_000).map(lambda second: second * 1000.0)
+    else:
+        feature = Feature(name)
+        values = st.floats(allow_nan=False, allow_infinity=infinite)
+    if kind != "string":
+        return feature, _values(draw, values, n, parts)
+    # The texts of a string feature are numbered as they appear.
+    found = _values(draw, texts(), n, parts)
+    known = list(dict.fromkeys(text for text in found if isinstance(text, str)))
+    codes = [float(known.index(text)) if isinstance(text, str) else np.nan for text in found]
+    return Feature(name, "string", tuple(known)), codes
+
+
+def _values(
+    draw: Draw, values: st.SearchStrategy[Any], n: int, parts: Collection[str]
+) -> list[Any]:
+    if "missing values" in parts:
+        values = values | st.just(np.nan)
+    return draw(st.lists(values, min_size=n, max_size=n))
+
+
+def _weights(draw: Draw, n: int) -> list[float] | None:
+    numbers = st.floats(0, allow_nan=False, allow_infinity=False)
+    return draw(st.none() | st.lists(numbers, min_size=n, max_size=n))
+
+
+def _parents(draw: Draw, n: int) -> list[int] | None:
+    """Draw a forest: the parent of each label stands before or after it, never in a circle."""
+    if not draw(st.booleans()):
+        return None
+    order = draw(st.permutations(range(n)))
+    parents = [-1] * n
+    for at, label in enumerate(order):
+        above = draw(st.integers(-1, at - 1))
+        parents[label] = order[above] if above >= 0 else -1
+    return parents
