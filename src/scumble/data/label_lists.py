@@ -141,7 +141,7 @@ def labels_from_lists(column: Any, where: str) -> tuple[sparse.csr_array, tuple[
     import pyarrow.compute as pc
 
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if not _holds_labels(array.type):
+    if not holds_label_lists(array.type):
         raise LabelError(
             f"{where}: expected lists of label names or numbers, found {array.type}. If it is one "
             "0/1 column, give its name in a list; if it is text, split it into lists first."
@@ -157,7 +157,19 @@ def labels_from_lists(column: Any, where: str) -> tuple[sparse.csr_array, tuple[
     return label_matrix(indptr, coded.indices.to_numpy(), names, where)
 
 
-def _holds_labels(kind: Any) -> bool:
+def holds_label_lists(kind: Any) -> bool:
+    """Tell whether an Arrow type is one of lists of text or of whole numbers.
+
+    Parameters
+    ----------
+    kind : DataType
+        The type of a column.
+
+    Returns
+    -------
+    bool
+        The answer.
+    """
     import pyarrow.types as kinds
 
     if kinds.is_null(kind):

@@ -1,5 +1,5 @@
 """File formats, one module each. Importing this package registers them all."""
 
-from scumble.data.formats import extreme, libsvm
+from scumble.data.formats import arrow, extreme, libsvm, parquet
 
-__all__ = ["extreme", "libsvm"]
+__all__ = ["arrow", "extreme", "libsvm", "parquet"]

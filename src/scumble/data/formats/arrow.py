@@ -1,0 +1,111 @@
+"""Arrow IPC, also called Feather: everything a data set holds, as it lies in memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scumble.data.formats.base import PARTS, Format, Source, Target
+
+if TYPE_CHECKING:
+    from scumble.data.dataset import MultilabelDataset
+
+MAGIC = b"ARROW1"
+STREAM = b"\xff\xff\xff\xff"  # how a stream begins, which has no magic bytes
+FEATHER_1 = b"FEA1"
+
+
+def sniff(source: Source, head: bytes) -> float:
+    """Tell whether a file is Arrow IPC.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    head : bytes
+        Its beginning.
+
+    Returns
+    -------
+    float
+        From 0.0 to 1.0.
+    """
+    if head.startswith(MAGIC):
+        return 1.0
+    return 0.9 if head.startswith((STREAM, FEATHER_1)) else 0.0
+
+
+def read_arrow(source: Source, **options: Any) -> MultilabelDataset:
+    """Read an Arrow IPC file or stream, or a Feather file of version 2.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    **options : object
+        ``labels``, ``label_column``, ``weight_column`` and ``ignore`` say what the columns of a
+        file are that was not written by `write_arrow`; see
+        `scumble.data.formats.tables.dataset_from_table`.
+
+    Returns
+    -------
+    MultilabelDataset
+        The data.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, scumble
+    >>> films = scumble.MultilabelDataset([[150.0], [90.0]], [["war"], ["love"]], name="films")
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.arrow"
+    >>> scumble.write(films, path)
+    >>> scumble.read(path) == films
+    True
+    """
+    import pyarrow as pa
+
+    from scumble.data.formats.tables import dataset_from_table
+
+    with source.open() as stream:
+        content = stream.read()
+    if content.startswith(FEATHER_1):
+        raise source.error("this is Feather version 1. Expected version 2: convert the file.")
+    try:
+        opened = pa.ipc.open_file if content.startswith(MAGIC) else pa.ipc.open_stream
+        with opened(pa.BufferReader(content)) as reader:
+            table = reader.read_all()
+        table.validate(full=True)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise source.error(f"the Arrow file is damaged ({error}). Fetch it again.") from error
+    return dataset_from_table(table, source, **options)
+
+
+def write_arrow(dataset: MultilabelDataset, target: Target, *, label_layout: str = "names") -> None:
+    """Write an Arrow IPC file, which is also a Feather file.
+
+    Parameters
+    ----------
+    dataset : MultilabelDataset
+        The data.
+    target : Target
+        Where to.
+    label_layout : {"names", "numbers", "columns"}
+        Labels as a list of names or of numbers in every row, or as one boolean column each.
+    """
+    import pyarrow as pa
+
+    from scumble.data.formats.tables import table_from_dataset
+
+    table = table_from_dataset(dataset, label_layout)
+    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    with target.open() as stream, pa.ipc.new_file(stream, table.schema, options=options) as writer:
+        writer.write_table(table)
+
+
+FORMAT = Format(
+    name="arrow",
+    title="Arrow IPC (Feather)",
+    suffixes=(".arrow", ".feather"),
+    sniff=sniff,
+    read=read_arrow,
+    write=write_arrow,
+    carries=frozenset(PARTS),
+)

@@ -1,0 +1,118 @@
+"""Parquet: everything a data set holds, compact, for any program that reads columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scumble._core.files import EXPANSION_FREE
+from scumble.data.formats.base import PARTS, Format, Source, Target
+
+if TYPE_CHECKING:
+    from scumble.data.dataset import MultilabelDataset
+
+MAGIC = b"PAR1"
+
+
+def sniff(source: Source, head: bytes) -> float:
+    """Tell whether a file is Parquet.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    head : bytes
+        Its beginning.
+
+    Returns
+    -------
+    float
+        0.0 or 1.0.
+    """
+    return 1.0 if head.startswith(MAGIC) else 0.0
+
+
+def read_parquet(source: Source, **options: Any) -> MultilabelDataset:
+    """Read a Parquet file.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    **options : object
+        ``labels``, ``label_column``, ``weight_column`` and ``ignore`` say what the columns of a
+        file are that was not written by `write_parquet`; see
+        `scumble.data.formats.tables.dataset_from_table`.
+
+    Returns
+    -------
+    MultilabelDataset
+        The data.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, scumble
+    >>> import pyarrow as pa, pyarrow.parquet as pq
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.parquet"
+    >>> pq.write_table(pa.table({"minutes": [150, 90], "tags": [["war"], ["love"]]}), path)
+    >>> scumble.read(path)
+    <MultilabelDataset 'films': 2 instances, 1 feature, 2 labels>
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from scumble.data.formats.tables import dataset_from_table
+
+    with source.open() as stream:
+        content = pa.py_buffer(stream.read())
+    try:
+        file = pq.ParquetFile(pa.BufferReader(content))
+        _refuse_bomb(source, file.metadata, content.size)
+        table = file.read()
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise source.error(f"the Parquet file is damaged ({error}). Fetch it again.") from error
+    return dataset_from_table(table, source, **options)
+
+
+def write_parquet(
+    dataset: MultilabelDataset, target: Target, *, label_layout: str = "names"
+) -> None:
+    """Write a Parquet file.
+
+    Parameters
+    ----------
+    dataset : MultilabelDataset
+        The data.
+    target : Target
+        Where to.
+    label_layout : {"names", "numbers", "columns"}
+        Labels as a list of names or of numbers in every row, or as one boolean column each.
+    """
+    import pyarrow.parquet as pq
+
+    from scumble.data.formats.tables import table_from_dataset
+
+    table = table_from_dataset(dataset, label_layout)
+    with target.open() as stream:
+        pq.write_table(table, stream, compression="zstd")
+
+
+def _refuse_bomb(source: Source, metadata: Any, size: int) -> None:
+    """Refuse a file that says itself that its pages grow beyond all measure."""
+    groups = range(metadata.num_row_groups)
+    expanded = sum(metadata.row_group(at).total_byte_size for at in groups)
+    if expanded > max(EXPANSION_FREE, source.max_expansion * size):
+        raise source.error(
+            f"{size} bytes would grow to {expanded}, over {source.max_expansion} times. Expected "
+            "data, this looks like a decompression bomb."
+        )
+
+
+FORMAT = Format(
+    name="parquet",
+    title="Parquet",
+    suffixes=(".parquet",),
+    sniff=sniff,
+    read=read_parquet,
+    write=write_parquet,
+    carries=frozenset(PARTS),
+)

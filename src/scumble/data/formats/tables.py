@@ -1,0 +1,342 @@
+"""A whole data set as an Arrow table: its columns, and in the schema's metadata what they mean."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal, cast
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.errors import DataError, ReadError, ScumbleError
+from scumble._core.files import Source
+from scumble._core.validation import check_choice
+from scumble.data.columns import column_from_feature, feature_from_column
+from scumble.data.dataset import Feature, MultilabelDataset
+from scumble.data.formats.base import LabelChoice
+from scumble.data.formats.label_choice import chosen_columns, chosen_parents, column_number
+from scumble.data.frames import dataset_from_frame
+
+KEY = b"scumble"
+VERSION = 1
+LAYOUTS = ("names", "numbers", "columns")
+Layout = Literal["names", "numbers", "columns"]
+
+
+def table_from_dataset(dataset: MultilabelDataset, label_layout: str = "names") -> Any:
+    """Put everything a data set holds into one table.
+
+    Parameters
+    ----------
+    dataset : MultilabelDataset
+        The data.
+    label_layout : {"names", "numbers", "columns"}
+        Labels as a list of names or of numbers in every row, or as one boolean column each.
+
+    Returns
+    -------
+    Table
+        One column per feature, or two list columns (indices, values) if ``X`` is sparse; then
+        weights, if there are any; then labels.
+    """
+    import pyarrow as pa
+
+    check_choice(label_layout, LAYOUTS, name="label_layout", caller="write")
+    columns: dict[str, Any] = {}
+    places: dict[str, Any] = {}
+    if dataset.is_sparse:
+        X = cast(Any, dataset.X)
+        places["indices"] = _add(columns, "feature_indices", _lists(X.indptr, pa.array(X.indices)))
+        places["values"] = _add(columns, "feature_values", _lists(X.indptr, pa.array(X.data)))
+    else:
+        for at, feature in enumerate(dataset.features):
+            _add(columns, feature.name, _exact_column(feature, dataset.X[:, at]))
+    if dataset.weights is not None:
+        places["weights"] = _add(columns, "weight", pa.array(dataset.weights))
+    places |= _add_labels(columns, dataset, label_layout)
+    try:
+        metadata = {KEY: json.dumps(_description(dataset, places)).encode()}
+        return pa.table(columns, metadata=metadata)
+    except UnicodeEncodeError as error:
+        raise DataError(f"A name cannot be written as UTF-8: {error.object!r}.") from None
+
+
+def dataset_from_table(
+    table: Any,
+    source: Source,
+    *,
+    labels: LabelChoice = None,
+    label_column: str | int | None = None,
+    weight_column: str | int | None = None,
+    ignore: Sequence[str | int] = (),
+) -> MultilabelDataset:
+    """Take a data set out of a table: one of ours, or any other.
+
+    Parameters
+    ----------
+    table : Table
+        What a file holds.
+    source : Source
+        That file.
+    labels : sequence, int or str, optional
+        The 0/1 columns that are labels, see `scumble.read`.
+    label_column : str or int, optional
+        The column that holds lists of labels.
+    weight_column : str or int, optional
+        The column with the weights of the instances.
+    ignore : sequence of str or int
+        Columns that are neither.
+
+    Returns
+    -------
+    MultilabelDataset
+        A table of ours comes back as it was, unless an option says otherwise; of any other table
+        the columns that are no labels become features.
+    """
+    told = (table.schema.metadata or {}).get(KEY)
+    ours = labels is None and label_column is None and weight_column is None and not ignore
+    try:
+        if told is not None and ours:
+            return _restored(table, source, told)
+        return _foreign(table, source, labels, label_column, weight_column, ignore)
+    except ReadError:
+        raise
+    except (DataError, ScumbleError) as error:
+        raise source.error(str(error)) from error
+
+
+def _exact_column(feature: Feature, values: np.ndarray[Any, Any]) -> Any:
+    """Make a column that loses nothing: times finer than a microsecond stay numbers."""
+    import pyarrow as pa
+
+    if feature.kind == "date":
+        known = values[~np.isnan(values)]
+        ticks = known * 1000
+        if not np.all((ticks == np.floor(ticks)) & (np.abs(ticks) < 2.0**53)):
+            return pa.array(values)
+    return column_from_feature(feature, values)
+
+
+def _add(columns: dict[str, Any], name: str, column: Any) -> str:
+    """Add a column under this name, or a longer one if it is taken; return the name."""
+    while name in columns:
+        name += "_"
+    columns[name] = column
+    return name
+
+
+def _lists(indptr: np.ndarray[Any, Any], values: Any) -> Any:
+    import pyarrow as pa
+
+    if indptr[-1] < 2**31:
+        return pa.ListArray.from_arrays(pa.array(indptr.astype(np.int32)), values)
+    return pa.LargeListArray.from_arrays(pa.array(indptr.astype(np.int64)), values)
+
+
+def _add_labels(
+    columns: dict[str, Any], dataset: MultilabelDataset, layout: str
+) -> dict[str, str | list[str]]:
+    import pyarrow as pa
+
+    Y = dataset.Y
+    if layout == "columns" and dataset.n_labels:
+        dense = Y.tocsc()
+        names = []
+        for at, name in enumerate(dataset.labels):
+            present = np.zeros(Y.shape[0], bool)
+            present[dense.indices[dense.indptr[at] : dense.indptr[at + 1]]] = True
+            names.append(_add(columns, name, pa.array(present)))
+        return {"label_columns": names}
+    numbers = pa.array(Y.indices.astype(np.int32))
+    if layout == "numbers":
+        return {"labels": _add(columns, "labels", _lists(Y.indptr, numbers))}
+    names = pa.array(dataset.labels, pa.string())
+    texts = pa.DictionaryArray.from_arrays(numbers, names)
+    return {"labels": _add(columns, "labels", _lists(Y.indptr, texts))}
+
+
+def _description(dataset: MultilabelDataset, places: dict[str, Any]) -> dict[str, Any]:
+    description: dict[str, Any] = {
+        "version": VERSION,
+        "name": dataset.name,
+        "features": [_feature_description(feature) for feature in dataset.features],
+        "labels": dataset.labels,
+        "columns": places,
+    }
+    if dataset.label_parents is not None:
+        description["label_parents"] = dataset.label_parents
+    return description
+
+
+def _feature_description(feature: Feature) -> str | dict[str, Any]:
+    """Give the name of a plain numeric feature, a mapping for any other."""
+    description: dict[str, Any] = {"name": feature.name}
+    if feature.kind != "numeric":
+        description["kind"] = feature.kind
+    if feature.categories:
+        description["categories"] = feature.categories
+    if feature.integer:
+        description["integer"] = True
+    if feature.date_format is not None:
+        description["date_format"] = feature.date_format
+    return feature.name if len(description) == 1 else description
+
+
+def _restored(table: Any, source: Source, told: bytes) -> MultilabelDataset:
+    from pyarrow import ArrowException
+
+    try:
+        description = json.loads(told)
+        if description["version"] != VERSION:
+            raise source.error(
+                f"the file was written by a newer release (form {description['version']!r}, this "
+                f"one knows {VERSION}). Update scumble."
+            )
+        features = [_feature(entry) for entry in description["features"]]
+        places = description["columns"]
+        labels = [str(label) for label in description["labels"]]
+        X = _restored_features(table, features, places)
+        Y = _restored_labels(table, labels, places)
+        weights = places.get("weights")
+        return MultilabelDataset(
+            X,
+            Y,
+            features=features,
+            labels=labels,
+            name=str(description["name"]),
+            weights=None if weights is None else table.column(weights).to_numpy(),
+            label_parents=description.get("label_parents"),
+        )
+    except (
+        ArrowException,
+        AttributeError,
+        LookupError,
+        OverflowError,
+        TypeError,
+        ValueError,
+    ) as error:
+        if isinstance(error, ReadError):
+            raise
+        raise source.error(
+            f"the columns are not what the file's own description says ({error!r}). Was it changed "
+            "by another program? Read it with labels=... or label_column=..."
+        ) from error
+
+
+def _feature(entry: str | dict[str, Any]) -> Feature:
+    if isinstance(entry, str):
+        return Feature(entry)
+    return Feature(**{**entry, "categories": tuple(entry.get("categories", ()))})
+
+
+def _restored_features(table: Any, features: list[Feature], places: dict[str, Any]) -> Any:
+    if "indices" in places:
+        values, indptr = _flat(table.column(places["values"]))
+        indices, same = _flat(table.column(places["indices"]))
+        if not np.array_equal(indptr, same):
+            raise ValueError("indices and values differ in length")
+        parts = (values.to_numpy(), indices.to_numpy(), indptr)
+        X = sparse.csr_array(parts, shape=(table.num_rows, len(features)))
+        X.check_format()
+        return X
+    X = np.empty((table.num_rows, len(features)))
+    for at, feature in enumerate(features):
+        X[:, at] = _restored_column(feature, table.column(feature.name))
+    return X
+
+
+def _restored_column(feature: Feature, column: Any) -> np.ndarray[Any, Any]:
+    """Read a column; the codes of categories follow the description, not the file."""
+    found, values = feature_from_column(feature.name, column)
+    if not feature.is_categorical:
+        return values
+    code = {text: float(at) for at, text in enumerate(feature.categories)}
+    missing = np.isnan(values)
+    used = np.unique(values[~missing]).astype(np.int64)
+    recoded = np.full(len(found.categories) + 1, np.nan)
+    for at in used.tolist():
+        recoded[at] = code[found.categories[at]]
+    return recoded[np.where(missing, len(found.categories), values).astype(np.int64)]
+
+
+def _restored_labels(table: Any, labels: list[str], places: dict[str, Any]) -> sparse.csr_array:
+    import pyarrow as pa
+
+    shape = (table.num_rows, len(labels))
+    if "label_columns" in places:
+        columns = [table.column(name).to_numpy() for name in places["label_columns"]]
+        return sparse.csr_array(np.column_stack(columns))
+    values, indptr = _flat(table.column(places["labels"]))
+    if pa.types.is_integer(values.type):
+        columns = values.to_numpy()
+    else:
+        if pa.types.is_dictionary(values.type):
+            values = values.dictionary_decode()
+        coded = values.dictionary_encode()
+        column = {name: at for at, name in enumerate(labels)}
+        known = np.array([column[name] for name in coded.dictionary.to_pylist()], np.int64)
+        columns = known[coded.indices.to_numpy()]
+    Y = sparse.csr_array((np.ones(len(columns), bool), columns, indptr), shape=shape)
+    Y.check_format()
+    return Y
+
+
+def _flat(column: Any) -> tuple[Any, np.ndarray[Any, Any]]:
+    """Take a column of lists apart: all values, and where each row's begin."""
+    import pyarrow.compute as pc
+
+    lists = column.combine_chunks()
+    values = pc.list_flatten(lists)
+    if lists.null_count or values.null_count:
+        raise ValueError("a list or one of its values is missing")
+    lengths = pc.list_value_length(lists).to_numpy()
+    return values, np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+
+
+def _foreign(
+    table: Any,
+    source: Source,
+    labels: LabelChoice,
+    label_column: str | int | None,
+    weight_column: str | int | None,
+    ignore: Sequence[str | int],
+) -> MultilabelDataset:
+    names = table.column_names
+    if labels is not None and label_column is not None:
+        raise source.error("labels=... and label_column=... exclude each other. Give one of them.")
+    chosen: str | list[str]
+    parents = None
+    if labels is not None:
+        chosen = [names[at] for at in chosen_columns(source, names, labels)]
+        parents = chosen_parents(labels, chosen)
+    elif label_column is not None:
+        chosen = names[column_number(source, names, label_column, "label_column")]
+    else:
+        chosen = _only_list_column(table, source)
+    weights = None
+    if weight_column is not None:
+        weights = names[column_number(source, names, weight_column, "weight_column")]
+    dropped = {column_number(source, names, column, "ignore") for column in ignore}
+    table = table.select([at for at in range(len(names)) if at not in dropped])
+    dataset = dataset_from_frame(
+        table, label_columns=chosen, name=source.stem, weight_column=weights
+    )
+    return dataset if parents is None else replace(dataset, label_parents=tuple(parents))
+
+
+def _only_list_column(table: Any, source: Source) -> str:
+    from scumble.data.label_lists import holds_label_lists
+
+    lists = [field.name for field in table.schema if holds_label_lists(field.type)]
+    if len(lists) == 1:
+        return str(lists[0])
+    found = (
+        f"{len(lists)} columns hold lists ({', '.join(lists[:5])})" if lists else "no column does"
+    )
+    raise source.error(
+        f"which columns are labels? Expected one column of label lists, but {found}. Name the "
+        "0/1 columns with labels=[...], labels=-5 (the last five), or the lists with "
+        "label_column=..."
+    )
