@@ -1,1 +1,1 @@
-"""Under construction."""
+"""The command line: parse, call a room below, print. No algorithms here."""

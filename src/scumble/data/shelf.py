@@ -524,3 +524,31 @@ def _no_address(entry: Entry, part: str | None) -> DownloadError:
         f"No address is known for {entry.name!r} ({entry.note}). Put {entry.name}.arff and "
         f"{entry.name}.xml into a folder and let SCUMBLE_DATA name that folder."
     )
+
+
+def place(name: str) -> str:
+    """Tell where a data set is, in a word.
+
+    Parameters
+    ----------
+    name : str
+        A name on the shelf.
+
+    Returns
+    -------
+    {"embedded", "here", "to fetch", "SCUMBLE_DATA only"}
+        Shipped with this package; on this machine; can be fetched; or has to be put into a
+        folder that ``SCUMBLE_DATA`` names.
+
+    Examples
+    --------
+    >>> from scumble.data import shelf
+    >>> shelf.place("debtags")
+    'embedded'
+    """
+    entry = find(name)
+    if entry.name == EMBEDDED:
+        return "embedded"
+    if _present(entry.name, entry, None) is not None:
+        return "here"
+    return "to fetch" if entry.can_be_fetched else "SCUMBLE_DATA only"

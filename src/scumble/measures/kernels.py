@@ -12,6 +12,7 @@ from scumble._core.jit import kernel
 ZERO, ONE, TWO, THREE = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
 CHUNK = 1024  # rows sorted by size at a time
 LONG = 5  # rows with this many labels or more share one loop
+SAFE_FACTORS = 16  # ratios are below 2**63, so 16 of them multiply without overflow
 
 
 @kernel
@@ -22,11 +23,11 @@ def count_labels(indices, start, stop, counts):
 
 
 @kernel
-def score_rows(indptr, indices, pairs, start, stop, scores, sums):
+def score_rows(indptr, indices, table, start, stop, scores):
     """Score rows start..stop: 1 - geometric / arithmetic mean of their labels' ratios.
 
-    ``pairs`` holds (ratio, ln ratio) side by side, so that a label costs one cache line. Each
-    score is added to ``sums`` of its labels; the total of all scores is returned.
+    ``table`` holds (ratio, sum of scores) of each label side by side, so that a label costs one
+    cache line; the sums are added to. The total of all scores is returned.
 
     Rows are taken in chunks and, within a chunk, by their number of labels: a loop that ends
     after two rounds, then four, then one would mostly wait for mispredicted branches. Rows of
@@ -44,44 +45,43 @@ def score_rows(indptr, indices, pairs, start, stop, scores, sums):
             at = np.uint64(indptr[order[place]])
             a = np.uint64(indices[at])
             b = np.uint64(indices[at + ONE])
-            score = _score_two(pairs[a, ZERO], pairs[b, ZERO])
+            score = _score_two(table[a, ZERO], table[b, ZERO])
             scores[order[place]] = score
             total += score
-            sums[a] += score
-            sums[b] += score
+            table[a, ONE] += score
+            table[b, ONE] += score
         for place in range(ends[2], ends[3]):
             at = np.uint64(indptr[order[place]])
             a = np.uint64(indices[at])
             b = np.uint64(indices[at + ONE])
             c = np.uint64(indices[at + TWO])
-            logs = pairs[a, ONE] + pairs[b, ONE] + pairs[c, ONE]
-            score = _score_three(pairs[a, ZERO], pairs[b, ZERO], pairs[c, ZERO], logs)
+            score = _score_three(table[a, ZERO], table[b, ZERO], table[c, ZERO])
             scores[order[place]] = score
             total += score
-            sums[a] += score
-            sums[b] += score
-            sums[c] += score
+            table[a, ONE] += score
+            table[b, ONE] += score
+            table[c, ONE] += score
         for place in range(ends[3], ends[4]):
             at = np.uint64(indptr[order[place]])
             a = np.uint64(indices[at])
             b = np.uint64(indices[at + ONE])
             c = np.uint64(indices[at + TWO])
             d = np.uint64(indices[at + THREE])
-            score = _score_four(pairs[a, ZERO], pairs[b, ZERO], pairs[c, ZERO], pairs[d, ZERO])
+            score = _score_four(table[a, ZERO], table[b, ZERO], table[c, ZERO], table[d, ZERO])
             scores[order[place]] = score
             total += score
-            sums[a] += score
-            sums[b] += score
-            sums[c] += score
-            sums[d] += score
+            table[a, ONE] += score
+            table[b, ONE] += score
+            table[c, ONE] += score
+            table[d, ONE] += score
         for place in range(ends[4], ends[LONG]):
             first = np.uint64(indptr[order[place]])
             last = np.uint64(indptr[order[place] + ONE])
-            score = _score_many(indices, pairs, first, last)
+            score = _score_many(indices, table, first, last)
             scores[order[place]] = score
             total += score
             for at in range(first, last):
-                sums[np.uint64(indices[at])] += score
+                table[np.uint64(indices[at]), ONE] += score
     return total
 
 
@@ -109,8 +109,8 @@ def _score_two(x, y):
 
 
 @kernel
-def _score_three(x, y, z, logs):
-    score = max(1.0 - 3.0 * math.exp(logs / 3.0) / (x + y + z), 0.0)
+def _score_three(x, y, z):
+    score = max(1.0 - 3.0 * math.exp(math.log(x * y * z) / 3.0) / (x + y + z), 0.0)
     return 0.0 if (x == y) & (y == z) else score
 
 
@@ -121,19 +121,26 @@ def _score_four(x, y, z, w):
 
 
 @kernel
-def _score_many(indices, pairs, first, last):
-    lead = pairs[np.uint64(indices[first]), ZERO]
+def _score_many(indices, table, first, last):
+    lead = table[np.uint64(indices[first]), ZERO]
     ratio_sum = 0.0
     log_sum = 0.0
+    product = 1.0
     equal = True
+    pending = 0
     for at in range(first, last):
-        label = np.uint64(indices[at])
-        ratio = pairs[label, ZERO]
+        ratio = table[np.uint64(indices[at]), ZERO]
         ratio_sum += ratio
-        log_sum += pairs[label, ONE]
+        product *= ratio
         equal &= ratio == lead
+        pending += 1
+        if pending == SAFE_FACTORS:
+            log_sum += math.log(product)
+            product = 1.0
+            pending = 0
     if equal:  # rounding must not make a difference out of none
         return 0.0
+    log_sum += math.log(product)
     size = float(last - first)
     return max(1.0 - math.exp(log_sum / size) * size / ratio_sum, 0.0)
 

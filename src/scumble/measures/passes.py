@@ -59,14 +59,14 @@ def count(Y: sparse.csr_array) -> Array:
         The counts.
     """
     blocks = blocks_of(Y)
-    partial = np.zeros((len(blocks), Y.shape[1]), np.int64)
+    partial = np.zeros((len(blocks), Y.shape[1]), np.uint32 if Y.nnz < 2**32 else np.uint64)
 
     def work(at: int) -> None:
         start, stop = blocks[at]
         kernels.count_labels(Y.indices, Y.indptr[start], Y.indptr[stop], partial[at])
 
     run(work, range(len(blocks)))
-    return partial.sum(axis=0)
+    return partial.sum(axis=0, dtype=np.int64)
 
 
 def score(Y: sparse.csr_array, ratios: Array) -> Scores:
@@ -84,18 +84,21 @@ def score(Y: sparse.csr_array, ratios: Array) -> Scores:
     Scores
         Scores by instance, their total, and their sums by label.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        pairs = np.column_stack([ratios, np.log(ratios)])
     blocks = blocks_of(Y)
     scores = np.empty(Y.shape[0])
-    sums = np.zeros((len(blocks), Y.shape[1]))
 
-    def work(at: int) -> float:
-        start, stop = blocks[at]
-        return float(kernels.score_rows(Y.indptr, Y.indices, pairs, start, stop, scores, sums[at]))
+    def work(block: tuple[int, int]) -> tuple[float, Array]:
+        table = np.empty((len(ratios), 2))
+        table[:, 0] = ratios
+        table[:, 1] = 0.0
+        total = kernels.score_rows(Y.indptr, Y.indices, table, *block, scores)
+        return float(total), table[:, 1].copy()
 
-    total = sum(run(work, range(len(blocks))), 0.0)
-    return Scores(scores, total, sums.sum(axis=0))
+    parts = run(work, blocks)
+    by_label = np.zeros(len(ratios))
+    for _, sums in parts:
+        by_label += sums
+    return Scores(scores, sum((total for total, _ in parts), 0.0), by_label)
 
 
 def deviations(

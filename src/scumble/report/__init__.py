@@ -1,1 +1,14 @@
-"""Under construction."""
+"""Results in, one plain summary, then text, HTML or JSON out."""
+
+from scumble.report.concurrence import concurrence_report
+from scumble.report.html import render_html
+from scumble.report.terminal import render_report, render_treatment
+from scumble.report.treatment import apply_remedial
+
+__all__ = [
+    "apply_remedial",
+    "concurrence_report",
+    "render_html",
+    "render_report",
+    "render_treatment",
+]

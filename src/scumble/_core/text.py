@@ -1,0 +1,56 @@
+"""Text for people: untrusted names made harmless, measured in terminal cells, wrapped."""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+
+
+def safe(text: str) -> str:
+    r"""Make control characters visible.
+
+    Parameters
+    ----------
+    text : str
+        A name from a file.
+
+    Returns
+    -------
+    str
+        The same name, harmless.
+
+    Examples
+    --------
+    >>> from scumble._core.text import safe
+    >>> print(safe("red\x1b[31m"))
+    red\x1b[31m
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
+    )
+
+
+def width_of(text: str) -> int:
+    """Count the terminal cells a text takes (wide East Asian characters take two)."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
+        for char in text
+    )
+
+
+def shorten(text: str, width: int) -> str:
+    """Cut a text to a number of cells, with an ellipsis where something is missing."""
+    if width_of(text) <= width:
+        return text
+    while text and width_of(text) > width - 1:
+        text = text[:-1]
+    return text + "…"
+
+
+def wrap(text: str, width: int | None) -> list[str]:
+    """Break a sentence into lines of at most ``width`` cells."""
+    return textwrap.wrap(text, width or 100, break_long_words=False, break_on_hyphens=False) or [""]

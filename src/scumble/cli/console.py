@@ -1,0 +1,138 @@
+"""How the command line speaks: tables and colour on a terminal, plain text elsewhere, JSON."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterable
+from typing import IO, TYPE_CHECKING, Any
+
+from scumble._core.text import safe
+
+if TYPE_CHECKING:
+    from scumble.report.terminal import Line
+
+STYLES = {"title": "bold", "head": "dim", "rare": "bold yellow", "dim": "dim"}
+PROGRESS_AFTER = 1.0  # seconds
+
+
+def complain(kind: str, message: str) -> None:
+    """Print an error or a note to standard error; control characters are made visible.
+
+    Parameters
+    ----------
+    kind : str
+        The first word: ``"error"``, ``"note"``.
+    message : str
+        What to say.
+    """
+    print(f"{kind}: {safe(message)}", file=sys.stderr)
+
+
+def width() -> int | None:
+    """Tell how wide the terminal is; None where output is no terminal and may be as wide as needed.
+
+    Returns
+    -------
+    int or None
+        Cells.
+    """
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def show(lines: Iterable[Line]) -> None:
+    """Print laid-out lines, styled on a terminal only.
+
+    Parameters
+    ----------
+    lines : iterable of list of Segment
+        From `scumble.report.terminal`.
+    """
+    styled = _wants_colour(sys.stdout)
+    console = _console() if styled else None
+    for line in lines:
+        if console is None:
+            print("".join(segment.text for segment in line).rstrip())
+        else:
+            from rich.text import Text
+
+            text = Text.assemble(*((part.text, STYLES.get(part.style, "")) for part in line))
+            console.print(text, soft_wrap=True)
+
+
+def show_json(value: Any) -> None:
+    """Print a value as JSON.
+
+    Parameters
+    ----------
+    value : object
+        Plain values; NaN must have become None before.
+    """
+    print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+class ProgressBar:
+    """Shows a bar on standard error once a task has taken longer than a second."""
+
+    def __init__(self) -> None:
+        self._bars: list[list[Any]] = []
+
+    def start(self, title: str, total: int | None) -> Callable[[int], None]:
+        """Begin a task.
+
+        Parameters
+        ----------
+        title : str
+            What is being done.
+        total : int, optional
+            Number of steps.
+
+        Returns
+        -------
+        callable
+            Advances the bar.
+        """
+        began = time.monotonic()
+        bar: list[Any] = []
+        done = 0
+        self._bars.append(bar)
+
+        def advance(steps: int) -> None:
+            nonlocal done
+            done += steps
+            if not bar:
+                if time.monotonic() - began < PROGRESS_AFTER or not sys.stderr.isatty():
+                    return
+                bar.append(_progress())
+                bar[0].start()
+                bar[0].add_task(safe(title), total=total)
+            bar[0].update(bar[0].task_ids[0], completed=done)
+
+        return advance
+
+    def finish(self) -> None:
+        """End the task begun last."""
+        for bar in self._bars.pop():
+            bar.stop()
+
+
+def _progress() -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
+def _wants_colour(stream: IO[str]) -> bool:
+    import os
+
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _console() -> Any:
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, emoji=False)

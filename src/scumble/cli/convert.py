@@ -1,0 +1,42 @@
+"""``convert``: from one file format to another."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from scumble.cli.inputs import FormatOption, Input, LabelsOption, load
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command.
+
+    Parameters
+    ----------
+    app : Typer
+        Where to.
+    """
+    app.command()(convert)
+
+
+def convert(
+    data: Input,
+    out: Annotated[str, typer.Argument(metavar="OUT", help="The file to write.")],
+    format: FormatOption = None,
+    labels: LabelsOption = None,
+    to: Annotated[
+        str | None,
+        typer.Option(help="Format of OUT (mulan, meka, csv, ...); by default its suffix."),
+    ] = None,
+) -> None:
+    """Read a data set and write it in another format."""
+    from scumble._core.text import safe
+    from scumble.data import write
+
+    dataset = load(data, format=format, labels=labels)
+    write(dataset, out, format=to)
+    typer.echo(
+        f"{safe(out)}: {dataset.n_instances:,} instances, {dataset.n_features:,} features, "
+        f"{dataset.n_labels:,} labels"
+    )

@@ -1,0 +1,72 @@
+"""``data list|get|path``: the shelf of public data sets."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from scumble.cli.inputs import JsonOption
+
+app = typer.Typer(
+    help="Public data sets: list, download, find.", no_args_is_help=True, rich_markup_mode=None
+)
+
+Name = Annotated[str, typer.Argument(help="Name of the data set, see 'scumble data list'.")]
+
+
+@app.command("list")
+def list_entries(json: JsonOption = False) -> None:
+    """List the data sets and where they are."""
+    from scumble.cli.console import show, show_json, width
+    from scumble.data import shelf
+    from scumble.report.html import format_number
+    from scumble.report.terminal import table
+
+    keys = ("instances", "features", "labels", "mean_ir", "scumble")
+    rows = [
+        {
+            "name": entry.name,
+            "title": entry.title,
+            "aliases": list(entry.aliases),
+            **{key: entry.measures.get(key) for key in keys},
+            "place": shelf.place(entry.name),
+        }
+        for entry in shelf.entries()
+    ]
+    if json:
+        show_json(rows)
+        return
+    cells = [
+        (
+            str(row["name"]),
+            *(format_number(row[key]) for key in ("instances", "labels")),
+            format_number(row["mean_ir"], ",.1f"),
+            format_number(row["scumble"], ".3f"),
+            str(row["place"]),
+        )
+        for row in rows
+    ]
+    head = ("name", "instances", "labels", "MeanIR", "SCUMBLE", "place")
+    show(table(head, cells, width=width()))
+
+
+@app.command()
+def get(
+    name: Name, force: Annotated[bool, typer.Option(help="Download it again.")] = False
+) -> None:
+    """Download a data set, verify it and keep it."""
+    from scumble._core.progress import show_progress
+    from scumble.cli.console import ProgressBar
+    from scumble.data import shelf
+
+    with show_progress(ProgressBar()):
+        typer.echo(shelf.fetch(name, force=force))
+
+
+@app.command()
+def path(name: Name) -> None:
+    """Print where a data set lies on this machine."""
+    from scumble.data import shelf
+
+    typer.echo(shelf.locate(name))

@@ -1,0 +1,55 @@
+"""``demo``: the main job on the embedded data, start to end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command.
+
+    Parameters
+    ----------
+    app : Typer
+        Where to.
+    """
+    app.command()(demo)
+
+
+def demo(
+    output: Annotated[Path, typer.Option(help="Folder for what it writes.")] = Path("scumble-demo"),
+) -> None:
+    """Report, decouple and compare on Debian's package tags."""
+    from scumble._core.errors import WriteError
+    from scumble.cli.console import show, width
+    from scumble.cli.describe import write_page
+    from scumble.data import load, write
+    from scumble.report import (
+        apply_remedial,
+        concurrence_report,
+        render_report,
+        render_treatment,
+    )
+
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteError(
+            f"{output}: cannot be made a folder: {error.strerror}. Choose another with --output."
+        ) from error
+    data = load("debtags")
+    result = concurrence_report(data)
+    brief = {**result, "labels": result["labels"][:12]}
+    show(render_report(brief, width=width()))
+    typer.echo(f"\n... and {len(result['labels']) - 12} more labels in the page below.\n")
+
+    after, treatment = apply_remedial(data)
+    show(render_treatment(treatment, width=width()))
+
+    page, decoupled = output / "report.html", output / "debtags-remedial.arff"
+    write_page(page, result, treatment)
+    write(after, decoupled)
+    typer.echo(f"\nOpen {page} in a browser; the decoupled data is {decoupled}.")

@@ -1,0 +1,121 @@
+"""``summary``, ``labels``, ``labelsets`` and ``report``: look at a data set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from scumble.cli.inputs import FormatOption, Input, JsonOption, LabelsOption, load
+
+SORTS = ("order", "name", "count", "irlbl", "scumble")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands.
+
+    Parameters
+    ----------
+    app : Typer
+        Where to.
+    """
+    for command in (summary, labels, labelsets, report):
+        app.command()(command)
+
+
+def summary(
+    data: Input, format: FormatOption = None, labels: LabelsOption = None, json: JsonOption = False
+) -> None:
+    """Sizes, imbalance and concurrence of a data set."""
+    from scumble.cli.console import show, show_json, width
+    from scumble.measures import characterize
+    from scumble.report.terminal import render_summary
+
+    numbers = characterize(load(data, format=format, labels=labels)).to_dict()
+    if json:
+        show_json(numbers)
+    else:
+        show(render_summary(numbers, width=width()))
+
+
+def labels(
+    data: Input,
+    format: FormatOption = None,
+    labels: LabelsOption = None,
+    sort: Annotated[str, typer.Option(help=f"Order: {', '.join(SORTS)}.")] = "order",
+    top: Annotated[int | None, typer.Option(min=0, help="Show only so many.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Count, IRLbl and SCUMBLE of every label."""
+    from scumble._core.validation import check_choice
+    from scumble.cli.console import show, show_json, width
+    from scumble.measures import characterize
+    from scumble.report.terminal import label_rows, render_labels
+
+    check_choice(sort, SORTS, name="--sort", caller="scumble labels")
+    rows = label_rows(characterize(load(data, format=format, labels=labels)), sort=sort, top=top)
+    if json:
+        show_json([{k: v for k, v in row.items() if k != "is_minority"} for row in rows])
+    else:
+        show(render_labels(rows, width=width()))
+
+
+def labelsets(
+    data: Input,
+    format: FormatOption = None,
+    labels: LabelsOption = None,
+    top: Annotated[int, typer.Option(min=0, help="Show so many; 0 for all.")] = 20,
+    json: JsonOption = False,
+) -> None:
+    """The labelsets, most frequent first."""  # noqa: D401  (shown as help)
+    from scumble.cli.console import show, show_json, width
+    from scumble.report.terminal import labelset_rows, render_labelsets
+
+    rows, n_all = labelset_rows(load(data, format=format, labels=labels), top=top or None)
+    if json:
+        show_json(rows)
+    else:
+        show(render_labelsets(rows, n_all, width=width()))
+
+
+def report(
+    data: Input,
+    format: FormatOption = None,
+    labels: LabelsOption = None,
+    difficult: Annotated[
+        int | None, typer.Option(min=0, help="How many difficult labels to list.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="Also write a self-contained page.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Which rare labels are masked by frequent ones."""
+    from scumble.cli.console import show, show_json, width
+    from scumble.report import concurrence_report, render_report
+
+    result = concurrence_report(load(data, format=format, labels=labels), n_labels=difficult)
+    if html is not None:
+        write_page(html, result)
+    if json:
+        show_json(result)
+    else:
+        show(render_report(result, width=width()))
+
+
+def write_page(path: Path, result: dict[str, Any], treatment: dict[str, Any] | None = None) -> None:
+    """Write a report as an HTML file, whole or not at all.
+
+    Parameters
+    ----------
+    path : Path
+        Where to.
+    result : dict
+        From `scumble.report.concurrence_report`.
+    treatment : dict, optional
+        From `scumble.report.apply_remedial`.
+    """
+    from scumble._core.files import writing
+    from scumble.report import render_html
+
+    with writing(path) as target, target.open() as stream:
+        stream.write(render_html(result, treatment).encode())

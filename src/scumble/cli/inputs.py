@@ -1,0 +1,100 @@
+"""What a user may name as input: a file, or a data set of the shelf."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scumble._core.errors import ParameterError
+
+if TYPE_CHECKING:
+    from scumble.data import MultilabelDataset
+
+Input = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA", help="A file, or the name of a public data set (see 'scumble data list')."
+    ),
+]
+FormatOption = Annotated[
+    str | None,
+    typer.Option("--format", "-f", help="Format of the file, where it is not recognised."),
+]
+LabelsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--labels",
+        "-l",
+        help="Which columns are labels: names or numbers with commas between them, a count "
+        "(negative: from the end), or a MULAN XML file.",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def load(name: str, *, format: str | None = None, labels: str | None = None) -> MultilabelDataset:
+    """Read a file, or a data set of the shelf when no such file exists.
+
+    Parameters
+    ----------
+    name : str
+        What the user typed.
+    format : str, optional
+        Name of the format.
+    labels : str, optional
+        What the user typed after ``--labels``.
+
+    Returns
+    -------
+    MultilabelDataset
+        The data.
+    """
+    from scumble._core.progress import show_progress
+    from scumble.cli.console import ProgressBar
+    from scumble.data import read, shelf
+
+    with show_progress(ProgressBar()):
+        if _may_be_on_the_shelf(name):
+            try:
+                return shelf.load(name)
+            except ParameterError as error:
+                raise ParameterError(f"There is no file {name!r}. {error}") from error
+        return read(name, format=format, labels=parse_labels(labels))
+
+
+def _may_be_on_the_shelf(name: str) -> bool:
+    """Names of data sets have neither a folder nor a suffix."""
+    return not os.path.lexists(name) and os.path.basename(name) == name and "." not in name
+
+
+def parse_labels(text: str | None) -> list[str] | list[int] | int | str | None:
+    """Understand what follows ``--labels``.
+
+    Parameters
+    ----------
+    text : str or None
+        What the user typed.
+
+    Returns
+    -------
+    list of str, list of int, int, str or None
+        As `scumble.read` takes it.
+
+    Examples
+    --------
+    >>> from scumble.cli.inputs import parse_labels
+    >>> parse_labels("-3"), parse_labels("4,5"), parse_labels("war,love"), parse_labels("a.xml")
+    (-3, [4, 5], ['war', 'love'], 'a.xml')
+    """
+    if text is None:
+        return None
+    if text.lower().endswith(".xml"):
+        return text
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    try:
+        numbers = [int(part) for part in parts]
+    except ValueError:
+        return parts
+    return numbers[0] if len(numbers) == 1 else numbers

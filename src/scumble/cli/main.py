@@ -1,0 +1,73 @@
+"""``scumble``: the commands. Rooms are imported when a command runs, so ``--help`` is quick."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import Any
+
+import typer
+
+from scumble._core.errors import ScumbleError, ScumbleWarning
+from scumble._core.version import __version__
+from scumble.cli import convert, data, demo, describe, remedial
+from scumble.cli.console import complain
+
+app = typer.Typer(
+    name="scumble",
+    help="The workbench for imbalanced multilabel data.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help: importing rich would double the time it takes
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+demo.add_to(app)
+describe.add_to(app)
+remedial.add_to(app)
+convert.add_to(app)
+app.add_typer(data.app, name="data")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"scumble {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: bool = typer.Option(
+        False, "--version", callback=_print_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    """The workbench for imbalanced multilabel data."""  # noqa: D401  (shown as help)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; expected errors end with a message and exit code 2.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        What follows the program's name; by default that of this process.
+    """
+    warnings.showwarning = _show_warning
+    warnings.simplefilter("default", ScumbleWarning)
+    try:
+        app(args=arguments, prog_name="scumble")
+    except ScumbleError as error:
+        complain("error", str(error))
+        sys.exit(2)
+    except KeyboardInterrupt:
+        complain("stopped", "interrupted; nothing half-written is left behind.")
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader (head, less) has gone. Keep Python from complaining at shutdown.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+
+
+def _show_warning(message: Any, category: type[Warning], *_where: Any, **_more: Any) -> None:
+    if issubclass(category, ScumbleWarning):
+        complain("note", str(message))

@@ -1,0 +1,51 @@
+"""``remedial``: decouple rare from frequent labels."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, cast
+
+import typer
+
+from scumble.cli.inputs import FormatOption, Input, JsonOption, LabelsOption, load
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command.
+
+    Parameters
+    ----------
+    app : Typer
+        Where to.
+    """
+    app.command()(remedial)
+
+
+def remedial(
+    data: Input,
+    out: Annotated[str, typer.Argument(metavar="OUT", help="The file to write.")],
+    passes: Annotated[int, typer.Option(help="How often to repeat it.")] = 1,
+    one_sided: Annotated[
+        str,
+        typer.Option(
+            help="Instances above the mean with only frequent or only rare labels: 'clone' them "
+            "(as published; one copy has no label) or 'keep' them as they are."
+        ),
+    ] = "clone",
+    format: FormatOption = None,
+    labels: LabelsOption = None,
+    to: Annotated[str | None, typer.Option(help="Format of OUT; by default its suffix.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Decouple rare labels from frequent ones, and show before and after."""
+    from scumble.cli.console import show, show_json, width
+    from scumble.data import write
+    from scumble.report import apply_remedial, render_treatment
+
+    side = cast(Literal["clone", "keep"], one_sided)
+    before = load(data, format=format, labels=labels)
+    after, result = apply_remedial(before, passes=passes, one_sided=side)
+    write(after, out, format=to)
+    if json:
+        show_json(result)
+    else:
+        show(render_treatment(result, width=width()))

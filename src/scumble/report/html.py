@@ -1,0 +1,84 @@
+"""The concurrence report as one self-contained HTML file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scumble.report.treatment import TRAITS
+
+
+def render_html(report: dict[str, Any], treatment: dict[str, Any] | None = None) -> str:
+    """Render a concurrence report; every name is escaped.
+
+    Parameters
+    ----------
+    report : dict
+        From `scumble.report.concurrence_report`.
+    treatment : dict, optional
+        From `scumble.report.apply_remedial`, to show before and after.
+
+    Returns
+    -------
+    str
+        A page that needs nothing but itself.
+    """
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("scumble.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["number"] = format_number
+    environment.filters["significant"] = significant
+    template = environment.get_template("concurrence.html.j2")
+    return template.render(report=report, treatment=treatment, traits=TRAITS)
+
+
+def format_number(value: Any, spec: str = ",d") -> str:
+    """Print a number, or a dash where there is none.
+
+    Parameters
+    ----------
+    value : number or None
+        What to print.
+    spec : str
+        A format specification.
+
+    Returns
+    -------
+    str
+        The text.
+    """
+    return "–" if value is None else format(value, spec)
+
+
+def significant(value: float | None, digits: int = 4) -> str:
+    """Print with so many significant digits, never in powers of ten.
+
+    Parameters
+    ----------
+    value : float or None
+        What to print.
+    digits : int
+        How many digits.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Examples
+    --------
+    >>> from scumble.report.html import significant
+    >>> significant(0.09011494), significant(1234.56), significant(0.1)
+    ('0.09011', '1235', '0.1')
+    """
+    if value is None:
+        return "–"
+    text = f"{value:.{digits}g}"
+    if "e" not in text:
+        return text
+    return f"{value:.0f}" if abs(value) >= 1 else f"{value:.{digits + 4}f}"

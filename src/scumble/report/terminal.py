@@ -1,0 +1,377 @@
+"""Reports for the terminal, as lines of styled segments.
+
+Text is laid out here once; the front door decides about colour. Names come from files, so
+control characters in them are made visible and can never reach the terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from scumble._core.text import safe, shorten, width_of, wrap
+from scumble.data import MultilabelDataset
+from scumble.measures import Summary, labelsets, scumble_by_instance
+from scumble.measures.summary import plain
+from scumble.report.html import format_number, significant
+from scumble.report.treatment import TRAITS
+
+
+class Segment(NamedTuple):
+    """A piece of text and how it should look.
+
+    Attributes
+    ----------
+    text : str
+        The text.
+    style : str
+        ``""``, ``"title"``, ``"head"``, ``"rare"`` or ``"dim"``.
+    """
+
+    text: str
+    style: str = ""
+
+
+Line = list[Segment]
+
+
+def table(
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    styles: Sequence[str] = (),
+    width: int | None = None,
+) -> list[Line]:
+    """Lay out a table: the first column flush left, all others flush right.
+
+    Parameters
+    ----------
+    head : sequence of str
+        Column titles.
+    rows : iterable of sequence of str
+        Cells.
+    styles : sequence of str
+        Style of the first cell of each row.
+    width : int, optional
+        Cells the whole table may take; the first column gives way.
+
+    Returns
+    -------
+    list of list of Segment
+        The lines.
+    """
+    rows = [[safe(cell) for cell in row] for row in rows]
+    widths = [max(width_of(cell) for cell in column) for column in zip(head, *rows, strict=True)]
+    if width is not None:
+        spare = width - sum(widths[1:]) - 2 * len(widths[1:])
+        widths[0] = max(min(widths[0], spare), 8)
+
+    def line(cells: Sequence[str], style: str, rest: str) -> Line:
+        first = shorten(cells[0], widths[0])
+        padded = [first + " " * (widths[0] - width_of(first))]
+        padded += [" " * (w - width_of(c)) + c for c, w in zip(cells[1:], widths[1:], strict=True)]
+        return [
+            Segment(padded[0], style),
+            Segment("".join(f"  {cell}" for cell in padded[1:]), rest),
+        ]
+
+    styles = list(styles) or [""] * len(rows)
+    body = [line(row, style, "") for row, style in zip(rows, styles, strict=True)]
+    return [line(head, "head", "head"), *body]
+
+
+def render_report(report: dict[str, Any], *, width: int | None = None) -> list[Line]:
+    """Lay out a concurrence report.
+
+    Parameters
+    ----------
+    report : dict
+        From `scumble.report.concurrence_report`.
+    width : int, optional
+        Cells a line may take.
+
+    Returns
+    -------
+    list of list of Segment
+        The lines.
+    """
+    summary = report["summary"]
+    lines: list[Line] = [
+        [Segment(f"Concurrence report: {safe(summary['name']) or 'data set'}", "title")],
+        [
+            Segment(
+                f"Mean SCUMBLE {significant(summary['scumble'], 7)} "
+                f"with CV {significant(summary['scumble_cv'], 7)}"
+            )
+        ],
+        [],
+    ]
+    for sentence in report["verdict"]:
+        lines += [[Segment(part)] for part in wrap(safe(sentence), width)]
+    lines += [[], [Segment("SCUMBLE by label (rarer than average: marked *)", "title")]]
+    lines += table(
+        ("label", "count", "IRLbl", "SCUMBLE", "CV"),
+        [
+            (
+                label["name"] + (" *" if label["is_minority"] else ""),
+                format_number(label["count"]),
+                format_number(label["irlbl"], ",.2f"),
+                significant(label["scumble"]),
+                significant(label["scumble_cv"]),
+            )
+            for label in report["labels"]
+        ],
+        styles=["rare" if label["is_minority"] else "" for label in report["labels"]],
+        width=width,
+    )
+    for label in report["difficult"]:
+        lines += _difficult_lines(label, width)
+    return lines
+
+
+def _difficult_lines(label: dict[str, Any], width: int | None) -> list[Line]:
+    times = f"{label['count']:,} instance{'' if label['count'] == 1 else 's'}"
+    lines: list[Line] = [
+        [],
+        [
+            Segment("Difficult label "),
+            Segment(safe(label["name"]), "rare"),
+            Segment(
+                f" ({times}, IRLbl {label['irlbl']:,.1f}, SCUMBLE {significant(label['scumble'])})"
+            ),
+            Segment(" is masked by" if label["partners"] else " meets no majority label"),
+        ],
+    ]
+    if not label["partners"]:
+        return lines
+    rows = [
+        (
+            f"  {partner['name']}",
+            format_number(partner["joint_count"]),
+            f"{100 * partner['joint_count'] / label['count']:.0f} %",
+            significant(partner["scumble"]),
+        )
+        for partner in label["partners"]
+    ]
+    lines += table(("  majority label", "together", "share", "SCUMBLE"), rows, width=width)
+    hidden = label["n_partners"] - len(label["partners"])
+    if hidden:
+        lines.append([Segment(f"  and {hidden} more", "dim")])
+    return lines
+
+
+def render_treatment(report: dict[str, Any], *, width: int | None = None) -> list[Line]:
+    """Lay out the traits of a data set before and after REMEDIAL.
+
+    Parameters
+    ----------
+    report : dict
+        From `scumble.report.apply_remedial`.
+    width : int, optional
+        Cells a line may take.
+
+    Returns
+    -------
+    list of list of Segment
+        The lines.
+    """
+    steps = report["steps"]
+    titles = ["after"] if len(steps) == 1 else [f"pass {at}" for at in range(1, len(steps) + 1)]
+    lines = table(
+        ("", "before", *titles),
+        [
+            (title, *(format_number(step[key], spec) for step in (report["before"], *steps)))
+            for key, title, spec in TRAITS
+        ],
+        width=width,
+    )
+    lines.append([])
+    for title, met in zip(titles, report["passes"], strict=True):
+        where = "" if len(steps) == 1 else f"{title}: "
+        sentence = (
+            f"{where}{met['n_above_mean']:,} instances above the mean, "
+            f"{met['n_one_sided']:,} of them with only frequent or only rare labels; "
+            f"{met['n_added']:,} clones added."
+        )
+        lines += [[Segment(part)] for part in wrap(sentence, width)]
+    return lines
+
+
+SUMMARY_ROWS = (
+    ("Instances", "n_instances", ",d"),
+    ("  without labels", "n_unlabelled", ",d"),
+    ("Features", "n_features", ",d"),
+    ("Labels", "n_labels", ",d"),
+    ("  never seen", "n_unseen", ",d"),
+    ("  rarer than average", "n_minority", ",d"),
+    ("Labelsets", "n_labelsets", ",d"),
+    ("  that occur once", "n_single_labelsets", ",d"),
+    ("  most frequent", "max_labelset_count", ",d"),
+    ("Cardinality", "cardinality", ".4f"),
+    ("Density", "density", ".4f"),
+    ("Diversity", "diversity", ".4f"),
+    ("P(min)", "p_min", ".4f"),
+    ("MeanIR", "mean_ir", ",.4f"),
+    ("MaxIR", "max_ir", ",.4f"),
+    ("CVIR", "cvir", ".4f"),
+    ("SCUMBLE", "scumble", ".6f"),
+    ("SCUMBLE.CV", "scumble_cv", ".4f"),
+    ("TCS", "tcs", ".4f"),
+)
+
+
+def render_summary(numbers: dict[str, Any], *, width: int | None = None) -> list[Line]:
+    """Lay out the measures of a data set.
+
+    Parameters
+    ----------
+    numbers : dict
+        From ``Summary.to_dict()``.
+    width : int, optional
+        Cells a line may take.
+
+    Returns
+    -------
+    list of list of Segment
+        The lines.
+    """
+    rows = [(title, format_number(numbers[key], spec)) for title, key, spec in SUMMARY_ROWS]
+    title: Line = [Segment(safe(numbers["name"]) or "data set", "title")]
+    return [title, *table(("", ""), rows, width=width)[1:]]
+
+
+def label_rows(
+    summary: Summary, *, sort: str = "order", top: int | None = None
+) -> list[dict[str, Any]]:
+    """List the labels with their measures.
+
+    Parameters
+    ----------
+    summary : Summary
+        From `scumble.characterize`.
+    sort : {"order", "name", "count", "irlbl", "scumble"}
+        Data order, by name, or the largest first; NaN comes last.
+    top : int, optional
+        How many.
+
+    Returns
+    -------
+    list of dict
+        The columns of ``summary.labels`` and ``is_minority``, ready for JSON.
+    """
+    rare = summary.labels.is_minority
+    rows = [
+        {**{key: plain(value) for key, value in row.items()}, "is_minority": bool(rare[at])}
+        for at, row in enumerate(summary.labels)
+    ]
+    if sort == "name":
+        rows.sort(key=lambda row: row["name"])
+    elif sort != "order":
+        rows.sort(key=lambda row: float("-inf") if row[sort] is None else row[sort], reverse=True)
+    return rows[:top]
+
+
+def render_labels(rows: list[dict[str, Any]], *, width: int | None = None) -> list[Line]:
+    """Lay out the labels with their measures.
+
+    Parameters
+    ----------
+    rows : list of dict
+        From `label_rows`.
+    width : int, optional
+        Cells a line may take.
+
+    Returns
+    -------
+    list of list of Segment
+        The lines.
+    """
+    return table(
+        ("label", "count", "frequency", "IRLbl", "SCUMBLE", "CV"),
+        [
+            (
+                row["name"] + (" *" if row["is_minority"] else ""),
+                format_number(row["count"]),
+                format_number(row["frequency"], ".4f"),
+                format_number(row["irlbl"], ",.2f"),
+                significant(row["scumble"]),
+                significant(row["scumble_cv"]),
+            )
+            for row in rows
+        ],
+        styles=["rare" if row["is_minority"] else "" for row in rows],
+        width=width,
+    )
+
+
+def labelset_rows(
+    data: MultilabelDataset, *, top: int | None = None
+) -> tuple[list[dict[str, Any]], int]:
+    """List the labelsets, most frequent first.
+
+    Parameters
+    ----------
+    data : MultilabelDataset
+        The data.
+    top : int, optional
+        How many.
+
+    Returns
+    -------
+    rows : list of dict
+        ``labels`` (names), ``count``, ``imbalance`` and ``scumble`` of each; ready for JSON.
+    n_all : int
+        How many there are.
+    """
+    found = labelsets(data.Y)
+    scores = scumble_by_instance(data.Y)
+    rows = []
+    for at in found.order[:top]:
+        row = found.first_row[at]
+        members = data.Y.indices[data.Y.indptr[row] : data.Y.indptr[row + 1]]
+        rows.append(
+            {
+                "labels": [data.labels[label] for label in members],
+                "count": int(found.counts[at]),
+                "imbalance": found.max_count / int(found.counts[at]),
+                "scumble": float(scores[row]),
+            }
+        )
+    return rows, len(found)
+
+
+def render_labelsets(
+    rows: list[dict[str, Any]], n_all: int, *, width: int | None = None
+) -> list[Line]:
+    """Lay out the labelsets.
+
+    Parameters
+    ----------
+    rows : list of dict
+        From `labelset_rows`.
+    n_all : int
+        How many there are.
+    width : int, optional
+        Cells a line may take.
+
+    Returns
+    -------
+    list of list of Segment
+        The lines.
+    """
+    lines = table(
+        ("labelset", "count", "imbalance", "SCUMBLE"),
+        [
+            (
+                ", ".join(row["labels"]) or "(no label)",
+                format_number(row["count"]),
+                format_number(row["imbalance"], ",.2f"),
+                significant(row["scumble"]),
+            )
+            for row in rows
+        ],
+        width=width,
+    )
+    if n_all > len(rows):
+        lines.append([Segment(f"and {n_all - len(rows):,} more (--top 0 shows all)", "dim")])
+    return lines

@@ -1,0 +1,81 @@
+"""Before and after a treatment."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from scumble.data import MultilabelDataset
+from scumble.measures import Summary, characterize
+
+#: The rows of a before/after table: attribute of `Summary`, title, how to print it.
+TRAITS = (
+    ("n_instances", "instances", ",d"),
+    ("n_labelsets", "labelsets", ",d"),
+    ("n_single_labelsets", "single labelsets", ",d"),
+    ("max_labelset_count", "most frequent labelset", ",d"),
+    ("n_unlabelled", "instances without labels", ",d"),
+    ("cardinality", "cardinality", ".4f"),
+    ("density", "density", ".4f"),
+    ("mean_ir", "MeanIR", ".4f"),
+    ("max_ir", "MaxIR", ".4f"),
+    ("scumble", "SCUMBLE", ".6f"),
+    ("scumble_cv", "SCUMBLE.CV", ".4f"),
+    ("tcs", "TCS", ".4f"),
+)
+
+
+def apply_remedial(
+    data: MultilabelDataset, *, passes: int = 1, one_sided: Literal["clone", "keep"] = "clone"
+) -> tuple[MultilabelDataset, dict[str, Any]]:
+    """Decouple a data set and report its traits before and after every pass.
+
+    Parameters
+    ----------
+    data : MultilabelDataset
+        The data.
+    passes : int
+        How often to repeat REMEDIAL.
+    one_sided : {"clone", "keep"}
+        See `scumble.resample.REMEDIAL`.
+
+    Returns
+    -------
+    after : MultilabelDataset
+        The decoupled data.
+    report : dict
+        ``before`` and ``after`` (all measures), ``steps`` (the measures after each pass) and
+        ``passes`` (what each pass met). Ready for JSON.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.report import apply_remedial
+    >>> data = scumble.MultilabelDataset([[0.0]] * 4, [["a"], ["a", "b"], ["a", "c"], ["a", "b"]])
+    >>> after, report = apply_remedial(data)
+    >>> report["before"]["n_instances"], report["after"]["n_instances"]
+    (4, 5)
+    """
+    from scumble.resample import REMEDIAL  # brings scikit-learn, which takes a second
+
+    REMEDIAL(passes=passes, one_sided=one_sided)._check_parameters()
+    steps: list[Summary] = [characterize(data)]
+    met = []
+    for _ in range(passes):
+        sampler = REMEDIAL(one_sided=one_sided)
+        data = sampler.resample(data)
+        steps.append(characterize(data))
+        met.append(sampler.passes_[0])
+    report = {
+        "before": steps[0].to_dict(),
+        "after": steps[-1].to_dict(),
+        "steps": [step.to_dict() for step in steps[1:]],
+        "passes": [
+            {
+                "n_above_mean": each.n_above_mean,
+                "n_one_sided": each.n_one_sided,
+                "n_added": each.n_added,
+            }
+            for each in met
+        ],
+    }
+    return data, report
