@@ -1,0 +1,298 @@
+"""The rows of an ARFF file, read by compiled loops block by block."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.files import Source
+from scumble.data.formats.arff.dates import date_format
+from scumble.data.formats.arff.faults import explain, undeclared
+from scumble.data.formats.arff.header import EncodingError, Header, refuse_zero_bytes, shorten
+from scumble.data.formats.arff.lookup import Lookup, presence
+from scumble.data.formats.arff.quoting import unescape
+from scumble.data.formats.arff.rows import DenseRows, Rows, SparseRows
+from scumble.data.formats.kernels import arff as k
+from scumble.data.formats.kernels.numbers import exact_floats
+
+Array = np.ndarray[Any, Any]
+
+_KINDS = {"numeric": k.NUMBER, "nominal": k.NOMINAL, "string": k.TEXT, "date": k.TEXT}
+#: Numbers in quotes or words. "nan" is a missing value; infinity is let through, so that X
+#: survives writing and reading.
+_NUMBER = re.compile(
+    r"[+-]?(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|nan|inf|infinity)", re.IGNORECASE | re.ASCII
+)
+_TOO_LARGE = "the number {} is too large. Expected one below 1.8e308."
+_LABEL_KINDS = {"numeric": k.NUMBER_LABEL, "nominal": k.NOMINAL_LABEL}
+
+
+@dataclass(frozen=True)
+class Body:
+    """What the rows hold; ``texts`` are those of string attributes, by attribute."""
+
+    X: Array | sparse.csr_array
+    Y: sparse.csr_array
+    weights: Array | None
+    texts: dict[int, tuple[str, ...]]
+
+
+def read_body(
+    source: Source,
+    blocks: Iterable[bytes],
+    header: Header,
+    labels: Sequence[int],
+    *,
+    encoding: str,
+    nulls: bool,
+) -> Body:
+    """Read all rows.
+
+    Parameters
+    ----------
+    source : Source
+        For messages.
+    blocks : iterable of bytes
+        What follows ``@data``, in whole lines.
+    header : Header
+        What was declared.
+    labels : sequence of int
+        Which attributes are labels, in increasing order.
+    encoding : str
+        Of texts.
+    nulls : bool
+        Whether ``<null>`` is a missing value, as in KEEL files.
+
+    Returns
+    -------
+    Body
+        Features are sparse if the rows are.
+    """
+    reader = _BodyReader(source, header, labels, encoding, nulls)
+    for block in blocks:
+        refuse_zero_bytes(source, block, reader.line - 1)
+        reader.feed(block)
+    return reader.finish()
+
+
+class _BodyReader:
+    """Hands blocks to the compiled loops and does what they leave to Python."""
+
+    def __init__(
+        self, source: Source, header: Header, labels: Sequence[int], encoding: str, nulls: bool
+    ) -> None:
+        self._source, self._header, self._encoding = source, header, encoding
+        self._lookup = Lookup(header.attributes, encoding)
+        self._roles = _roles(source, header, labels, self._lookup)
+        self._shape = (len(header.attributes) - len(labels), len(labels))
+        self._nulls = nulls
+        self._state = np.zeros(k.STATE_SIZE, np.int64)
+        self._state[k.LINE] = header.n_lines + 1
+        self._rows: Rows | None = None
+        self._noted = _noted_texts(header)
+        self._texts = {
+            at: {text: code for code, text in enumerate(self._noted.get(at, ()))}
+            for at, attribute in enumerate(header.attributes)
+            if attribute.type.kind == "string"
+        }
+        self._codes: dict[int, dict[str, int]] = {}
+        self._dates: dict[int, dict[str, float]] = {}
+        self._readers: dict[str, Callable[[int, str], float]] = {
+            "string": self._text,
+            "date": self._date,
+            "nominal": self._code,
+            "numeric": self._number,
+        }
+
+    @property
+    def line(self) -> int:
+        """Number of the next line."""
+        return int(self._state[k.LINE])
+
+    def feed(self, block: bytes) -> None:
+        """Read some whole lines."""
+        if not block.endswith(b"\n"):
+            block += b"\n"  # the compiled loops rely on it
+        text = np.frombuffer(block, np.uint8)
+        if self._rows is None:
+            self._rows = self._begin(text)
+        self._state[k.AT] = 0
+        ended = k.FULL
+        while ended == k.FULL and self._rows is not None:
+            self._state[k.N_ROWS : k.ANY_WEIGHT] = 0
+            ended = self._rows.parse(text, self._state, self._roles, self._nulls, self._lookup)
+            self._resolve(block, text, self._rows)
+            if ended < 0:
+                self._refuse(ended, block)
+            self._rows.keep(self._state)
+
+    def _begin(self, text: Array) -> Rows | None:
+        """Let the first row decide the form of all; None if there is none in this block."""
+        at, line = k.next_row(text, 0, self.line)
+        if at == len(text):
+            self._state[k.LINE] = line
+            return None
+        if text[at] != ord("{"):
+            return self._dense_rows()
+        for attribute, texts in self._texts.items():
+            if attribute not in self._noted:
+                texts[""] = 0  # what a text is where it is omitted
+        return SparseRows(self._roles, *self._shape)
+
+    def _dense_rows(self) -> DenseRows:
+        return DenseRows(*self._shape, as_sparse=self._header.notes.get("sparse", False))
+
+    def finish(self) -> Body:
+        """Put everything together."""
+        rows = self._dense_rows() if self._rows is None else self._rows
+        X = rows.features()
+        if isinstance(rows, SparseRows):
+            self._settle_omitted_texts(X)
+        return Body(
+            X,
+            rows.labels(),
+            rows.weights(),
+            {attribute: tuple(texts) for attribute, texts in self._texts.items()},
+        )
+
+    def _settle_omitted_texts(self, X: sparse.csr_array) -> None:
+        """Take back the empty text where no row omitted a text or had an empty one."""
+        for attribute, texts in self._texts.items():
+            cells = X.indices == self._roles[attribute, k.COLUMN]
+            if attribute in self._noted or np.count_nonzero(X.data[cells]) < X.shape[0]:
+                continue
+            X.data[cells] -= 1
+            del texts[""]
+        X.eliminate_zeros()
+
+    def _resolve(self, block: bytes, text: Array, rows: Rows) -> None:
+        """Read what the compiled loops could not."""
+        events = rows.events[: self._state[k.N_EVENTS]]
+        if not len(events):
+            return
+        is_long = events[:, k.V_HOW] == k.LATER_LONG
+        if is_long.any():
+            self._resolve_numbers(events[is_long], text, rows)
+        others = events[~is_long]
+        values = [self._read_text(block, *event) for event in others[:, k.V_ATTRIBUTE :].tolist()]
+        rows.put(others[:, k.V_PLACE], self._columns(others), np.array(values, np.float64))
+
+    def _resolve_numbers(self, events: Array, text: Array, rows: Rows) -> None:
+        values = exact_floats(text, events[:, k.V_START], events[:, k.V_END])
+        infinite = np.isinf(values)
+        if infinite.any():
+            _, _, start, end, _, line, value = events[infinite][0].tolist()
+            found = shorten(text[start:end].tobytes().decode("ascii"))
+            raise self._source.error(_TOO_LARGE.format(found), line=line, column=value)
+        of_row = events[:, k.V_ATTRIBUTE] == k.WEIGHT
+        rows.row_weights[events[of_row, k.V_PLACE]] = values[of_row]
+        features = events[~of_row]
+        rows.put(features[:, k.V_PLACE], self._columns(features), values[~of_row])
+
+    def _columns(self, events: Array) -> Array:
+        return self._roles[events[:, k.V_ATTRIBUTE], k.COLUMN]
+
+    def _read_text(
+        self, block: bytes, attribute: int, start: int, end: int, how: int, line: int, value: int
+    ) -> float:
+        """Read one text, date, nominal value with escapes or number in words."""
+        try:
+            text = block[start:end].decode(self._encoding)
+        except UnicodeDecodeError as error:
+            raise EncodingError(line) from error
+        if how == k.LATER_ESCAPED:
+            text = unescape(text)
+        try:
+            return self._readers[self._header.attributes[attribute].type.kind](attribute, text)
+        except ValueError as error:
+            raise self._source.error(str(error), line=line, column=value) from error
+
+    def _text(self, attribute: int, text: str) -> int:
+        texts = self._texts[attribute]
+        return texts.setdefault(text, len(texts))
+
+    def _number(self, attribute: int, text: str) -> float:
+        declared = self._header.attributes[attribute]
+        if not _NUMBER.fullmatch(text):
+            raise ValueError(explain(k.BAD_NUMBER, declared, 0, text, 0))
+        value = float(text)
+        if math.isinf(value) and "i" not in text.lower():
+            raise ValueError(_TOO_LARGE.format(shorten(text)))
+        return value
+
+    def _code(self, attribute: int, text: str) -> int:
+        declared = self._header.attributes[attribute]
+        codes = self._codes.get(attribute)
+        if codes is None:
+            codes = {value: code for code, value in enumerate(declared.type.categories)}
+            self._codes[attribute] = codes
+        if text not in codes:
+            raise ValueError(undeclared(declared, text))
+        return codes[text]
+
+    def _date(self, attribute: int, text: str) -> float:
+        known = self._dates.setdefault(attribute, {})
+        if text not in known:
+            declared = self._header.attributes[attribute]
+            try:
+                known[text] = date_format(declared.type.date_format).parse(text)
+            except ValueError as error:
+                raise ValueError(
+                    f"{shorten(text)} is no date for {declared.name!r}: {error}."
+                ) from error
+        return known[text]
+
+    def _refuse(self, fault: int, block: bytes) -> NoReturn:
+        state = self._state.tolist()
+        token = block[state[k.FAULT_START] : state[k.FAULT_END]].decode(self._encoding, "replace")
+        number = state[k.FAULT_ATTRIBUTE]
+        about_row = number < 0 or fault in (k.INDEX_RANGE, k.INDEX_ORDER)
+        raise self._source.error(
+            explain(
+                fault,
+                None if about_row else self._header.attributes[number],
+                state[k.FAULT_VALUE],
+                token,
+                len(self._header.attributes),
+            ),
+            line=state[k.LINE],
+            column=state[k.FAULT_VALUE],
+        )
+
+
+def _noted_texts(header: Header) -> dict[int, list[str]]:
+    """Find the string attributes whose texts the notes list."""
+    noted = header.notes.get("features", {})
+    return {
+        at: noted[attribute.name]["categories"]
+        for at, attribute in enumerate(header.attributes)
+        if attribute.type.kind == "string" and "categories" in noted.get(attribute.name, {})
+    }
+
+
+def _roles(source: Source, header: Header, labels: Sequence[int], lookup: Lookup) -> Array:
+    """Tabulate what the compiled loops have to know of each attribute."""
+    roles = np.zeros((len(header.attributes), 4), np.int64)
+    roles[:, k.KIND] = [_KINDS[attribute.type.kind] for attribute in header.attributes]
+    roles[:, k.DOMAIN] = lookup.domains
+    is_feature = np.ones(len(roles), bool)
+    is_feature[list(labels)] = False
+    roles[is_feature, k.COLUMN] = np.arange(np.count_nonzero(is_feature))
+    for number, at in enumerate(labels):
+        attribute = header.attributes[at]
+        kind = attribute.type.kind
+        if kind not in _LABEL_KINDS:
+            raise source.error(
+                f"the label {attribute.name!r} is declared as {kind}. Expected {{0,1}} or numeric.",
+                line=attribute.line,
+            )
+        first = attribute.type.categories[:1]
+        omitted = 0 if kind == "numeric" else presence(first[0]) if first else -1
+        roles[at] = (_LABEL_KINDS[kind], number, lookup.domains[at], omitted)
+    return roles

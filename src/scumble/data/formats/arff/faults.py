@@ -1,0 +1,131 @@
+"""What the compiled loops refuse, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from scumble.data.formats.arff.header import Attribute, shorten
+from scumble.data.formats.kernels import arff as k
+
+_LABEL_HELP = (
+    "Expected 0 or 1 (or false or true): a label is present or absent. If the column is no label, "
+    "name the labels with labels=..."
+)
+
+
+def explain(fault: int, attribute: Attribute | None, value: int, token: str, n: int) -> str:
+    """Say what is wrong with a row.
+
+    Parameters
+    ----------
+    fault : int
+        A negative number from `scumble.data.formats.kernels.arff`.
+    attribute : Attribute or None
+        The column concerned.
+    value : int
+        Number of the value in its row, from 1.
+    token : str
+        What was found.
+    n : int
+        How many attributes there are.
+
+    Returns
+    -------
+    str
+        What, expected, found, to do.
+    """
+    found = shorten(token)
+    if attribute is None:
+        return _explain_row(fault, value, found, n)
+    return _explain_value(fault, attribute, value, token, n)
+
+
+def _explain_row(fault: int, value: int, found: str, n: int) -> str:
+    messages = {
+        k.LONG_ROW: f"the row has more than the {n} values the header declares: {found} is left "
+        "over. Does a text with a comma or a blank lack its quotes?",
+        k.AFTER_ROW: f"{found} follows the closing brace. Expected the end of the line or a "
+        "weight such as {2.5}.",
+        k.NOT_CLOSED: f"the sparse row is not closed after {value - 1} values. Expected a '}}' "
+        "before the end of the line: is the file cut short?",
+        k.BAD_INDEX: f"found {found} instead of an attribute's number. Expected a sparse row such "
+        "as {0 1, 5 red}: numbers from 0, each followed by a value.",
+        k.BAD_WEIGHT: f"found {found} as the weight of the row. Expected a number that is not "
+        "negative, in braces.",
+        k.OTHER_FORM: f"the row begins with {found}, other than the rows before it. Expected all "
+        "rows dense (1,0,2), or all sparse ({0 1, 2 2}).",
+        k.INDEX_RANGE: f"the sparse row names the attribute {found}, but there are only {n}, "
+        "numbered from 0.",
+        k.INDEX_ORDER: f"the sparse row names the attribute {found} out of order or twice. "
+        "Expected each one once, in increasing order.",
+    }
+    return messages[fault]
+
+
+def _explain_value(fault: int, attribute: Attribute, value: int, token: str, n: int) -> str:
+    name, found = repr(attribute.name), shorten(token)
+    if fault == k.UNDECLARED:
+        return undeclared(attribute, token)
+    messages = {
+        k.SHORT_ROW: f"the row has {value - 1} values, but the header declares {n} attributes. "
+        f"Expected a value for {name} and those after it.",
+        k.EMPTY_VALUE: f"the value of {name} is empty. Expected one; a missing value is written ?.",
+        k.OPEN_QUOTE: f"the quote before {found} is not closed. Close it on its line; a quote "
+        "inside of a text is written \\'.",
+        k.NO_SEPARATOR: f"no comma follows {found}, the value of {name}.",
+        k.BAD_NUMBER: f"{name} is numeric, but its value is {found}. Expected a number or ?.",
+        k.BAD_LABEL: f"the label {name} has the value {found}. {_LABEL_HELP}",
+        k.MISSING_LABEL: f"the label {name} is missing. {_LABEL_HELP}",
+        k.OMITTED_LABEL: f"the label {name} is omitted from this sparse row, which stands for its "
+        f"first value, {_first(attribute)}. {_LABEL_HELP}",
+    }
+    return messages[fault]
+
+
+def undeclared(attribute: Attribute, token: str) -> str:
+    """Say that a nominal value was not declared.
+
+    Parameters
+    ----------
+    attribute : Attribute
+        The column.
+    token : str
+        What was found.
+
+    Returns
+    -------
+    str
+        With the values that were declared, or those that look like it.
+    """
+    categories = attribute.type.categories
+    listed = ", ".join(shorten(value) for value in categories[:8])
+    more = f" and {len(categories) - 8} more" if len(categories) > 8 else ""
+    return (
+        f"{shorten(token)} is not among the values declared for {attribute.name!r} in line "
+        f"{attribute.line}. Expected one of {listed}{more}.{suggest(token, categories)}"
+    )
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Propose known names that look like a wrong one.
+
+    Parameters
+    ----------
+    name : str
+        The wrong one.
+    known : iterable of str
+        The right ones.
+
+    Returns
+    -------
+    str
+        A sentence with a space before it, or nothing.
+    """
+    near = get_close_matches(name, known, n=3, cutoff=0.6)
+    return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+def _first(attribute: Attribute) -> str:
+    categories = attribute.type.categories
+    return shorten(categories[0]) if categories else "which it does not have"

@@ -1,0 +1,350 @@
+"""The head of an ARFF file: relation, attributes, comments, up to ``@data``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from scumble._core.files import Source
+from scumble.data.dataset import Kind
+from scumble.data.formats.arff.dates import date_format
+from scumble.data.formats.arff.notes import NOTE, parse_notes
+from scumble.data.formats.arff.quoting import BLANKS, UnclosedError, scan, skip_blanks
+
+_LINES = re.compile(rb"\r\n|\n|\r")
+_DATA = re.compile(
+    rb"(?i)(?:\A|[\r\n])[\t\x0b\x0c ]*@data(?![^\x00-\x20%])[^\r\n]*(?:\r\n|\n|\r|\Z)"
+)
+_BOM = b"\xef\xbb\xbf"
+_NUMBERS = {"numeric": False, "real": False, "integer": True}
+#: What may follow a numeric type: a range (KEEL), an attribute weight (WEKA), a comment.
+_AFTER_NUMBER = re.compile(
+    r"[\0-\x20]*(\[[^\[\]]*\])?[\0-\x20]*(\{[^{}]*\})?[\0-\x20]*(%.*)?", re.S
+)
+_AFTER = re.compile(r"[\0-\x20]*(\{[^{}]*\})?[\0-\x20]*(%.*)?", re.S)
+_KEYWORD = re.compile(r"@[^\0-\x20%]*")
+_NAMES = re.compile(r"[\0-\x20,]*")
+
+
+class EncodingError(Exception):
+    """The file holds bytes that its supposed encoding does not know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """What follows the name of an attribute.
+
+    ``raw`` holds, for nominal values written with escapes, what stands between their quotes: a
+    file usually spells them the same way in its rows.
+    """
+
+    kind: Kind
+    categories: tuple[str, ...] = ()
+    integer: bool = False
+    date_format: str | None = None
+    raw: tuple[str | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One ``@attribute`` declaration."""
+
+    name: str
+    type: Type
+    line: int
+
+
+@dataclass(slots=True)
+class Header:
+    """Everything above ``@data``."""
+
+    relation: str = ""
+    attributes: list[Attribute] = field(default_factory=list)
+    notes: dict[str, Any] = field(default_factory=dict)
+    inputs: list[str] | None = None
+    outputs: list[str] | None = None
+    n_lines: int = 0
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the attributes."""
+        return [attribute.name for attribute in self.attributes]
+
+
+def read_header(source: Source, blocks: Iterator[bytes], encoding: str) -> tuple[Header, bytes]:
+    """Read up to and with the ``@data`` line.
+
+    Parameters
+    ----------
+    source : Source
+        For messages.
+    blocks : iterator of bytes
+        The file in whole lines.
+    encoding : str
+        Of names and texts.
+
+    Returns
+    -------
+    header : Header
+        What was declared.
+    rest : bytes
+        What follows in the last block taken.
+    """
+    parser = _HeaderParser(source, encoding)
+    for number, block in enumerate(blocks):
+        refuse_zero_bytes(source, block, parser.header.n_lines)
+        start = len(_BOM) if number == 0 and block.startswith(_BOM) else 0
+        data = _DATA.search(block, start)
+        stop = len(block) if data is None else data.end()
+        parser.feed(block[start:stop])
+        if data is not None:
+            return parser.finish(), block[stop:]
+    raise source.error(
+        "the file ends without @data. Expected @relation, @attribute lines and then @data: is it "
+        "an ARFF file, and is it complete?"
+    )
+
+
+def refuse_zero_bytes(source: Source, block: bytes, n_lines: int) -> None:
+    """Refuse a block that holds a NUL byte.
+
+    Parameters
+    ----------
+    source : Source
+        For the message.
+    block : bytes
+        Some lines.
+    n_lines : int
+        How many lines come before it.
+    """
+    at = block.find(0)
+    if at >= 0:
+        line = n_lines + 1 + len(_LINES.findall(block, 0, at))
+        raise source.error(
+            "the file holds a NUL byte. Expected text: if it was saved as UTF-16, save it as "
+            "UTF-8; otherwise it is damaged.",
+            line=line,
+        )
+
+
+class _HeaderParser:
+    """Takes the head of a file line by line."""
+
+    def __init__(self, source: Source, encoding: str) -> None:
+        self.source = source
+        self.encoding = encoding
+        self.header = Header()
+        self._has_relation = False
+        self._types: dict[str, Type] = {}
+        self._lines: dict[str, int] = {}
+
+    def feed(self, block: bytes) -> None:
+        lines = _LINES.split(block)
+        if not lines[-1]:
+            lines.pop()  # the block ended with a line end
+        for line in lines:
+            self.header.n_lines += 1
+            try:
+                text = line.decode(self.encoding)
+            except UnicodeDecodeError as error:
+                raise EncodingError(self.header.n_lines) from error
+            text = text.strip(BLANKS)
+            if text.startswith("@"):
+                self._declare(text)
+            elif text.startswith(NOTE):
+                self.header.notes = parse_notes(text, self.source, self.header.n_lines)
+            elif text and not text.startswith("%"):
+                self.refuse(
+                    f"found {shorten(text)} before @data. Expected a line that begins with "
+                    "@relation, @attribute, @data or %."
+                )
+
+    def finish(self) -> Header:
+        if not self._has_relation:
+            self.refuse("@data comes before @relation. Expected '@relation name' first.")
+        if not self.header.attributes and not self.header.notes.get("unlabelled"):
+            self.refuse("no @attribute comes before @data. Expected one for every column.")
+        return self.header
+
+    def refuse(self, message: str) -> NoReturn:
+        raise self.source.error(message, line=self.header.n_lines)
+
+    def _declare(self, text: str) -> None:
+        match = _KEYWORD.match(text)
+        assert match is not None  # the text begins with @
+        keyword, rest = match[0].lower(), text[match.end() :]
+        start = skip_blanks(rest, 0)
+        if keyword == "@attribute":
+            self._attribute(rest, start)
+        elif keyword == "@relation":
+            self._relation(rest, start)
+        elif keyword == "@data":
+            if rest[start:] and not rest[start:].startswith("%"):
+                self.refuse(f"{shorten(rest[start:])} follows @data. Expected the rows below it.")
+        elif keyword in ("@inputs", "@input"):
+            self.header.inputs = self._names(rest)
+        elif keyword in ("@outputs", "@output"):
+            self.header.outputs = self._names(rest)
+        else:
+            self.refuse(
+                f"the declaration {shorten(keyword)} is not known. Expected @relation, @attribute "
+                "or @data."
+            )
+
+    def _relation(self, rest: str, start: int) -> None:
+        if self._has_relation:
+            self.refuse("a second @relation. Expected one in a file.")
+        self._has_relation = True
+        if rest[start : start + 1] in ("'", '"'):
+            name, end = self._scan(rest, start)
+            after = rest[end:].strip(BLANKS)
+            if after and not after.startswith("%"):
+                self.refuse(f"{shorten(after)} follows the quoted name of the relation.")
+        else:  # unquoted names with blanks are common: take the line
+            name = re.split(f"[{re.escape(BLANKS)}]%", " " + rest[start:])[0].strip(BLANKS)
+        self.header.relation = name
+
+    def _attribute(self, rest: str, start: int) -> None:
+        if not self._has_relation:
+            self.refuse("@attribute comes before @relation. Expected '@relation name' first.")
+        quoted = rest[start : start + 1] in ("'", '"')
+        name, end = self._scan(rest, start)
+        if not name and not quoted:
+            self.refuse("@attribute without a name. Expected '@attribute name type'.")
+        line = self.header.n_lines
+        first = self._lines.setdefault(name, line)
+        if first != line:
+            self.refuse(
+                f"the attribute {name!r} is declared twice, first in line {first}. Names must be "
+                "unique: rename one of them."
+            )
+        text = rest[end:].strip(BLANKS)
+        kind = self._types.get(text)
+        if kind is None:
+            kind = self._types[text] = self._type(name, text)
+        self.header.attributes.append(Attribute(name, kind, line))
+
+    def _type(self, name: str, text: str) -> Type:
+        if text.startswith("{"):
+            return self._nominal(name, text)
+        word, end = self._scan(text, 0)
+        kind, after = word.lower(), text[end:]
+        if kind in _NUMBERS:
+            if not _AFTER_NUMBER.fullmatch(after):
+                self._refuse_after(name, after)
+            return Type("numeric", integer=_NUMBERS[kind])
+        if kind == "string":
+            if not _AFTER.fullmatch(after):
+                self._refuse_after(name, after)
+            return Type("string")
+        if kind == "date":
+            return self._date(name, after)
+        if kind == "relational":
+            message = (
+                f"the attribute {name!r} is relational (rows within rows), which has no place in "
+                "a table. Flatten the data first, for instance in WEKA."
+            )
+        else:
+            message = (
+                f"the attribute {name!r} has {'the type ' + shorten(text) if text else 'no type'}. "
+                "Expected numeric, real, integer, string, date or {value, value, ...}."
+            )
+        raise self.source.error(message, line=self.header.n_lines)
+
+    def _date(self, name: str, after: str) -> Type:
+        start = skip_blanks(after, 0)
+        if start == len(after) or after[start] in "%{":
+            pattern, end = None, start
+        else:
+            pattern, end = self._scan(after, start)
+        if not _AFTER.fullmatch(after, end):
+            self._refuse_after(name, after[end:])
+        try:
+            date_format(pattern)
+        except ValueError as error:
+            self.refuse(
+                f"the date pattern {pattern!r} of the attribute {name!r} cannot be used: {error}. "
+                "Expected one such as yyyy-MM-dd HH:mm:ss."
+            )
+        return Type("date", date_format=pattern)
+
+    def _nominal(self, name: str, text: str) -> Type:
+        values: list[str] = []
+        raw: list[str | None] = []
+        at = skip_blanks(text, 1)
+        while text[at : at + 1] != "}":
+            start = at
+            try:
+                value, escaped, at = scan(text, at)
+            except UnclosedError as error:
+                self._refuse_unclosed(error)
+            if at == start:
+                found = "an empty value" if text[at : at + 1] == "," else "no closing brace"
+                self.refuse(
+                    f"the values of the attribute {name!r} have {found}. Expected "
+                    "{value, value, ...} on one line."
+                )
+            values.append(value)
+            raw.append(escaped)
+            at = skip_blanks(text, at)
+            if text[at : at + 1] == ",":
+                at = skip_blanks(text, at + 1)
+        if not _AFTER.fullmatch(text, at + 1):
+            self._refuse_after(name, text[at + 1 :])
+        if len(set(values)) < len(values):
+            twice = next(value for at, value in enumerate(values) if value in values[:at])
+            self.refuse(f"the attribute {name!r} declares the value {twice!r} twice.")
+        return Type("nominal", tuple(values), raw=tuple(raw) if any(raw) else ())
+
+    def _names(self, rest: str) -> list[str]:
+        names: list[str] = []
+        at = self._skip_commas(rest, 0)
+        while at < len(rest) and rest[at] != "%":
+            name, end = self._scan(rest, at)
+            if end == at:
+                self.refuse(f"{shorten(rest[at:])} is no name. Expected names with commas.")
+            names.append(name)
+            at = self._skip_commas(rest, end)
+        return names
+
+    @staticmethod
+    def _skip_commas(text: str, at: int) -> int:
+        match = _NAMES.match(text, at)
+        assert match is not None  # the pattern fits the empty text
+        return match.end()
+
+    def _scan(self, text: str, at: int) -> tuple[str, int]:
+        try:
+            value, _, end = scan(text, at)
+        except UnclosedError as error:
+            self._refuse_unclosed(error)
+        return value, end
+
+    def _refuse_unclosed(self, error: UnclosedError) -> NoReturn:
+        self.refuse(f"the quote in {shorten(str(error))} is not closed. Close it on its line.")
+
+    def _refuse_after(self, name: str, after: str) -> NoReturn:
+        self.refuse(
+            f"{shorten(after.strip(BLANKS))} follows the type of the attribute {name!r}. Expected "
+            "the end of the line. A name with blanks needs quotes."
+        )
+
+
+def shorten(text: str, limit: int = 40) -> str:
+    """Quote a piece of a file for a message.
+
+    Parameters
+    ----------
+    text : str
+        As found.
+    limit : int
+        How many characters to show.
+
+    Returns
+    -------
+    str
+        In quotes, control characters made visible.
+    """
+    return repr(text if len(text) <= limit else text[: limit - 3] + "...")

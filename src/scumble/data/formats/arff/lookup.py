@@ -1,0 +1,106 @@
+"""Declared nominal values as one hash table that compiled loops can ask."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from scumble.data.formats.arff.header import Attribute, Type
+from scumble.data.formats.kernels import arff as k
+
+Array = np.ndarray[Any, Any]
+
+_ABSENT = re.compile(r"0(\.0*)?|false", re.IGNORECASE)
+_PRESENT = re.compile(r"1(\.0*)?|true", re.IGNORECASE)
+
+
+def presence(text: str) -> int:
+    """Tell what a nominal value means for a label.
+
+    Parameters
+    ----------
+    text : str
+        The value.
+
+    Returns
+    -------
+    int
+        1 for present, 0 for absent, -1 for neither.
+
+    Examples
+    --------
+    >>> from scumble.data.formats.arff.lookup import presence
+    >>> [presence(text) for text in ("1", "0", "TRUE", "false", "NEG")]
+    [1, 0, 1, 0, -1]
+    """
+    if _ABSENT.fullmatch(text):
+        return 0
+    return 1 if _PRESENT.fullmatch(text) else -1
+
+
+class Lookup:
+    """The nominal values of all attributes; attributes with the same values share a domain.
+
+    Parameters
+    ----------
+    attributes : sequence of Attribute
+        What was declared.
+    encoding : str
+        How values are spelled in the file.
+
+    Attributes
+    ----------
+    domains : list of int
+        The domain of each attribute, -1 for those that are not nominal.
+    entries, blob, table : ndarray
+        See `scumble.data.formats.kernels.arff`.
+    """
+
+    def __init__(self, attributes: Sequence[Attribute], encoding: str) -> None:
+        known: dict[Type, int] = {}
+        self.domains = [
+            known.setdefault(attribute.type, len(known)) if attribute.type.kind == "nominal" else -1
+            for attribute in attributes
+        ]
+        entries: list[tuple[int, int, int, int, int, int]] = []
+        blob: list[bytes] = []
+        size = 0
+        for kind, domain in known.items():
+            for code, (value, raw) in enumerate(_spellings(kind)):
+                for text, escaped in ((value, 0), (raw, 1)):
+                    spelled = None if text is None else _encode(text, encoding)
+                    if spelled is None:
+                        continue
+                    entries.append((domain, code, size, len(spelled), escaped, presence(value)))
+                    blob.append(spelled)
+                    size += len(spelled)
+        self.entries = np.array(entries, np.int64).reshape(-1, 6)
+        self.blob = np.frombuffer(b"".join(blob), np.uint8)
+        self.table = np.full(1 << (2 * len(entries) + 1).bit_length(), -1, np.int32)
+        for number, (domain, _, start, length, escaped, _) in enumerate(entries):
+            slot = k.find(
+                self.blob,
+                start,
+                start + length,
+                domain,
+                escaped,
+                self.table,
+                self.entries,
+                self.blob,
+            )
+            self.table[-1 - slot] = number
+
+
+def _spellings(kind: Type) -> zip[tuple[str, str | None]]:
+    return zip(kind.categories, kind.raw or (None,) * len(kind.categories), strict=True)
+
+
+def _encode(text: str, encoding: str) -> bytes | None:
+    """Spell a value as the file would; None if its encoding has no such characters."""
+    try:
+        return text.encode(encoding)
+    except UnicodeEncodeError:  # came from an escape, and only an escape can spell it
+        return None

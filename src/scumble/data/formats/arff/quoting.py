@@ -1,0 +1,165 @@
+r"""Names and texts in ARFF files: when they are quoted, and how quoted ones are read.
+
+A *word* stands for itself, backslashes included (``TAG_m\'usica`` is a name in a well-known data
+set). Inside quotes a backslash begins an escape: ``\n``, ``\r``, ``\t``, ``\uXXXX``; before any
+other character it only takes away that character's meaning.
+"""
+
+from __future__ import annotations
+
+import re
+
+#: What WEKA takes for a blank: everything up to the space.
+BLANKS = "".join(map(chr, range(1, 33)))
+
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
+_TO_ESCAPE = re.compile(r"['\"\\%\n\r\t\0\ud800-\udfff]")
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+#: Words that need no quotes in any reader: a letter or digit first, then also some signs.
+_PLAIN = re.compile(r"[\w.+-][\w.+\-/:;*()\[\]<>=!&$#@|~^]*")
+
+
+def quote(text: str) -> str:
+    r"""Write a name or text so that every reader of ARFF takes it for one value.
+
+    Parameters
+    ----------
+    text : str
+        Anything.
+
+    Returns
+    -------
+    str
+        In single quotes, with escapes, unless it is a plain word.
+
+    Examples
+    --------
+    >>> from scumble.data.formats.arff.quoting import quote
+    >>> print(quote("red"), quote("light blue"), quote("it's"), quote(""))
+    red 'light blue' 'it\'s' ''
+    """
+    if _PLAIN.fullmatch(text):
+        return text
+    return f"'{escape(text)}'"
+
+
+def escape(text: str) -> str:
+    r"""Escape what must not stand bare inside quotes.
+
+    Parameters
+    ----------
+    text : str
+        Anything.
+
+    Returns
+    -------
+    str
+        Without line ends, zero characters and lone surrogates.
+    """
+    return _TO_ESCAPE.sub(_escape_one, text)
+
+
+def _escape_one(match: re.Match[str]) -> str:
+    character = match[0]
+    if character in _SHORT:
+        return _SHORT[character]
+    if character == "\0" or character >= "\ud800":
+        return f"\\u{ord(character):04x}"
+    return f"\\{character}"
+
+
+def unescape(text: str) -> str:
+    r"""Undo the escapes of a quoted text.
+
+    Parameters
+    ----------
+    text : str
+        What stands between the quotes.
+
+    Returns
+    -------
+    str
+        What it means.
+
+    Examples
+    --------
+    >>> from scumble.data.formats.arff.quoting import unescape
+    >>> unescape(r"50\% of \u0041nn\'s")
+    "50% of Ann's"
+    """
+    return _ESCAPE.sub(_unescape_one, text) if "\\" in text else text
+
+
+def _unescape_one(match: re.Match[str]) -> str:
+    code = match[1]
+    if len(code) == 5:
+        return chr(int(code[1:], 16))
+    return _ESCAPED.get(code, code)
+
+
+class UnclosedError(ValueError):
+    """A quote has no partner on its line."""
+
+
+def scan(text: str, at: int) -> tuple[str, str | None, int]:
+    """Read the value that begins at a place in a line.
+
+    Parameters
+    ----------
+    text : str
+        The line.
+    at : int
+        Where the value begins; no blank stands there.
+
+    Returns
+    -------
+    value : str
+        What it means; empty if there is none.
+    raw : str or None
+        What stands between the quotes if there are escapes in it.
+    after : int
+        Where it ends.
+
+    Raises
+    ------
+    UnclosedError
+        If a quote is not closed.
+    """
+    if text[at : at + 1] in ("'", '"'):
+        match = _QUOTED[text[at]].match(text, at)
+        if match is None:
+            raise UnclosedError(text[at:])
+        raw = match[1]
+        return unescape(raw), (raw if "\\" in raw else None), match.end()
+    match = _WORD.match(text, at)
+    assert match is not None  # the pattern fits the empty word
+    return match[0], None, match.end()
+
+
+def skip_blanks(text: str, at: int) -> int:
+    """Find the next character that is no blank.
+
+    Parameters
+    ----------
+    text : str
+        The line.
+    at : int
+        Where to begin.
+
+    Returns
+    -------
+    int
+        Its place, or the length of the line.
+    """
+    match = _BLANKS.match(text, at)
+    assert match is not None
+    return match.end()
+
+
+_QUOTED = {
+    "'": re.compile(r"'((?:[^'\\]|\\.)*)'", re.DOTALL),
+    '"': re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL),
+}
+_WORD = re.compile("(?!%)[^" + re.escape(BLANKS) + ",{}]*|")
+_BLANKS = re.compile("[" + re.escape(BLANKS) + "]*")

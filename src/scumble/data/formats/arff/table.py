@@ -1,0 +1,189 @@
+"""An ARFF file as a whole: header, rows, and what the notes add."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import warnings
+from collections.abc import Callable, Generator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from scumble._core.errors import DataError, ParameterError, ScumbleWarning
+from scumble._core.files import Source
+from scumble.data.dataset import Feature, MultilabelDataset
+from scumble.data.formats.arff.body import Body, read_body
+from scumble.data.formats.arff.header import EncodingError, Header, read_header
+from scumble.data.formats.arff.labels import Chosen
+
+#: About how many bytes are read at once. Small, because memory beyond the result is a cost.
+BLOCK = 1 << 19
+
+_SNIFF = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:[\x01-\x20]+|%[^\r\n]*)*@relation(?![^\x01-\x20'\"%])([^\r\n]*)", re.I
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """What an ARFF file holds."""
+
+    source: Source
+    header: Header
+    chosen: Chosen
+    body: Body
+
+    def to_dataset(self, name: str) -> MultilabelDataset:
+        """Make the data set.
+
+        Parameters
+        ----------
+        name : str
+            Its name, unless the notes know better.
+
+        Returns
+        -------
+        MultilabelDataset
+            With everything the notes add.
+        """
+        notes = self.header.notes
+        weights = notes["weights"] if "weights" in notes else self.body.weights
+        try:
+            return MultilabelDataset(
+                self.body.X,
+                self.body.Y,
+                features=self._features(),
+                labels=self._labels(),
+                name=notes.get("name", name),
+                weights=weights,
+                label_parents=notes.get("parents", self.chosen.parents),
+            )
+        except DataError as error:
+            raise self.source.error(str(error)) from error
+
+    def _features(self) -> tuple[Feature, ...]:
+        noted = self.header.notes.get("features", {})
+        labels = set(self.chosen.attributes)
+        features = []
+        for at, attribute in enumerate(self.header.attributes):
+            if at in labels:
+                continue
+            kind = attribute.type
+            categories = self.body.texts[at] if kind.kind == "string" else kind.categories
+            feature = Feature(attribute.name, kind.kind, categories, kind.integer, kind.date_format)
+            if attribute.name in noted:
+                feature = _with_notes(feature, noted[attribute.name])
+            features.append(feature)
+        return tuple(features)
+
+    def _labels(self) -> tuple[str, ...]:
+        names: dict[str, str] = self.header.notes.get("labels", {})
+        attributes = self.header.attributes
+        return tuple(
+            names.get(attributes[at].name, attributes[at].name) for at in self.chosen.attributes
+        )
+
+
+def _with_notes(feature: Feature, fields: dict[str, Any]) -> Feature:
+    """Correct what a declaration could not say."""
+    if fields.get("kind", feature.kind) not in _MEANT.get(feature.kind, (feature.kind,)):
+        raise DataError(f"The feature {feature.name!r} cannot be of kind {fields['kind']!r}.")
+    changes = {key: fields[key] for key in ("kind", "integer", "date_format") if key in fields}
+    return replace(feature, **changes)
+
+
+#: What a column may be in truth, by what its declaration says.
+_MEANT = {"nominal": ("nominal", "string"), "numeric": ("numeric", "date")}
+
+
+def read_table(
+    source: Source,
+    choose: Callable[[Header], Chosen],
+    *,
+    encoding: str | None,
+    nulls: bool = False,
+) -> Table:
+    """Read a file of the ARFF family.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    choose : callable
+        Tells which attributes are labels.
+    encoding : str or None
+        Of names and texts. None means UTF-8, and Latin-1 if the file turns out not to be UTF-8.
+    nulls : bool
+        Whether ``<null>`` is a missing value.
+
+    Returns
+    -------
+    Table
+        All of it.
+
+    Warns
+    -----
+    ScumbleWarning
+        If the file is not UTF-8 and was read as Latin-1.
+    """
+    try:
+        return _read(source, choose, _check_encoding(encoding), nulls)
+    except EncodingError as error:
+        if encoding is not None:
+            raise source.error(
+                f"the text cannot be read as {encoding}. Name the right encoding=...",
+                line=error.args[0],
+            ) from error
+        line = error.args[0]
+    table = _read(source, choose, "latin-1", nulls)
+    warnings.warn(
+        f"{source.path}, line {line}: the file is not UTF-8 and was read as Latin-1. If names look "
+        "wrong, name the right encoding=...",
+        ScumbleWarning,
+        stacklevel=4,
+    )
+    return table
+
+
+def _read(source: Source, choose: Callable[[Header], Chosen], encoding: str, nulls: bool) -> Table:
+    # A fault leaves the file half read: close it now, not when the traceback is forgotten.
+    with closing(cast(Generator[bytes, None, None], source.blocks(BLOCK))) as blocks:
+        header, rest = read_header(source, blocks, encoding)
+        chosen = choose(header)
+        rows = itertools.chain([rest] if rest else [], blocks)
+        body = read_body(source, rows, header, chosen.attributes, encoding=encoding, nulls=nulls)
+    return Table(source, header, chosen, body)
+
+
+def _check_encoding(encoding: str | None) -> str:
+    if encoding is None:
+        return "utf-8"
+    signs = " ,{}'\"\\%?@09az\n"
+    try:
+        fits = signs.encode(encoding) == signs.encode("ascii")
+    except LookupError:
+        fits = False
+    if not fits:
+        raise ParameterError(
+            f"The 'encoding' parameter is {encoding!r}. Expected the name of an encoding that "
+            "contains ASCII, such as utf-8, latin-1 or cp1252."
+        )
+    return encoding
+
+
+def sniff_relation(head: bytes) -> str | None:
+    """Look for an ARFF header.
+
+    Parameters
+    ----------
+    head : bytes
+        The beginning of a file.
+
+    Returns
+    -------
+    str or None
+        What follows ``@relation``; None if that is not the first declaration.
+    """
+    match = _SNIFF.match(head)
+    return None if match is None else match[1].decode("latin-1")

@@ -1,0 +1,350 @@
+"""Writes files of the ARFF family: header in Python, rows in compiled loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import IO, Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble.data.dataset import MultilabelDataset
+from scumble.data.formats.arff.columns import (
+    LABEL,
+    Column,
+    arff_column,
+    check_codes,
+    note_features,
+    values_of,
+)
+from scumble.data.formats.arff.notes import format_notes
+from scumble.data.formats.arff.quoting import quote
+
+Array = np.ndarray[Any, Any]
+
+#: About how many values are written at once.
+_ROOM = 1 << 17
+_MISSING = "?"
+
+
+def write_arff(
+    stream: IO[bytes],
+    dataset: MultilabelDataset,
+    *,
+    relation: str,
+    label_names: list[str],
+    labels_first: bool,
+    notes: dict[str, Any],
+) -> None:
+    """Write a file as WEKA reads it.
+
+    Parameters
+    ----------
+    stream : binary stream
+        Where to.
+    dataset : MultilabelDataset
+        What.
+    relation : str
+        What ``@relation`` says.
+    label_names : list of str
+        The labels' columns.
+    labels_first : bool
+        Whether labels come before features.
+    notes : dict
+        What the format at hand cannot say; what ARFF cannot say is added.
+    """
+    columns = [
+        arff_column(feature, partial(values_of, dataset.X, at))
+        for at, feature in enumerate(dataset.features)
+    ]
+    notes = notes | common_notes(dataset, columns)
+    has_rows = dataset.n_instances > 0
+    if dataset.is_sparse and not has_rows:
+        notes["sparse"] = True
+    if dataset.weights is not None and not has_rows:
+        notes["weights"] = []
+    attributes = attribute_lines(columns, label_names, labels_first=labels_first)
+    header = f"{format_notes(notes)}@relation {quote(relation)}\n\n{attributes}\n@data\n"
+    stream.write(header.encode())
+    no_columns = not (columns or label_names)
+    write_rows(
+        stream,
+        dataset,
+        columns,
+        labels_first=labels_first,
+        sparse_rows=dataset.is_sparse or no_columns,
+        weights=True,
+    )
+
+
+def common_notes(dataset: MultilabelDataset, columns: list[Column]) -> dict[str, Any]:
+    """Note what no format of the family can say.
+
+    Parameters
+    ----------
+    dataset : MultilabelDataset
+        What is written.
+    columns : list of Column
+        How its features are declared.
+
+    Returns
+    -------
+    dict
+        See `scumble.data.formats.arff.notes`.
+    """
+    notes: dict[str, Any] = {}
+    features = note_features(dataset.features, columns)
+    if features:
+        notes["features"] = features
+    if dataset.n_labels == 0:
+        notes["unlabelled"] = True
+    return notes
+
+
+def attribute_lines(columns: list[Column], label_names: list[str], *, labels_first: bool) -> str:
+    """Declare all attributes.
+
+    Parameters
+    ----------
+    columns : list of Column
+        The features.
+    label_names : list of str
+        The labels' columns.
+    labels_first : bool
+        Whether labels come before features.
+
+    Returns
+    -------
+    str
+        Lines.
+    """
+    features = [f"@attribute {quote(c.name)} {c.declaration}\n" for c in columns]
+    labels = [f"@attribute {quote(name)} {LABEL}\n" for name in label_names]
+    return "".join([*labels, *features] if labels_first else [*features, *labels])
+
+
+def write_rows(
+    stream: IO[bytes],
+    dataset: MultilabelDataset,
+    columns: list[Column],
+    *,
+    labels_first: bool,
+    sparse_rows: bool,
+    weights: bool,
+) -> None:
+    """Write all rows.
+
+    Parameters
+    ----------
+    stream : binary stream
+        Where to.
+    dataset : MultilabelDataset
+        What.
+    columns : list of Column
+        How its features are spelled.
+    labels_first : bool
+        Whether labels come before features.
+    sparse_rows : bool
+        Whether rows name their nonzero values only.
+    weights : bool
+        Whether rows end with their weights.
+    """
+    writer = _RowWriter(dataset, columns, labels_first=labels_first, sparse_rows=sparse_rows)
+    for rows in _ranges(dataset, sparse_rows=sparse_rows):
+        stream.write(writer.text(rows, weights=weights))
+
+
+def _ranges(dataset: MultilabelDataset, *, sparse_rows: bool) -> Iterator[slice]:
+    """Cut the rows into ranges of about equally many values."""
+    n = dataset.n_instances
+    width = dataset.n_features + dataset.n_labels
+    X: Any = dataset.X
+    if sparse_rows and dataset.is_sparse and n:
+        width = 1 + (X.nnz + dataset.Y.nnz) // n
+    step = max(1, _ROOM // max(width, 1))
+    return (slice(start, min(start + step, n)) for start in range(0, n, step))
+
+
+class _RowWriter:
+    """Turns ranges of rows into bytes."""
+
+    def __init__(
+        self,
+        dataset: MultilabelDataset,
+        columns: list[Column],
+        *,
+        labels_first: bool,
+        sparse_rows: bool,
+    ) -> None:
+        self._dataset, self._columns = dataset, columns
+        self._labels_first, self._sparse_rows = labels_first, sparse_rows
+        self._offset = dataset.n_labels if labels_first else 0
+        n_columns = dataset.n_features + dataset.n_labels
+        self._first_text = np.full(n_columns, -1, np.int64)
+        self._spelled = np.zeros(n_columns, bool)
+        self._declared_texts, self._declared_at = self._declare()
+        self._explicit = [self._offset + at for at, column in enumerate(columns) if column.explicit]
+
+    def _declare(self) -> tuple[Array, Array]:
+        """Put the texts of all categories behind each other; equal lists share their place."""
+        starts: dict[tuple[str, ...], int] = {}
+        texts: list[bytes] = []
+        for at, column in enumerate(self._columns, self._offset):
+            self._spelled[at] = column.spell is not None
+            if column.texts is None:
+                continue
+            if column.texts not in starts:
+                starts[column.texts] = len(texts)
+                texts.extend(text.encode() for text in column.texts)
+            self._first_text[at] = starts[column.texts]
+        return _blob(texts)
+
+    def text(self, rows: slice, *, weights: bool) -> bytes:
+        """Write some rows."""
+        from scumble.data.formats.kernels import arff_rows as k
+
+        values, columns, row_end = self._cells(rows)
+        decimals = np.empty(len(values), np.int8)
+        k.count_decimals(values, decimals)
+        declared = self._codes(values, columns)
+        prepared, texts = self._prepare(values, columns, decimals, declared)
+        endings = np.full(len(row_end), -1, np.int64)
+        if weights and self._dataset.weights is not None:
+            endings = np.arange(len(texts), len(texts) + len(row_end))
+            texts += [
+                f",{{{number_text(weight)}}}".encode()
+                for weight in self._dataset.weights[rows].tolist()
+            ]
+        blob, at = _blob(texts)
+        coded = declared[declared >= 0]
+        size = (
+            k.LONGEST * len(values)
+            + 4 * len(row_end)
+            + len(blob)
+            + int((self._declared_at[coded + 1] - self._declared_at[coded]).sum())
+        )
+        out = np.empty(size, np.uint8)
+        size = k.write_rows(
+            values,
+            decimals,
+            declared,
+            prepared,
+            columns,
+            row_end,
+            endings,
+            self._sparse_rows,
+            self._declared_texts,
+            self._declared_at,
+            blob,
+            at,
+            out,
+        )
+        return out[:size].tobytes()
+
+    def _cells(self, rows: slice) -> tuple[Array, Array, Array]:
+        """Lay the values of some rows behind each other: values, columns, end of each row."""
+        X, Y = self._dataset.X[rows], self._dataset.Y[rows]
+        parts = [Y, X] if self._labels_first else [X, Y]
+        if not self._sparse_rows:
+            dense = np.hstack([np.asarray(_dense(part), np.float64) for part in parts])
+            columns = np.tile(np.arange(dense.shape[1], dtype=np.int32), len(dense))
+            return dense.ravel(), columns, np.arange(1, len(dense) + 1) * dense.shape[1]
+        cells = sparse.hstack([sparse.csr_array(part, dtype=np.float64) for part in parts], "csr")
+        if self._explicit:
+            return self._with_explicit(cells)
+        return cells.data, cells.indices.astype(np.int32, copy=False), cells.indptr[1:].astype(int)
+
+    def _with_explicit(self, cells: sparse.csr_array) -> tuple[Array, Array, Array]:
+        """Add the zeros of columns that every row has to name."""
+        n_rows = cells.shape[0]
+        rows = np.repeat(np.arange(n_rows), np.diff(cells.indptr))
+        others = ~np.isin(cells.indices, self._explicit)
+        values = np.concatenate([cells.data[others], cells[:, self._explicit].toarray().ravel()])
+        columns = np.concatenate([cells.indices[others], np.tile(self._explicit, n_rows)])
+        rows = np.concatenate([rows[others], np.repeat(np.arange(n_rows), len(self._explicit))])
+        order = np.lexsort((columns, rows))
+        row_end = np.cumsum(np.bincount(rows, minlength=n_rows))
+        return values[order], columns[order].astype(np.int32), row_end
+
+    def _codes(self, values: Array, columns: Array) -> Array:
+        """Find the declared texts of coded values; -1 for other values."""
+        declared = self._first_text[columns]
+        coded = np.flatnonzero((declared >= 0) & ~np.isnan(values))
+        declared[np.isnan(values)] = -1
+        if len(coded):
+            counts = self._counts()[columns[coded]]
+            codes = values[coded]
+            fits = (codes >= 0) & (codes < counts) & (codes == np.floor(codes))
+            if not fits.all():
+                column = self._columns[columns[coded[~fits][0]] - self._offset]
+                check_codes(column.name, codes[~fits], len(column.texts or ()))
+            declared[coded] += codes.astype(np.int64)
+        return declared
+
+    def _counts(self) -> Array:
+        counts = np.zeros(len(self._first_text), np.int64)
+        for at, column in enumerate(self._columns, self._offset):
+            counts[at] = len(column.texts or ())
+        return counts
+
+    def _prepare(
+        self, values: Array, columns: Array, decimals: Array, declared: Array
+    ) -> tuple[Array, list[bytes]]:
+        """Spell what the compiled loop cannot: missing values, dates, long numbers."""
+        prepared = np.full(len(values), -1, np.int64)
+        missing = np.isnan(values)
+        prepared[missing] = 0
+        spelled = self._spelled[columns]
+        here = np.flatnonzero(~missing & (declared < 0) & ((decimals < 0) | spelled))
+        prepared[here] = np.arange(1, len(here) + 1)
+        return prepared, [
+            _MISSING.encode(),
+            *(
+                self._spell(column, value).encode()
+                for column, value in zip(columns[here].tolist(), values[here].tolist(), strict=True)
+            ),
+        ]
+
+    def _spell(self, column: int, value: float) -> str:
+        if not self._spelled[column]:
+            return number_text(value)
+        spell = self._columns[column - self._offset].spell
+        assert spell is not None
+        return spell(value)
+
+
+def number_text(value: float) -> str:
+    """Write a number with as few digits as give it back.
+
+    Parameters
+    ----------
+    value : float
+        Not missing.
+
+    Returns
+    -------
+    str
+        Whole numbers without a point; infinity as Java spells it.
+
+    Examples
+    --------
+    >>> from scumble.data.formats.arff.writer import number_text
+    >>> [number_text(value) for value in (1.0, 0.1, 1e300, float("-inf"))]
+    ['1', '0.1', '1e+300', '-Infinity']
+    """
+    text = repr(value)
+    if text.endswith("inf"):
+        return text.replace("inf", "Infinity")
+    return text.removesuffix(".0")
+
+
+def _dense(part: Any) -> Array:
+    return part.toarray() if sparse.issparse(part) else part
+
+
+def _blob(texts: list[bytes]) -> tuple[Array, Array]:
+    """Put texts behind each other; give them and where each begins, with the end."""
+    at = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum([len(text) for text in texts], out=at[1:])
+    return np.frombuffer(b"".join(texts), np.uint8), at

@@ -1,0 +1,214 @@
+"""KEEL: an ARFF dialect that lists inputs and outputs; the outputs are the labels."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.files import Source, Target
+from scumble.data.dataset import Feature, MultilabelDataset
+from scumble.data.formats.arff.columns import Column, label_columns, nominal_column
+from scumble.data.formats.arff.header import Header
+from scumble.data.formats.arff.labels import Chosen, by_names, choose_labels
+from scumble.data.formats.arff.notes import format_notes
+from scumble.data.formats.arff.quoting import quote
+from scumble.data.formats.arff.table import read_table, sniff_relation
+from scumble.data.formats.arff.writer import (
+    attribute_lines,
+    common_notes,
+    number_text,
+    write_rows,
+)
+from scumble.data.formats.base import PARTS, Format, LabelChoice
+
+_ROLES = re.compile(rb"(?im)^[\t ]*@(inputs?|outputs?)\b")
+
+
+def sniff(source: Source, head: bytes) -> float:
+    """Tell how likely a file is KEEL's.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    head : bytes
+        Its beginning.
+
+    Returns
+    -------
+    float
+        High if it lists inputs or outputs, middling if only its name ends in ``.dat``.
+    """
+    if sniff_relation(head) is None:
+        return 0.0
+    if _ROLES.search(head):
+        return 0.97
+    return 0.85 if source.suffix == ".dat" else 0.1
+
+
+def read_keel(
+    source: Source, *, labels: LabelChoice = None, encoding: str | None = None
+) -> MultilabelDataset:
+    r"""Read a KEEL data set.
+
+    Parameters
+    ----------
+    source : Source
+        The file. The attributes in ``@outputs`` are labels; without that line those that are not
+        in ``@inputs``; without either the last one. Ranges such as ``[0, 1]`` are not enforced;
+        ``?`` and ``<null>`` are missing values.
+    labels : sequence, int or str, optional
+        Which attributes are labels instead: names, column numbers from 0, a count (negative: from
+        the end), or the path of a MULAN XML file.
+    encoding : str, optional
+        Of names and texts. By default UTF-8, or Latin-1 with a warning if the file is not UTF-8.
+
+    Returns
+    -------
+    MultilabelDataset
+        Features that are neither inputs nor outputs are kept.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from scumble._core.files import Source
+    >>> from scumble.data.formats.keel import read_keel
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.dat"
+    >>> _ = path.write_text(
+    ...     "@relation films\n@attribute minutes integer [60, 240]\n@attribute war {0, 1}\n"
+    ...     "@inputs minutes\n@outputs war\n@data\n90, 1\n<null>, 0\n"
+    ... )
+    >>> read_keel(Source(path)).X
+    array([[90.],
+           [nan]])
+    """
+
+    def choose(header: Header) -> Chosen:
+        if labels is not None:
+            return choose_labels(source, header, labels)
+        inputs = header.inputs
+        if inputs is not None:
+            by_names(source, header, inputs, where="@inputs")
+        outputs = header.outputs
+        if outputs is None:
+            others = header.names if inputs is None else _without(header.names, inputs)
+            outputs = others[-1:] if inputs is None else others
+        if not outputs and not header.notes.get("unlabelled"):
+            raise source.error("no attribute is an output. Expected the labels in @outputs.")
+        return by_names(source, header, outputs, where="@outputs")
+
+    table = read_table(source, choose, encoding=encoding, nulls=True)
+    return table.to_dataset(table.header.relation)
+
+
+def write_keel(dataset: MultilabelDataset, target: Target) -> None:
+    """Write a KEEL data set: dense rows, labels last.
+
+    Parameters
+    ----------
+    dataset : MultilabelDataset
+        The data.
+    target : Target
+        The file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import scumble
+    >>> films = scumble.MultilabelDataset([[90.0], [60.5]], [["war"], []], name="films")
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.dat"
+    >>> scumble.write(films, path)
+    >>> print(path.read_text())
+    @relation films
+    @attribute x0 real [60.5, 90]
+    @attribute war {0,1}
+    @inputs x0
+    @outputs war
+    @data
+    90,1
+    60.5,0
+    <BLANKLINE>
+    """
+    names, renamed = label_columns(dataset, lambda name: True)
+    lows, highs = _ranges(dataset.X)
+    columns = [
+        _column(feature, low, high)
+        for feature, low, high in zip(dataset.features, lows, highs, strict=True)
+    ]
+    notes = common_notes(dataset, columns)
+    if renamed:
+        notes["labels"] = renamed
+    if dataset.label_parents is not None:
+        notes["parents"] = list(dataset.label_parents)
+    if dataset.weights is not None:
+        notes["weights"] = dataset.weights.tolist()
+    if dataset.is_sparse:
+        notes["sparse"] = True
+    header = (
+        f"{format_notes(notes)}@relation {quote(dataset.name)}\n"
+        f"{attribute_lines(columns, names, labels_first=False)}"
+        f"{_list('@inputs', [column.name for column in columns])}{_list('@outputs', names)}@data\n"
+    )
+    with target.open() as stream:
+        stream.write(header.encode())
+        write_rows(
+            stream,
+            dataset,
+            columns,
+            labels_first=False,
+            sparse_rows=not (columns or names),
+            weights=False,
+        )
+
+
+def _column(feature: Feature, low: float, high: float) -> Column:
+    """Declare a feature; KEEL has neither texts nor dates, so they become nominal and real."""
+    if feature.is_categorical:
+        return nominal_column(feature, ", ")
+    name = feature.name
+    integer = feature.integer and feature.kind == "numeric"
+    declaration = "integer" if integer else "real"
+    if low <= high:
+        declaration += f" [{number_text(low)}, {number_text(high)}]"
+    return Column(name, declaration, Feature(name, integer=integer))
+
+
+def _ranges(X: Any) -> tuple[list[float], list[float]]:
+    """Find the smallest and largest finite value of each feature; inf and -inf if it has none."""
+    lows = np.full(X.shape[1], np.inf)
+    highs = np.full(X.shape[1], -np.inf)
+    if not sparse.issparse(X):
+        finite = np.isfinite(X)
+        lows = np.min(X, axis=0, where=finite, initial=np.inf)
+        highs = np.max(X, axis=0, where=finite, initial=-np.inf)
+        return lows.tolist(), highs.tolist()
+    finite = np.isfinite(X.data)
+    np.minimum.at(lows, X.indices[finite], X.data[finite])
+    np.maximum.at(highs, X.indices[finite], X.data[finite])
+    has_zeros = np.bincount(X.indices, minlength=X.shape[1]) < X.shape[0]
+    lows[has_zeros] = np.minimum(lows[has_zeros], 0.0)
+    highs[has_zeros] = np.maximum(highs[has_zeros], 0.0)
+    return lows.tolist(), highs.tolist()
+
+
+def _list(keyword: str, names: list[str]) -> str:
+    return " ".join([keyword, ", ".join(quote(name) for name in names)]).strip() + "\n"
+
+
+def _without(names: list[str], others: list[str]) -> list[str]:
+    excluded = set(others)
+    return [name for name in names if name not in excluded]
+
+
+FORMAT = Format(
+    name="keel",
+    title="KEEL (attributes listed as inputs and outputs)",
+    suffixes=(".dat",),
+    sniff=sniff,
+    read=read_keel,
+    write=write_keel,
+    carries=frozenset(PARTS),
+)

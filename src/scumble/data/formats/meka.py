@@ -1,0 +1,184 @@
+"""MEKA: an ARFF file whose relation says how many attributes are labels."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from scumble._core.files import Source, Target
+from scumble.data.dataset import MultilabelDataset
+from scumble.data.formats import mulan  # noqa: F401  (registered first: .arff alone means MULAN)
+from scumble.data.formats.arff.columns import label_columns
+from scumble.data.formats.arff.header import Header
+from scumble.data.formats.arff.labels import Chosen, by_count, choose_labels
+from scumble.data.formats.arff.table import read_table, sniff_relation
+from scumble.data.formats.arff.writer import write_arff
+from scumble.data.formats.base import PARTS, Format, LabelChoice
+
+_COUNT = re.compile(r"(?:^|[\s:])-[Cc]\s+(-?\d{1,9})(?=\s|$|['\"])")
+#: A name and then options, of which every one begins with a hyphen and a letter.
+_NAME = re.compile(r"(.*?)\s*:?\s*(?:^|(?<=[\s:]))-[A-Za-z].*", re.DOTALL)
+
+
+def split_relation(relation: str) -> tuple[str, int | None]:
+    """Take the name and the number of labels out of a relation.
+
+    Parameters
+    ----------
+    relation : str
+        What ``@relation`` says.
+
+    Returns
+    -------
+    name : str
+        What comes before the options.
+    count : int or None
+        The number after ``-C``; negative if the labels are the last attributes.
+
+    Examples
+    --------
+    >>> from scumble.data.formats.meka import split_relation
+    >>> split_relation("Enron: -split-percentage 66 -C 53")
+    ('Enron', 53)
+    >>> split_relation("IMDB")
+    ('IMDB', None)
+    """
+    count = _COUNT.search(relation)
+    if count is None:
+        return relation, None
+    name = _NAME.fullmatch(relation)
+    return (relation if name is None else name[1]), int(count[1])
+
+
+def sniff(source: Source, head: bytes) -> float:
+    """Tell how likely a file is MEKA's.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    head : bytes
+        Its beginning.
+
+    Returns
+    -------
+    float
+        High if the relation says ``-C``, though not as high as for a file with its own XML.
+    """
+    relation = sniff_relation(head)
+    return 0.9 if relation is not None and _COUNT.search(relation) else 0.0
+
+
+def read_meka(
+    source: Source, *, labels: LabelChoice = None, encoding: str | None = None
+) -> MultilabelDataset:
+    r"""Read a MEKA data set.
+
+    Parameters
+    ----------
+    source : Source
+        The ARFF file. ``-C 3`` in its relation makes the first three attributes labels,
+        ``-C -3`` the last three.
+    labels : sequence, int or str, optional
+        Which attributes are labels instead: names, column numbers from 0, a count (negative: from
+        the end), or the path of a MULAN XML file.
+    encoding : str, optional
+        Of names and texts. By default UTF-8, or Latin-1 with a warning if the file is not UTF-8.
+
+    Returns
+    -------
+    MultilabelDataset
+        Named by what comes before the options in the relation; sparse if the rows are.
+
+    See Also
+    --------
+    scumble.data.formats.mulan.read_mulan : Reads the same rows, and says how.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from scumble._core.files import Source
+    >>> from scumble.data.formats.meka import read_meka
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.arff"
+    >>> _ = path.write_text(
+    ...     "@relation 'films: -C 1'\n@attribute war {0,1}\n@attribute minutes numeric\n"
+    ...     "@data\n1,90\n"
+    ... )
+    >>> read_meka(Source(path))
+    <MultilabelDataset 'films': 1 instance, 1 feature, 1 label>
+    """
+
+    def choose(header: Header) -> Chosen:
+        if labels is not None:
+            return choose_labels(source, header, labels)
+        count = split_relation(header.relation)[1]
+        if count is None:
+            raise source.error(
+                "the relation does not say how many attributes are labels. Expected -C and a "
+                "number in it: name the labels with labels=..."
+            )
+        if count == 0 and not header.notes.get("unlabelled"):
+            raise source.error("the relation says -C 0, no labels. Expected at least one.")
+        return by_count(source, header, count)
+
+    table = read_table(source, choose, encoding=encoding)
+    return table.to_dataset(split_relation(table.header.relation)[0])
+
+
+def write_meka(dataset: MultilabelDataset, target: Target) -> None:
+    """Write a MEKA data set: one ARFF file, labels first.
+
+    Parameters
+    ----------
+    dataset : MultilabelDataset
+        The data.
+    target : Target
+        The file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import scumble
+    >>> films = scumble.MultilabelDataset([[90.0]], [["war"]], name="films")
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.arff"
+    >>> scumble.write(films, path, format="meka")
+    >>> print(path.read_text())
+    @relation 'films: -C 1'
+    <BLANKLINE>
+    @attribute war {0,1}
+    @attribute x0 numeric
+    <BLANKLINE>
+    @data
+    1,90
+    <BLANKLINE>
+    """
+    relation = f"{dataset.name}: -C {dataset.n_labels}"
+    names, renamed = label_columns(dataset, lambda name: True)
+    notes: dict[str, Any] = {}
+    if renamed:
+        notes["labels"] = renamed
+    if split_relation(relation) != (dataset.name, dataset.n_labels):
+        relation = f"data: -C {dataset.n_labels}"
+        notes["name"] = dataset.name
+    if dataset.label_parents is not None:
+        notes["parents"] = list(dataset.label_parents)
+    with target.open() as stream:
+        write_arff(
+            stream,
+            dataset,
+            relation=relation,
+            label_names=names,
+            labels_first=True,
+            notes=notes,
+        )
+
+
+FORMAT = Format(
+    name="meka",
+    title="MEKA (ARFF with the number of labels in its relation)",
+    suffixes=(".arff",),
+    sniff=sniff,
+    read=read_meka,
+    write=write_meka,
+    carries=frozenset(PARTS),
+)

@@ -1,0 +1,166 @@
+"""MULAN: an ARFF file with the data, an XML file beside it with the labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scumble._core.errors import ParameterError
+from scumble._core.files import Source, Target
+from scumble.data.dataset import MultilabelDataset
+from scumble.data.formats.arff.columns import label_columns
+from scumble.data.formats.arff.header import Header
+from scumble.data.formats.arff.label_xml import (
+    find_label_xml,
+    fits_xml,
+    format_label_xml,
+    read_label_xml,
+)
+from scumble.data.formats.arff.labels import Chosen, by_tree, choose_labels
+from scumble.data.formats.arff.table import read_table, sniff_relation
+from scumble.data.formats.arff.writer import write_arff
+from scumble.data.formats.base import PARTS, Format, LabelChoice
+
+
+def sniff(source: Source, head: bytes) -> float:
+    """Tell how likely a file is MULAN's.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    head : bytes
+        Its beginning.
+
+    Returns
+    -------
+    float
+        High for an ARFF file with an XML file that belongs to it, middling for any other ARFF.
+    """
+    if sniff_relation(head) is None:
+        looks_like_it = head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"%", b"@"))
+        return 0.4 if source.suffix == ".arff" and looks_like_it else 0.0
+    path, by_name = find_label_xml(source)
+    if path is None:
+        return 0.5
+    return 0.95 if by_name else 0.8
+
+
+def read_mulan(
+    source: Source, *, labels: LabelChoice = None, encoding: str | None = None
+) -> MultilabelDataset:
+    r"""Read a MULAN data set.
+
+    Parameters
+    ----------
+    source : Source
+        The ARFF file. Its XML file is found by its stem, by the stem without ``-train`` or
+        ``-test``, or as the only one beside it.
+    labels : sequence, int or str, optional
+        Which attributes are labels: names, column numbers from 0, a count (negative: from the
+        end), or the path of an XML file. They keep the order of the ARFF file.
+    encoding : str, optional
+        Of names and texts. By default UTF-8, or Latin-1 with a warning if the file is not UTF-8.
+
+    Returns
+    -------
+    MultilabelDataset
+        Sparse if the rows are.
+
+    Notes
+    -----
+    Rows are read as WEKA reads them, with these decisions where it leaves room:
+
+    - an attribute omitted from a sparse row has the value 0, its first nominal value, or the
+      empty text;
+    - a percent sign begins a comment where a value could begin, not inside of a word;
+    - ``nan`` is a missing value, ``inf`` and ``infinity`` are numbers, and a number too large for
+      a double is refused;
+    - dates are read as UTC;
+    - labels are nominal with the values 0 and 1 (or false and true) in any order, or numeric.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from scumble._core.files import Source
+    >>> from scumble.data.formats.mulan import read_mulan
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "films.arff").write_text(
+    ...     "@relation films\n@attribute minutes numeric\n@attribute war {0,1}\n@data\n{0 90}\n"
+    ... )
+    >>> _ = (folder / "films.xml").write_text("<labels><label name='war'/></labels>")
+    >>> read_mulan(Source(folder / "films.arff")).labels
+    ('war',)
+    """
+
+    def choose(header: Header) -> Chosen:
+        if labels is not None:
+            return choose_labels(source, header, labels)
+        path, _ = find_label_xml(source)
+        if path is None:
+            raise source.error(
+                "no XML file beside it says which attributes are labels. Expected "
+                f"{source.stem}.xml: put it there, or name the labels with labels=..."
+            )
+        return by_tree(source, header, read_label_xml(path))
+
+    table = read_table(source, choose, encoding=encoding)
+    return table.to_dataset(table.header.relation)
+
+
+def write_mulan(dataset: MultilabelDataset, target: Target) -> None:
+    """Write a MULAN data set: the ARFF file and, beside it, the XML file.
+
+    Parameters
+    ----------
+    dataset : MultilabelDataset
+        The data. Features come before labels.
+    target : Target
+        The ARFF file; ``.xml`` replaces its suffix for the other one, which is never compressed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import scumble
+    >>> films = scumble.MultilabelDataset([[90.0]], [["war"]], name="films")
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.arff"
+    >>> scumble.write(films, path, format="mulan")
+    >>> print(path.read_text())
+    @relation films
+    <BLANKLINE>
+    @attribute x0 numeric
+    @attribute war {0,1}
+    <BLANKLINE>
+    @data
+    90,1
+    <BLANKLINE>
+    """
+    xml = target.path.parent / f"{target.stem}.xml"
+    if xml == target.path:
+        raise ParameterError(
+            f"{target.path}: the suffix .xml belongs to the file with the labels. Call the file "
+            "with the data .arff."
+        )
+    names, renamed = label_columns(dataset, fits_xml)
+    notes: dict[str, Any] = {"labels": renamed} if renamed else {}
+    with target.open() as stream:
+        write_arff(
+            stream,
+            dataset,
+            relation=dataset.name,
+            label_names=names,
+            labels_first=False,
+            notes=notes,
+        )
+    with target.open(xml) as stream:
+        stream.write(format_label_xml(tuple(names), dataset.label_parents).encode())
+
+
+FORMAT = Format(
+    name="mulan",
+    title="MULAN (ARFF with the labels in an XML file beside it)",
+    suffixes=(".arff",),
+    sniff=sniff,
+    read=read_mulan,
+    write=write_mulan,
+    carries=frozenset(PARTS),
+)
