@@ -1,0 +1,83 @@
+import re
+
+import numpy as np
+import pytest
+
+import scumble
+from scumble.report import apply_remedial, concurrence_report, render_html, render_report
+from scumble.report.html import significant
+
+GOLDEN = ["emotions", "enron", "flags", "genbase", "yeast"]
+
+
+def text_of(lines):
+    return "\n".join("".join(segment.text for segment in line) for line in lines)
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_says_what_mldr_042_says(name, datasets, golden):
+    theirs = (golden / "mldr" / f"concurrenceReport_{name}.txt").read_text()
+    report = concurrence_report(scumble.read(next((datasets / name).glob(f"{name}.arff*"))))
+    mean, cv = re.search(r"Mean SCUMBLE (\S+) with CV (\S+)", theirs).groups()
+    assert f"Mean SCUMBLE {mean} with CV {cv}" in text_of(render_report(report))
+
+    by_label = theirs.split("by label:\n")[1].split("\n\n")[0]
+    expected = dict(re.findall(r"# (.+): (\S+)", by_label))
+    ours = {label["name"]: significant(label["scumble"]) for label in report["labels"]}
+    assert {k: float(v) for k, v in ours.items()} == {k: float(v) for k, v in expected.items()}
+    values = [label["scumble"] for label in report["labels"]]
+    assert values == sorted(values, reverse=True)
+
+    blocks = re.split(r"\n(?=Minority label )", theirs)[1:]
+    assert len(blocks) == len(report["difficult"])
+    for block, label in zip(blocks, report["difficult"], strict=True):
+        head, *partners = [line for line in block.splitlines() if line]
+        assert re.match(r"Minority label (.+) \(\d+, SCUMBLE", head)[1] == label["name"]
+        found = [
+            re.match(r"# (.+) \(\d+, SCUMBLE \S+\): (\d+) inter", line).groups()
+            for line in partners
+        ]
+        ours = [(partner["name"], str(partner["joint_count"])) for partner in label["partners"]]
+        assert ours == found
+
+
+def small(Y):
+    return scumble.MultilabelDataset(np.zeros((len(Y), 1)), Y, name="small")
+
+
+def test_verdicts():
+    concurrent = concurrence_report(small([["a"]] * 20 + [["a", "b"]] * 15 + [["a", "b", "c"]] * 9))
+    assert "resampling works as intended" in " ".join(concurrent["verdict"])
+    masked = concurrence_report(small([["a"]] * 30 + [["a", "c"]] * 30 + [["a", "b"]]))
+    assert "b (1 instance), masked by a" in " ".join(masked["verdict"])
+    apart = concurrence_report(small([["a"], ["a"], ["a"], ["b"]]))
+    assert "never share an instance" in " ".join(apart["verdict"])
+    nothing = concurrence_report(small(np.zeros((3, 2), int)))
+    assert "No label ever occurs" in nothing["verdict"][0]
+    assert "2 labels never occur and 3 instances have no label" in " ".join(nothing["verdict"])
+
+
+def test_every_kind_of_report_can_be_drawn():
+    for Y in ([["a"], ["b"]], np.zeros((3, 2), int), [["a", "b"], ["a"], ["a"]]):
+        report = concurrence_report(small(Y))
+        after, treatment = apply_remedial(small(Y), passes=2)
+        assert text_of(render_report(report, width=40))
+        assert "</html>" in render_html(report, treatment)
+        assert len(after) == treatment["after"]["n_instances"]
+
+
+def test_names_are_text_in_the_page():
+    data = small([["<img src=x onerror=alert(1)>"], ["<script>", "a&b"]])
+    page = render_html(concurrence_report(data))
+    assert "<img" not in page
+    assert "<script" not in page
+    assert "&lt;img src=x" in page
+    assert "a&amp;b" in page
+
+
+def test_narrow_terminals_cut_names_not_numbers():
+    data = small([["a" * 200], ["a" * 200, "ünïcödé 漢字 " * 10], ["a" * 200]])
+    for line in (
+        text_of(render_report(concurrence_report(data), width=60)).split("\n\n")[2].splitlines()
+    ):
+        assert len(line) <= 60

@@ -1,0 +1,85 @@
+"""The public surface, and what importing it costs."""
+
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import scumble
+
+ROOT = Path(__file__).resolve().parents[1]
+ROOMS = ["measures", "data", "resample", "report", "testing", "learn"]
+
+
+def run_python(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def test_the_public_names_are_sorted_and_exist():
+    assert scumble.__all__ == sorted(scumble.__all__)
+    assert dir(scumble) == scumble.__all__
+    for name in scumble.__all__:
+        assert getattr(scumble, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nonesuch'"):
+        scumble.nonesuch  # noqa: B018
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_room_exports_what_it_names(room):
+    module = import_module(f"scumble.{room}")
+    if room != "learn":  # filled by a later piece
+        assert module.__all__
+    for name in getattr(module, "__all__", []):
+        assert getattr(module, name).__doc__, name
+
+
+def test_importing_scumble_loads_nothing_heavy():
+    heavy = "{'numpy', 'scipy', 'numba', 'sklearn', 'pandas', 'polars', 'rich', 'typer'}"
+    assert run_python(f"import sys, scumble; print(*({heavy} & set(sys.modules)))") == []
+
+
+def test_help_imports_no_room():
+    code = (
+        "import sys\nfrom scumble.cli.main import app\n"
+        "print(*({'numpy', 'scumble.data', 'scumble.measures', 'rich'} & set(sys.modules)))"
+    )
+    assert run_python(code) == []
+
+
+def test_a_summary_needs_neither_scikit_learn_nor_pandas():
+    code = (
+        "import sys, scumble\nscumble.characterize(scumble.load('debtags'))\n"
+        "print(*({'sklearn', 'pandas', 'polars', 'matplotlib'} & set(sys.modules)))"
+    )
+    assert run_python(code) == []
+
+
+def test_every_module_imports_with_the_core_alone():
+    # Optional packages are hidden; whatever needs one must import it where it is used.
+    code = (
+        "import sys, pkgutil, importlib\n"
+        "for name in ('pandas', 'polars', 'matplotlib', 'imblearn', 'hypothesis', 'arff'):\n"
+        "    sys.modules[name] = None\n"
+        "import scumble\n"
+        "for module in pkgutil.walk_packages(scumble.__path__, 'scumble.'):\n"
+        "    if module.name not in ('scumble.__main__', 'scumble.testing.strategies'):\n"
+        "        importlib.import_module(module.name)\n"
+    )
+    run_python(code)
+
+
+def test_the_version_is_written_once():
+    assert scumble.__version__ == import_module("scumble._core.version").__version__
+
+
+def test_the_readme_opens_with_one_sentence_the_two_commands_and_ten_lines_of_python():
+    text = (ROOT / "README.md").read_text()
+    title, sentence, commands, python = text.split("\n\n")[:4]
+    assert title == "# scumble"
+    assert "\n" not in sentence
+    assert "make demo" in commands
+    assert "make test" in commands
+    assert sum(line.startswith(">>>") for line in python.splitlines()) <= 10
