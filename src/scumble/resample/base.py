@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -15,9 +16,9 @@ from sklearn.utils import check_random_state
 from scumble._core.errors import ScumbleError
 from scumble._core.registry import register
 from scumble._core.validation import check_labels, check_same_length
-from scumble.data import MultilabelDataset, write
+from scumble.data import Feature, MultilabelDataset, write
 from scumble.measures.summary import characterize
-from scumble.resample.containers import as_container, labels_like, take_rows
+from scumble.resample.containers import append_rows, as_container, labels_like, take_rows
 
 Array = np.ndarray[Any, Any]
 
@@ -32,7 +33,7 @@ class Resampled:
         The input row each output row comes from; synthetic rows name their seed.
     Y : csr_array of bool
         Labels of the output rows.
-    synthetic : ndarray or csr_array or None
+    synthetic : same type as X, or None
         Features of the rows at the end that no input row has; None where all rows are copies.
     """
 
@@ -58,8 +59,20 @@ class BaseResampler(BaseEstimator, ABC):
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
         """Do the work on checked input."""
 
+    def _resample_described(
+        self, X: Any, Y: sparse.csr_array, features: Sequence[Feature] | None
+    ) -> Resampled:
+        """Do the work, knowing what a data set says about its columns.
+
+        Methods that look at features override this; the others leave X alone.
+        """
+        return self._resample(X, Y)
+
     def _check_parameters(self) -> None:
         """Refuse parameters outside their domain."""
+
+    def _check_features(self, X: Any) -> None:
+        """Refuse features the method cannot use."""
 
     def fit(self, X: Any, Y: Any) -> Self:
         """Check the input and parameters; there is nothing else to learn.
@@ -76,7 +89,8 @@ class BaseResampler(BaseEstimator, ABC):
         self
             The resampler.
         """
-        self._check_input(X, Y)
+        X, _, _ = self._check_input(X, Y)
+        self._check_features(X)
         return self
 
     def fit_resample(self, X: Any, Y: Any, sample_weight: Any = None) -> Any:
@@ -133,7 +147,7 @@ class BaseResampler(BaseEstimator, ABC):
                 f"Got {type(data).__name__} instead: use fit_resample(X, Y) for arrays."
             )
         self._check_parameters()
-        result = self._run(data.X, data.Y)
+        result = self._run(data.X, data.Y, data.features)
         X = self._gather(data.X, result)
         resampled = data.with_rows(X, result.Y, self.sample_indices_)
         if out is not None:
@@ -177,8 +191,10 @@ class BaseResampler(BaseEstimator, ABC):
         like = labels.toarray() if isinstance(like, list | tuple) else like
         return X, like, labels
 
-    def _run(self, X: Any, Y: sparse.csr_array) -> Resampled:
-        result = self._resample(X, Y)
+    def _run(
+        self, X: Any, Y: sparse.csr_array, features: Sequence[Feature] | None = None
+    ) -> Resampled:
+        result = self._resample_described(X, Y, features)
         rows = result.sample_indices
         n_rows = Y.shape[0]
         self.sample_indices_ = rows
@@ -191,14 +207,8 @@ class BaseResampler(BaseEstimator, ABC):
         rows = result.sample_indices
         if result.synthetic is None:
             return take_rows(X, rows)
-        return self._append(take_rows(X, rows[: len(rows) - result.synthetic.shape[0]]), result)
-
-    def _append(self, taken: Any, result: Resampled) -> Any:
-        """Append synthetic rows to those taken from the input."""
-        if sparse.issparse(taken):
-            stacked = sparse.vstack([taken, result.synthetic], format=taken.format)
-            return type(taken)(stacked.astype(taken.dtype, copy=False))
-        return np.vstack([taken, result.synthetic]).astype(taken.dtype, copy=False)
+        n_taken = len(rows) - result.synthetic.shape[0]
+        return append_rows(take_rows(X, rows[:n_taken]), result.synthetic)
 
     def _generator(self) -> np.random.Generator:
         """Make the generator for one run; the same `random_state` always gives the same one."""

@@ -115,3 +115,148 @@ def _frame_like(Y: sparse.csr_array, like: Any, rows: Array) -> Any:
         for at, name in enumerate(frame.columns)
     ]
     return frame.with_columns(*columns).to_native()
+
+
+class CategoryColumn:
+    """A column of a frame with declared categories.
+
+    Parameters
+    ----------
+    values : list
+        Its values, None where missing.
+    categories : list
+        All values it may take, in their order.
+    """
+
+    def __init__(self, values: list[Any], categories: list[Any]) -> None:
+        self.values = values
+        self.categories = categories
+
+    def tolist(self) -> list[Any]:
+        """Return the values."""
+        return self.values
+
+
+def frame_columns(frame: Any) -> list[Any]:
+    """Take a frame apart.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Pandas, polars, or whatever narwhals knows.
+
+    Returns
+    -------
+    list of ndarray or CategoryColumn
+        One per column, by position; numbers with gaps come as floats or objects.
+    """
+    import narwhals as nw
+
+    if hasattr(frame, "iloc"):  # by position: pandas allows equal names
+        natives = [frame.iloc[:, at] for at in range(frame.shape[1])]
+        columns = [nw.from_native(native, series_only=True) for native in natives]
+    else:
+        whole = nw.from_native(frame, eager_only=True)
+        columns = [whole[name] for name in whole.columns]
+    return [_frame_column(column) for column in columns]
+
+
+def _frame_column(column: Any) -> Any:
+    import narwhals as nw
+
+    if isinstance(column.dtype, nw.Categorical | nw.Enum):
+        return CategoryColumn(column.to_list(), _categories(column))
+    if column.dtype.is_integer() and not column.is_null().any():
+        return column.to_numpy().astype(np.int64, copy=False)
+    if column.dtype.is_float():
+        return column.to_numpy().astype(np.float64, copy=False)
+    if isinstance(column.dtype, nw.Boolean) and not column.is_null().any():
+        return column.to_numpy().astype(bool, copy=False)
+    if column.dtype.is_numeric() or isinstance(column.dtype, nw.String | nw.Object | nw.Boolean):
+        values = np.empty(len(column), object)
+        values[:] = column.to_list()
+        return values
+    return column.to_numpy()
+
+
+def _categories(column: Any) -> list[Any]:
+    """List the declared values in their order, or the values present in theirs."""
+    declared = getattr(getattr(column.to_native(), "cat", None), "categories", None)
+    if declared is None:  # an Enum declares its values, other categoricals have none of their own
+        declared = getattr(column.dtype, "categories", None)
+    if declared is not None:
+        return list(declared)
+    return sorted(value for value in column.unique().to_list() if value is not None)
+
+
+def replace_columns(frame: Any, columns: list[Any]) -> Any:
+    """Put new values into all columns of a frame, keeping names, types and index.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With as many rows as the columns; not changed.
+    columns : list of ndarray or list
+        The values, by position.
+
+    Returns
+    -------
+    DataFrame
+        Of the same library.
+    """
+    import narwhals as nw
+
+    if hasattr(frame, "iloc"):
+        import pandas as pd
+
+        filled = [
+            pd.Series(values, index=frame.index, dtype=dtype)
+            if dtype.kind not in "iu"
+            else pd.Series(np.asarray(values), index=frame.index).astype(dtype)
+            for values, dtype in zip(columns, frame.dtypes, strict=True)
+        ]
+        new = pd.concat(filled, axis=1) if filled else frame.copy()
+        new.columns = frame.columns
+        return new
+    whole = nw.from_native(frame, eager_only=True)
+    series = [
+        nw.new_series(name, _exact(values, dtype), dtype, backend=nw.get_native_namespace(whole))
+        for (name, dtype), values in zip(whole.schema.items(), columns, strict=True)
+    ]
+    return whole.with_columns(*series).to_native()
+
+
+def _exact(values: Any, dtype: Any) -> Any:
+    """Give whole numbers as such: not every library casts floats while it reads."""
+    if dtype.is_integer() and isinstance(values, np.ndarray):
+        return values.astype(np.int64)
+    return values
+
+
+def append_rows(first: Any, second: Any) -> Any:
+    """Put the rows of two containers of one kind one after another.
+
+    Parameters
+    ----------
+    first, second : ndarray, sparse matrix or DataFrame
+        With the same columns and types.
+
+    Returns
+    -------
+    same type as first
+        The rows of both.
+    """
+    if sparse.issparse(first):
+        stacked = sparse.vstack([first, second], format=first.format)
+        return type(first)(stacked.astype(first.dtype, copy=False))
+    if isinstance(first, np.ndarray):
+        return np.concatenate([first, second]).astype(first.dtype, copy=False)
+    if hasattr(first, "iloc"):
+        import pandas as pd
+
+        return pd.concat([first, second])
+    import narwhals as nw
+
+    return nw.concat(
+        [nw.from_native(part, eager_only=True) for part in (first, second)]
+    ).to_native()

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from scumble.measures.labelsets import labelset_of_rows
-from scumble.resample import kernels
 from scumble.resample.base import BaseResampler, Resampled
+from scumble.resample.kernels import bags as kernels
 from scumble.resample.percent import check_percent, rows_in_percent
 
 Array = np.ndarray[Any, Any]

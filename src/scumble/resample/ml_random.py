@@ -13,8 +13,8 @@ from scumble.measures.imbalance import (
     minority_from_ratios,
     ratios_from_counts,
 )
-from scumble.resample import kernels
 from scumble.resample.base import BaseResampler, Resampled
+from scumble.resample.kernels import bags as kernels
 from scumble.resample.percent import check_percent, rows_in_percent
 
 Array = np.ndarray[Any, Any]

@@ -11,8 +11,8 @@ from scipy import sparse
 from scumble._core.validation import check_choice, check_count
 from scumble.measures.concurrence import concurrence, is_above_mean
 from scumble.measures.imbalance import minority_from_ratios
-from scumble.resample import kernels
 from scumble.resample.base import BaseResampler, Resampled
+from scumble.resample.kernels import remedial as kernels
 
 Array = np.ndarray[Any, Any]
 

@@ -1,0 +1,91 @@
+"""Which columns hold codes rather than quantities, in all the ways users say it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from scumble._core.errors import ParameterError
+
+
+def resolve_categorical(
+    spec: Any, n_columns: int, names: Sequence[Any] | None = None, *, caller: str
+) -> dict[int, int]:
+    """Find the categorical columns and their numbers of declared values.
+
+    Parameters
+    ----------
+    spec : None, sequence of int, sequence of str, boolean mask, or mapping
+        Column numbers or names, one truth value per column, or a mapping from column numbers or
+        names to the number of values.
+    n_columns : int
+        Number of columns there are.
+    names : sequence, optional
+        Their names, where they have any.
+    caller : str
+        Who asks, for the message.
+
+    Returns
+    -------
+    dict of int to int
+        Column number to number of declared values, 0 where none is declared.
+
+    Raises
+    ------
+    ParameterError
+        If a column does not exist or a number of values is no positive integer.
+
+    Examples
+    --------
+    >>> from scumble._core.categorical import resolve_categorical
+    >>> resolve_categorical([False, True, True], 3, caller="docs")
+    {1: 0, 2: 0}
+    >>> resolve_categorical({"colour": 4}, 2, ["size", "colour"], caller="docs")
+    {1: 4}
+    """
+    if spec is None:
+        return {}
+    if isinstance(spec, Mapping):
+        found = {_column(key, n_columns, names, caller): spec[key] for key in spec}
+        for column, count in found.items():
+            if not _is_int(count) or count < 0:
+                raise ParameterError(
+                    f"The 'categorical_features' parameter of {caller} maps column {column} to "
+                    f"{count!r}. Expected its number of values, an int in [0, inf)."
+                )
+        return {column: int(found[column]) for column in sorted(found)}
+    if isinstance(spec, str) or not isinstance(spec, Sequence | np.ndarray):
+        raise ParameterError(
+            f"The 'categorical_features' parameter of {caller} must be None, column numbers, "
+            f"column names, a boolean mask or a mapping. Got {spec!r} instead."
+        )
+    entries = list(spec)
+    if entries and all(isinstance(entry, bool | np.bool_) for entry in entries):
+        if len(entries) != n_columns:
+            raise ParameterError(
+                f"The 'categorical_features' mask of {caller} must have {n_columns} entries, one "
+                f"per column. Got {len(entries)} instead."
+            )
+        return {column: 0 for column, is_set in enumerate(entries) if is_set}
+    return dict.fromkeys(sorted(_column(entry, n_columns, names, caller) for entry in entries), 0)
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _column(entry: Any, n_columns: int, names: Sequence[Any] | None, caller: str) -> int:
+    if _is_int(entry) and -n_columns <= entry < n_columns:
+        return int(entry) % n_columns
+    if isinstance(entry, str) and names is not None and entry in list(names):
+        return list(names).index(entry)
+    known = f"columns 0 to {n_columns - 1}"
+    if names is not None:
+        known += f", or the names {', '.join(map(repr, list(names)[:5]))}"
+        known += ", ..." if len(names) > 5 else ""
+    raise ParameterError(
+        f"The 'categorical_features' parameter of {caller} names the column {entry!r}. "
+        f"Expected {known}."
+    )

@@ -1,0 +1,165 @@
+"""MLeNN: remove rows of frequent labels whose neighbours have other labels."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.errors import ParameterError
+from scumble._core.neighbours import nearest
+from scumble._core.validation import check_count
+from scumble.measures.imbalance import is_minority
+from scumble.resample.base import Resampled
+from scumble.resample.by_distance import _DistanceResampler
+from scumble.resample.features import Features
+from scumble.resample.kernels import labels as kernels
+
+Array = np.ndarray[Any, Any]
+
+
+class MLeNN(_DistanceResampler):
+    r"""Remove rows without rare labels that disagree with their neighbours.
+
+    The edited nearest neighbour rule for several labels: a row goes when at least half of its
+    nearest neighbours have clearly different labels. Rows with a rare label always stay.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        How many neighbours are asked.
+    threshold : float
+        From which label distance on a neighbour counts as different; between 0 and 1.
+    union : bool
+        Whether the number of differing labels is divided by the labels active in either row,
+        instead of by the sum of both rows' numbers of labels.
+    scale : bool
+        Whether numeric columns are scaled to [0, 1] before distances are taken.
+    categorical_features : None, indices, names, mask or mapping
+        The columns of ``X`` that hold codes; see `MLSMOTE`.
+    n_jobs : int or None
+        Threads; they change the time and never the result.
+
+    Attributes
+    ----------
+    sample_indices_ : ndarray of int64
+        The input rows that stay, in order.
+    n_added_, n_removed_ : int
+        0; rows removed.
+
+    See Also
+    --------
+    MLTL : Asks the nearest neighbour only.
+
+    Notes
+    -----
+    A row :math:`i` without any minority label is removed when at least :math:`k / 2` of its
+    :math:`k` nearest neighbours among *all* rows have
+
+    .. math:: d(i, j) = \frac{|Y_i \,\triangle\, Y_j|}{|Y_i| + |Y_j|} > \mathrm{threshold}
+
+    with :math:`d = 0` where both have no label. All rows are marked first, then removed. With
+    fewer than :math:`k` other rows, those there are count as :math:`k`; a row alone stays.
+    Nominal columns differ by 0 or 1. (The R package mldr.resampling removes one row at most.)
+
+    References
+    ----------
+    .. [1] Charte, F., Rivera, A. J., del Jesus, M. J., & Herrera, F. (2014). MLeNN: a first
+       approach to heuristic multilabel undersampling. *IDEAL 2014*, LNCS 8669.
+
+    Examples
+    --------
+    The row at 1.1 has label 1 amid three rows with label 0, so it goes. Label 2 is rare, which
+    protects the last row although its neighbours all differ.
+
+    >>> import numpy as np
+    >>> from scumble.resample import MLeNN
+    >>> X = np.array([[1.0], [1.1], [1.2], [1.3], [9.0], [9.1], [9.2], [9.3]])
+    >>> Y = np.eye(3, dtype=int)[[0, 1, 0, 0, 1, 1, 1, 2]]
+    >>> X_new, Y_new = MLeNN().fit_resample(X, Y)
+    >>> X_new.ravel()
+    array([1. , 1.2, 1.3, 9. , 9.1, 9.2, 9.3])
+    """
+
+    def __init__(
+        self,
+        *,
+        n_neighbors: int = 3,
+        threshold: float = 0.75,
+        union: bool = False,
+        scale: bool = True,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.threshold = threshold
+        self.union = union
+        self.scale = scale
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_count(self.n_neighbors, name="n_neighbors", caller="MLeNN")
+        check_threshold(self.threshold, caller="MLeNN")
+
+    def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
+        candidates = np.flatnonzero(~has_any(Y, is_minority(Y)))
+        space = features.space(scale=self.scale)
+        found = nearest(space, self.n_neighbors, rows=candidates, n_jobs=self.n_jobs).rows
+        n_far = np.zeros(len(candidates), np.int64)
+        kernels.count_far(
+            Y.indptr,
+            Y.indices,
+            candidates,
+            found,
+            float(self.threshold),
+            bool(self.union),
+            0,
+            len(candidates),
+            n_far,
+        )
+        goes = (2 * n_far >= found.shape[1]) & (found.shape[1] > 0)
+        keep = np.ones(Y.shape[0], bool)
+        keep[candidates[goes]] = False
+        rows = np.flatnonzero(keep)
+        return Resampled(rows, Y[rows])
+
+
+def has_any(Y: sparse.csr_array, is_wanted: Array) -> Array:
+    """Tell which rows have at least one of some labels.
+
+    Parameters
+    ----------
+    Y : csr_array of bool
+        Labels in canonical form.
+    is_wanted : ndarray of bool, shape (n_labels,)
+        The labels.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_samples,)
+        True where one of them is present.
+    """
+    upto = np.concatenate([[0], np.cumsum(is_wanted[Y.indices])])
+    return upto[Y.indptr[1:]] > upto[Y.indptr[:-1]]
+
+
+def check_threshold(value: Any, *, caller: str) -> None:
+    """Refuse a threshold that is not a number from 0 to 1.
+
+    Parameters
+    ----------
+    value : object
+        What was given.
+    caller : str
+        Name of the resampler, for the message.
+    """
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not is_number or not 0 <= value <= 1:
+        raise ParameterError(
+            f"The 'threshold' parameter of {caller} must be a number in [0, 1]. "
+            f"Got {value!r} instead."
+        )

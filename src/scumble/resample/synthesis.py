@@ -1,0 +1,251 @@
+"""Synthetic rows: features between a seed and its partner, labels from a seed and neighbours."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.parallel import run
+from scumble.resample.features import Features
+from scumble.resample.kernels import labels as label_kernels
+from scumble.resample.kernels import synthesis as kernels
+
+Array = np.ndarray[Any, Any]
+
+#: Synthetic rows a thread makes at a time.
+BLOCK_ROWS = 256
+STRATEGIES = {
+    "ranking": label_kernels.RANKING,
+    "ranking, ties in": label_kernels.RANKING_TIES,
+    "union": label_kernels.UNION,
+    "intersection": label_kernels.INTERSECTION,
+}
+
+
+class Seeds(NamedTuple):
+    """The rows synthetic rows are made from.
+
+    Attributes
+    ----------
+    rows : ndarray of int64, shape (n_synthetic,)
+        The seed of each synthetic row.
+    neighbours : ndarray of int64, shape (n_synthetic, k)
+        Its nearest rows; places past ``n_found`` mean nothing.
+    n_found : ndarray of int64, shape (n_synthetic,)
+        How many nearest rows there are, at least one.
+    """
+
+    rows: Array
+    neighbours: Array
+    n_found: Array
+
+    @classmethod
+    def join(cls, parts: list[tuple[Array, Array]], n_neighbors: int) -> Seeds:
+        """Put seeds from several searches, each with its own number of neighbours, together."""
+        neighbours = np.zeros((sum(len(rows) for rows, _ in parts), n_neighbors), np.int64)
+        n_found = np.zeros(len(neighbours), np.int64)
+        at = 0
+        for rows, found in parts:
+            neighbours[at : at + len(rows), : found.shape[1]] = found
+            n_found[at : at + len(rows)] = found.shape[1]
+            at += len(rows)
+        rows = np.concatenate([np.asarray(rows, np.int64) for rows, _ in parts] or [n_found])
+        return cls(rows, neighbours, n_found)
+
+    def draw_partners(self, rng: np.random.Generator) -> Array:
+        """Draw one of its neighbours for every seed."""
+        chosen = (rng.random(len(self.rows)) * self.n_found).astype(np.int64)
+        return self.neighbours[np.arange(len(chosen)), chosen]
+
+
+def synthesize(
+    features: Features,
+    seeds: Seeds,
+    partners: Array,
+    rng: np.random.Generator,
+    *,
+    nominal: Literal["vote", "coin"],
+    n_jobs: int | None,
+) -> Any:
+    """Make the features of synthetic rows.
+
+    Parameters
+    ----------
+    features : Features
+        All rows.
+    seeds : Seeds
+        Where the synthetic rows start from.
+    partners : ndarray of int64
+        The row towards which each seed is moved.
+    rng : Generator
+        Draws one factor for each synthetic row and numeric column in which the two differ.
+    nominal : {"vote", "coin"}
+        Whether nominal columns take the neighbours' most frequent value (ties: the lowest code),
+        or the seed's or the partner's by the toss of a coin.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    ndarray or csr_array of float64
+        One row per seed. Numbers lie between the seed's and the partner's; in integer columns
+        they are rounded.
+    """
+    make = _sparse_rows if sparse.issparse(features.values) else _dense_rows
+    return make(features, seeds, partners, rng, nominal == "coin", n_jobs)
+
+
+def _dense_rows(
+    features: Features,
+    seeds: Seeds,
+    partners: Array,
+    rng: np.random.Generator,
+    coin: bool,
+    n_jobs: int | None,
+) -> Array:
+    values, n_values = features.values, features.n_values
+    n_rows = len(partners)
+    n_draws = np.empty(n_rows, np.int64)
+    blocks = _blocks(n_rows)
+    run(
+        lambda block: kernels.count_draws_dense(
+            values, n_values, seeds.rows, partners, coin, *block, n_draws
+        ),
+        blocks,
+        n_jobs=n_jobs,
+    )
+    draw_starts = np.cumsum(n_draws) - n_draws
+    drawn = rng.random(int(n_draws.sum()))
+    out = np.empty((n_rows, values.shape[1]))
+    run(
+        lambda block: kernels.fill_dense(
+            values,
+            n_values,
+            features.is_integer,
+            seeds.rows,
+            partners,
+            seeds.neighbours,
+            seeds.n_found,
+            coin,
+            draw_starts,
+            drawn,
+            *block,
+            out,
+        ),
+        blocks,
+        n_jobs=n_jobs,
+    )
+    return out
+
+
+def _sparse_rows(
+    features: Features,
+    seeds: Seeds,
+    partners: Array,
+    rng: np.random.Generator,
+    coin: bool,
+    n_jobs: int | None,
+) -> sparse.csr_array:
+    values, n_values = features.values, features.n_values
+    n_rows = len(partners)
+    n_draws, room, lengths = (np.empty(n_rows, np.int64) for _ in range(3))
+    blocks = _blocks(n_rows)
+    common = (seeds.rows, partners, seeds.neighbours, seeds.n_found, coin)
+    run(
+        lambda block: kernels.measure_sparse(
+            values.indptr, values.indices, values.data, n_values, *common, *block, n_draws, room
+        ),
+        blocks,
+        n_jobs=n_jobs,
+    )
+    draw_starts = np.cumsum(n_draws) - n_draws
+    drawn = rng.random(int(n_draws.sum()))
+    starts = np.cumsum(room) - room
+    indices = np.empty(int(room.sum()), values.indices.dtype)
+    data = np.empty(len(indices))
+    run(
+        lambda block: kernels.fill_sparse(
+            values.indptr,
+            values.indices,
+            values.data,
+            n_values,
+            features.is_integer,
+            *common,
+            draw_starts,
+            drawn,
+            starts,
+            *block,
+            indices,
+            data,
+            lengths,
+        ),
+        blocks,
+        n_jobs=n_jobs,
+    )
+    return _packed(starts, lengths, indices, data, values.shape[1])
+
+
+def combine_labels(
+    Y: sparse.csr_array, seeds: Seeds, strategy: str, *, n_jobs: int | None
+) -> sparse.csr_array:
+    """Choose the labels of synthetic rows from those of their seeds and neighbours.
+
+    Parameters
+    ----------
+    Y : csr_array of bool
+        Labels of all rows.
+    seeds : Seeds
+        Where the synthetic rows start from.
+    strategy : str
+        One of `STRATEGIES`.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    csr_array of bool
+        One row per seed.
+    """
+    n_rows = len(seeds.rows)
+    in_row = np.diff(Y.indptr)
+    is_found = np.arange(seeds.neighbours.shape[1]) < seeds.n_found[:, None]
+    room = in_row[seeds.rows] + np.where(is_found, in_row[seeds.neighbours], 0).sum(axis=1)
+    room = np.minimum(room, Y.shape[1]).astype(np.int64)
+    starts = np.cumsum(room) - room
+    indices = np.empty(int(room.sum()), Y.indices.dtype)
+    lengths = np.empty(n_rows, np.int64)
+    run(
+        lambda block: label_kernels.combine_labels(
+            Y.indptr,
+            Y.indices,
+            Y.shape[1],
+            seeds.rows,
+            seeds.neighbours,
+            seeds.n_found,
+            STRATEGIES[strategy],
+            starts,
+            *block,
+            indices,
+            lengths,
+        ),
+        _blocks(n_rows),
+        n_jobs=n_jobs,
+    )
+    return _packed(starts, lengths, indices, np.ones(len(indices), bool), Y.shape[1])
+
+
+def _packed(
+    starts: Array, lengths: Array, indices: Array, data: Array, n_columns: int
+) -> sparse.csr_array:
+    """Make a sparse matrix of rows that were given more room than they needed."""
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    packed_indices = np.empty(indptr[-1], indices.dtype)
+    packed = np.empty(indptr[-1], data.dtype)
+    kernels.close_gaps(starts, lengths, indptr, indices, data, packed_indices, packed)
+    return sparse.csr_array((packed, packed_indices, indptr), shape=(len(lengths), n_columns))
+
+
+def _blocks(n_rows: int) -> list[tuple[int, int]]:
+    return [(at, min(at + BLOCK_ROWS, n_rows)) for at in range(0, n_rows, BLOCK_ROWS)]
