@@ -79,7 +79,7 @@ def parse_tags(value: str) -> frozenset[str]:
     expanded: list[str] = []
     for facet, group, plain in re.findall(r"([^\s,{]+)\{([^}]*)\}|([^\s,]+)", value):
         expanded += [facet + member.strip() for member in group.split(",")] if facet else [plain]
-    return frozenset(tag for tag in expanded if not tag.endswith("::TODO"))
+    return frozenset(tag for tag in expanded if not tag.endswith(":TODO"))
 
 
 def count_words(description: str) -> Counter[str]:

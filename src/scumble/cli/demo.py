@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+N_SHOWN = 12  # labels on the terminal; the page has them all
+
 
 def add_to(app: typer.Typer) -> None:
     """Register the command.
@@ -42,9 +44,10 @@ def demo(
         ) from error
     data = load("debtags")
     result = concurrence_report(data)
-    brief = {**result, "labels": result["labels"][:12]}
+    brief = {**result, "labels": result["labels"][:N_SHOWN], "difficult": result["difficult"][:3]}
     show(render_report(brief, width=width()))
-    typer.echo(f"\n... and {len(result['labels']) - 12} more labels in the page below.\n")
+    hidden = len(result["labels"]) - N_SHOWN
+    typer.echo(f"\nThe page named below lists {hidden} more labels. Now REMEDIAL:\n")
 
     after, treatment = apply_remedial(data)
     show(render_treatment(treatment, width=width()))
