@@ -37,7 +37,7 @@ def load_debtags() -> MultilabelDataset:
     --------
     >>> from scumble.data.embedded import load_debtags
     >>> load_debtags()
-    <MultilabelDataset 'debtags': 5,000 instances, 949 features, 432 labels>
+    <MultilabelDataset 'debtags': 5,000 instances, 949 features, 431 labels>
     """
     arrays = _arrays()
     tags, words = _names(arrays["tags"]), _names(arrays["words"])

@@ -198,7 +198,7 @@ def load(
     --------
     >>> import scumble
     >>> scumble.load("debtags")
-    <MultilabelDataset 'debtags': 5,000 instances, 949 features, 432 labels>
+    <MultilabelDataset 'debtags': 5,000 instances, 949 features, 431 labels>
     """
     if part is not None:
         check_choice(part, PARTS, name="part", caller="load")
