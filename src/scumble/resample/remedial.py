@@ -161,7 +161,10 @@ def decouple(
 
 def _split_rows(Y: sparse.csr_array, is_minority: Array, rows: Array) -> sparse.csr_array:
     n_rows = Y.shape[0] + len(rows)
+    is_split = np.zeros(Y.shape[0], bool)
+    is_split[rows] = True
     indptr = np.empty(n_rows + 1, Y.indptr.dtype)
-    indices = np.empty(Y.nnz, Y.indices.dtype)
-    kernels.decouple(Y.indptr, Y.indices, is_minority, rows, indptr, indices)
-    return sparse.csr_array((np.ones(Y.nnz, bool), indices, indptr), shape=(n_rows, Y.shape[1]))
+    indices = np.empty(Y.nnz + 1, Y.indices.dtype)
+    kernels.decouple(Y.indptr, Y.indices, is_minority, rows, is_split, indptr, indices)
+    present = np.ones(Y.nnz, bool)
+    return sparse.csr_array((present, indices[:-1], indptr), shape=(n_rows, Y.shape[1]))
