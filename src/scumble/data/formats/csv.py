@@ -1,0 +1,334 @@
+"""Comma-separated values, with a 0/1 column for each label or one column of label lists."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from scumble._core.errors import DataError, ParameterError, ReadError, ScumbleWarning
+from scumble._core.validation import check_choice
+from scumble.data.formats.base import Format, LabelChoice, Source, Target
+from scumble.data.formats.delimited.cells import Cells, sniff_delimiter, split, text_blocks
+from scumble.data.formats.delimited.layout import Options, find_layout
+from scumble.data.formats.delimited.values import Features, Flags, Lists
+
+if TYPE_CHECKING:
+    from scumble.data.dataset import Feature, MultilabelDataset
+
+_LAYOUTS = ("columns", "lists")
+
+
+def sniff(source: Source, head: bytes) -> float:
+    """Tell how much a file looks like CSV.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    head : bytes
+        Its beginning.
+
+    Returns
+    -------
+    float
+        From 0.0 to 0.5: many texts are cut into columns by some delimiter.
+    """
+    named = source.suffix in FORMAT.suffixes
+    if b"@relation" in head.lower() or (b"\0" in head and not named):
+        return 0.0
+    _, n_columns = sniff_delimiter(source, head)
+    if named:
+        return 0.5 if n_columns else 0.2
+    return 0.3 if n_columns > 1 else 0.0
+
+
+def read_csv(
+    source: Source,
+    *,
+    labels: LabelChoice = None,
+    label_column: str | int | None = None,
+    label_separator: str | None = None,
+    weight_column: str | int | None = None,
+    ignore: Sequence[str | int] | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    encoding: str = "utf-8",
+) -> MultilabelDataset:
+    r"""Read comma-separated values.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    labels : sequence, int or str, optional
+        The 0/1 columns that are labels: names, numbers from 0, a count (negative: from the end),
+        or the path of a MULAN XML file.
+    label_column : str or int, optional
+        The column of label lists, by name or number.
+    label_separator : str, optional
+        What stands between the labels of a list, for instance ``"|"``. By default lists are those
+        of Python or JSON: ``['a', 'b']``.
+    weight_column : str or int, optional
+        The column with the weights of the instances.
+    ignore : sequence of str or int, optional
+        Columns that are neither features nor labels. By default the first column, if it numbers
+        the rows; ``()`` for none.
+    delimiter : str, optional
+        What stands between values; by default found among comma, semicolon, tab and ``|``.
+    header : bool, optional
+        Whether the first row names the columns; by default found by its values.
+    encoding : str
+        The encoding of the text.
+
+    Returns
+    -------
+    MultilabelDataset
+        Columns of numbers become numeric features, others nominal ones with sorted categories.
+
+    Notes
+    -----
+    *Labels* are, if nothing is said: the columns whose names begin with ``label:``, as `write_csv`
+    names them; or the one column in which every value stands in brackets. Labels from lists are
+    put in the order of their names, or of their numbers if all are whole numbers.
+
+    *Missing* are empty values, ``NA`` and ``?``; in columns of text only without quotes, so that
+    ``""`` is an empty text. A label cannot be missing; an empty label list has no labels.
+
+    *The first row* is a header if a name in it begins with ``label:``, if a column is chosen by
+    name, if it has no brackets where all other rows have, or else if it holds no number, no
+    missing value but empty ones, and neither true nor false.
+
+    *The first column* is left out as a number of the rows if it has no name or is called id, index,
+    row or Unnamed: 0, and holds whole numbers that increase from 0 or 1 to less than twice the
+    number of rows, of which there are at least two.
+
+    Blanks around values without quotes do not count.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, scumble
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.csv"
+    >>> _ = path.write_text('minutes,tags\n150,"[\'war\', \'love\']"\n90,[]\n')
+    >>> films = scumble.read(path)
+    >>> films.labels, films.X.tolist()
+    (('love', 'war'), [[150.0], [90.0]])
+    >>> _ = path.write_text("minutes;war;love\n150;1;1\n90;0;0\n")
+    >>> scumble.read(path, labels=-2).labels
+    ('war', 'love')
+    """
+    options = Options(labels, label_column, label_separator, weight_column, ignore, header)
+    _check_delimiter(delimiter)
+    table = _Table(source, options, delimiter, encoding, set())
+    if table.features.late:
+        # Some columns hold text after all, so read again what was taken for numbers.
+        known = table.features.late | set(table.features.texts)
+        texts = {int(table.features.columns[k]) for k in known}
+        table = _Table(source, options, delimiter, encoding, texts)
+    return table.dataset()
+
+
+def write_csv(
+    dataset: MultilabelDataset,
+    target: Target,
+    *,
+    layout: Literal["columns", "lists"] = "columns",
+    delimiter: str | None = None,
+) -> None:
+    """Write comma-separated values.
+
+    Parameters
+    ----------
+    dataset : MultilabelDataset
+        The data.
+    target : Target
+        Where to.
+    layout : {"columns", "lists"}
+        One 0/1 column per label, called ``label:`` and its name; or one last column ``labels``
+        with lists in JSON, which is shorter for many labels but loses those that never occur and
+        the order of the others.
+    delimiter : str, optional
+        One of comma, semicolon, tab and ``|``; by default a tab for ``.tsv``, else a comma.
+
+    Notes
+    -----
+    Nominal features are written as text, dates as milliseconds since 1970 (UTC).
+    """
+    from scumble.data.formats.delimited import writer
+
+    check_choice(layout, _LAYOUTS, name="layout", caller="write_csv")
+    if delimiter is None:
+        delimiter = "\t" if target.suffix == ".tsv" else ","
+    check_choice(delimiter, tuple(",;\t|"), name="delimiter", caller="write_csv")
+    lists = layout == "lists" or dataset.n_labels == 0
+    if lists:
+        _warn_unseen(dataset, target)
+    try:
+        with target.open() as stream:
+            stream.write(writer.header(dataset, delimiter, lists=lists).encode())
+            for lines in writer.row_texts(dataset, delimiter, lists=lists):
+                stream.write(lines)
+    except UnicodeEncodeError as error:
+        raise DataError(f"A name cannot be written as UTF-8: {error.object!r}.") from None
+
+
+def _check_delimiter(delimiter: str | None) -> None:
+    if delimiter is None:
+        return
+    if (
+        not isinstance(delimiter, str)
+        or len(delimiter) != 1
+        or not delimiter.isascii()
+        or delimiter in '"\r\n '
+    ):
+        raise ParameterError(
+            "The 'delimiter' parameter of read_csv must be one ASCII character other than quote, "
+            f"blank and newline. Got {delimiter!r} instead."
+        )
+
+
+class _Table:
+    """One pass over a file."""
+
+    def __init__(
+        self,
+        source: Source,
+        options: Options,
+        delimiter: str | None,
+        encoding: str,
+        texts: set[int],
+    ) -> None:
+        self.source = source
+        text = text_blocks(source, encoding)
+        start = next(text, b"")
+        if delimiter is None:
+            delimiter, _ = sniff_delimiter(source, start[:65536])
+        blocks = split(source, chain([start], text), delimiter)
+        first = next(blocks, None)
+        if first is None:
+            raise source.error("the file is empty. Expected a table.")
+        self.layout = layout = find_layout(source, first, options)
+        if layout.names is not None:
+            first = first[1:]
+        self.features = Features(layout.features, texts)
+        self.weights = Features([] if layout.weights is None else [layout.weights], set())
+        self.labels: Flags | Lists = (
+            Flags(source, layout.labels, layout.label_names)
+            if layout.label_lists is None
+            else Lists(source, layout.label_lists, options.label_separator)
+        )
+        for cells in chain([first], blocks):
+            self._add(cells)
+
+    def _add(self, cells: Cells) -> None:
+        if not len(cells):
+            return
+        self.features.add(cells)
+        self.labels.add(cells)
+        if self.layout.weights is not None:
+            weights = self.weights.add(cells).ravel()
+            bad = np.isnan(weights) | (weights < 0) | np.isinf(weights)
+            if not self.weights.state[0, 0] or bad.any():
+                raise self._bad_weight(cells, self.layout.weights)
+
+    def _bad_weight(self, cells: Cells, column: int) -> ReadError:
+        for row in range(len(cells)):
+            text = cells.cell(row, column)
+            try:
+                good = 0 <= float(text) < np.inf
+            except ValueError:
+                good = False
+            if not good:
+                break
+        return self.source.error(
+            f"the weight is {text!r}. Expected a number >= 0.",
+            line=int(cells.lines[row]),
+            column=column + 1,
+        )
+
+    def dataset(self) -> MultilabelDataset:
+        """Put everything together."""
+        from scumble.data.dataset import MultilabelDataset
+
+        X, categories = self.features.matrix()
+        keep = [k for k in range(X.shape[1]) if not self._is_no_feature(k, X)]
+        features = self._feature_list(keep, categories)
+        Y, names = self.labels.matrix()
+        parents = self.layout.parents
+        return MultilabelDataset(
+            X if len(keep) == X.shape[1] else X[:, keep],
+            Y,
+            features=features,
+            labels=names,
+            name=self.source.stem,
+            weights=None if self.layout.weights is None else self.weights.matrix()[0].ravel(),
+            label_parents=None if parents is None else tuple(parents),
+        )
+
+    def _is_no_feature(self, k: int, X: np.ndarray[Any, Any]) -> bool:
+        """Tell whether a column numbers the rows, or has neither name nor values."""
+        column = self.layout.features[k]
+        is_number, is_whole, has_values = self.features.state[k]
+        if column in self.layout.unnamed and is_number and not has_values:
+            return True
+        if column != 0 or not self.layout.may_number_rows or not (is_number and is_whole):
+            return False
+        numbers = X[:, k]
+        return bool(
+            len(X) > 1
+            and numbers[0] in (0, 1)
+            and np.all(np.diff(numbers) > 0)
+            and numbers[-1] < 2 * len(X)
+        )
+
+    def _feature_list(
+        self, keep: list[int], categories: dict[int, tuple[str, ...]]
+    ) -> list[Feature]:
+        from scumble.data.dataset import Feature
+
+        features: list[Feature] = []
+        for at, k in enumerate(keep):
+            name = (
+                f"x{at}"
+                if self.layout.names is None
+                else self.layout.names[self.layout.features[k]]
+            )
+            if k in categories:
+                features.append(Feature(name, "nominal", categories[k]))
+            else:
+                _, is_whole, has_values = self.features.state[k]
+                features.append(Feature(name, integer=bool(is_whole and has_values)))
+        return features
+
+
+def _warn_unseen(dataset: MultilabelDataset, target: Target) -> None:
+    counts = np.bincount(dataset.Y.indices, minlength=dataset.n_labels)
+    if dataset.n_labels and counts.min() == 0:
+        warnings.warn(
+            f"{target.path}: label lists cannot carry: labels never seen. Use layout='columns'.",
+            ScumbleWarning,
+            stacklevel=4,
+        )
+
+
+FORMAT = Format(
+    name="csv",
+    title="CSV: label columns, or one column of label lists",
+    suffixes=(".csv", ".tsv"),
+    sniff=sniff,
+    read=read_csv,
+    write=write_csv,
+    carries=frozenset(
+        {
+            "feature names",
+            "label names",
+            "labels never seen",
+            "instance weights",
+            "missing values",
+            "rows without labels",
+        }
+    ),
+)

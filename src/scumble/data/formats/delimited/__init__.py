@@ -1,0 +1,1 @@
+"""The parts of the CSV format: cells, the choice of columns, their values, and the writer."""

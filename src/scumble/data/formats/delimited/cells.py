@@ -1,0 +1,299 @@
+"""Text cut into rows and cells, block by block."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scumble._core.errors import ParameterError, ReadError
+from scumble._core.files import BLOCK, Source
+
+DELIMITERS = ",;\t|"
+#: A row within quotes may be this long; beyond it a quote is surely missing.
+MOST_QUOTED = 64 << 20
+_BOM = b"\xef\xbb\xbf"
+_OTHER_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+@dataclass
+class Cells:
+    """Rows of one block.
+
+    Parameters
+    ----------
+    text : ndarray of uint8
+        The block.
+    places : ndarray of shape (n_rows * n_columns, 2)
+        Where each cell begins and ends, row by row.
+    marks : ndarray of uint8
+        How each cell was written: plain, quoted, or quoted with doubled quotes.
+    lines : ndarray of shape (n_rows,)
+        The line in which each row begins, counted from 1.
+    n_columns : int
+        Number of cells in a row.
+    """
+
+    text: np.ndarray[Any, Any]
+    places: np.ndarray[Any, Any]
+    marks: np.ndarray[Any, Any]
+    lines: np.ndarray[Any, Any]
+    n_columns: int
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def __getitem__(self, rows: slice) -> Cells:
+        """Select neighbouring rows."""
+        start, stop, _ = rows.indices(len(self))
+        cells = slice(start * self.n_columns, stop * self.n_columns)
+        return Cells(
+            self.text, self.places[cells], self.marks[cells], self.lines[rows], self.n_columns
+        )
+
+    def cell(self, row: int, column: int) -> str:
+        """Return the text of one cell."""
+        at = row * self.n_columns + column
+        text = self.text[self.places[at, 0] : self.places[at, 1]].tobytes().decode()
+        return text.replace('""', '"') if self.marks[at] == 2 else text
+
+    def column(self, column: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], Any]:
+        """Copy a column's texts.
+
+        Returns
+        -------
+        data, offsets : ndarray
+            The texts behind each other, and where each begins.
+        missing : ndarray of bool
+            Which are empty, NA or ?, without quotes.
+        """
+        from scumble.data.formats.kernels.csv import copy_cells
+
+        places = self.places[column :: self.n_columns]
+        data = np.empty(int((places[:, 1] - places[:, 0]).sum()), np.uint8)
+        offsets = np.zeros(len(self) + 1, np.int64)
+        missing = np.empty(len(self), bool)
+        copy_cells(
+            self.text,
+            self.places,
+            self.marks,
+            self.n_columns,
+            column,
+            len(self),
+            data,
+            offsets,
+            missing,
+        )
+        return data, offsets, missing
+
+
+def text_blocks(source: Source, encoding: str) -> Iterator[bytes]:
+    """Iterate over the content in blocks of whole lines, as UTF-8.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    encoding : str
+        Its encoding, as Python spells it.
+
+    Yields
+    ------
+    bytes
+        Valid UTF-8.
+    """
+    try:
+        "".encode(encoding)
+        name = codecs.lookup(encoding).name
+    except (LookupError, ValueError) as error:
+        raise ParameterError(
+            f"The 'encoding' parameter of read_csv must be the name of an encoding. "
+            f"Got {encoding!r} instead."
+        ) from error
+    n_lines = 0
+    blocks = source.blocks() if name == "utf-8" else _recoded(source, encoding)
+    for at, block in enumerate(blocks):
+        if at == 0:
+            block = block.removeprefix(_BOM)
+        if not block.isascii():
+            _check_utf8(source, block, n_lines)
+        n_lines += block.count(b"\n")
+        yield block
+
+
+def split(source: Source, blocks: Iterator[bytes], delimiter: str) -> Iterator[Cells]:
+    """Cut blocks of lines into cells.
+
+    Parameters
+    ----------
+    source : Source
+        The file, for messages.
+    blocks : iterator of bytes
+        Its content.
+    delimiter : str
+        One character.
+
+    Yields
+    ------
+    Cells
+        At least one row.
+    """
+    n_columns = n_lines = 0
+    rest = b""
+    block = next(blocks, b"")
+    while block:
+        following = next(blocks, b"")
+        cells, size, lines = split_block(
+            source, rest + block, delimiter, n_columns, n_lines, at_end=not following
+        )
+        rest = (rest + block)[size:]
+        if len(rest) > MOST_QUOTED:
+            raise source.error(
+                f"a quote opened here is not closed within {MOST_QUOTED >> 20} MB. Is one missing?",
+                line=n_lines + lines + 1,
+            )
+        n_lines += lines
+        n_columns = cells.n_columns
+        if len(cells):
+            yield cells
+        block = following
+
+
+def split_block(
+    source: Source, block: bytes, delimiter: str, n_columns: int, n_lines: int, *, at_end: bool
+) -> tuple[Cells, int, int]:
+    """Cut one block into cells.
+
+    Parameters
+    ----------
+    source : Source
+        The file, for messages.
+    block : bytes
+        Whole lines.
+    delimiter : str
+        One character.
+    n_columns : int
+        Number of cells every row must have; 0 if the first row tells.
+    n_lines : int
+        Number of lines before the block.
+    at_end : bool
+        Whether nothing follows.
+
+    Returns
+    -------
+    cells : Cells
+        The rows.
+    size, lines : int
+        How many bytes and lines of the block they take: a row whose quotes are still open at the
+        block's end is left over.
+    """
+    from scumble.data.formats.kernels import csv as k
+
+    most_rows = block.count(b"\n") + block.count(b"\r") + 1
+    most_cells = block.count(delimiter.encode()) + most_rows
+    places, marks = np.empty((most_cells, 2), np.int32), np.empty(most_cells, np.uint8)
+    lines = np.empty(most_rows, np.int64)
+    text = np.frombuffer(block, np.uint8)
+    fault, line, column, n_rows, found, size, n_read = k.split_rows(
+        text, np.uint8(ord(delimiter)), n_columns, at_end, places, marks, lines
+    )
+    if fault:
+        raise _fault(source, fault, n_lines + line + 1, column, found)
+    n_cells = n_rows * found
+    cells = Cells(text, places[:n_cells], marks[:n_cells], lines[:n_rows] + n_lines + 1, found)
+    return cells, size, n_read
+
+
+def sniff_delimiter(source: Source, head: bytes) -> tuple[str, int]:
+    """Find the character between cells: the one that cuts all first rows into equally many.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    head : bytes
+        Its beginning.
+
+    Returns
+    -------
+    delimiter : str
+        A comma if nothing speaks for another.
+    n_columns : int
+        How many cells it makes in every row; 0 if not equally many.
+    """
+    sample = head[: head.rfind(b"\n") + 1] or head
+    best, most, widest = ",", 0, 1
+    fallback = ","
+    for delimiter in DELIMITERS:
+        try:
+            cells, _, _ = split_block(source, sample, delimiter, 0, 0, at_end=sample == head)
+        except ReadError:
+            first = sample.partition(b"\n")[0].count(delimiter.encode()) + 1
+            if first > widest:
+                fallback, widest = delimiter, first
+            continue
+        if cells.n_columns > most:
+            best, most = delimiter, cells.n_columns
+    return (best, most) if most > 1 or widest == 1 else (fallback, 0)
+
+
+def _fault(source: Source, fault: int, line: int, column: int, n_columns: int) -> ReadError:
+    from scumble.data.formats.kernels import csv as k
+
+    if fault == k.RAGGED:
+        return source.error(
+            f"expected {n_columns} values as in the first row, found {column}. Quote a value that "
+            "holds the delimiter, or name another with delimiter=...",
+            line=line,
+        )
+    if fault == k.UNCLOSED:
+        return source.error(
+            "a quote opened in this row is never closed. Close it, or double it if it is text.",
+            line=line,
+            column=column + 1,
+        )
+    return source.error(
+        "text follows a closing quote. A quote inside a quoted value is written twice.",
+        line=line,
+        column=column + 1,
+    )
+
+
+def _check_utf8(source: Source, block: bytes, n_lines: int) -> None:
+    try:
+        block.decode()
+    except UnicodeDecodeError as error:
+        line = n_lines + block.count(b"\n", 0, error.start) + 1
+        guess = "utf-16" if n_lines == 0 and block.startswith(_OTHER_BOMS) else "latin-1"
+        raise source.error(
+            f"byte 0x{block[error.start]:02x} is not UTF-8. Name the file's encoding, for instance "
+            f"encoding={guess!r}, or convert it.",
+            line=line,
+        ) from None
+
+
+def _recoded(source: Source, encoding: str) -> Iterator[bytes]:
+    """Decode a file and cut it into whole lines of UTF-8."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    rest = ""
+    n_lines = 0
+    with source.open() as stream:
+        while True:
+            part = stream.read(BLOCK)
+            try:
+                text = rest + decoder.decode(part, final=not part)
+                cut = len(text) if not part else text.rfind("\n") + 1
+                block = text[:cut].encode()
+            except UnicodeError as error:
+                raise source.error(
+                    f"this is not {encoding} ({error}). Name another encoding.", line=n_lines + 1
+                ) from None
+            rest = text[cut:]
+            n_lines += block.count(b"\n")
+            if block:
+                yield block
+            if not part:
+                return

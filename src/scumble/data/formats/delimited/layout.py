@@ -1,0 +1,280 @@
+"""What the columns of a CSV file are: features, labels, weights, or none of these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from scumble._core.errors import ParameterError
+from scumble._core.files import Source
+from scumble.data.formats.base import LabelChoice
+from scumble.data.formats.delimited.cells import Cells
+from scumble.data.formats.label_choice import chosen_columns, chosen_parents, column_number
+
+# The writer marks columns in the header, so that a file tells its labels itself.
+LABEL, LISTS, FEATURE, WEIGHT = "label:", "labels:", "feature:", "weight:"
+MARKS = (LABEL, LISTS, FEATURE, WEIGHT)
+#: Names of a first column that numbers the rows, in lower case.
+ROW_NUMBERS = ("id", "index", "row", "unnamed: 0")
+_SAMPLE = 1000
+_BRACKETS = {b"["[0]: b"]"[0], b"("[0]: b")"[0], b"{"[0]: b"}"[0]}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the caller says about the columns; see `scumble.data.formats.csv.read_csv`."""
+
+    labels: LabelChoice = None
+    label_column: str | int | None = None
+    label_separator: str | None = None
+    weight_column: str | int | None = None
+    ignore: Sequence[str | int] | None = None
+    header: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.labels is not None and self.label_column is not None:
+            raise ParameterError(
+                "The 'labels' and 'label_column' parameters of read_csv exclude each other. "
+                "Give one of them."
+            )
+        if self.label_separator is None:
+            return
+        if not isinstance(self.label_separator, str) or not self.label_separator:
+            raise ParameterError(
+                "The 'label_separator' parameter of read_csv must be a text. "
+                f"Got {self.label_separator!r} instead."
+            )
+        if self.label_column is None:
+            raise ParameterError(
+                "The 'label_separator' parameter of read_csv needs 'label_column', the column it "
+                "separates labels in."
+            )
+
+
+@dataclass
+class Layout:
+    """The columns' parts.
+
+    Parameters
+    ----------
+    names : list of str or None
+        The header, if there is one.
+    features : list of int
+        Columns that are features.
+    labels : list of int
+        0/1 columns that are labels.
+    label_lists : int or None
+        The column of label lists.
+    weights : int or None
+        The column of weights.
+    may_number_rows : bool
+        Whether the first column is left out if it numbers the rows.
+    parents : list of int or None
+        The labels' hierarchy.
+    unnamed : set of int
+        Columns without a name in the header.
+    """
+
+    names: list[str] | None
+    features: list[int] = field(default_factory=list)
+    labels: list[int] = field(default_factory=list)
+    label_lists: int | None = None
+    weights: int | None = None
+    may_number_rows: bool = False
+    parents: list[int] | None = None
+    unnamed: set[int] = field(default_factory=set)
+
+    @property
+    def label_names(self) -> list[str] | None:
+        """Names of the 0/1 columns, if the file tells."""
+        return None if self.names is None else [self.names[at] for at in self.labels]
+
+
+def find_layout(source: Source, first: Cells, options: Options) -> Layout:
+    """Decide what each column is.
+
+    Parameters
+    ----------
+    source : Source
+        The file, for messages.
+    first : Cells
+        Its first rows.
+    options : Options
+        What the caller says.
+
+    Returns
+    -------
+    Layout
+        The columns' parts.
+    """
+    names = _header(source, first, options)
+    free = options.labels is None and options.label_column is None
+    if names is not None and free and any(_is_label_mark(name) for name in names):
+        return _marked(source, names, options)
+    columns = names if names is not None else [f"column {at}" for at in range(first.n_columns)]
+    _refuse_repeated(source, columns, int(first.lines[0]))
+    layout = Layout(names)
+    if names is not None:
+        layout.unnamed = {at for at, name in enumerate(names) if not name}
+        layout.names = _filled(names)
+    if options.labels is not None:
+        layout.labels = chosen_columns(source, columns, options.labels)
+        layout.parents = chosen_parents(options.labels, [columns[at] for at in layout.labels])
+    elif options.label_column is not None:
+        layout.label_lists = column_number(source, columns, options.label_column, "label_column")
+    else:
+        layout.label_lists = _only_lists(source, first if names is None else first[1:], names)
+    _take_rest(source, layout, columns, options)
+    return layout
+
+
+def _is_label_mark(name: str) -> bool:
+    return name.startswith(LABEL) or name == LISTS
+
+
+def _filled(names: list[str]) -> list[str]:
+    """Give columns without a name one by their position."""
+    filled: list[str] = []
+    for at, name in enumerate(names):
+        new = name or f"x{at}"
+        while not name and new in names:
+            new += "_"
+        filled.append(new)
+    return filled
+
+
+def _take_rest(source: Source, layout: Layout, columns: list[str], options: Options) -> None:
+    """Find weights and what is ignored; all others are features."""
+    taken = {*layout.labels, *([] if layout.label_lists is None else [layout.label_lists])}
+    if options.weight_column is not None:
+        layout.weights = column_number(source, columns, options.weight_column, "weight_column")
+        if layout.weights in taken:
+            raise source.error(f"weight_column={options.weight_column!r} is a label.")
+        taken.add(layout.weights)
+    if options.ignore is not None:
+        taken |= {column_number(source, columns, column, "ignore") for column in options.ignore}
+    layout.features = [at for at in range(len(columns)) if at not in taken]
+    is_named = layout.names is not None and 0 not in layout.unnamed
+    if options.ignore is None:
+        layout.may_number_rows = not is_named or columns[0].strip().lower() in ROW_NUMBERS
+
+
+def _marked(source: Source, header: list[str], options: Options) -> Layout:
+    """Read the marks that the writer put into the header."""
+    left_out = {column_number(source, header, c, "ignore") for c in options.ignore or ()}
+    layout = Layout([name.removeprefix(_mark(name)) for name in header])
+    if options.weight_column is not None:
+        layout.weights = column_number(source, header, options.weight_column, "weight_column")
+    for at, name in enumerate(header):
+        if at in left_out or at == layout.weights:
+            continue
+        if name.startswith(LABEL):
+            layout.labels.append(at)
+        elif name == LISTS and layout.label_lists is None:
+            layout.label_lists = at
+        elif name == WEIGHT and options.weight_column is None:
+            layout.weights = at
+        else:
+            layout.features.append(at)
+    if layout.labels and layout.label_lists is not None:
+        raise source.error(
+            f"the header has columns {LABEL}... and {LISTS} as well. Expected one kind of labels.",
+            line=1,
+        )
+    for part in (layout.labels, layout.features):
+        _refuse_repeated(source, [(layout.names or [])[at] for at in part], 1)
+    return layout
+
+
+def _mark(name: str) -> str:
+    return next((mark for mark in (LABEL, FEATURE) if name.startswith(mark)), "")
+
+
+def _header(source: Source, first: Cells, options: Options) -> list[str] | None:
+    """Return the header if the first row is one."""
+    names = [first.cell(0, at) for at in range(first.n_columns)]
+    wanted = options.header
+    if wanted not in (None, True, False):
+        raise ParameterError(
+            "The 'header' parameter of read_csv must be True, False or None. "
+            f"Got {wanted!r} instead."
+        )
+    if wanted is None:
+        wanted = _looks_like_header(names, first, options)
+    return names if wanted else None
+
+
+def _looks_like_header(names: list[str], first: Cells, options: Options) -> bool:
+    if any(_is_label_mark(name) for name in names) or _names_columns(options):
+        return True
+    lists = _list_columns(first[1:])
+    if lists:
+        return not any(_is_list(names[at]) for at in lists)
+    return not any(_is_value(name) for name in names) and any(names)
+
+
+def _names_columns(options: Options) -> bool:
+    """Tell whether the caller speaks of columns by name, which only a header gives."""
+    labels = options.labels if isinstance(options.labels, Sequence) else ()
+    if isinstance(options.labels, str):
+        return True
+    named = (*labels, options.label_column, options.weight_column, *(options.ignore or ()))
+    return any(isinstance(column, str) for column in named)
+
+
+def _is_value(text: str) -> bool:
+    from scumble.data.formats.kernels.numbers import NO_NUMBER, parse_float
+
+    data = text.strip().encode()
+    if data.lower() in (b"?", b"na", b"true", b"false") or _is_list(text):
+        return True
+    return bool(parse_float(np.frombuffer(data, np.uint8), 0, len(data))[0] != NO_NUMBER)
+
+
+def _is_list(text: str) -> bool:
+    data = text.strip().encode()
+    return len(data) > 1 and _BRACKETS.get(data[0]) == data[-1]
+
+
+def _list_columns(rows: Cells) -> list[int]:
+    """Find the columns in which every cell that is not empty has brackets around it."""
+    n = min(len(rows), _SAMPLE)
+    places = rows.places[: n * rows.n_columns].reshape(n, rows.n_columns, 2)
+    empty = places[:, :, 0] == places[:, :, 1]
+    # An empty cell may begin behind the last byte; its first and last bytes do not matter.
+    first = rows.text[np.minimum(places[:, :, 0], len(rows.text) - 1)]
+    last = rows.text[np.maximum(places[:, :, 1] - 1, 0)]
+    paired: Any = np.zeros(empty.shape, bool)
+    for left, right in _BRACKETS.items():
+        paired |= (first == left) & (last == right)
+    good = (paired | empty).all(axis=0) & (~empty).any(axis=0)
+    return [int(at) for at in np.flatnonzero(good)]
+
+
+def _only_lists(source: Source, rows: Cells, names: list[str] | None) -> int:
+    lists = _list_columns(rows)
+    if len(lists) == 1:
+        return lists[0]
+    if lists:
+        shown = ", ".join(str(at) if names is None else repr(names[at]) for at in lists[:5])
+        found = f"columns {shown} all hold lists"
+    else:
+        found = "no column holds label lists"
+    raise source.error(
+        f"which columns are labels? {found[0].upper()}{found[1:]}. Say labels=[...] (names or "
+        "numbers of the 0/1 columns), labels=-5 (the last five), or label_column=..., with "
+        "label_separator='|' if its labels are not in brackets."
+    )
+
+
+def _refuse_repeated(source: Source, names: Sequence[str], line: int) -> None:
+    seen: set[str] = set()
+    for at, name in enumerate(names):
+        if name in seen and name:
+            raise source.error(
+                f"two columns are called {name!r}. Rename one of them.", line=line, column=at + 1
+            )
+        seen.add(name)

@@ -1,0 +1,177 @@
+"""CSV as text: many rows at a time, every value quoted where it must be."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any, cast
+
+import numpy as np
+
+from scumble.data.columns import category_codes
+from scumble.data.dataset import Feature, MultilabelDataset
+from scumble.data.formats.delimited.layout import FEATURE, LABEL, LISTS, MARKS, WEIGHT
+from scumble.data.formats.number_texts import number_texts
+
+CELLS_PER_WRITE = 1_000_000
+
+
+def quoted(text: str, delimiter: str) -> str:
+    """Quote a text if it would not be read back as itself.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    delimiter : str
+        What stands between values.
+
+    Returns
+    -------
+    str
+        The text, in quotes if it holds a delimiter, quotes or a line's end, if blanks surround
+        it, or if it would pass for a missing value.
+
+    Examples
+    --------
+    >>> from scumble.data.formats.delimited.writer import quoted
+    >>> print(quoted("plain", ","), quoted("a, b", ","), quoted("", ","), quoted("NA", ","))
+    plain "a, b" "" "NA"
+    """
+    awkward = re.search(rf'[{re.escape(delimiter)}"\r\n\ufeff]|^[ \t]|[ \t]$', text)
+    if awkward or text in ("", "NA", "?"):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def header(dataset: MultilabelDataset, delimiter: str, *, lists: bool) -> str:
+    """Make the first line.
+
+    Parameters
+    ----------
+    dataset : MultilabelDataset
+        The data.
+    delimiter : str
+        What stands between values.
+    lists : bool
+        Whether labels are one column of lists; else each label is a column, marked as such.
+
+    Returns
+    -------
+    str
+        With its line end.
+    """
+    names = [
+        FEATURE + name if not name or name.startswith(MARKS) else name
+        for name in dataset.feature_names
+    ]
+    if dataset.weights is not None:
+        names.append(WEIGHT)
+    names += [LISTS] if lists else [LABEL + name for name in dataset.labels]
+    return delimiter.join(quoted(name, delimiter) for name in names) + "\n"
+
+
+def row_texts(dataset: MultilabelDataset, delimiter: str, *, lists: bool) -> Iterator[bytes]:
+    """Write the rows, many at a time.
+
+    Parameters
+    ----------
+    dataset : MultilabelDataset
+        The data.
+    delimiter : str
+        What stands between values.
+    lists : bool
+        Whether labels are one column of lists.
+
+    Yields
+    ------
+    bytes
+        Whole lines.
+    """
+    import pyarrow.compute as pc
+
+    width = dataset.n_features + (1 if lists else dataset.n_labels) + 1
+    step = max(1, CELLS_PER_WRITE // width)
+    runs = _runs(dataset.features, delimiter)
+    names = _label_texts(dataset.labels) if lists else None
+    for start in range(0, dataset.n_instances, step):
+        rows = slice(start, start + step)
+        X = cast(Any, dataset.X)[rows]
+        X = X.toarray() if dataset.is_sparse else X
+        parts = [
+            _run_texts(X[:, columns], feature, texts, delimiter) for columns, feature, texts in runs
+        ]
+        if dataset.weights is not None:
+            parts.append(number_texts(dataset.weights[rows], whole=False))
+        Y = dataset.Y[rows]
+        parts.append(_lists(Y, names) if lists else _flags(Y, delimiter))
+        lines = pc.binary_join_element_wise(*parts, delimiter)
+        yield _joined(lines, len(lines), "\n")[0].as_buffer().to_pybytes() + b"\n"
+
+
+def _runs(features: Sequence[Feature], delimiter: str) -> list[tuple[slice, Feature, Any]]:
+    """Group neighbouring numeric features, so that wide data is not written column by column."""
+    import pyarrow as pa
+
+    def key(at: int) -> tuple[int, bool]:
+        feature = features[at]
+        return (at if feature.is_categorical else -1, feature.integer)
+
+    runs = []
+    for _, group in groupby(range(len(features)), key):
+        columns = list(group)
+        first = features[columns[0]]
+        texts = [quoted(text, delimiter) for text in first.categories]
+        runs.append((slice(columns[0], columns[-1] + 1), first, pa.array(texts, pa.string())))
+    return runs
+
+
+def _run_texts(values: Any, feature: Feature, categories: Any, delimiter: str) -> Any:
+    """Write the values of one categorical, or of several numeric features, as a text a row."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    n_columns = values.shape[1]
+    flat = np.ascontiguousarray(values).ravel()
+    if feature.is_categorical:
+        codes = category_codes(feature, flat)
+        texts = categories.take(pa.array(codes, mask=codes < 0))
+    else:
+        texts = number_texts(flat, whole=feature.integer)
+    texts = pc.fill_null(texts, "")
+    return texts if n_columns == 1 else _joined(texts, n_columns, delimiter)
+
+
+def _flags(Y: Any, delimiter: str) -> Any:
+    import pyarrow as pa
+
+    dense = Y.toarray().ravel().astype(np.int8)
+    return _joined(pa.array(["0", "1"]).take(pa.array(dense)), Y.shape[1], delimiter)
+
+
+def _label_texts(labels: Sequence[str]) -> Any:
+    """Write labels as JSON, for a cell in quotes."""
+    import pyarrow as pa
+
+    texts = [json.dumps(label, ensure_ascii=False).replace('"', '""') for label in labels]
+    return pa.array(texts, pa.string())
+
+
+def _lists(Y: Any, names: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    offsets = pa.array(Y.indptr.astype(np.int32))
+    lists = pa.ListArray.from_arrays(offsets, names.take(pa.array(Y.indices)))
+    return pc.binary_join_element_wise('"[', pc.binary_join(lists, ", "), ']"', "")
+
+
+def _joined(texts: Any, width: int, separator: str) -> Any:
+    """Join runs of ``width`` texts."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    offsets = pa.array(np.arange(0, len(texts) + 1, width, dtype=np.int32))
+    return pc.binary_join(pa.ListArray.from_arrays(offsets, texts), separator)
