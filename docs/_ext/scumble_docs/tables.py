@@ -1,0 +1,167 @@
+"""Tables of what the package has, read from its registry when the documentation is built."""
+
+import inspect
+
+from numpydoc.docscrape import FunctionDoc
+
+from scumble import catalogue
+from scumble._core.errors import ScumbleError
+from scumble._core.registry import KINDS
+from scumble.data import shelf
+from scumble.data.formats.base import PARTS
+from scumble_docs.rst import MARK, literal, summary_of, table, title
+
+#: Parameters of every reader and writer; the others are a format's own options.
+COMMON = ("source", "labels", "dataset", "target")
+
+
+def what_formats_carry():
+    """Show which parts of a data set survive writing and reading again."""
+    formats = sorted(catalogue.entries("format").items())
+    head = ["", *(literal(name) for name, _ in formats)]
+    rows = [
+        [part, *(MARK if part in form.carries else "–" for _, form in formats)] for part in PARTS
+    ]
+    return table(head, rows)
+
+
+def formats_at_a_glance():
+    """List the formats, the suffixes they write, and where the file says which are labels."""
+    rows = [
+        [literal(name), form.title, " ".join(literal(suffix) for suffix in form.suffixes)]
+        for name, form in sorted(catalogue.entries("format").items())
+    ]
+    return table(["name", "what it is", "suffixes"], rows)
+
+
+def options_of_formats():
+    """Describe the options of every reader and writer that has any."""
+    parts = []
+    for name, form in sorted(catalogue.entries("format").items()):
+        found = {"read": options_of(form.read), "write": options_of(form.write)}
+        if not any(found.values()):
+            continue
+        parts.append(title(f"{literal(name)}: {form.title}", "~"))
+        for verb, options in found.items():
+            rows = [[literal(key), default, text] for key, default, text in options]
+            if rows:
+                parts.append(table([f"option of ``{verb}``", "default", "meaning"], rows))
+    return "\n".join(parts) + "\n"
+
+
+def options_of(function):
+    """List name, default and description of a reader's or writer's own options."""
+    signature = inspect.signature(function).parameters
+    options = []
+    for name, _, lines in FunctionDoc(function)["Parameters"]:
+        if name not in COMMON and name in signature:
+            default = signature[name].default
+            shown = "" if default is inspect.Parameter.empty else literal(repr(default))
+            options.append((name, shown, "\n".join(lines)))
+    return options
+
+
+def measures():
+    """List the measures with what they describe and their bounds."""
+    rows = [
+        [
+            f":func:`~scumble.measures.{name}`",
+            found.level,
+            f"{bound(found.lower)} to {bound(found.upper)}",
+            summary_of(found.function),
+        ]
+        for name, found in sorted(catalogue.entries("measure").items())
+    ]
+    return table(["measure", "one number per", "range", "what it says"], rows)
+
+
+def bound(value):
+    """Print a bound."""
+    return "∞" if value == float("inf") else f"{value:g}"
+
+
+def resamplers():
+    """List the resamplers."""
+    rows = [
+        [reference(entry), literal(name), summary_of(entry)]
+        for name, entry in sorted(catalogue.entries("resampler").items())
+    ]
+    return table(["class", "name in the catalogue", "what it does"], rows)
+
+
+def reference(thing):
+    """Refer to a class or function by the room that offers it."""
+    room = ".".join(thing.__module__.split(".")[:2])
+    return f":py:obj:`~{room}.{thing.__name__}`"
+
+
+def whole_catalogue():
+    """List every kind that has entries, with their names."""
+    rows = [
+        [literal(kind), " ".join(literal(name) for name in catalogue.names(kind))]
+        for kind in KINDS
+        if catalogue.names(kind)
+    ]
+    return table(["kind", "names"], rows, widths="15 85")
+
+
+def the_shelf():
+    """List the public data sets with the measures that are expected of them."""
+    rows = []
+    for entry in shelf.entries():
+        numbers = entry.measures
+        names = literal(entry.name) + "".join(f", {literal(alias)}" for alias in entry.aliases)
+        rows.append(
+            [
+                names,
+                entry.title,
+                f"{numbers['instances']:,}",
+                f"{numbers['labels']:,}",
+                f"{numbers['mean_ir']:,.1f}",
+                f"{numbers['scumble']:.3f}",
+                source_of(entry),
+            ]
+        )
+    head = ["name", "what it is", "instances", "labels", "MeanIR", "SCUMBLE", "comes from"]
+    return table(head, rows)
+
+
+def source_of(entry):
+    """Say how one gets a data set."""
+    if entry.name == shelf.EMBEDDED:
+        return "the package"
+    return "download" if entry.can_be_fetched else "``SCUMBLE_DATA``"
+
+
+def errors():
+    """List the errors with the built-in exceptions that also catch them."""
+    rows = []
+    for error in [ScumbleError, *subclasses(ScumbleError)]:
+        builtin = [
+            base.__name__
+            for base in error.__mro__
+            if base.__module__ == "builtins" and base not in (Exception, BaseException, object)
+        ]
+        rows.append([literal(error.__name__), literal(", ".join(builtin)), summary_of(error)])
+    return table(["error", "also caught as", "meaning"], rows)
+
+
+def subclasses(error):
+    """List all subclasses that the floor of the package defines."""
+    found = []
+    for child in error.__subclasses__():
+        if child.__module__.startswith("scumble."):
+            found += [child, *subclasses(child)]
+    return found
+
+
+PAGES = {
+    "format_table.inc": what_formats_carry,
+    "format_list.inc": formats_at_a_glance,
+    "format_options.inc": options_of_formats,
+    "measures.inc": measures,
+    "resamplers.inc": resamplers,
+    "catalogue.inc": whole_catalogue,
+    "shelf.inc": the_shelf,
+    "errors.inc": errors,
+}
