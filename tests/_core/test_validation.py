@@ -133,7 +133,7 @@ def test_any_boolean_matrix_survives(dense):
 
 def test_parameters():
     assert check_choice("a", ("a", "b"), name="x", caller="F") == "a"
-    with pytest.raises(ParameterError, match="'x' parameter of F must be one of 'a', 'b'. Got 3"):
+    with pytest.raises(ParameterError, match="'x' parameter of F must be one of 'a', 'b'"):
         check_choice(3, ("a", "b"), name="x", caller="F")
     assert check_count(np.int64(3), name="k", caller="F") == 3
     for wrong in (0, 1.5, True, "3", None):

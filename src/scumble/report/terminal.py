@@ -131,32 +131,28 @@ def render_report(report: dict[str, Any], *, width: int | None = None) -> list[L
 
 def _difficult_lines(label: dict[str, Any], width: int | None) -> list[Line]:
     times = f"{label['count']:,} instance{'' if label['count'] == 1 else 's'}"
+    masked = "masked by" if label["partners"] else "meets no majority label"
+    facts = f"{times}, IRLbl {label['irlbl']:,.1f}, SCUMBLE {significant(label['scumble'])}"
     lines: list[Line] = [
         [],
-        [
-            Segment("Difficult label "),
-            Segment(safe(label["name"]), "rare"),
-            Segment(
-                f" ({times}, IRLbl {label['irlbl']:,.1f}, SCUMBLE {significant(label['scumble'])})"
-            ),
-            Segment(" is masked by" if label["partners"] else " meets no majority label"),
-        ],
+        [Segment("Difficult label "), Segment(safe(label["name"]), "rare")],
+        [Segment(f"  {facts}; {masked}")],
     ]
     if not label["partners"]:
         return lines
     rows = [
         (
-            f"  {partner['name']}",
+            f"    {partner['name']}",
             format_number(partner["joint_count"]),
             f"{100 * partner['joint_count'] / label['count']:.0f} %",
             significant(partner["scumble"]),
         )
         for partner in label["partners"]
     ]
-    lines += table(("  majority label", "together", "share", "SCUMBLE"), rows, width=width)
+    lines += table(("    majority label", "together", "share", "SCUMBLE"), rows, width=width)
     hidden = label["n_partners"] - len(label["partners"])
     if hidden:
-        lines.append([Segment(f"  and {hidden} more", "dim")])
+        lines.append([Segment(f"    and {hidden} more", "dim")])
     return lines
 
 

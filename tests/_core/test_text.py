@@ -1,0 +1,22 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scumble._core.text import safe, shorten, width_of, wrap
+
+
+@given(st.text())
+def test_nothing_unprintable_survives(text):
+    assert safe(text).isprintable()
+    assert safe(text) == text or not text.isprintable()
+
+
+def test_escape_codes_are_shown_not_obeyed():
+    assert safe("a\x1b[2Jb\r\n\u202e") == "a\\x1b[2Jb\\r\\n\\u202e"
+
+
+def test_cells():
+    assert width_of("漢字") == 4
+    assert width_of("e\u0301") == 1
+    assert shorten("漢字漢字", 5) == "漢字…"
+    assert shorten("abc", 3) == "abc"
+    assert wrap("devel-lib is here", 10) == ["devel-lib", "is here"]
