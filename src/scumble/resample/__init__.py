@@ -1,10 +1,15 @@
 """Resamplers: ``(X, Y) -> (X', Y')`` in scikit-learn's manner."""
 
 from scumble.resample.base import BaseResampler, Resampled
+from scumble.resample.chain import compare_methods, make_chain, run_chain
+from scumble.resample.hwr import RemedialHwR
+from scumble.resample.labelset_smote import LabelsetSMOTE
+from scumble.resample.local import MLSOL, MLUL
 from scumble.resample.lp_random import LPROS, LPRUS
 from scumble.resample.ml_random import MLROS, MLRUS
 from scumble.resample.mlenn import MLeNN
 from scumble.resample.mlsmote import MLSMOTE
+from scumble.resample.mltl import MLTL
 from scumble.resample.remedial import REMEDIAL
 
 __all__ = [
@@ -13,8 +18,16 @@ __all__ = [
     "MLROS",
     "MLRUS",
     "MLSMOTE",
+    "MLSOL",
+    "MLTL",
+    "MLUL",
     "REMEDIAL",
     "BaseResampler",
+    "LabelsetSMOTE",
     "MLeNN",
+    "RemedialHwR",
     "Resampled",
+    "compare_methods",
+    "make_chain",
+    "run_chain",
 ]

@@ -184,7 +184,7 @@ def _sparse_rows(
         blocks,
         n_jobs=n_jobs,
     )
-    return _packed(starts, lengths, indices, data, values.shape[1])
+    return pack_rows(starts, lengths, indices, data, values.shape[1])
 
 
 def combine_labels(
@@ -233,13 +233,28 @@ def combine_labels(
         _blocks(n_rows),
         n_jobs=n_jobs,
     )
-    return _packed(starts, lengths, indices, np.ones(len(indices), bool), Y.shape[1])
+    return pack_rows(starts, lengths, indices, np.ones(len(indices), bool), Y.shape[1])
 
 
-def _packed(
+def pack_rows(
     starts: Array, lengths: Array, indices: Array, data: Array, n_columns: int
 ) -> sparse.csr_array:
-    """Make a sparse matrix of rows that were given more room than they needed."""
+    """Make a sparse matrix of rows that were given more room than they needed.
+
+    Parameters
+    ----------
+    starts, lengths : ndarray of int64, shape (n_rows,)
+        Where each row starts in ``indices`` and ``data``, and how many elements it has.
+    indices, data : ndarray
+        Columns, in increasing order within a row, and values.
+    n_columns : int
+        Width of the matrix.
+
+    Returns
+    -------
+    csr_array
+        In canonical form.
+    """
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     packed_indices = np.empty(indptr[-1], indices.dtype)
     packed = np.empty(indptr[-1], data.dtype)

@@ -4,7 +4,7 @@ One place for all rooms: `Space` holds rows ready for distances, `nearest` searc
 way that fits. Every way gives the same neighbours, bit for bit.
 """
 
-from scumble._core.neighbours.search import Neighbours, nearest
+from scumble._core.neighbours.search import Neighbours, distances, nearest
 from scumble._core.neighbours.space import Space
 
-__all__ = ["Neighbours", "Space", "nearest"]
+__all__ = ["Neighbours", "Space", "distances", "nearest"]

@@ -281,3 +281,27 @@ def rank_candidates(starts, candidates, queries, base, kinds, own, start, stop, 
             if row != own[query]:
                 exact = exact_dense(queries[query], base[row], kinds)
                 n_found = _insert(exact, row, n_found, rows[query], distances[query])
+
+
+@kernel
+def pairs_dense(a, b, rows, kinds, squared):
+    """Squared distances of the rows of ``a`` from the given rows of ``b``."""
+    for at in range(len(rows)):
+        squared[at] = exact_dense(a[at], b[rows[at]], kinds)
+
+
+@kernel
+def pairs_sparse(
+    a_indptr, a_indices, a_data, b_indptr, b_indices, b_data, rows, zeros, kinds, squared
+):
+    """Squared distances of the sparse rows of ``a`` from the given rows of ``b``."""
+    for at in range(len(rows)):
+        row = rows[at]
+        squared[at] = exact_sparse(
+            a_indices[a_indptr[at] : a_indptr[at + 1]],
+            a_data[a_indptr[at] : a_indptr[at + 1]],
+            b_indices[b_indptr[row] : b_indptr[row + 1]],
+            b_data[b_indptr[row] : b_indptr[row + 1]],
+            zeros,
+            kinds,
+        )

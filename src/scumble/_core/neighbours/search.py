@@ -123,6 +123,43 @@ def nearest(
     return Neighbours(found, np.sqrt(squared))
 
 
+def distances(space: Space, others: Space, rows: Array) -> Array:
+    """Take the distance of each of some rows from a row of a space.
+
+    Parameters
+    ----------
+    space : Space
+        Where the rows are.
+    others : Space
+        Rows placed in it (see `Space.place`).
+    rows : ndarray of int
+        For each of the others the row it is compared with.
+
+    Returns
+    -------
+    ndarray of float64
+        The distances that `nearest` takes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scumble._core.neighbours import Space, distances
+    >>> space = Space.of(np.array([[0.0], [2.0]]))
+    >>> distances(space, space.place(np.array([[1.0], [1.0]])), np.array([0, 1]))
+    array([0.5, 0.5])
+    """
+    kinds = np.where(space.n_values > 0, kernels.MISMATCH, kernels.SQUARE).astype(np.int8)
+    squared = np.empty(len(rows))
+    a, b = others.values, space.values
+    if space.is_sparse:
+        zeros = np.zeros(len(kinds))
+        first, second = ((part.indptr, part.indices, part.data) for part in (a, b))
+        kernels.pairs_sparse(*first, *second, rows, zeros, kinds, squared)
+    else:
+        kernels.pairs_dense(a, b, rows, kinds, squared)
+    return np.sqrt(squared)
+
+
 def _task(
     space: Space,
     n_neighbors: int,

@@ -1,0 +1,168 @@
+"""Several resamplers in order, and all of them side by side."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from scumble._core.errors import ParameterError, ScumbleError
+from scumble._core.registry import registered
+from scumble.data import MultilabelDataset
+from scumble.measures.summary import characterize
+from scumble.resample.base import BaseResampler
+
+MEASURES = ("n_instances", "mean_ir", "max_ir", "cvir", "scumble")
+
+
+def make_chain(methods: str, **parameters: Any) -> list[BaseResampler]:
+    """Turn names separated by ``+`` into resamplers.
+
+    Parameters
+    ----------
+    methods : str
+        Such as ``"mlsmote"`` or ``"remedial+mlsmote"``; case does not matter.
+    **parameters : object
+        Parameters by name. Each resampler gets those it has; None leaves the default. A
+        parameter that none of them has is refused.
+
+    Returns
+    -------
+    list of BaseResampler
+        In the order of their names.
+
+    Raises
+    ------
+    ParameterError
+        If a name is not known, or a parameter fits none of the resamplers.
+
+    Examples
+    --------
+    >>> from scumble.resample import make_chain
+    >>> make_chain("remedial+mlsmote", n_neighbors=3, random_state=1)
+    [REMEDIAL(), MLSMOTE(n_neighbors=3, random_state=1)]
+    """
+    chain = [_make(name.strip()) for name in methods.split("+")]
+    for name, value in parameters.items():
+        owners = [step for step in chain if name in step.get_params(deep=False)]
+        if not owners and value is not None and name not in ("random_state", "n_jobs"):
+            known = sorted({key for step in chain for key in step.get_params(deep=False)})
+            raise ParameterError(
+                f"No method of {methods!r} has a parameter {name!r}. "
+                f"Known are: {', '.join(known) or 'none'}."
+            )
+        for step in owners if value is not None else ():
+            step.set_params(**{name: value})
+    for step in chain:
+        step._check_parameters()
+    return chain
+
+
+def run_chain(data: MultilabelDataset, chain: Sequence[BaseResampler]) -> MultilabelDataset:
+    """Run resamplers one after another on a data set.
+
+    Parameters
+    ----------
+    data : MultilabelDataset
+        The data; not changed.
+    chain : sequence of BaseResampler
+        See `make_chain`.
+
+    Returns
+    -------
+    MultilabelDataset
+        After the last one.
+
+    Examples
+    --------
+    >>> from scumble import MultilabelDataset
+    >>> from scumble.resample import make_chain, run_chain
+    >>> data = MultilabelDataset([[0.0], [1.0], [2.0]], [[1, 0], [1, 0], [1, 1]])
+    >>> len(run_chain(data, make_chain("remedial+mlros", percent=40, random_state=0)))
+    5
+    """
+    for step in chain:
+        data = step.resample(data)
+    return data
+
+
+def compare_methods(
+    data: MultilabelDataset, methods: Sequence[str] | None = None, **parameters: Any
+) -> list[dict[str, Any]]:
+    """Run methods on a data set, each on its own, and compare what comes out.
+
+    Parameters
+    ----------
+    data : MultilabelDataset
+        The data.
+    methods : sequence of str, optional
+        Names or chains of names, see `make_chain`; by default all resamplers there are.
+    **parameters : object
+        Given to every method that has them.
+
+    Returns
+    -------
+    list of dict
+        First the data as it is (method ``"none"``), then one row per method: ``method``,
+        ``n_instances``, ``n_added``, ``n_removed``, ``mean_ir``, ``max_ir``, ``cvir``,
+        ``scumble``, ``seconds``, and ``error``, None or why the method failed.
+
+    Examples
+    --------
+    >>> from scumble import MultilabelDataset
+    >>> from scumble.resample import compare_methods
+    >>> data = MultilabelDataset([[0.0], [1.0], [2.0]], [[1, 0], [1, 0], [1, 1]])
+    >>> for row in compare_methods(data, ["remedial", "mlros"], percent=40, random_state=0):
+    ...     print(row["method"], row["n_instances"], round(row["scumble"], 3))
+    none 3 0.045
+    remedial 4 0.0
+    mlros 4 0.029
+    """
+    names = list(registered("resampler")) if methods is None else list(methods)
+    return [_row("none", data, [], 0.0), *(_try(data, name, parameters) for name in names)]
+
+
+def _try(data: MultilabelDataset, name: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Run one method; a method that cannot treat the data says why."""
+    chain = make_chain(name, **_fitting(name, parameters))
+    started = time.perf_counter()
+    try:
+        after = run_chain(data, chain)
+    except ScumbleError as error:
+        return {"method": name, "error": str(error)}
+    return _row(name, after, chain, time.perf_counter() - started)
+
+
+def _row(
+    name: str, data: MultilabelDataset, chain: Sequence[BaseResampler], seconds: float
+) -> dict[str, Any]:
+    summary = characterize(data.Y)
+    return {
+        "method": name,
+        "n_added": sum(step.n_added_ for step in chain),
+        "n_removed": sum(step.n_removed_ for step in chain),
+        **{measure: getattr(summary, measure) for measure in MEASURES},
+        "seconds": seconds,
+        "error": None,
+    }
+
+
+def _make(name: str) -> BaseResampler:
+    known = registered("resampler")
+    if name.lower() not in known:
+        raise ParameterError(
+            f"There is no resampler {name!r}. Known are: {', '.join(known)}; "
+            "several are separated by '+'."
+        )
+    made: BaseResampler = known[name.lower()]()
+    return made
+
+
+def _fitting(methods: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Keep the parameters that one of the methods has."""
+    steps = [_make(name.strip()) for name in methods.split("+")]
+    return {
+        name: value
+        for name, value in parameters.items()
+        if any(name in step.get_params(deep=False) for step in steps)
+    }

@@ -1,0 +1,136 @@
+"""REMEDIAL-HwR: decouple first, then resample."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from scumble._core.errors import ParameterTypeError
+from scumble.data import Feature
+from scumble.resample.base import BaseResampler, Resampled
+from scumble.resample.mlsmote import MLSMOTE
+from scumble.resample.remedial import REMEDIAL
+
+Array = np.ndarray[Any, Any]
+
+
+class RemedialHwR(BaseResampler):
+    r"""Run REMEDIAL, then another resampler on the result.
+
+    Resampling a row with rare and frequent labels changes both. REMEDIAL takes such rows apart
+    first, so that the resampler after it works on rows that are one or the other.
+
+    Parameters
+    ----------
+    resampler : BaseResampler or None
+        What runs after REMEDIAL; by default `MLSMOTE`.
+    passes : int
+        How often REMEDIAL is repeated.
+    one_sided : {"clone", "keep"}
+        What REMEDIAL does with rows that have only frequent or only rare labels.
+    random_state : int, Generator, RandomState or None
+        Given to the resampler where it is not None and the resampler draws.
+
+    Attributes
+    ----------
+    sample_indices_ : ndarray of int64
+        The input row each output row comes from; synthetic rows name their seed.
+    n_added_, n_removed_ : int
+        Rows more, and input rows of which nothing is left.
+    remedial_, resampler_ : BaseResampler
+        The two steps, after use.
+    n_halves_, n_halves_removed_ : int
+        Rows that REMEDIAL's splits left behind (two a split), and how many of them the resampler
+        removed.
+
+    See Also
+    --------
+    REMEDIAL : The first step.
+
+    Notes
+    -----
+    The paper [1]_ combines REMEDIAL with ML-ROS, ML-RUS and MLSMOTE; any resampler of
+    `scumble.resample` will do here. The two halves of a split row lie at distance 0 with
+    disjoint labels. A method that cleans by neighbours, such as `MLeNN` or `MLTL`, takes them
+    for noise and removes many of them: `n_halves_removed_` tells.
+
+    References
+    ----------
+    .. [1] Charte, F., Rivera, A. J., del Jesus, M. J., & Herrera, F. (2019). REMEDIAL-HwR:
+       tackling multilabel imbalance through label decoupling and data resampling
+       hybridization. *Neurocomputing*, 326-327.
+
+    Examples
+    --------
+    REMEDIAL splits the third row, and ML-ROS then clones the half that has the rare label. (The
+    rows are five by then, so that 25 % of them is one.)
+
+    >>> import numpy as np
+    >>> from scumble.resample import MLROS, RemedialHwR
+    >>> X = np.array([[0], [1], [2], [3]])
+    >>> Y = np.array([[1, 0, 0], [1, 1, 0], [1, 0, 1], [1, 1, 0]])
+    >>> sampler = RemedialHwR(MLROS(percent=25), random_state=0)
+    >>> X_new, Y_new = sampler.fit_resample(X, Y)
+    >>> X_new.ravel(), Y_new[-1]
+    (array([0, 1, 2, 3, 2, 2]), array([0, 0, 1]))
+    """
+
+    def __init__(
+        self,
+        resampler: BaseResampler | None = None,
+        *,
+        passes: int = 1,
+        one_sided: Literal["clone", "keep"] = "clone",
+        random_state: Any = None,
+    ) -> None:
+        self.resampler = resampler
+        self.passes = passes
+        self.one_sided = one_sided
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        REMEDIAL(passes=self.passes, one_sided=self.one_sided)._check_parameters()
+        if self.resampler is not None and not isinstance(self.resampler, BaseResampler):
+            raise ParameterTypeError(
+                "The 'resampler' parameter of RemedialHwR must be a resampler of "
+                f"scumble.resample or None. Got {self.resampler!r} instead."
+            )
+        self._second()._check_parameters()
+
+    def _check_features(self, X: Any) -> None:
+        self._second()._check_features(X)
+
+    def _second(self) -> BaseResampler:
+        """Make the resampler that runs after REMEDIAL."""
+        second = MLSMOTE() if self.resampler is None else clone(self.resampler)
+        if self.random_state is not None and "random_state" in second.get_params(deep=False):
+            second.set_params(random_state=self.random_state)
+        return second
+
+    def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
+        return self._resample_described(X, Y, None)
+
+    def _resample_described(
+        self, X: Any, Y: sparse.csr_array, features: Sequence[Feature] | None
+    ) -> Resampled:
+        self.remedial_ = REMEDIAL(passes=self.passes, one_sided=self.one_sided)
+        self.resampler_ = self._second()
+        decoupled = self.remedial_._run(X, Y)
+        halves = _halves(decoupled.sample_indices, Y.shape[0])
+        between = self.remedial_._gather(X, decoupled)
+        result = self.resampler_._run(between, decoupled.Y, features)
+        is_left = np.zeros(len(decoupled.sample_indices), bool)
+        is_left[result.sample_indices] = True
+        self.n_halves_ = int(halves.sum())
+        self.n_halves_removed_ = int((halves & ~is_left).sum())
+        sources = decoupled.sample_indices[result.sample_indices]
+        return Resampled(sources, result.Y, result.synthetic)
+
+
+def _halves(sources: Array, n_rows: int) -> Array:
+    """Tell which rows after REMEDIAL are parts of a row that was split."""
+    return np.bincount(sources, minlength=n_rows)[sources] > 1

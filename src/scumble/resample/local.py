@@ -1,0 +1,433 @@
+"""MLSOL and MLUL: resampling by what the neighbourhood of a row says of its labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.neighbours import Space, distances, nearest
+from scumble._core.parallel import row_blocks, run
+from scumble._core.validation import check_count
+from scumble.measures.imbalance import label_counts
+from scumble.resample.base import Resampled
+from scumble.resample.by_distance import _DistanceResampler
+from scumble.resample.features import Features
+from scumble.resample.kernels import local as kernels
+from scumble.resample.percent import check_percent, rows_in_percent
+from scumble.resample.synthesis import Seeds, pack_rows, synthesize
+
+Array = np.ndarray[Any, Any]
+
+
+class MLSOL(_DistanceResampler):
+    r"""Add synthetic rows where rare label values meet resistance in their neighbourhood.
+
+    Rows whose rare label values are surrounded by other values (but not entirely) are likely
+    seeds. A new row lies between a seed and one of its neighbours; where the two disagree on a
+    label, the kind of neighbourhood decides how far the rare value reaches.
+
+    Parameters
+    ----------
+    percent : float
+        How many rows to add, in percent of the rows there are.
+    n_neighbors : int
+        How many neighbours make a neighbourhood.
+    scale : bool
+        Whether numeric columns are scaled to [0, 1] before distances are taken.
+    categorical_features : None, indices, names, mask or mapping
+        The columns of ``X`` that hold codes; see `MLSMOTE`.
+    random_state : int, Generator, RandomState or None
+        Where the draws come from; the same number gives the same rows.
+    n_jobs : int or None
+        Threads; they change the time and never the result.
+
+    Attributes
+    ----------
+    sample_indices_ : ndarray of int64
+        The input row each output row comes from: all rows in order, then the seed of each
+        synthetic row.
+    n_added_, n_removed_ : int
+        Synthetic rows; 0.
+    weights_ : ndarray of float64, shape (n_samples,)
+        The weights by which seeds are drawn.
+
+    See Also
+    --------
+    MLUL : Removes rows by the same weights.
+    MLSMOTE : Chooses seeds by rare labels alone.
+
+    Notes
+    -----
+    The rarer value of a label is its minority value (1 where both are equally frequent). Where
+    row :math:`i` holds it, :math:`C_{ij}` is the share of its :math:`k` nearest rows with the
+    other value; :math:`S_{ij} = C_{ij} / \sum C` over the label's minority cells with
+    :math:`C < 1`, and :math:`w_i = \sum_j S_{ij}` (cells with :math:`C = 1`, outliers, add
+    nothing). Minority cells are *safe* (:math:`C < 0.3`), *borderline* (:math:`< 0.7`), *rare*
+    (:math:`< 1`) or *outliers*; a rare cell with a safe or borderline minority neighbour becomes
+    borderline, until none is left.
+
+    :math:`T = \lfloor n P / 100 \rfloor` times a seed is drawn by :math:`w` and a partner among
+    its neighbours. Numeric features are interpolated with a fresh factor each (rounded in
+    integer columns), nominal ones are the seed's or the partner's by the toss of a coin. Labels
+    the two share are copied. Else let :math:`d` be the new row's distance from the one that
+    holds the minority value, over the sum of its distances from both (0 where both are 0): that
+    value is taken if :math:`d \le 0.5` in a safe cell, if :math:`d \le 0.75` in a borderline
+    one, always in a rare one, never in an outlier. Where all weights are 0 the data comes back
+    unchanged. Nominal columns differ by 0 or 1.
+
+    The rules are those of the paper [1]_. (The R package mldr.resampling drops the first
+    synthetic row and squares the sum of differences instead of summing squares.)
+
+    References
+    ----------
+    .. [1] Liu, B., & Tsoumakas, G. (2019). Synthetic oversampling of multi-label data based on
+       local label distribution. *ECML PKDD 2019*, LNCS 11907.
+
+    Examples
+    --------
+    Of the rows with the label, only the one at 4 has a neighbour without it (row 3): it alone can
+    be a seed. One of its two neighbours is opposed, so it is borderline, and its label reaches
+    three quarters of the way to row 3: to 3.28, but not to 3.08.
+
+    >>> import numpy as np
+    >>> from scumble.resample import MLSOL
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [4.9], [5.9]])
+    >>> Y = np.array([[0], [0], [0], [0], [1], [1], [1]])
+    >>> sampler = MLSOL(percent=30, n_neighbors=2, random_state=9)
+    >>> X_new, Y_new = sampler.fit_resample(X, Y)
+    >>> sampler.weights_
+    array([0., 0., 0., 0., 1., 0., 0.])
+    >>> X_new[7:].round(2).tolist(), Y_new[7:].tolist()
+    ([[3.28], [3.08]], [[1], [0]])
+    """
+
+    def __init__(
+        self,
+        *,
+        percent: float = 25,
+        n_neighbors: int = 5,
+        scale: bool = True,
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.percent = percent
+        self.n_neighbors = n_neighbors
+        self.scale = scale
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_percent(self.percent, caller="MLSOL")
+        check_count(self.n_neighbors, name="n_neighbors", caller="MLSOL")
+
+    def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
+        everything = np.arange(Y.shape[0])
+        space = features.space(scale=self.scale)
+        near = nearest(space, self.n_neighbors, n_jobs=self.n_jobs).rows
+        local = look_around(Y, near, n_jobs=self.n_jobs)
+        self.weights_ = local.weights
+        wanted = rows_in_percent(self.percent, Y.shape[0])
+        if not local.weights.any() or wanted == 0:
+            return Resampled(everything, Y.copy())
+        rng = self._generator()
+        drawn = draw_by_weight(local.weights, wanted, rng)
+        seeds = Seeds(drawn, near[drawn], np.full(wanted, near.shape[1]))
+        partners = seeds.draw_partners(rng)
+        synthetic = synthesize(features, seeds, partners, rng, nominal="coin", n_jobs=self.n_jobs)
+        labels = _inherit(local, space, space.place(synthetic), drawn, partners)
+        return Resampled(
+            np.concatenate([everything, drawn]),
+            sparse.vstack([Y, labels], format="csr"),
+            features.decode(synthetic, drawn),
+        )
+
+
+class MLUL(_DistanceResampler):
+    r"""Remove rows, most likely those that neither need nor give support in their neighbourhood.
+
+    The counterpart of `MLSOL`: rows stay by chance, the more likely the harder their own rare
+    label values are to learn and the more they support those of the rows around them.
+
+    Parameters
+    ----------
+    percent : float
+        How many rows to remove, in percent of the rows there are.
+    n_neighbors : int
+        How many neighbours make a neighbourhood.
+    scale : bool
+        Whether numeric columns are scaled to [0, 1] before distances are taken.
+    categorical_features : None, indices, names, mask or mapping
+        The columns of ``X`` that hold codes; see `MLSMOTE`.
+    random_state : int, Generator, RandomState or None
+        Where the draws come from; the same number gives the same rows.
+    n_jobs : int or None
+        Threads; they change the time and never the result.
+
+    Attributes
+    ----------
+    sample_indices_ : ndarray of int64
+        The input rows that stay, in order.
+    n_added_, n_removed_ : int
+        0; rows removed.
+    weights_ : ndarray of float64, shape (n_samples,)
+        The weights by which the rows that stay are drawn.
+
+    See Also
+    --------
+    MLSOL : Adds rows by the same weights.
+
+    Notes
+    -----
+    :math:`C`, :math:`S` and :math:`w` are those of `MLSOL`. The support of row :math:`i` is
+    :math:`u_i`, the mean over the rows :math:`r` that have :math:`i` among their :math:`k`
+    nearest of :math:`\sum_j \pm S_{rj}`: plus where :math:`i` holds the same minority value and
+    is no outlier in it, else minus (0 where no row has :math:`i` as a neighbour). With
+    :math:`v = w + u`, shifted so that the smallest is 0, :math:`n - \lfloor n P / 100 \rfloor`
+    rows are drawn by :math:`v` without replacement [1]_. Rows of weight 0 are drawn, each as
+    likely as the others, only when no other row is left.
+
+    References
+    ----------
+    .. [1] Liu, B., Blekas, K., & Tsoumakas, G. (2022). Multi-label sampling based on local label
+       imbalance. *Pattern Recognition*, 122.
+
+    Examples
+    --------
+    Of the rows with the label, only the one at 4 has a neighbour without it: w is 1 there and 0
+    elsewhere. Its neighbours are row 5, which supports it (+1), and row 3, which does not (-1).
+    Row 5 is also a neighbour of row 6, and row 3 of row 2, which need nothing: u is 1/2 and -1/2
+    there. Shifted by 1/2, the smallest weight is 0.
+
+    >>> import numpy as np
+    >>> from scumble.resample import MLUL
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [4.9], [5.9]])
+    >>> Y = np.array([[0], [0], [0], [0], [1], [1], [1]])
+    >>> sampler = MLUL(percent=15, n_neighbors=2, random_state=0)
+    >>> X_new, Y_new = sampler.fit_resample(X, Y)
+    >>> sampler.weights_.round(2)
+    array([0.5, 0.5, 0.5, 0. , 1.5, 1. , 0.5])
+    >>> sampler.n_removed_
+    1
+    """
+
+    def __init__(
+        self,
+        *,
+        percent: float = 25,
+        n_neighbors: int = 5,
+        scale: bool = True,
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.percent = percent
+        self.n_neighbors = n_neighbors
+        self.scale = scale
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_percent(self.percent, caller="MLUL", maximum=100)
+        check_count(self.n_neighbors, name="n_neighbors", caller="MLUL")
+
+    def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
+        n_rows = Y.shape[0]
+        space = features.space(scale=self.scale)
+        near = nearest(space, self.n_neighbors, n_jobs=self.n_jobs).rows
+        weights = _keeping_weights(look_around(Y, near, n_jobs=self.n_jobs))
+        self.weights_ = weights
+        n_kept = n_rows - rows_in_percent(self.percent, n_rows)
+        rows = np.sort(draw_without_replacement(weights, n_kept, self._generator()))
+        return Resampled(rows, Y[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Local:
+    """What the neighbourhoods say of the minority cells.
+
+    Attributes
+    ----------
+    cells : csr_array of bool
+        True where a row holds the minority value of a label.
+    flipped : ndarray of int64
+        The labels whose minority value is 0, in order.
+    neighbours : ndarray of int64, shape (n_samples, k)
+        The nearest rows of each row.
+    types : ndarray of int8
+        Safe, borderline, rare or outlier, for each stored cell.
+    shares : ndarray of float64
+        S for each stored cell.
+    weights : ndarray of float64, shape (n_samples,)
+        w, the sums of S.
+    """
+
+    cells: sparse.csr_array
+    flipped: Array
+    neighbours: Array
+    types: Array
+    shares: Array
+    weights: Array
+
+
+def look_around(Y: sparse.csr_array, neighbours: Array, *, n_jobs: int | None) -> Local:
+    """Compute C, S, w and the types of all minority cells.
+
+    Parameters
+    ----------
+    Y : csr_array of bool
+        Labels in canonical form.
+    neighbours : ndarray of int64, shape (n_samples, k)
+        The nearest rows of each row.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    Local
+        All of it; without neighbours no row has a weight.
+    """
+    n_rows, n_labels = Y.shape
+    flipped = np.flatnonzero(2 * label_counts(Y) > n_rows)
+    cells = flip_labels(Y, flipped)
+    n_opposed = np.zeros(cells.nnz, np.int64)
+    run(
+        lambda block: kernels.count_opposed(
+            cells.indptr, cells.indices, neighbours, n_labels, *block, n_opposed
+        ),
+        row_blocks(cells.indptr, max(1, cells.nnz // 20_000)),
+        n_jobs=n_jobs,
+    )
+    # Without neighbours nothing can be said: all cells count as outliers.
+    k = neighbours.shape[1]
+    opposed = n_opposed / k if k else np.ones(cells.nnz)
+    shares, weights = np.empty(cells.nnz), np.empty(n_rows)
+    kernels.weigh(cells.indptr, cells.indices, opposed, np.zeros(n_labels), shares, weights)
+    types = np.empty(cells.nnz, np.int8)
+    kernels.name_types(opposed, types)
+    kernels.soften_rare(cells.indptr, cells.indices, neighbours, types)
+    return Local(cells, flipped, neighbours, types, shares, weights)
+
+
+def flip_labels(Y: sparse.csr_array, labels: Array) -> sparse.csr_array:
+    """Exchange 0 and 1 in some labels; doing it twice gives the labels back.
+
+    Parameters
+    ----------
+    Y : csr_array of bool
+        Labels in canonical form.
+    labels : ndarray of int
+        The labels to flip, in increasing order.
+
+    Returns
+    -------
+    csr_array of bool
+        In canonical form.
+    """
+    if not len(labels):
+        return Y
+    is_flipped = np.zeros(Y.shape[1], bool)
+    is_flipped[labels] = True
+    indptr = np.empty(Y.shape[0] + 1, np.int64)
+    kernels.count_flipped(Y.indptr, Y.indices, is_flipped, len(labels), indptr)
+    indices = np.empty(indptr[-1], Y.indices.dtype)
+    kernels.flip(Y.indptr, Y.indices, is_flipped, labels, indptr, indices)
+    return sparse.csr_array((np.ones(len(indices), bool), indices, indptr), shape=Y.shape)
+
+
+def draw_by_weight(weights: Array, amount: int, rng: np.random.Generator) -> Array:
+    """Draw rows with replacement, each as likely as its weight says.
+
+    Parameters
+    ----------
+    weights : ndarray of float64
+        At least 0, not all 0.
+    amount : int
+        How many to draw.
+    rng : Generator
+        Takes one draw a row.
+
+    Returns
+    -------
+    ndarray of int64
+        The rows drawn.
+    """
+    upto = np.cumsum(weights)
+    drawn = np.searchsorted(upto, rng.random(amount) * upto[-1], side="right")
+    # Rounding may reach past the end: the last row that has a weight takes it.
+    return np.minimum(drawn, np.flatnonzero(weights)[-1])
+
+
+def draw_without_replacement(weights: Array, amount: int, rng: np.random.Generator) -> Array:
+    """Draw rows without replacement, each time in proportion to the weights of those left.
+
+    Parameters
+    ----------
+    weights : ndarray of float64
+        At least 0. Rows of weight 0 are drawn last, in random order.
+    amount : int
+        How many to draw.
+    rng : Generator
+        Takes two draws per row.
+
+    Returns
+    -------
+    ndarray of int64
+        The rows drawn.
+    """
+    waiting = rng.standard_exponential(len(weights))
+    # The row with the least waiting time over weight comes first: the same as drawing one by one.
+    times = np.full(len(weights), np.inf)
+    np.divide(waiting, weights, out=times, where=weights > 0)
+    return np.lexsort((rng.random(len(weights)), times))[:amount]
+
+
+def _keeping_weights(local: Local) -> Array:
+    cells = local.cells
+    support = np.zeros(cells.shape[0])
+    n_askers = np.zeros(cells.shape[0], np.int64)
+    kernels.sum_support(
+        cells.indptr,
+        cells.indices,
+        local.neighbours,
+        local.shares,
+        local.types,
+        support,
+        n_askers,
+    )
+    weights = local.weights + support / np.maximum(n_askers, 1)
+    return weights - weights.min() if len(weights) else weights
+
+
+def _inherit(
+    local: Local, space: Space, synthetic: Space, seeds: Array, partners: Array
+) -> sparse.csr_array:
+    """Choose the labels of synthetic rows."""
+    cells = local.cells
+    to_seed, to_partner = (distances(space, synthetic, rows) for rows in (seeds, partners))
+    in_row = np.diff(cells.indptr).astype(np.int64)
+    room = in_row[seeds] + in_row[partners]
+    starts = np.cumsum(room) - room
+    indices = np.empty(int(room.sum()), cells.indices.dtype)
+    lengths = np.empty(len(seeds), np.int64)
+    kernels.inherit_cells(
+        cells.indptr,
+        cells.indices,
+        local.types,
+        seeds,
+        partners,
+        to_seed,
+        to_partner,
+        starts,
+        indices,
+        lengths,
+    )
+    present = np.ones(len(indices), bool)
+    return flip_labels(pack_rows(starts, lengths, indices, present, cells.shape[1]), local.flipped)
