@@ -1,0 +1,199 @@
+"""A tree as text, in the manner of WEKA."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from scumble._core.errors import ParameterError
+
+Array = np.ndarray[Any, Any]
+
+
+def export_text(
+    classifier: Any,
+    *,
+    feature_names: Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
+    value_names: Sequence[Sequence[str] | None] | None = None,
+) -> str:
+    """Print a tree: a line per branch, its class and weight at the leaves.
+
+    ``humidity <= 70: yes (6.0/1.0)`` is a leaf that six training rows reached, one of them not
+    of class *yes*.
+
+    Parameters
+    ----------
+    classifier : C45Classifier
+        A fitted tree.
+    feature_names : sequence of str, optional
+        Names of the columns; by default those seen when fitting, or x0, x1, ...
+    class_names : sequence of str, optional
+        Names of the classes; by default the classes themselves.
+    value_names : sequence, optional
+        For each nominal column the names of its values, None elsewhere.
+
+    Returns
+    -------
+    str
+        Several lines.
+
+    Examples
+    --------
+    >>> from scumble.learn import C45Classifier, export_text
+    >>> tree = C45Classifier().fit([[1], [2], [3], [4]], ["a", "a", "b", "b"])
+    >>> print(export_text(tree, feature_names=["size"]).splitlines()[3])
+    size <= 2: a (2.0)
+    """
+    check_is_fitted(classifier)
+    tree = classifier.tree_
+    labels = TreeLabels(classifier, feature_names, class_names, value_names)
+    kind = "pruned" if classifier.prune else "unpruned"
+    lines = [f"C4.5 {kind} tree", "-" * 18]
+    lines.append(f": {labels.leaf(0)}" if tree.feature[0] < 0 else "")
+    waiting = [(node, 0) for node in reversed(_children(tree, 0))]
+    while waiting:
+        node, depth = waiting.pop()
+        line = "|   " * depth + labels.question(int(tree.parent[node])) + labels.answer(node)
+        if tree.feature[node] < 0:
+            line += f": {labels.leaf(node)}"
+        lines.append(line)
+        waiting.extend((child, depth + 1) for child in reversed(_children(tree, node)))
+    lines += ["", f"Number of Leaves  : \t{tree.n_leaves}", ""]
+    lines += [f"Size of the tree : \t{tree.n_nodes}", ""]
+    return "\n".join(lines)
+
+
+class TreeLabels:
+    """The words for a tree's nodes and branches, shared by text and drawing.
+
+    Parameters
+    ----------
+    classifier : C45Classifier
+        A fitted tree.
+    feature_names, class_names, value_names
+        As in `export_text`.
+    """
+
+    def __init__(
+        self,
+        classifier: Any,
+        feature_names: Sequence[str] | None = None,
+        class_names: Sequence[str] | None = None,
+        value_names: Sequence[Sequence[str] | None] | None = None,
+    ) -> None:
+        self.tree = classifier.tree_
+        self.codes = classifier._codes
+        n_features = classifier.n_features_in_
+        default = getattr(classifier, "feature_names_in_", [f"x{at}" for at in range(n_features)])
+        self.features = _names(feature_names, default, "feature_names")
+        self.classes = _names(class_names, classifier.classes_, "class_names")
+        self.values = value_names
+
+    def question(self, node: int) -> str:
+        """Name the column an inner node asks for."""
+        return str(self.features[self.tree.feature[node]])
+
+    def answer(self, node: int) -> str:
+        """Name the branch that leads to a node."""
+        parent = self.tree.parent[node]
+        turn = int(node - self.tree.first[parent])
+        cut = self.tree.cut[parent]
+        if not math.isnan(cut):
+            return f" {'>' if turn else '<='} {six_decimals(cut)}"
+        column = self.tree.feature[parent]
+        if self.values is not None and self.values[column] is not None:
+            return f" = {self.values[column][turn]}"
+        return f" = {self.codes.value_name(column, turn)}"
+
+    def leaf(self, node: int) -> str:
+        """Name the class of a leaf, its weight and the weight of other classes."""
+        counts = self.tree.counts[node]
+        total = counts.sum()
+        source = counts
+        if total <= 1e-6 and self.tree.parent[node] >= 0:
+            source = self.tree.counts[self.tree.parent[node]]
+        best = first_above(source)
+        wrong = total - counts[best]
+        text = f"{self.classes[best]} ({two_decimals(total)}"
+        return text + (f"/{two_decimals(wrong)})" if wrong > 1e-6 else ")")
+
+
+def first_above(counts: Array) -> int:
+    """Find the first class that outweighs those before it by more than 1e-6.
+
+    Parameters
+    ----------
+    counts : array
+        Weight of each class.
+
+    Returns
+    -------
+    int
+        Its number.
+    """
+    best, most = 0, 0.0
+    for at, weight in enumerate(counts):
+        if weight - most > 1e-6:
+            best, most = at, float(weight)
+    return best
+
+
+def two_decimals(value: float) -> str:
+    """Round to two decimals and write as Java writes a double.
+
+    Parameters
+    ----------
+    value : float
+        A number >= 0.
+
+    Returns
+    -------
+    str
+        Such as ``12.0`` or ``1.234E7``.
+    """
+    rounded = math.floor(value * 100 + 0.5) / 100
+    if rounded < 1e7:
+        return repr(float(rounded)) if rounded >= 1e-3 or rounded == 0 else f"{rounded:E}"
+    digits, _, exponent = f"{rounded!r}".partition("e")
+    power = math.floor(math.log10(rounded))
+    if not exponent:
+        plain = digits.replace(".", "").rstrip("0") or "0"
+        digits = f"{plain[0]}.{plain[1:] or '0'}"
+    return f"{digits}E{power}"
+
+
+def six_decimals(value: float) -> str:
+    """Write a cut with up to six decimals and no trailing zeros.
+
+    Parameters
+    ----------
+    value : float
+        A number.
+
+    Returns
+    -------
+    str
+        Such as ``2.5`` or ``-0.000125``.
+    """
+    text = f"{value:.6f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def _names(given: Sequence[str] | None, default: Sequence[Any], what: str) -> list[str]:
+    if given is not None and len(given) != len(default):
+        raise ParameterError(
+            f"The {what!r} parameter of export_text must have {len(default)} entries. "
+            f"Got {len(given)} instead."
+        )
+    return [str(name) for name in (default if given is None else given)]
+
+
+def _children(tree: Any, node: int) -> list[int]:
+    if tree.feature[node] < 0:
+        return []
+    return list(range(tree.first[node], tree.first[node] + tree.width[node]))

@@ -1,0 +1,266 @@
+"""Features of any container as numbers and codes; missing values stay missing (NaN)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.categorical import resolve_categorical
+from scumble._core.errors import DataError
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureCodes:
+    """What was learnt about the columns when fitting.
+
+    Attributes
+    ----------
+    n_values : ndarray of int64, shape (n_features,)
+        Number of values of a nominal column, 0 for a numeric one.
+    categories : tuple
+        For each column of a frame the values its codes stand for; None where the data itself
+        holds codes or numbers.
+    names : tuple of str or None
+        Column names.
+    """
+
+    n_values: Array
+    categories: tuple[tuple[Any, ...] | None, ...]
+    names: tuple[str, ...] | None = None
+
+    def value_name(self, column: int, code: int) -> str:
+        """Name one value of a nominal column.
+
+        Parameters
+        ----------
+        column, code : int
+            Which.
+
+        Returns
+        -------
+        str
+            The category, or the code itself.
+        """
+        known = self.categories[column]
+        return str(code) if known is None else str(known[code])
+
+
+def frame_of(X: Any) -> Any:
+    """Return a narwhals frame for a DataFrame, None for anything else.
+
+    Parameters
+    ----------
+    X : object
+        What the user gave.
+
+    Returns
+    -------
+    narwhals.DataFrame or None
+        A view of it.
+    """
+    if isinstance(X, np.ndarray) or sparse.issparse(X) or not hasattr(X, "columns"):
+        return None
+    import narwhals as nw
+
+    return nw.from_native(X, eager_only=True, pass_through=True)
+
+
+def learn_codes(X: Any, categorical_features: Any, *, caller: str) -> tuple[Any, FeatureCodes]:
+    """Turn frames into numbers and codes, and find out which columns are nominal.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or DataFrame
+        What the user gave.
+    categorical_features : None, indices, names, mask or mapping
+        See `scumble._core.categorical.resolve_categorical`.
+    caller : str
+        Who asks, for messages.
+
+    Returns
+    -------
+    X : array-like or sparse matrix
+        As given, or a float array for a frame.
+    codes : FeatureCodes
+        Numbers of values that are not declared are 1: `count_values` completes them.
+    """
+    frame = frame_of(X)
+    if frame is None:
+        n_columns = np.shape(X)[1] if len(np.shape(X)) == 2 else 0
+        nominal = resolve_categorical(categorical_features, n_columns, caller=caller)
+        return X, FeatureCodes(_n_values(nominal, n_columns), (None,) * n_columns)
+    names = tuple(str(name) for name in frame.columns)
+    nominal = resolve_categorical(categorical_features, len(names), names, caller=caller)
+    categories = tuple(_categories(frame[name], at in nominal) for at, name in enumerate(names))
+    for at, known in enumerate(categories):
+        if known is not None:
+            nominal[at] = max(len(known), 1)
+    codes = FeatureCodes(_n_values(nominal, len(names)), categories, names)
+    return encode(X, codes, caller=caller), codes
+
+
+def encode(X: Any, codes: FeatureCodes, *, caller: str) -> Any:
+    """Turn a frame into numbers and the codes learnt when fitting.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or DataFrame
+        What the user gave.
+    codes : FeatureCodes
+        What was learnt.
+    caller : str
+        Who asks, for messages.
+
+    Returns
+    -------
+    array-like or sparse matrix
+        As given, or a float array for a frame.
+    """
+    frame = frame_of(X)
+    if frame is None or len(frame.columns) != len(codes.categories):
+        return X
+    table = np.empty(frame.shape)
+    for at, name in enumerate(frame.columns):
+        known = codes.categories[at]
+        column = frame[name]
+        table[:, at] = (
+            _numbers(column, name, caller) if known is None else _codes(column, known, name, caller)
+        )
+    return table
+
+
+def count_values(X: Any, codes: FeatureCodes, *, caller: str) -> FeatureCodes:
+    """Complete the numbers of values by the largest codes seen, and check all codes.
+
+    Parameters
+    ----------
+    X : float ndarray or csr_array
+        The features.
+    codes : FeatureCodes
+        Numbers of values as far as declared.
+    caller : str
+        Who asks, for messages.
+
+    Returns
+    -------
+    FeatureCodes
+        Complete.
+    """
+    n_values = codes.n_values.copy()
+    open_ended = np.flatnonzero(n_values == 1)  # a declared single value cannot split anyway
+    if len(open_ended):
+        by_column = X[:, open_ended].tocsc() if sparse.issparse(X) else X[:, open_ended]
+        for place, column in enumerate(open_ended):
+            cells = _column_cells(by_column, place)
+            finite = cells[np.isfinite(cells)]
+            largest = finite.max() if len(finite) else 0
+            n_values[column] = min(max(1, int(largest) + 1), 2**31 - 1)
+    complete = FeatureCodes(n_values, codes.categories, codes.names)
+    check_codes(X, complete, caller=caller)
+    return complete
+
+
+def check_codes(X: Any, codes: FeatureCodes, *, caller: str) -> None:
+    """Refuse nominal cells that hold no code, or one outside its declared range.
+
+    Parameters
+    ----------
+    X : float ndarray or csr_array
+        The features.
+    codes : FeatureCodes
+        What the columns hold.
+    caller : str
+        Who asks, for messages.
+    """
+    nominal = codes.n_values > 0
+    if not nominal.any():
+        return
+    if sparse.issparse(X):
+        limits, cells = codes.n_values[X.indices], X.data
+        chosen = nominal[X.indices]
+    else:
+        columns = np.flatnonzero(nominal)
+        limits, cells = codes.n_values[columns], X[:, columns]
+        chosen = np.True_
+    with np.errstate(invalid="ignore"):
+        wrong = chosen & ((cells < 0) | (cells >= limits) | (cells != np.floor(cells)))
+    wrong &= ~np.isnan(cells)
+    if not wrong.any():
+        return
+    place = int(wrong.argmax())
+    if sparse.issparse(X):
+        row = int(np.searchsorted(X.indptr, place, side="right")) - 1
+        column, found = int(X.indices[place]), X.data[place]
+    else:
+        row, column = place // len(columns), int(columns[place % len(columns)])
+        found = X[row, column]
+    raise DataError(
+        f"{caller}: the nominal {_where(column, codes)} of X holds {found:g} in row {row}. "
+        f"Expected a code 0, 1, ... below its number of values, {codes.n_values[column]}: declare "
+        "more values with categorical_features={column: number}, or leave the column out of it."
+    )
+
+
+def _n_values(nominal: dict[int, int], n_columns: int) -> Array:
+    n_values = np.zeros(n_columns, np.int64)
+    for column, count in nominal.items():
+        n_values[column] = max(count, 1)
+    return n_values
+
+
+def _column_cells(X: Any, column: int) -> Array:
+    if sparse.issparse(X):
+        return X.data[X.indptr[column] : X.indptr[column + 1]]
+    return X[:, column]
+
+
+def _categories(column: Any, is_nominal: bool) -> tuple[Any, ...] | None:
+    """List the values of a column of categories, text or truth values; None for numbers."""
+    import narwhals as nw
+
+    if column.dtype in (nw.Categorical, nw.Enum):
+        return tuple(column.cat.get_categories().to_list())
+    if column.dtype in (nw.String, nw.Boolean):
+        return tuple(sorted({v for v in column.to_list() if v is not None and v == v}))
+    return None
+
+
+def _numbers(column: Any, name: str, caller: str) -> Array:
+    import narwhals as nw
+
+    if not (column.dtype.is_numeric() or column.dtype == nw.Object):
+        raise DataError(
+            f"{caller}: column {name!r} of X holds values of type {column.dtype}. Expected "
+            "numbers, truth values, text or categories: convert the column, or leave it out."
+        )
+    cells = column.to_list()
+    try:
+        return np.array([np.nan if cell is None else cell for cell in cells], np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"{caller}: column {name!r} of X does not hold numbers ({error}). Make it a "
+            "categorical column, or convert it."
+        ) from None
+
+
+def _codes(column: Any, known: tuple[Any, ...], name: str, caller: str) -> Array:
+    code_of = {value: float(code) for code, value in enumerate(known)}
+    cells = column.to_list()
+    found = np.array([code_of.get(cell, -1.0) for cell in cells])
+    for row in np.flatnonzero(found < 0):
+        if not (cells[row] is None or cells[row] != cells[row]):
+            raise DataError(
+                f"{caller}: column {name!r} of X holds {cells[row]!r} in row {row}, a value not "
+                "seen when fitting. Declare it as a category of the column before fitting."
+            )
+    found[found < 0] = np.nan
+    return found
+
+
+def _where(column: int, codes: FeatureCodes) -> str:
+    return f"column {column}" if codes.names is None else f"column {codes.names[column]!r}"

@@ -1,0 +1,1 @@
+"""The compiled parts of the tree learner. One module a step: prepare, grow, prune, predict."""

@@ -1,0 +1,730 @@
+"""Grow a tree for two classes where rows are counted: no missing values, no fractions of a row.
+
+Entropies come from tables of x ln x, so no logarithm is taken. Numeric columns are entry lists
+whose order is kept while rows move down, with the row's class in the lowest bit. Nominal columns
+are counted row by row in one pass over the node's items (a column and a value other than its
+most frequent one); of two branches only the smaller is counted and subtracted from its parent.
+A branch that is not the largest has at most half of its parent's rows, so waiting nodes need no
+more than log2(n) tables of counts.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from scumble._core.jit import kernel
+from scumble.learn.kernels.arithmetic import LN2, TINY, U, lowered_cut
+from scumble.learn.kernels.growable import room_for, room_for_rows
+
+_HALF = np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
+_ONE = np.uint64(1)
+
+# What is known of a waiting node.
+NODE, ROW_LOW, ROW_HIGH, SIZE, POSITIVE, LIST_LOW, LIST_HIGH, LEVEL, COUNTING = range(9)
+# How its nominal counts come about.
+READY, COUNT, COUNT_AND_SUBTRACT, RECOUNT = range(4)
+
+
+@kernel
+def fill_entries(columns, numeric, everything, single, in_set, repeats, y, entries, starts, stops):
+    """Copy the numeric columns of the training rows; the row's class goes into the lowest bit."""
+    top = 0
+    for k in range(len(numeric)):
+        column = numeric[k]
+        starts[k] = top
+        for at in range(columns.begins[column], columns.ends[column]):
+            entry = columns.entries[U(at)]
+            row = entry & _LOW
+            packed = (entry >> _HALF) << _HALF | row << _ONE | U(y[row])
+            if single:
+                entries[U(top)] = packed
+                top += 1 if everything else in_set[row]
+            else:
+                for _ in range(repeats[row]):
+                    entries[U(top)] = packed
+                    top += 1
+        stops[k] = top
+    return top
+
+
+@kernel
+def count_items(items, rows, low, high, y, repeats, single, counts):
+    """Add the items of some rows to ``counts``: rows below, positives above the half."""
+    for i in range(low, high):
+        row = U(rows[U(i)])
+        packed = _ONE | U(y[row]) << _HALF
+        if not single:
+            packed *= U(repeats[row])
+        for at in range(items.indptr[row], items.indptr[row + _ONE]):
+            counts[U(items.indices[U(at)])] += packed
+
+
+@kernel
+def subtract_items(items, rows, low, high, y, repeats, single, counts):
+    """Take the items of some rows off ``counts``."""
+    for i in range(low, high):
+        row = U(rows[U(i)])
+        packed = _ONE | U(y[row]) << _HALF
+        if not single:
+            packed *= U(repeats[row])
+        for at in range(items.indptr[row], items.indptr[row + _ONE]):
+            counts[U(items.indices[U(at)])] -= packed
+
+
+@kernel
+def judge_nominal(items, columns_in, n_in, columns_out, counts, n, positive, least, table,
+                  gains, ratios):  # fmt: skip
+    """Judge the nominal columns of a node; those that cannot split it any more are dropped."""
+    before = table[U(n)] - table[U(positive)] - table[U(n - positive)]
+    whole = table[U(n)]
+    size, ones, minimum = U(n), U(positive), U(least)
+    kept = 0
+    for i in range(n_in):
+        column = columns_in[U(i)]
+        low, high = items.first[U(column)], items.first[U(column + 1)]
+        if high - low == 1:
+            packed = counts[U(low)]
+            a = packed & _LOW
+            p = packed >> _HALF
+            b = size - a
+            if a < minimum or b < minimum:
+                continue
+            q = ones - p
+            branches = table[a] + table[b]
+            classes = table[p] + table[a - p] + table[q] + table[b - q]
+        else:
+            rest = size
+            rest_ones = ones
+            heavy = 0
+            branches = 0.0
+            classes = 0.0
+            for item in range(low, high):
+                packed = counts[U(item)]
+                a = packed & _LOW
+                p = packed >> _HALF
+                rest -= a
+                rest_ones -= p
+                heavy += a >= minimum
+                branches += table[a]
+                classes += table[p] + table[a - p]
+            heavy += rest >= minimum
+            if heavy < 2:
+                continue
+            branches += table[rest]
+            classes += table[rest_ones] + table[rest - rest_ones]
+        saved = before + classes - branches
+        info = whole - branches
+        if abs(saved) < TINY * LN2:
+            saved = 0.0
+        columns_out[U(kept)] = column
+        gains[U(kept)] = saved / LN2 / n
+        ratios[U(kept)] = 0.0 if info < TINY * LN2 else saved / info
+        kept += 1
+    return kept
+
+
+@kernel
+def fill_node_tables(table, n, positive, ones, zeros, sizes):
+    """Tabulate x ln x + (total - x) ln (total - x) for the positives, negatives and all rows."""
+    negative = n - positive
+    for x in range(positive + 1):
+        ones[U(x)] = table[U(x)] + table[U(positive - x)]
+    for x in range(negative + 1):
+        zeros[U(x)] = table[U(x)] + table[U(negative - x)]
+    for x in range(n + 1):
+        sizes[U(x)] = table[U(x)] + table[U(n - x)]
+
+
+@kernel
+def _scan_stretch(
+    entries, start, stop, fine, values, begin, least, limit, ones, zeros, sizes, tolerance,
+    left, pos, last, cuts, best, best_left, best_pos, best_low, best_high,
+):  # fmt: skip
+    """Go through entries in order and judge each cut between different values."""
+    for at in range(U(start), U(stop)):
+        entry = entries[at]
+        code = entry >> _HALF
+        if code != last:
+            if left >= least:
+                if left > limit:
+                    break
+                if not fine or values[begin + last] + 1e-5 < values[begin + code]:
+                    cuts += 1
+                    score = ones[pos] + zeros[left - pos] - sizes[left]
+                    if score > best:
+                        best = score + tolerance
+                        best_left = left
+                        best_pos = pos
+                        best_low = last
+                        best_high = code
+            last = code
+        left += _ONE
+        pos += entry & _ONE
+    return left, pos, last, cuts, best, best_left, best_pos, best_low, best_high
+
+
+@kernel
+def judge_numeric(
+    entries, start, stop, default, fine, values, begin, n, positive, least,
+    ones, zeros, sizes, before, tolerance, found,
+):  # fmt: skip
+    """Find the best cut of a numeric column: number of cuts and the score of the best.
+
+    ``found`` receives rows and positives to its left and the codes on both sides.
+    """
+    block = n - (stop - start)
+    middle = stop
+    block_ones = U(0)
+    if block > 0:
+        low = start
+        while low < middle:
+            half = (low + middle) // 2
+            if entries[U(half)] >> _HALF < U(default):
+                low = half + 1
+            else:
+                middle = half
+        stored_ones = U(0)
+        for at in range(U(start), U(stop)):
+            stored_ones += entries[at] & _ONE
+        block_ones = U(positive) - stored_ones
+    least_left = U(max(least, 1))
+    limit = U(n - least)
+    at_least = tolerance - before
+    left, pos, last, cuts, best, best_left, best_pos, best_low, best_high = _scan_stretch(
+        entries, start, middle, fine, values, U(begin), least_left, limit, ones, zeros, sizes,
+        tolerance, U(0), U(0), _LOW, 0, at_least, U(0), U(0), U(0), U(0),
+    )  # fmt: skip
+    if block > 0:
+        code = U(default)
+        if left >= least_left and left <= limit:
+            if not fine or values[U(begin) + last] + 1e-5 < values[U(begin) + code]:
+                cuts += 1
+                score = ones[pos] + zeros[left - pos] - sizes[left]
+                if score > best:
+                    best = score + tolerance
+                    best_left, best_pos, best_low, best_high = left, pos, last, code
+        left += U(block)
+        pos += block_ones
+        left, pos, last, cuts, best, best_left, best_pos, best_low, best_high = _scan_stretch(
+            entries, middle, stop, fine, values, U(begin), least_left, limit, ones, zeros, sizes,
+            tolerance, left, pos, code, cuts, best, best_left, best_pos, best_low, best_high,
+        )  # fmt: skip
+    found[0] = np.int64(best_left)
+    found[1] = np.int64(best_pos)
+    found[2] = np.int64(best_low)
+    found[3] = np.int64(best_high)
+    return cuts, best - tolerance
+
+
+@kernel
+def mark_numeric(entries, start, stop, default, left_code, rows, low, high, side):
+    """Note the branch of every row of a node that is cut after ``left_code``."""
+    if stop - start < high - low or stop - start == 0:
+        default_side = np.uint16(0 if default <= left_code else 1)
+        for i in range(low, high):
+            side[U(rows[U(i)])] = default_side
+    for at in range(start, stop):
+        entry = entries[U(at)]
+        side[(entry & _LOW) >> _ONE] = 0 if entry >> _HALF <= U(left_code) else 1
+
+
+@kernel
+def mark_nominal(columns, items, column, rows, low, high, side):
+    """Note the branch of every row of a node that is split by a nominal column."""
+    default = np.uint16(columns.defaults[column])
+    first, last = items.first[column], items.first[column + 1]
+    stored = items.stops[last - 1] - items.starts[first]
+    if stored < 16 * (high - low):
+        for i in range(low, high):
+            side[U(rows[U(i)])] = default
+        for item in range(first, last):
+            code = np.uint16(items.codes[item])
+            for at in range(items.starts[item], items.stops[item]):
+                side[columns.entries[U(at)] & _LOW] = code
+        return
+    for i in range(low, high):
+        row = U(rows[U(i)])
+        left, right = items.indptr[row], items.indptr[row + _ONE]
+        while left < right:
+            half = (left + right) // 2
+            if items.indices[U(half)] < first:
+                left = half + 1
+            else:
+                right = half
+        code = default
+        if left < items.indptr[row + _ONE] and items.indices[U(left)] < last:
+            code = np.uint16(items.codes[items.indices[U(left)]])
+        side[row] = code
+
+
+@kernel
+def part_rows(rows, low, high, side, ends, buffer):
+    """Sort the rows of a node by branch; ``ends`` receives where each branch ends."""
+    if len(ends) == 2:
+        left = low
+        right = U(0)
+        for i in range(low, high):
+            row = rows[U(i)]
+            s = U(side[U(row)])
+            rows[U(left)] = row
+            buffer[right] = U(row)
+            right += s
+            left += np.int64(_ONE - s)
+        for i in range(np.int64(right)):
+            rows[U(left + i)] = np.uint32(buffer[U(i)])
+        ends[0] = left
+        ends[1] = high
+        return
+    for b in range(len(ends)):
+        ends[b] = 0
+    for i in range(low, high):
+        ends[side[U(rows[U(i)])]] += 1
+    place = 0
+    for b in range(len(ends)):
+        place += ends[b]
+        ends[b] = place - ends[b]
+    for i in range(low, high):
+        b = side[U(rows[U(i)])]
+        buffer[U(ends[b])] = U(rows[U(i)])
+        ends[b] += 1
+    for i in range(low, high):
+        rows[U(i)] = np.uint32(buffer[U(i - low)])
+    for b in range(len(ends)):
+        ends[b] += low
+
+
+@kernel
+def part_two(entries, start, stop, side, buffer):
+    """Part a stretch in two, order kept; return where the second part begins."""
+    left = U(start)
+    right = U(0)
+    for at in range(U(start), U(stop)):
+        entry = entries[at]
+        s = U(side[(entry & _LOW) >> _ONE])
+        entries[left] = entry
+        buffer[right] = entry
+        right += s
+        left += _ONE - s
+    for at in range(right):
+        entries[left + at] = buffer[at]
+    return np.int64(left)
+
+
+@kernel
+def keep_one(entries, start, stop, side, wanted):
+    """Keep the entries of one branch at the front of a stretch; return their end."""
+    left = U(start)
+    for at in range(U(start), U(stop)):
+        entry = entries[at]
+        entries[left] = entry
+        left += U(side[(entry & _LOW) >> _ONE] == wanted)
+    return np.int64(left)
+
+
+@kernel
+def part_many(entries, start, stop, side, slot, bounds, buffer):
+    """Part a stretch among several branches; entries of branches without a slot are dropped."""
+    n_slots = len(bounds) - 1
+    for k in range(n_slots + 1):
+        bounds[k] = 0
+    for at in range(start, stop):
+        k = slot[side[(entries[U(at)] & _LOW) >> _ONE]]
+        if k >= 0:
+            bounds[k + 1] += 1
+    for k in range(n_slots):
+        bounds[k + 1] += bounds[k]
+    for at in range(start, stop):
+        entry = entries[U(at)]
+        k = slot[side[(entry & _LOW) >> _ONE]]
+        if k >= 0:
+            buffer[U(bounds[k])] = entry
+            bounds[k] += 1
+    for k in range(n_slots, 0, -1):
+        bounds[k] = start + bounds[k - 1]
+    bounds[0] = start
+    for at in range(start, bounds[n_slots]):
+        entries[U(at)] = buffer[U(at - start)]
+
+
+@kernel
+def _useful(entries, start, stop, n, least):
+    """Tell whether a numeric column can still split a node, now or further down."""
+    if stop - start < n:
+        return stop - start >= least
+    return entries[U(start)] >> _HALF != entries[U(stop - 1)] >> _HALF
+
+
+@kernel
+def grow_counted(
+    columns, items, fine, numeric, nominal, rows, y, repeats, single, table, seen,
+    root_counts, min_objects, mdl,
+):  # fmt: skip
+    """Grow one tree.
+
+    Parameters
+    ----------
+    columns, items, fine
+        The prepared table.
+    numeric, nominal : arrays of int64
+        The columns this tree may use, by kind, ascending.
+    rows : array of uint32
+        The training rows; reordered here so that each node owns a stretch.
+    y, repeats : arrays by row of the whole
+        Class 0 or 1, and how often the row counts (``single``: once, every one).
+    table : array of float64
+        x ln x of whole numbers up to the number of training rows.
+    seen : array of uint8
+        Filled here: which values occur in the training set; empty if all do.
+    root_counts : array of uint64
+        Counts of all items where the training set is the whole table, else empty.
+    min_objects, mdl
+        The learner's parameters.
+
+    Returns
+    -------
+    feature, cut, first, width, branch, counts, low, high, n_nodes
+        The nodes; ``rows[low:high]`` are a node's rows.
+    """
+    everything = len(rows) == len(y)
+    n = 0
+    positive = 0
+    in_set = np.zeros(len(y), np.uint8)
+    for i in range(len(rows)):
+        row = U(rows[i])
+        in_set[row] = 1
+        times = 1 if single else np.int64(repeats[row])
+        n += times
+        positive += times * y[row]
+    n_numeric, n_nominal = len(numeric), len(nominal)
+
+    size = 1
+    for k in range(n_numeric):
+        stored = columns.ends[numeric[k]] - columns.begins[numeric[k]]
+        if not single:
+            stored = min(n, stored * 1_000_000)
+        size += stored
+    entries = np.empty(size, np.uint64)
+    list_column = np.empty(n_numeric + 1, np.int64)
+    list_start = np.empty(n_numeric + 1, np.int64)
+    list_stop = np.empty(n_numeric + 1, np.int64)
+    fill_entries(
+        columns, numeric, everything, single, in_set, repeats, y, entries, list_start, list_stop
+    )
+    n_list = 0
+    for k in range(n_numeric):
+        list_column[k] = numeric[k]
+    if len(seen):
+        for k in range(n_numeric):
+            begin = columns.begins[numeric[k]]
+            for at in range(list_start[k], list_stop[k]):
+                seen[U(begin) + (entries[U(at)] >> _HALF)] = 1
+            if list_stop[k] - list_start[k] < n:
+                seen[begin + columns.defaults[numeric[k]]] = 1
+    for k in range(n_numeric):
+        if _useful(entries, list_start[k], list_stop[k], n, min_objects):
+            list_column[n_list] = list_column[k]
+            list_start[n_list] = list_start[k]
+            list_stop[n_list] = list_stop[k]
+            n_list += 1
+
+    levels = 3
+    while 1 << (levels - 3) < len(rows):
+        levels += 1
+    n_items = len(items.codes) if n_nominal else 0
+    counts_of = np.empty((levels, n_items), np.uint64)
+    open_columns = np.empty((levels, n_nominal), np.int64)
+    n_open = np.zeros(levels, np.int64)
+    n_open[0] = n_nominal
+    for k in range(n_nominal):
+        open_columns[0, k] = nominal[k]
+    if n_nominal:
+        if len(root_counts):
+            for item in range(n_items):
+                counts_of[0, item] = root_counts[item]
+            for i in range(len(rows)):
+                row = U(rows[i])
+                if y[row]:
+                    for at in range(items.indptr[row], items.indptr[row + _ONE]):
+                        counts_of[0, U(items.indices[U(at)])] += _ONE << _HALF
+        else:
+            for item in range(n_items):
+                counts_of[0, item] = 0
+            count_items(items, rows, 0, len(rows), y, repeats, single, counts_of[0])
+
+    all_many = n_numeric == 0
+    for k in range(n_nominal):
+        if 0.3 * n - columns.n_values[nominal[k]] > TINY:
+            all_many = False
+
+    capacity = 64
+    feature = np.empty(capacity, np.int32)
+    cut = np.empty(capacity, np.float64)
+    first = np.empty(capacity, np.int32)
+    width = np.empty(capacity, np.int32)
+    branch = np.empty(capacity, np.float64)
+    counts = np.empty((capacity, 2), np.float64)
+    row_lows = np.empty(capacity, np.int64)
+    row_highs = np.empty(capacity, np.int64)
+    n_nodes = 1
+    feature[0], cut[0], first[0], width[0], branch[0] = -1, 0.0, -1, 0, n
+    counts[0, 0], counts[0, 1] = n - positive, positive
+    row_lows[0], row_highs[0] = 0, len(rows)
+
+    stack = np.empty((64, 9), np.int64)
+    depth = 0
+    if n >= 2 * min_objects and 0 < positive < n:
+        stack[0, NODE], stack[0, ROW_LOW], stack[0, ROW_HIGH] = 0, 0, len(rows)
+        stack[0, SIZE], stack[0, POSITIVE] = n, positive
+        stack[0, LIST_LOW], stack[0, LIST_HIGH] = 0, n_list
+        stack[0, LEVEL], stack[0, COUNTING] = 0, READY
+        depth = 1
+
+    side = np.zeros(len(y), np.uint16)
+    buffer = np.empty(n + 1, np.uint64)
+    tables = np.empty((3, n + 1 if n_numeric else 1), np.float64)
+    ones, zeros, sizes = tables[0], tables[1], tables[2]
+    numeric_gains = np.empty(n_numeric + 1, np.float64)
+    numeric_ratios = np.empty(n_numeric + 1, np.float64)
+    found = np.empty((n_numeric + 1, 4), np.int64)
+    gains = np.empty(n_nominal + 1, np.float64)
+    ratios = np.empty(n_nominal + 1, np.float64)
+    slot = np.empty(2, np.int64)
+    bounds = np.empty(3, np.int64)
+    ends = np.empty(2, np.int64)
+    two_ends = np.empty(2, np.int64)
+
+    while depth:
+        depth -= 1
+        node = stack[depth, NODE]
+        low, high = stack[depth, ROW_LOW], stack[depth, ROW_HIGH]
+        n, positive = stack[depth, SIZE], stack[depth, POSITIVE]
+        list_low, list_high = stack[depth, LIST_LOW], stack[depth, LIST_HIGH]
+        level, counting = stack[depth, LEVEL], stack[depth, COUNTING]
+
+        # Count the nominal columns and judge them.
+        source = level
+        if counting == COUNT or counting == COUNT_AND_SUBTRACT:
+            source = level - 1
+        n_kept = 0
+        if n_open[source]:
+            if counting != READY:
+                for k in range(n_open[source]):
+                    column = open_columns[source, k]
+                    for item in range(items.first[column], items.first[column + 1]):
+                        counts_of[U(level), U(item)] = 0
+                count_items(items, rows, low, high, y, repeats, single, counts_of[level])
+            if counting == COUNT_AND_SUBTRACT:
+                for k in range(n_open[source]):
+                    column = open_columns[source, k]
+                    for item in range(items.first[column], items.first[column + 1]):
+                        counts_of[U(source), U(item)] -= counts_of[U(level), U(item)]
+            n_kept = judge_nominal(
+                items, open_columns[source], n_open[source], open_columns[level],
+                counts_of[level], n, positive, min_objects, table, gains, ratios,
+            )  # fmt: skip
+        n_open[level] = n_kept
+        gain_sum = 0.0
+        n_valid = 0
+        for k in range(n_kept):
+            if all_many or 0.3 * branch[0] - columns.n_values[open_columns[level, k]] > TINY:
+                gain_sum += gains[k]
+                n_valid += 1
+
+        # Judge the numeric columns.
+        if list_high > list_low:
+            fill_node_tables(table, n, positive, ones, zeros, sizes)
+            before = table[n] - table[positive] - table[n - positive]
+            tolerance = TINY * LN2 * n
+            share = 0.05 * n
+            least = float(min_objects)
+            if share - min_objects >= TINY:
+                least = 25.0 if share - 25.0 > TINY else share
+            side_least = np.int64(math.ceil(least - TINY))
+            for k in range(list_low, list_high):
+                at = k - list_low
+                numeric_gains[at] = -1.0
+                if 2.0 * least - n > TINY:
+                    continue
+                column = list_column[k]
+                cuts, score = judge_numeric(
+                    entries, list_start[k], list_stop[k], columns.defaults[column], fine[column],
+                    columns.values, columns.begins[column], n, positive, side_least,
+                    ones, zeros, sizes, before, tolerance, found[at],
+                )  # fmt: skip
+                if cuts == 0:
+                    continue
+                gain = (before + score) / LN2 / n
+                if mdl:
+                    gain -= math.log2(cuts) / n
+                if gain < TINY:
+                    continue
+                info = table[n] - sizes[found[at, 0]]
+                numeric_gains[at] = gain
+                numeric_ratios[at] = 0.0 if info < TINY * LN2 else gain * n * LN2 / info
+                gain_sum += gain
+                n_valid += 1
+        if n_valid == 0:
+            continue
+
+        # The largest ratio among the columns of at least average gain; the first of equals.
+        least_gain = gain_sum / n_valid - 1e-3
+        best_ratio = 0.0
+        best_numeric = -1
+        best_nominal = -1
+        i = 0
+        j = list_low
+        while i < n_kept or j < list_high:
+            if j == list_high or (i < n_kept and open_columns[level, i] < list_column[j]):
+                if gains[i] >= least_gain and ratios[i] - best_ratio > TINY:
+                    best_ratio = ratios[i]
+                    best_nominal = i
+                    best_numeric = -1
+                i += 1
+            else:
+                at = j - list_low
+                gain = numeric_gains[at]
+                if gain >= 0.0 and gain >= least_gain and numeric_ratios[at] - best_ratio > TINY:
+                    best_ratio = numeric_ratios[at]
+                    best_numeric = at
+                    best_nominal = -1
+                j += 1
+        if best_ratio <= TINY:
+            continue
+
+        # The branches of the chosen column and their rows.
+        n_branches = 2
+        column = 0
+        if best_numeric >= 0:
+            column = list_column[list_low + best_numeric]
+        else:
+            column = open_columns[level, best_nominal]
+            n_branches = columns.n_values[column]
+        child = n_nodes
+        n_nodes += n_branches
+        feature = room_for(feature, n_nodes)
+        cut = room_for(cut, n_nodes)
+        first = room_for(first, n_nodes)
+        width = room_for(width, n_nodes)
+        branch = room_for(branch, n_nodes)
+        row_lows = room_for(row_lows, n_nodes)
+        row_highs = room_for(row_highs, n_nodes)
+        counts = room_for_rows(counts, n_nodes)
+        feature[node], first[node], width[node] = column, child, n_branches
+        for b in range(child, n_nodes):
+            feature[b], cut[b], first[b], width[b] = -1, 0.0, -1, 0
+            counts[b, 0], counts[b, 1] = 0.0, 0.0
+        if best_numeric >= 0:
+            at = best_numeric
+            begin = columns.begins[column]
+            cut[node] = lowered_cut(
+                columns.values, seen, begin, begin + columns.n_codes[column],
+                columns.values[begin + found[at, 2]], columns.values[begin + found[at, 3]],
+            )  # fmt: skip
+            counts[child, 0], counts[child, 1] = found[at, 0] - found[at, 1], found[at, 1]
+            mark_numeric(
+                entries, list_start[list_low + at], list_stop[list_low + at],
+                columns.defaults[column], found[at, 2], rows, low, high, side,
+            )  # fmt: skip
+            rest = 1
+        else:
+            for item in range(items.first[column], items.first[column + 1]):
+                packed = counts_of[level, item]
+                b = child + items.codes[item]
+                counts[b, 1] = packed >> _HALF
+                counts[b, 0] = (packed & _LOW) - (packed >> _HALF)
+            mark_nominal(columns, items, column, rows, low, high, side)
+            rest = columns.defaults[column]
+        rest += child
+        rest_n, rest_positive = n, positive
+        for b in range(child, n_nodes):
+            if b != rest:
+                rest_positive -= np.int64(counts[b, 1])
+                rest_n -= np.int64(counts[b, 0] + counts[b, 1])
+        counts[rest, 0], counts[rest, 1] = rest_n - rest_positive, rest_positive
+        if n_branches == 2:
+            ends = two_ends
+        else:
+            ends = np.empty(n_branches, np.int64)
+        part_rows(rows, low, high, side, ends, buffer)
+
+        # Which branches go on; the largest of them takes over the node's place in the stacks.
+        n_live = 0
+        keeper = -1
+        slot = room_for(slot, n_branches)
+        for b in range(n_branches):
+            a, p = counts[child + b, 0] + counts[child + b, 1], counts[child + b, 1]
+            branch[child + b] = a
+            row_lows[child + b] = low if b == 0 else ends[b - 1]
+            row_highs[child + b] = ends[b]
+            slot[b] = -1
+            if a >= 2 * min_objects and 0 < p < a:
+                slot[b] = 0
+                n_live += 1
+                if keeper < 0 or a > branch[child + keeper]:
+                    keeper = b
+        if n_live == 0:
+            continue
+        stack = room_for_rows(stack, depth + n_live)
+        n_list = list_high - list_low
+        list_column = room_for(list_column, list_low + n_live * n_list)
+        list_start = room_for(list_start, list_low + n_live * n_list)
+        list_stop = room_for(list_stop, list_low + n_live * n_list)
+        others = 0
+        for b in range(n_branches):
+            if slot[b] < 0:
+                others += row_highs[child + b] - row_lows[child + b]
+        subtract = others <= row_highs[child + keeper] - row_lows[child + keeper]
+        k = 1
+        for b in range(n_branches):
+            if slot[b] < 0:
+                if subtract and n_kept:
+                    subtract_items(
+                        items, rows, row_lows[child + b], row_highs[child + b], y, repeats, single,
+                        counts_of[level],
+                    )  # fmt: skip
+                continue
+            at = depth
+            if b != keeper:
+                at = depth + k
+                slot[b] = k
+                k += 1
+            stack[at, NODE] = child + b
+            stack[at, ROW_LOW], stack[at, ROW_HIGH] = row_lows[child + b], row_highs[child + b]
+            stack[at, SIZE] = np.int64(branch[child + b])
+            stack[at, POSITIVE] = np.int64(counts[child + b, 1])
+            stack[at, LIST_LOW] = list_low + slot[b] * n_list
+            stack[at, LIST_HIGH] = stack[at, LIST_LOW]
+            if b == keeper:
+                stack[at, LEVEL] = level
+                stack[at, COUNTING] = READY if subtract else RECOUNT
+            else:
+                stack[at, LEVEL] = level + 1
+                stack[at, COUNTING] = COUNT_AND_SUBTRACT if subtract else COUNT
+
+        # Their stretches of the numeric columns.
+        bounds = room_for(bounds, n_live + 1)
+        for j in range(list_low, list_high):
+            start, stop, column = list_start[j], list_stop[j], list_column[j]
+            if n_branches == 2:
+                if n_live == 1:
+                    bounds[0], bounds[1] = start, keep_one(entries, start, stop, side, keeper)
+                else:
+                    middle = part_two(entries, start, stop, side, buffer)
+                    bounds[0], bounds[1], bounds[2] = start, middle, stop
+            else:
+                part_many(entries, start, stop, side, slot, bounds[: n_live + 1], buffer)
+            for k in range(n_live):
+                begin, end = bounds[k], bounds[k + 1]
+                if n_branches == 2 and n_live == 2 and keeper == 1:
+                    begin, end = bounds[1 - k], bounds[2 - k]
+                if _useful(entries, begin, end, stack[depth + k, SIZE], min_objects):
+                    at = stack[depth + k, LIST_HIGH]
+                    list_column[at] = column
+                    list_start[at] = begin
+                    list_stop[at] = end
+                    stack[depth + k, LIST_HIGH] += 1
+        depth += n_live
+    return feature, cut, first, width, branch, counts, row_lows, row_highs, n_nodes

@@ -1,0 +1,72 @@
+"""How prepared columns and rows are handed to kernels."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from scumble._core.jit import kernel
+from scumble.learn.kernels.arithmetic import U
+
+
+class Columns(NamedTuple):
+    """Columns as sorted lists of entries ``code << 32 | row``."""
+
+    entries: np.ndarray
+    values: np.ndarray
+    begins: np.ndarray
+    ends: np.ndarray
+    defaults: np.ndarray
+    n_values: np.ndarray
+    n_codes: np.ndarray
+
+
+class Items(NamedTuple):
+    """Nominal columns by row: an item is a column with a value other than its default."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    first: np.ndarray
+    starts: np.ndarray
+    stops: np.ndarray
+    codes: np.ndarray
+
+
+class Rows(NamedTuple):
+    """Rows as they came: a dense table or CSR, then extra 0/1 columns as CSR."""
+
+    is_dense: bool
+    dense: np.ndarray
+    indptr: np.ndarray
+    indices: np.ndarray
+    data: np.ndarray
+    n_features: int
+    extra_indptr: np.ndarray
+    extra_indices: np.ndarray
+
+
+@kernel
+def value_at(rows, row, column):
+    """Look up one cell."""
+    if column >= rows.n_features:
+        wanted = column - rows.n_features
+        low, high = rows.extra_indptr[row], rows.extra_indptr[row + 1]
+        at = _find(rows.extra_indices, low, high, wanted)
+        return 1.0 if at < high and rows.extra_indices[U(at)] == wanted else 0.0
+    if rows.is_dense:
+        return rows.dense[U(row), U(column)]
+    low, high = rows.indptr[row], rows.indptr[row + 1]
+    at = _find(rows.indices, low, high, column)
+    return rows.data[U(at)] if at < high and rows.indices[U(at)] == column else 0.0
+
+
+@kernel
+def _find(indices, low, high, wanted):
+    while low < high:
+        half = (low + high) // 2
+        if indices[U(half)] < wanted:
+            low = half + 1
+        else:
+            high = half
+    return low

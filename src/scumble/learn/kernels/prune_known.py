@@ -1,0 +1,225 @@
+"""Prune a tree whose training rows have no missing values.
+
+Every leaf keeps a list of its rows. To judge the raising of the largest branch only the rows of
+the other branches are sent through it; the rest lies there already.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from scumble._core.jit import kernel
+from scumble.learn.kernels.arithmetic import TINY, U, added_errors
+from scumble.learn.kernels.growable import room_for_rows
+from scumble.learn.kernels.predict import spread_row
+
+NODE, NEXT = range(2)
+END = np.uint32(0xFFFFFFFF)
+
+
+@kernel
+def _estimate(counts, more, node, confidence, z):
+    """Estimate the errors of a leaf with the rows it has and some more."""
+    total = 0.0
+    most = 0.0
+    for c in range(counts.shape[1]):
+        weight = counts[node, c] + more[node, c]
+        total += weight
+        if weight - most > TINY:
+            most = weight
+    if total < TINY:
+        return 0.0
+    return total - most + added_errors(total, total - most, confidence, z)
+
+
+@kernel
+def _leaves_below(feature, first, width, top, leaves, waiting):
+    """List the leaves of a subtree."""
+    n_leaves = 0
+    waiting[0] = top
+    n_waiting = 1
+    while n_waiting:
+        n_waiting -= 1
+        node = waiting[n_waiting]
+        if feature[node] < 0:
+            leaves[n_leaves] = node
+            n_leaves += 1
+        else:
+            for child in range(first[node], first[node] + width[node]):
+                waiting[n_waiting] = child
+                n_waiting += 1
+    return n_leaves
+
+
+@kernel
+def _next_node(rows, n_values, row, node, feature, cut, first, buffer):
+    """Follow a row one step down."""
+    column = U(feature[U(node)])
+    if rows.is_dense and column < U(rows.n_features):
+        value = rows.dense[U(row), column]
+    else:
+        value = buffer[column]
+    if n_values[column] > 0:
+        return first[U(node)] + np.int64(value)
+    return first[U(node)] + (0 if value <= cut[U(node)] else 1)
+
+
+@kernel
+def prune_known(
+    rows, n_values, feature, cut, first, width, branch, counts, empty, members, low, high,
+    y, weights, single, confidence, z, raising,
+):  # fmt: skip
+    """Prune bottom-up by pessimistic errors; raise the largest branch where that is better.
+
+    ``members[low[node]:high[node]]`` are the rows of a node. All arrays of the tree are changed
+    in place.
+    """
+    n_nodes = len(empty)
+    n_classes = counts.shape[1]
+    head = np.empty(n_nodes, np.uint32)
+    tail = np.empty(n_nodes, np.uint32)
+    after = np.empty(len(y), np.uint32)
+    sources = np.empty(n_nodes, np.int64)
+    goals = np.empty(n_nodes, np.int64)
+    waiting = np.empty(n_nodes, np.int64)
+    n_sources = _leaves_below(feature, first, width, 0, sources, waiting)
+    for s in range(n_sources):
+        node = sources[s]
+        head[node] = END
+        if low[node] < high[node]:
+            last = members[low[node]]
+            head[node] = last
+            for i in range(low[node] + 1, high[node]):
+                after[U(last)] = members[U(i)]
+                last = members[U(i)]
+            after[U(last)] = END
+            tail[node] = last
+    buffer = np.zeros(len(n_values), np.float64)
+    errors = np.zeros(n_nodes, np.float64)
+    more = np.zeros((n_nodes, n_classes), np.float64)
+    changed = np.ones(n_nodes, np.uint8)
+    for s in range(n_sources):
+        errors[sources[s]] = _estimate(counts, more, sources[s], confidence, z)
+
+    stack = np.empty((64, 2), np.int64)
+    stack[0, NODE], stack[0, NEXT] = 0, 0
+    depth = 1 if feature[0] >= 0 else 0
+    while depth:
+        node, turn = stack[depth - 1, NODE], stack[depth - 1, NEXT]
+        if turn < width[node]:
+            stack[depth - 1, NEXT] += 1
+            child = first[node] + turn
+            if feature[child] >= 0 and changed[child]:
+                stack = room_for_rows(stack, depth + 1)
+                stack[depth, NODE], stack[depth, NEXT] = child, 0
+                depth += 1
+            continue
+
+        changed[node] = 0
+        as_tree = 0.0
+        largest = -1
+        most = 0.0
+        for child in range(first[node], first[node] + width[node]):
+            as_tree += errors[child]
+            if most - branch[child] < TINY or branch[child] >= most:
+                most = branch[child]
+                largest = child
+        as_leaf = _estimate(counts, more, node, confidence, z)
+        as_branch = math.inf
+        if raising:
+            as_branch = errors[largest]
+            n_goals = 0
+            for child in range(first[node], first[node] + width[node]):
+                if child == largest or branch[child] == 0.0:
+                    continue
+                n_sources = _leaves_below(feature, first, width, child, sources, waiting)
+                for s in range(n_sources):
+                    row = head[sources[s]]
+                    while row != END:
+                        if not rows.is_dense:
+                            spread_row(rows, row, buffer, True)
+                        goal = np.int64(largest)
+                        while feature[U(goal)] >= 0:
+                            goal = _next_node(
+                                rows, n_values, row, goal, feature, cut, first, buffer
+                            )
+                        if not rows.is_dense:
+                            spread_row(rows, row, buffer, False)
+                        if changed[U(goal)] != 2:
+                            changed[U(goal)] = 2
+                            goals[U(n_goals)] = goal
+                            n_goals += 1
+                        more[U(goal), U(y[U(row)])] += 1.0 if single else weights[U(row)]
+                        row = after[U(row)]
+            for g in range(n_goals):
+                goal = goals[g]
+                changed[goal] = 0
+                as_branch += _estimate(counts, more, goal, confidence, z) - errors[goal]
+                for c in range(n_classes):
+                    more[goal, c] = 0.0
+
+        errors[node] = as_tree
+        if as_leaf - (as_tree + 0.1) < TINY and as_leaf - (as_branch + 0.1) < TINY:
+            # A leaf: it takes over the rows of all leaves below.
+            n_sources = _leaves_below(feature, first, width, node, sources, waiting)
+            head[node] = END
+            for s in range(n_sources):
+                leaf = sources[s]
+                if head[leaf] != END:
+                    if head[node] == END:
+                        head[node] = head[leaf]
+                    else:
+                        after[U(tail[node])] = head[leaf]
+                    tail[node] = tail[leaf]
+            feature[node] = -1
+            errors[node] = as_leaf
+            depth -= 1
+        elif as_branch - (as_tree + 0.1) < TINY:
+            # The largest branch takes this place; the rows of the others move into it.
+            for child in range(first[node], first[node] + width[node]):
+                if child == largest or branch[child] == 0.0:
+                    continue
+                n_sources = _leaves_below(feature, first, width, child, sources, waiting)
+                for s in range(n_sources):
+                    row = head[sources[s]]
+                    while row != END:
+                        following = after[U(row)]
+                        weight = 1.0 if single else weights[U(row)]
+                        if not rows.is_dense:
+                            spread_row(rows, row, buffer, True)
+                        goal = np.int64(largest)
+                        while True:
+                            counts[U(goal), U(y[U(row)])] += weight
+                            branch[U(goal)] += weight
+                            changed[U(goal)] = 1
+                            if feature[U(goal)] < 0:
+                                break
+                            goal = _next_node(
+                                rows, n_values, row, goal, feature, cut, first, buffer
+                            )
+                        if not rows.is_dense:
+                            spread_row(rows, row, buffer, False)
+                        if head[goal] == END:
+                            head[goal] = row
+                        else:
+                            after[U(tail[goal])] = row
+                        tail[goal] = row
+                        after[U(row)] = END
+                        empty[goal] = 0
+                        row = following
+            n_goals = _leaves_below(feature, first, width, largest, goals, waiting)
+            for g in range(n_goals):
+                if changed[goals[g]]:
+                    errors[goals[g]] = _estimate(counts, more, goals[g], confidence, z)
+                    changed[goals[g]] = 0
+            feature[node], cut[node] = feature[largest], cut[largest]
+            first[node], width[node] = first[largest], width[largest]
+            head[node], tail[node] = head[largest], tail[largest]
+            errors[node] = errors[largest]
+            stack[depth - 1, NEXT] = 0
+            if feature[node] < 0:
+                depth -= 1
+        else:
+            depth -= 1

@@ -1,0 +1,600 @@
+"""Many C4.5 trees on one table: prepared once, shared read-only, grown in parallel.
+
+`prepare_table` sorts the columns, `grow_trees` grows a tree for each `Target`, `predict_trees`
+asks them all. `scumble.learn.C45Classifier` and the multilabel classifiers stand on these.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.errors import DataError
+from scumble._core.parallel import run, thread_count
+from scumble.learn.kernels.layout import Columns, Items, Rows
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class TreeSettings:
+    """The parameters of C4.5 and their defaults."""
+
+    confidence: float = 0.25
+    min_objects: int = 2
+    prune: bool = True
+    subtree_raising: bool = True
+    mdl: bool = True
+
+
+@dataclass(frozen=True)
+class Target:
+    """What one tree shall learn.
+
+    Parameters
+    ----------
+    y : array of int
+        Class code of each training row.
+    n_classes : int
+        Number of declared classes.
+    rows : array of int, optional
+        The training rows of the table, each once; all by default. ``y`` is in their order.
+    repeats : array of int, optional
+        How many times each row counts, as in a bootstrap sample.
+    weights : array of float, optional
+        Weight of each row.
+    extra : array of int, optional
+        Which of the table's extra columns may be used; none by default.
+    """
+
+    y: Array
+    n_classes: int = 2
+    rows: Array | None = None
+    repeats: Array | None = None
+    weights: Array | None = None
+    extra: Array | None = None
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A grown tree; node 0 is the root and brothers stand side by side.
+
+    Parameters
+    ----------
+    feature : array of int
+        Column a node asks for, -1 at a leaf.
+    cut : array of float
+        Values at or below it go to the first branch; NaN where the column is nominal.
+    first, width : arrays of int
+        First child and number of children.
+    branch : array of float
+        Weight of the training rows that came down to the node.
+    empty : array of bool
+        Leaves no training row reached.
+    counts : array of shape (n_nodes, n_classes)
+        Weight of each class.
+    """
+
+    feature: Array
+    cut: Array
+    first: Array
+    width: Array
+    branch: Array
+    empty: Array
+    counts: Array
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, leaves included."""
+        return len(self.feature)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves, empty ones included."""
+        return int(np.count_nonzero(self.feature < 0))
+
+    @property
+    def n_classes(self) -> int:
+        """Number of declared classes."""
+        return int(self.counts.shape[1])
+
+    @cached_property
+    def parent(self) -> Array:
+        """Parent of every node, -1 for the root."""
+        parent = np.full(self.n_nodes, -1, np.int64)
+        for node in np.flatnonzero(self.feature >= 0):
+            parent[self.first[node] : self.first[node] + self.width[node]] = node
+        return parent
+
+    def probabilities(self, *, laplace: bool = False) -> Array:
+        """Give the class probabilities of a row that ends at each node.
+
+        Parameters
+        ----------
+        laplace : bool
+            Whether to smooth the counts by one per class.
+
+        Returns
+        -------
+        array of shape (n_nodes, n_classes)
+            An empty leaf answers like its parent.
+        """
+        source = np.where(self.empty.astype(bool), self.parent, np.arange(self.n_nodes))
+        counts = self.counts[np.maximum(source, 0)]
+        total = counts.sum(axis=1, keepdims=True)
+        if laplace:
+            return (counts + 1) / (total + self.n_classes)
+        return np.divide(counts, total, out=np.zeros_like(counts), where=total >= 1e-6)
+
+    def information_gains(self) -> Array:
+        """Give the information each inner node gains, times its weight, in bits; 0 for leaves.
+
+        Returns
+        -------
+        array of shape (n_nodes,)
+            Never negative.
+        """
+        weight = self.counts.sum(axis=1, keepdims=True)
+        share = np.divide(self.counts, weight, out=np.ones_like(self.counts), where=self.counts > 0)
+        entropy = -(self.counts * np.log2(share)).sum(axis=1)
+        gains = np.where(self.feature >= 0, entropy, 0.0)
+        children = np.flatnonzero(self.parent >= 0)
+        np.subtract.at(gains, self.parent[children], entropy[children])
+        return np.maximum(gains, 0.0)
+
+    def decision_path(self, X: Any) -> sparse.csr_array:
+        """Tell which nodes each row passes.
+
+        Parameters
+        ----------
+        X : float ndarray or csr_array
+            The rows.
+
+        Returns
+        -------
+        csr_array of bool, shape (n_samples, n_nodes)
+            A row passes every non-empty branch where its value is missing.
+        """
+        by_column = X.tocsc() if sparse.issparse(X) else X
+        rows: list[list[Array]] = [[] for _ in range(self.n_nodes)]
+        rows[0].append(np.arange(X.shape[0]))
+        for node in range(self.n_nodes):  # parents come before their children
+            if self.feature[node] < 0 or not rows[node]:
+                continue
+            here = np.concatenate(rows[node])
+            column = by_column[:, [int(self.feature[node])]]
+            cells = (column.toarray() if sparse.issparse(column) else column)[here, 0]
+            lost = np.isnan(cells)
+            side = cells > self.cut[node] if not np.isnan(self.cut[node]) else cells
+            for turn in range(self.width[node]):
+                child = self.first[node] + turn
+                passing = (side == turn) & ~lost
+                if not self.empty[child]:
+                    passing |= lost
+                if passing.any():
+                    rows[child].append(here[passing])
+        members = [np.concatenate(part) if part else np.empty(0, int) for part in rows]
+        indptr = np.concatenate([[0], np.cumsum([len(part) for part in members])])
+        indices = np.concatenate(members)
+        shape = (X.shape[0], self.n_nodes)
+        path = sparse.csc_array((np.ones(len(indices), bool), indices, indptr), shape=shape)
+        return path.tocsr()
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns prepared for growing trees; made by `prepare_table`, shared by all of them."""
+
+    columns: Columns
+    rows: Rows
+    n_rows: int
+    n_features: int
+    n_extra: int
+
+    def active_columns(self, extra: Array | None) -> Array:
+        """List the columns a tree may use: all features and some of the extra columns.
+
+        Parameters
+        ----------
+        extra : array of int or None
+            Numbers of extra columns.
+
+        Returns
+        -------
+        array of int64
+            Ascending.
+        """
+        active = np.arange(self.n_features)
+        if extra is None:
+            return active
+        return np.concatenate([active, self.n_features + np.sort(np.asarray(extra, np.int64))])
+
+    @cached_property
+    def missing(self) -> Array:
+        """Whether a column has a missing value, for every column."""
+        last = self.columns.entries[np.maximum(self.columns.ends - 1, 0)] >> np.uint64(32)
+        return (self.columns.ends > self.columns.begins) & (last == 0xFFFFFFFE)
+
+    @cached_property
+    def items(self) -> Items:
+        """The nominal columns by row."""
+        from scumble.learn.kernels.prepare import items_by_row, list_items
+
+        none = np.zeros(0, np.int64)
+        n_items = list_items(self.columns, none, none, none, np.zeros(0, np.int32), none)
+        first = np.zeros(self.n_features + self.n_extra + 1, np.int64)
+        starts, stops = np.zeros(n_items, np.int64), np.zeros(n_items, np.int64)
+        codes, sizes = np.zeros(n_items, np.int32), np.zeros(self.n_rows, np.int64)
+        list_items(self.columns, first, starts, stops, codes, sizes)
+        indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        indices = np.empty(indptr[-1], np.uint32)
+        items_by_row(self.columns.entries, starts, stops, indptr[:-1].copy(), indices)
+        return Items(indptr, indices, first, starts, stops, codes)
+
+    @cached_property
+    def fine(self) -> Array:
+        """Which columns have values too close together to cut between."""
+        from scumble.learn.kernels.prepare import mark_fine
+
+        fine = np.zeros(self.n_features + self.n_extra, np.uint8)
+        c = self.columns
+        mark_fine(c.values, c.begins, c.n_codes, c.n_values, fine)
+        return fine
+
+
+def prepare_table(
+    X: Any, n_values: Array, *, extra: Any = None, n_jobs: int | None = None
+) -> Table:
+    """Sort the columns of ``X`` once.
+
+    Parameters
+    ----------
+    X : float ndarray or csr_array of shape (n_samples, n_features)
+        NaN is missing. A CSR matrix must have sorted indices and no duplicates.
+    n_values : array of int
+        For each column 0 if it is numeric, else its number of declared values.
+    extra : csr_array of bool, optional
+        0/1 columns that single targets may use beside those of ``X``.
+    n_jobs : int, optional
+        Number of threads.
+
+    Returns
+    -------
+    Table
+        Holds ``X`` itself beside the sorted columns.
+    """
+    n, m = X.shape
+    extra_csc = None if extra is None else extra.tocsc()
+    n_extra = 0 if extra is None else extra.shape[1]
+    codes = np.concatenate([n_values, np.full(n_extra, 2)]).astype(np.int64)
+    by_column = X.tocsc() if sparse.issparse(X) else None
+    sizes = np.full(m, n, np.int64) if by_column is None else _list_sizes(by_column, codes[:m], n)
+    if extra_csc is not None:
+        sizes = np.concatenate([sizes, _list_sizes(extra_csc, codes[m:], n)])
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    columns = Columns(
+        np.empty(max(starts[-1], 1), np.uint64),
+        np.empty(max(starts[-1], 1), np.float64),
+        np.zeros(m + n_extra, np.int64),
+        np.zeros(m + n_extra, np.int64),
+        np.zeros(m + n_extra, np.int64),
+        codes,
+        np.zeros(m + n_extra, np.int64),
+    )
+    rows = as_rows(X, extra)
+    if by_column is None:
+        _sort_dense(rows, columns, n_jobs)
+    else:
+        _sort_sparse(by_column, columns, 0, starts, n_jobs)
+    if extra_csc is not None:
+        _sort_sparse(extra_csc, columns, m, starts, n_jobs)
+    return Table(columns, rows, n, m, n_extra)
+
+
+def _list_sizes(by_column: Any, n_values: Array, n: int) -> Array:
+    """Bound the entries of each column: its stored cells and the value zero, or all cells."""
+    stored = np.diff(by_column.indptr).astype(np.int64)
+    return np.where((n_values > 0) & (2 * stored > n), n, stored + 1)
+
+
+def _sort_dense(rows: Rows, columns: Columns, n_jobs: int | None) -> None:
+    from scumble.learn.kernels.prepare import sort_dense
+
+    run(
+        lambda block: sort_dense(
+            rows.dense, columns.n_values, *block, columns.entries, columns.values, columns.begins,
+            columns.ends, columns.defaults, columns.n_codes,
+        ),
+        _blocks(rows.n_features, rows.dense.size, n_jobs),
+        n_jobs=n_jobs,
+    )  # fmt: skip
+
+
+def _sort_sparse(
+    by_column: Any, columns: Columns, shift: int, starts: Array, n_jobs: int | None
+) -> None:
+    from scumble.learn.kernels.prepare import sort_sparse
+
+    indptr = by_column.indptr.astype(np.int64)
+    indices = by_column.indices.astype(np.int32)
+    data = by_column.data.astype(np.float64)
+    run(
+        lambda block: sort_sparse(
+            by_column.shape[0], indptr, indices, data, columns.n_values, shift, starts, *block,
+            columns.entries, columns.values, columns.begins, columns.ends, columns.defaults,
+            columns.n_codes,
+        ),
+        _blocks(by_column.shape[1], by_column.nnz, n_jobs),
+        n_jobs=n_jobs,
+    )  # fmt: skip
+
+
+def _blocks(n: int, cost: int, n_jobs: int | None) -> list[tuple[int, int]]:
+    """Cut 0..n into ranges, one only where the work is not worth a second thread."""
+    n_blocks = 1 if cost < 20_000 else min(n, 4 * thread_count(n_jobs))
+    edges = np.linspace(0, n, max(n_blocks, 1) + 1).astype(int)
+    return [(int(a), int(b)) for a, b in itertools.pairwise(edges) if b > a]
+
+
+def as_rows(X: Any, extra: Any = None) -> Rows:
+    """Hand rows to kernels without copying them.
+
+    Parameters
+    ----------
+    X : float ndarray or csr_array
+        The features.
+    extra : csr_array of bool, optional
+        The extra columns.
+
+    Returns
+    -------
+    Rows
+        Views of the arrays.
+    """
+    is_sparse = sparse.issparse(X)
+    return Rows(
+        not is_sparse,
+        _read_only(np.empty((0, 0)) if is_sparse else X, np.float64),
+        _read_only(X.indptr if is_sparse else [0], np.int64),
+        _read_only(X.indices if is_sparse else [], np.int32),
+        _read_only(X.data if is_sparse else [], np.float64),
+        X.shape[1],
+        _read_only([0] if extra is None else extra.indptr, np.int64),
+        _read_only([] if extra is None else extra.indices, np.int32),
+    )
+
+
+def _read_only(array: Any, dtype: Any) -> Array:
+    """Give kernels one type to be compiled for, whatever the caller's array is like."""
+    view = np.ascontiguousarray(array, dtype).view()
+    view.flags.writeable = False
+    return view
+
+
+def grow_trees(
+    table: Table,
+    targets: Sequence[Target],
+    settings: TreeSettings | None = None,
+    *,
+    n_jobs: int | None = None,
+) -> list[Tree]:
+    """Grow one tree for each target.
+
+    Parameters
+    ----------
+    table : Table
+        The prepared columns.
+    targets : sequence of Target
+        What to learn.
+    settings : TreeSettings, optional
+        The parameters, the same for all trees.
+    n_jobs : int, optional
+        Number of threads; it changes the time and nothing else.
+
+    Returns
+    -------
+    list of Tree
+        In the order of the targets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scumble.learn.trees import Target, grow_trees, prepare_table
+    >>> X = np.array([[1.0], [2.0], [3.0], [4.0]])
+    >>> table = prepare_table(X, np.array([0]))
+    >>> tree = grow_trees(table, [Target(np.array([0, 0, 1, 1]))])[0]
+    >>> tree.cut[0], tree.n_leaves
+    (np.float64(2.0), 2)
+    """
+    settings = TreeSettings() if settings is None else settings
+    n_blocks = min(len(targets), 16 * thread_count(n_jobs))
+    blocks = np.array_split(np.arange(len(targets)), max(n_blocks, 1))
+    grown = run(
+        lambda block: [_grow_one(table, targets[at], settings) for at in block],
+        blocks,
+        n_jobs=n_jobs,
+    )
+    return [tree for block in grown for tree in block]
+
+
+def _grow_one(table: Table, target: Target, settings: TreeSettings) -> Tree:
+    from scumble.learn.kernels.prune import collapse, prune_general, settle
+    from scumble.learn.kernels.prune_known import prune_known
+
+    active = table.active_columns(target.extra)
+    rows, codes, share = _training_rows(table, target)
+    y = np.zeros(table.n_rows, np.int32)
+    y[rows] = codes
+    has_missing = bool(table.missing[active].any())
+    if target.n_classes == 2 and target.weights is None and not has_missing:
+        grown = _grow_counted(table, target, settings, active, rows, y, share)
+    else:
+        grown = _grow_general(table, target, settings, active, rows, y, share)
+    feature, cut, first, width, branch, counts, low, high, members, weights, n_nodes = grown
+    empty = collapse(feature, first, width, counts, n_nodes)
+    n_values = table.columns.n_values
+    nodes = (table.rows, n_values, feature, cut, first, width, branch, counts, empty, members)
+    rules = (
+        settings.confidence,
+        NormalDist().inv_cdf(1 - settings.confidence),
+        settings.subtree_raising,
+    )
+    if settings.prune and has_missing:
+        prune_general(*nodes, y, weights, *rules)
+    elif settings.prune:
+        prune_known(*nodes, low, high, y, weights, len(weights) == 0, *rules)
+    return Tree(*settle(n_values, feature, cut, first, width, branch, counts, empty))
+
+
+def _training_rows(table: Table, target: Target) -> tuple[Array, Array, Array]:
+    """Give rows, class codes and how much each row counts, without those that count nothing."""
+    rows = np.arange(table.n_rows) if target.rows is None else np.asarray(target.rows)
+    share = target.repeats if target.weights is None else target.weights
+    share = np.ones(len(rows)) if share is None else np.asarray(share, np.float64)
+    codes = np.asarray(target.y)
+    if not share.all():
+        rows, codes, share = rows[share > 0], codes[share > 0], share[share > 0]
+    if len(rows) == 0:
+        raise DataError("A tree needs at least one training row with a positive weight. Got none.")
+    return rows, codes, share
+
+
+def _grow_counted(
+    table: Table, target: Target, settings: TreeSettings, active: Array, rows: Array, y: Array,
+    share: Array,
+) -> tuple[Any, ...]:  # fmt: skip
+    from scumble.learn.kernels.counted import grow_counted
+
+    is_nominal = table.columns.n_values[active] > 0
+    single = target.repeats is None
+    everything = single and len(rows) == table.n_rows
+    items = table.items
+    root = (items.stops - items.starts).astype(np.uint64) if everything else np.zeros(0, np.uint64)
+    repeats = np.zeros(0 if single else table.n_rows, np.uint32)
+    members = rows.astype(np.uint32)
+    if not single:
+        repeats[rows] = share
+    grown = grow_counted(
+        table.columns, items, table.fine, active[~is_nominal], active[is_nominal], members,
+        y.astype(np.uint8), repeats, single, x_ln_x_table(int(share.sum()) + 2),
+        np.zeros(0 if len(rows) == table.n_rows else len(table.columns.values), np.uint8), root,
+        settings.min_objects, settings.mdl,
+    )  # fmt: skip
+    *nodes, n_nodes = grown
+    weights = np.zeros(0 if single else table.n_rows)
+    if not single:
+        weights[rows] = share
+    return *nodes, members, weights, n_nodes
+
+
+def _grow_general(
+    table: Table, target: Target, settings: TreeSettings, active: Array, rows: Array, y: Array,
+    share: Array,
+) -> tuple[Any, ...]:  # fmt: skip
+    from scumble.learn.kernels.general import grow_general
+
+    weights = np.zeros(table.n_rows)
+    weights[rows] = share
+    table_size = int(share.sum()) + 2 if np.all(share == np.floor(share)) else len(rows) + 2
+    members = rows.astype(np.uint32)
+    seen = np.zeros(len(table.columns.values) if len(rows) < table.n_rows else 0, np.uint8)
+    *nodes, n_nodes = grow_general(
+        table.columns, active, members, y, weights, target.repeats is not None, target.n_classes,
+        x_ln_x_table(table_size), seen, float(settings.min_objects), settings.mdl,
+    )  # fmt: skip
+    return *nodes, members, weights, n_nodes
+
+
+def x_ln_x_table(size: int) -> Array:
+    """Tabulate x ln x for whole numbers below ``size``."""
+    from scumble.learn.kernels.arithmetic import fill_x_ln_x
+
+    table = np.empty(max(size, 2))
+    fill_x_ln_x(table)
+    return table
+
+
+def predict_trees(
+    trees: Sequence[Tree],
+    X: Any,
+    *,
+    extra: Any = None,
+    laplace: bool = False,
+    second_only: bool = False,
+    n_jobs: int | None = None,
+) -> Array:
+    """Ask every tree for the class probabilities of every row.
+
+    Parameters
+    ----------
+    trees : sequence of Tree
+        Grown on tables with the columns of ``X``.
+    X : float ndarray or csr_array of shape (n_samples, n_features)
+        The rows.
+    extra : csr_array of bool, optional
+        The extra columns.
+    laplace : bool
+        Whether to smooth the counts by one per class.
+    second_only : bool
+        Whether to give the probability of class 1 alone: one column a tree.
+    n_jobs : int, optional
+        Number of threads.
+
+    Returns
+    -------
+    array of shape (n_samples, total number of classes)
+        The columns of one tree follow those of the tree before.
+    """
+    from scumble.learn.kernels.predict import predict_rows
+
+    forest = _joined(trees, laplace=laplace, second_only=second_only)
+    n_extra = 0 if extra is None else extra.shape[1]
+    rows = as_rows(X, extra)
+    out = np.empty((X.shape[0], int(forest[-1].sum())))
+    run(
+        lambda block: predict_rows(rows, *block, X.shape[1] + n_extra, *forest, out),
+        _blocks(X.shape[0], out.size * 8, n_jobs),
+        n_jobs=n_jobs,
+    )
+    return out
+
+
+def _joined(trees: Sequence[Tree], *, laplace: bool, second_only: bool) -> tuple[Array, ...]:
+    """Put the trees' nodes one after another, as `predict_rows` takes them."""
+    sizes = np.array([tree.n_nodes for tree in trees])
+    roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+    answers = [tree.probabilities(laplace=laplace) for tree in trees]
+    if second_only:
+        answers = [answer[:, 1:2] for answer in answers]
+    widths = np.array([answer.shape[1] for answer in answers])
+    starts = np.concatenate([[0], np.cumsum(sizes * widths)[:-1]])
+    leaf = [
+        start + width * np.arange(size)
+        for start, width, size in zip(starts, widths, sizes, strict=True)
+    ]
+    return (
+        roots,
+        np.concatenate([tree.feature for tree in trees]),
+        np.concatenate([np.isnan(tree.cut) for tree in trees]),
+        np.concatenate([tree.cut for tree in trees]),
+        np.concatenate([tree.first + root for tree, root in zip(trees, roots, strict=True)]),
+        np.concatenate([tree.width for tree in trees]),
+        np.concatenate([_shares(tree) for tree in trees]),
+        np.concatenate(leaf).astype(np.int64),
+        np.concatenate([answer.ravel() for answer in answers]),
+        widths.astype(np.int64),
+    )
+
+
+def _shares(tree: Tree) -> Array:
+    """Give each node's share of its parent's weight; -1 for an empty leaf."""
+    above = tree.counts.sum(axis=1)[np.maximum(tree.parent, 0)]
+    shares = np.divide(tree.branch, above, out=np.zeros(tree.n_nodes), where=above > 0)
+    return np.where(tree.empty.astype(bool), -1.0, shares)
