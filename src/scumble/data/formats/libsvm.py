@@ -35,6 +35,7 @@ _NUMBER = rb"[+-]?(?:[0-9.]+(?:[eE][+-]?[0-9]+)?|inf|nan)"
 _ROW = re.compile(
     rb"(?:[^\s:#][^\s:]*)?(?:[ \t]+qid:\d+)?(?:(?:^|[ \t]+)\d+:" + _NUMBER + rb")*[ \t]*(?:#.*)?\r?"
 )
+_PAIR = re.compile(rb"[^#]*?(?:^|[ \t])\d+:")
 
 
 def sniff(source: Source, head: bytes) -> float:
@@ -57,7 +58,7 @@ def sniff(source: Source, head: bytes) -> float:
         return 1.0
     lines = head.split(b"\n")[: 20 if b"\n" in head else 1]
     rows = [line for line in lines[:-1] or lines if line.strip() and not line.startswith(b"#")]
-    if rows and all(_ROW.fullmatch(row) for row in rows) and any(b":" in row for row in rows):
+    if all(_ROW.fullmatch(row) for row in rows) and any(_PAIR.match(row) for row in rows):
         return 0.8
     return 0.05 if source.suffix in FORMAT.suffixes else 0.0
 

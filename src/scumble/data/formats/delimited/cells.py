@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,9 @@ from scumble._core.errors import ParameterError, ReadError
 from scumble._core.files import BLOCK, Source
 
 DELIMITERS = ",;\t|"
+# The writer marks columns in the header, so that a file tells its labels itself.
+LABEL, LISTS, FEATURE, WEIGHT = "label:", "labels:", "feature:", "weight:"
+MARKS = (LABEL, LISTS, FEATURE, WEIGHT)
 #: A row within quotes may be this long; beyond it a quote is surely missing.
 MOST_QUOTED = 64 << 20
 _BOM = b"\xef\xbb\xbf"
@@ -207,8 +210,26 @@ def split_block(
     return cells, size, n_read
 
 
+def has_label_marks(names: Iterable[str]) -> bool:
+    """Tell whether a header says itself which columns are labels.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The header.
+
+    Returns
+    -------
+    bool
+        The answer.
+    """
+    return any(name.startswith(LABEL) or name == LISTS for name in names)
+
+
 def sniff_delimiter(source: Source, head: bytes) -> tuple[str, int]:
-    """Find the character between cells: the one that cuts all first rows into equally many.
+    """Find the character between cells: the one that cuts the first rows into equally many.
+
+    One that shows the writer's own marks in the header is preferred, then the one that makes most.
 
     Parameters
     ----------
@@ -225,8 +246,8 @@ def sniff_delimiter(source: Source, head: bytes) -> tuple[str, int]:
         How many cells it makes in every row; 0 if not equally many.
     """
     sample = head[: head.rfind(b"\n") + 1] or head
-    best, most, widest = ",", 0, 1
-    fallback = ","
+    best, most, marked = ",", 0, False
+    fallback, widest = ",", 1
     for delimiter in DELIMITERS:
         try:
             cells, _, _ = split_block(source, sample, delimiter, 0, 0, at_end=sample == head)
@@ -235,8 +256,11 @@ def sniff_delimiter(source: Source, head: bytes) -> tuple[str, int]:
             if first > widest:
                 fallback, widest = delimiter, first
             continue
-        if cells.n_columns > most:
-            best, most = delimiter, cells.n_columns
+        marks = len(cells) > 0 and has_label_marks(
+            cells.cell(0, at) for at in range(cells.n_columns)
+        )
+        if (marks, cells.n_columns) > (marked, most):
+            best, most, marked = delimiter, cells.n_columns, marks
     return (best, most) if most > 1 or widest == 1 else (fallback, 0)
 
 

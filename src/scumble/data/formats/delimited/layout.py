@@ -11,12 +11,16 @@ import numpy as np
 from scumble._core.errors import ParameterError
 from scumble._core.files import Source
 from scumble.data.formats.base import LabelChoice
-from scumble.data.formats.delimited.cells import Cells
+from scumble.data.formats.delimited.cells import (
+    FEATURE,
+    LABEL,
+    LISTS,
+    WEIGHT,
+    Cells,
+    has_label_marks,
+)
 from scumble.data.formats.label_choice import chosen_columns, chosen_parents, column_number
 
-# The writer marks columns in the header, so that a file tells its labels itself.
-LABEL, LISTS, FEATURE, WEIGHT = "label:", "labels:", "feature:", "weight:"
-MARKS = (LABEL, LISTS, FEATURE, WEIGHT)
 #: Names of a first column that numbers the rows, in lower case.
 ROW_NUMBERS = ("id", "index", "row", "unnamed: 0")
 _SAMPLE = 1000
@@ -112,7 +116,7 @@ def find_layout(source: Source, first: Cells, options: Options) -> Layout:
     """
     names = _header(source, first, options)
     free = options.labels is None and options.label_column is None
-    if names is not None and free and any(_is_label_mark(name) for name in names):
+    if names is not None and free and has_label_marks(names):
         return _marked(source, names, options)
     columns = names if names is not None else [f"column {at}" for at in range(first.n_columns)]
     _refuse_repeated(source, columns, int(first.lines[0]))
@@ -129,10 +133,6 @@ def find_layout(source: Source, first: Cells, options: Options) -> Layout:
         layout.label_lists = _only_lists(source, first if names is None else first[1:], names)
     _take_rest(source, layout, columns, options)
     return layout
-
-
-def _is_label_mark(name: str) -> bool:
-    return name.startswith(LABEL) or name == LISTS
 
 
 def _filled(names: list[str]) -> list[str]:
@@ -208,7 +208,7 @@ def _header(source: Source, first: Cells, options: Options) -> list[str] | None:
 
 
 def _looks_like_header(names: list[str], first: Cells, options: Options) -> bool:
-    if any(_is_label_mark(name) for name in names) or _names_columns(options):
+    if has_label_marks(names) or _names_columns(options):
         return True
     lists = _list_columns(first[1:])
     if lists:

@@ -12,7 +12,7 @@ import numpy as np
 
 from scumble.data.columns import category_codes
 from scumble.data.dataset import Feature, MultilabelDataset
-from scumble.data.formats.delimited.layout import FEATURE, LABEL, LISTS, MARKS, WEIGHT
+from scumble.data.formats.delimited.cells import FEATURE, LABEL, LISTS, MARKS, WEIGHT
 from scumble.data.formats.number_texts import number_texts
 
 CELLS_PER_WRITE = 1_000_000
