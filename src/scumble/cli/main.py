@@ -11,7 +11,7 @@ import typer
 
 from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.version import __version__
-from scumble.cli import convert, data, demo, describe, remedial
+from scumble.cli import convert, data, demo, describe, remedial, resample
 from scumble.cli.console import complain
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app = typer.Typer(
 demo.add_to(app)
 describe.add_to(app)
 remedial.add_to(app)
+resample.add_to(app)
 convert.add_to(app)
 app.add_typer(data.app, name="data")
 

@@ -2,12 +2,14 @@
 
 from scumble.report.concurrence import concurrence_report
 from scumble.report.html import render_html
-from scumble.report.terminal import render_report, render_treatment
-from scumble.report.treatment import apply_remedial
+from scumble.report.terminal import render_comparison, render_report, render_treatment
+from scumble.report.treatment import apply_chain, apply_remedial
 
 __all__ = [
+    "apply_chain",
     "apply_remedial",
     "concurrence_report",
+    "render_comparison",
     "render_html",
     "render_report",
     "render_treatment",

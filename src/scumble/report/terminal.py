@@ -157,12 +157,12 @@ def _difficult_lines(label: dict[str, Any], width: int | None) -> list[Line]:
 
 
 def render_treatment(report: dict[str, Any], *, width: int | None = None) -> list[Line]:
-    """Lay out the traits of a data set before and after REMEDIAL.
+    """Lay out the traits of a data set before and after a treatment.
 
     Parameters
     ----------
     report : dict
-        From `scumble.report.apply_remedial`.
+        From `scumble.report.apply_remedial` or `scumble.report.apply_chain`.
     width : int, optional
         Cells a line may take.
 
@@ -172,7 +172,7 @@ def render_treatment(report: dict[str, Any], *, width: int | None = None) -> lis
         The lines.
     """
     steps = report["steps"]
-    titles = ["after"] if len(steps) == 1 else [f"pass {at}" for at in range(1, len(steps) + 1)]
+    titles = _step_titles(report)
     lines = table(
         ("", "before", *titles),
         [
@@ -182,14 +182,68 @@ def render_treatment(report: dict[str, Any], *, width: int | None = None) -> lis
         width=width,
     )
     lines.append([])
-    for title, met in zip(titles, report["passes"], strict=True):
+    for title, sentence in zip(titles, _step_notes(report), strict=True):
         where = "" if len(steps) == 1 else f"{title}: "
-        sentence = (
-            f"{where}{met['n_above_mean']:,} instances above the mean, "
-            f"{met['n_one_sided']:,} of them with only frequent or only rare labels; "
-            f"{met['n_added']:,} clones added."
-        )
-        lines += [[Segment(part)] for part in wrap(sentence, width)]
+        lines += [[Segment(part)] for part in wrap(where + sentence, width)]
+    return lines
+
+
+def _step_titles(report: dict[str, Any]) -> list[str]:
+    if "methods" in report:
+        return [f"after {step['method']}" for step in report["methods"]]
+    n_passes = len(report["passes"])
+    return ["after"] if n_passes == 1 else [f"pass {at}" for at in range(1, n_passes + 1)]
+
+
+def _step_notes(report: dict[str, Any]) -> list[str]:
+    if "methods" in report:
+        return [
+            f"{step['n_added']:,} instances added, {step['n_removed']:,} removed."
+            for step in report["methods"]
+        ]
+    return [
+        f"{met['n_above_mean']:,} instances above the mean, {met['n_one_sided']:,} of them with "
+        f"only frequent or only rare labels; {met['n_added']:,} clones added."
+        for met in report["passes"]
+    ]
+
+
+def render_comparison(rows: list[dict[str, Any]], *, width: int | None = None) -> list[Line]:
+    """Lay out what several methods do to a data set.
+
+    Parameters
+    ----------
+    rows : list of dict
+        From `scumble.resample.compare_methods`.
+    width : int, optional
+        Cells a line may take.
+
+    Returns
+    -------
+    list of list of Segment
+        The lines.
+    """
+    done = [row for row in rows if row["error"] is None]
+    lines = table(
+        ("method", "instances", "added", "removed", "MeanIR", "MaxIR", "CVIR", "SCUMBLE", "s"),
+        [
+            (
+                row["method"],
+                format_number(row["n_instances"]),
+                format_number(row["n_added"]),
+                format_number(row["n_removed"]),
+                *(format_number(row[key], ",.2f") for key in ("mean_ir", "max_ir")),
+                *(format_number(row[key], ".4f") for key in ("cvir", "scumble")),
+                format_number(row["seconds"], ".2f"),
+            )
+            for row in done
+        ],
+        width=width,
+    )
+    for row in rows:
+        if row["error"] is not None:
+            message = f"{row['method']} failed: {safe(row['error'])}"
+            lines += [[Segment(part, "dim")] for part in wrap(message, width)]
     return lines
 
 

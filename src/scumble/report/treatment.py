@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from scumble.data import MultilabelDataset
 from scumble.measures import Summary, characterize
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scumble.resample import BaseResampler
 
 #: The rows of a before/after table: attribute of `Summary`, title, how to print it.
 TRAITS = (
@@ -66,9 +71,7 @@ def apply_remedial(
         steps.append(characterize(data))
         met.append(sampler.passes_[0])
     report = {
-        "before": steps[0].to_dict(),
-        "after": steps[-1].to_dict(),
-        "steps": [step.to_dict() for step in steps[1:]],
+        **_before_and_after(steps),
         "passes": [
             {
                 "n_above_mean": each.n_above_mean,
@@ -79,3 +82,51 @@ def apply_remedial(
         ],
     }
     return data, report
+
+
+def apply_chain(
+    data: MultilabelDataset, chain: Sequence[BaseResampler]
+) -> tuple[MultilabelDataset, dict[str, Any]]:
+    """Run resamplers in order and report the traits of the data before and after each.
+
+    Parameters
+    ----------
+    data : MultilabelDataset
+        The data.
+    chain : sequence of BaseResampler
+        From `scumble.resample.make_chain`.
+
+    Returns
+    -------
+    after : MultilabelDataset
+        The resampled data.
+    report : dict
+        ``before`` and ``after`` (all measures), ``steps`` (the measures after each resampler)
+        and ``methods`` (their names, rows added and removed). Ready for JSON.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.report import apply_chain
+    >>> from scumble.resample import make_chain
+    >>> data = scumble.MultilabelDataset([[0.0]] * 4, [["a"], ["a", "b"], ["a", "c"], ["a", "b"]])
+    >>> _, report = apply_chain(data, make_chain("remedial"))
+    >>> report["methods"]
+    [{'method': 'REMEDIAL', 'n_added': 1, 'n_removed': 0}]
+    """
+    steps: list[Summary] = [characterize(data)]
+    methods = []
+    for sampler in chain:
+        data = sampler.resample(data)
+        steps.append(characterize(data))
+        counts = {"n_added": sampler.n_added_, "n_removed": sampler.n_removed_}
+        methods.append({"method": type(sampler).__name__, **counts})
+    return data, {**_before_and_after(steps), "methods": methods}
+
+
+def _before_and_after(steps: list[Summary]) -> dict[str, Any]:
+    return {
+        "before": steps[0].to_dict(),
+        "after": steps[-1].to_dict(),
+        "steps": [step.to_dict() for step in steps[1:]],
+    }

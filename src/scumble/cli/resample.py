@@ -1,0 +1,140 @@
+"""``resample``: one or several resamplers in order, or all of them compared."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from scumble._core.errors import ParameterError
+from scumble.cli.inputs import FormatOption, Input, JsonOption, LabelsOption, load
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command.
+
+    Parameters
+    ----------
+    app : Typer
+        Where to.
+    """
+    app.command()(resample)
+
+
+def resample(
+    data: Input,
+    out: Annotated[
+        str | None, typer.Argument(metavar="OUT", help="The file to write; not with --compare.")
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option("--method", "-m", help="A resampler, or several with '+' between them."),
+    ] = None,
+    k: Annotated[int | None, typer.Option(help="Number of nearest neighbours.")] = None,
+    percent: Annotated[float | None, typer.Option(help="How much to add or remove.")] = None,
+    seed: Annotated[int | None, typer.Option(help="One seed, one answer.")] = None,
+    param: Annotated[
+        list[str] | None, typer.Option(help="Any other parameter, as name=value; repeatable.")
+    ] = None,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Compare all methods (or those of --method).")
+    ] = False,
+    jobs: Annotated[int | None, typer.Option(help="Threads; never changes a result.")] = None,
+    format: FormatOption = None,
+    labels: LabelsOption = None,
+    to: Annotated[str | None, typer.Option(help="Format of OUT; by default its suffix.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Resample a data set, and show before and after."""
+    if compare == (out is not None):
+        raise ParameterError("Name either the file to write, OUT, or --compare.")
+    if method is None and not compare:
+        raise ParameterError(
+            "Which method? Give --method, for example --method remedial+mlsmote, or see what "
+            "they do with --compare."
+        )
+    chosen = {"n_neighbors": k, "percent": percent, "random_state": seed, "n_jobs": jobs}
+    chosen |= parse_parameters(param or [])
+    given = {name: value for name, value in chosen.items() if value is not None}
+    if out is None:
+        _compare(load(data, format=format, labels=labels), method, given, json)
+    else:
+        _apply(data, out, str(method), given, format, labels, to, json)
+
+
+def parse_parameters(texts: list[str]) -> dict[str, Any]:
+    """Understand ``name=value``: numbers, true, false, none, or text.
+
+    Parameters
+    ----------
+    texts : list of str
+        What the user typed after ``--param``.
+
+    Returns
+    -------
+    dict
+        Values by name.
+
+    Examples
+    --------
+    >>> from scumble.cli.resample import parse_parameters
+    >>> parse_parameters(["threshold=0.5", "union=true", "strategy=ranking"])
+    {'threshold': 0.5, 'union': True, 'strategy': 'ranking'}
+    """
+    parsed = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise ParameterError(f"--param must be name=value. Got {text!r} instead.")
+        parsed[name.strip()] = _parse_value(value.strip())
+    return parsed
+
+
+def _parse_value(text: str) -> Any:
+    words = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _apply(
+    data: str,
+    out: str,
+    method: str,
+    parameters: dict[str, Any],
+    format: str | None,
+    labels: str | None,
+    to: str | None,
+    json: bool,
+) -> None:
+    from scumble.cli.console import show, show_json, width
+    from scumble.data import write
+    from scumble.report import apply_chain, render_treatment
+    from scumble.resample import make_chain
+
+    chain = make_chain(method, **parameters)
+    after, result = apply_chain(load(data, format=format, labels=labels), chain)
+    write(after, out, format=to)
+    if json:
+        show_json(result)
+    else:
+        show(render_treatment(result, width=width()))
+
+
+def _compare(data: Any, method: str | None, parameters: dict[str, Any], json: bool) -> None:
+    from scumble.cli.console import show, show_json, width
+    from scumble.measures.summary import plain
+    from scumble.report import render_comparison
+    from scumble.resample import compare_methods
+
+    methods = None if method is None else method.split(",")
+    rows = compare_methods(data, methods, **parameters)
+    if json:
+        show_json([{key: plain(value) for key, value in row.items()} for row in rows])
+    else:
+        show(render_comparison(rows, width=width()))
