@@ -180,8 +180,7 @@ def six_decimals(value: float) -> str:
     str
         Such as ``2.5`` or ``-0.000125``.
     """
-    text = f"{value:.6f}".rstrip("0").rstrip(".")
-    return "0" if text == "-0" else text
+    return f"{value:.6f}".rstrip("0").rstrip(".")
 
 
 def _names(given: Sequence[str] | None, default: Sequence[Any], what: str) -> list[str]:
