@@ -223,7 +223,8 @@ def test_write_then_read_is_the_identity(tmp_path_factory, matrices, zero_based,
     X, Y = matrices
     if integer:
         X = np.where(np.isfinite(X), np.clip(np.rint(X), -(2**53), 2**53), X)
-    integer = integer and bool((X != 0).any()) and bool(np.isfinite(X[~np.isnan(X)]).all())
+    known = X[~np.isnan(X)]
+    integer = integer and bool((known != 0).any()) and bool(np.isfinite(known).all())
     features = [Feature(f"x{at}", integer=integer) for at in range(X.shape[1])]
     data = MultilabelDataset(X, Y, features=features, name="data")
     path = tmp_path_factory.mktemp("libsvm") / "data.svm"

@@ -81,7 +81,7 @@ def read_extreme(
     >>> films.Y.toarray().astype(int).tolist()
     [[1, 1], [0, 0], [0, 1]]
     """
-    from scumble.data.dataset import Feature, MultilabelDataset
+    from scumble.data.dataset import MultilabelDataset
 
     refuse_label_choice(labels, "extreme")
     blocks = source.blocks()
@@ -101,9 +101,7 @@ def read_extreme(
     _check_count(source, rows, n_rows)
     X = rows.features(0, n_features)
     Y = indicator(rows.label_indptr(), rows.label_columns(), n_labels, str(source.path))
-    whole = rows.whole and X.nnz > 0
-    features = [Feature(f"x{at}", integer=whole) for at in range(n_features)]
-    return MultilabelDataset(X, Y, features=features, name=source.stem)
+    return MultilabelDataset(X, Y, features=rows.columns(X), name=source.stem)
 
 
 def write_extreme(dataset: MultilabelDataset, target: Target) -> None:

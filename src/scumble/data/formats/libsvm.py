@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy import sparse
@@ -109,6 +109,8 @@ def read_libsvm(
     >>> films.labels, films.X.toarray().tolist()
     (('love', 'war'), [[150.0, 0.0, 0.5], [0.0, 1.0, 0.0], [90.0, 0.0, 0.0]])
     """
+    from scumble.data.dataset import MultilabelDataset
+
     refuse_label_choice(labels, "libsvm")
     if zero_based not in (True, False, "auto"):
         raise ParameterError(
@@ -132,7 +134,7 @@ def read_libsvm(
     )
     X = _features(source, rows, base, n_features, max_columns)
     Y, names = _labels(source, rows, n_labels, max_columns)
-    return _dataset(source, rows, X, Y, names)
+    return MultilabelDataset(X, Y, features=rows.columns(X), labels=names, name=source.stem)
 
 
 def write_libsvm(
@@ -203,16 +205,6 @@ def _labels(
     texts = list(rows.names)
     names = [str(number) if number >= 0 else texts[-1 - number] for number in numbers.tolist()]
     return label_matrix(indptr, codes, names, str(source.path))
-
-
-def _dataset(
-    source: Source, rows: Rows, X: sparse.csr_array, Y: Any, names: tuple[str, ...] | None
-) -> MultilabelDataset:
-    from scumble.data.dataset import Feature, MultilabelDataset
-
-    whole = rows.whole and X.nnz > 0
-    features = [Feature(f"x{at}", integer=whole) for at in range(X.shape[1])]
-    return MultilabelDataset(X, Y, features=features, labels=names, name=source.stem)
 
 
 FORMAT = Format(

@@ -17,7 +17,7 @@ from scumble.data.formats.number_texts import number_texts
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from scumble.data.dataset import MultilabelDataset
+    from scumble.data.dataset import Feature, MultilabelDataset
 
 #: Column numbers fit the 32-bit indices of a sparse matrix.
 MOST_COLUMNS = 2**31 - 1
@@ -87,6 +87,13 @@ class Rows:
         indptr = _pointers(self.value_counts)
         values = _joined(self.values, np.float64)
         return sparse.csr_array((values, indices, indptr), shape=(len(indptr) - 1, n_features))
+
+    def columns(self, X: sparse.csr_array) -> list[Feature]:
+        """Name the features; they are integers if all values that are not missing are."""
+        from scumble.data.dataset import Feature
+
+        integer = self.whole and not np.isnan(X.data).all()
+        return [Feature(f"x{at}", integer=integer) for at in range(X.shape[1])]
 
 
 def parse_rows(
