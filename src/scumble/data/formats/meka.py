@@ -15,7 +15,7 @@ from scumble.data.formats.arff.table import read_table, sniff_relation
 from scumble.data.formats.arff.writer import write_arff
 from scumble.data.formats.base import PARTS, Format, LabelChoice
 
-_COUNT = re.compile(r"(?:^|[\s:])-[Cc]\s+(-?\d{1,9})(?=\s|$|['\"])")
+_COUNT = re.compile(r"(?:^|[\s:'\"])-[Cc]\s+(-?\d{1,9})(?=\s|$|['\"])")
 #: A name and then options, of which every one begins with a hyphen and a letter.
 _NAME = re.compile(r"(.*?)\s*:?\s*(?:^|(?<=[\s:]))-[A-Za-z].*", re.DOTALL)
 

@@ -151,9 +151,11 @@ class _BodyReader:
     def finish(self) -> Body:
         """Put everything together."""
         rows = self._dense_rows() if self._rows is None else self._rows
-        X = rows.features()
+        X: Any = rows.features()
         if isinstance(rows, SparseRows):
             self._settle_omitted_texts(X)
+        if not self._header.attributes and not self._header.notes.get("sparse", False):
+            X = X.toarray() if sparse.issparse(X) else X  # rows without columns are always sparse
         return Body(
             X,
             rows.labels(),
@@ -252,7 +254,7 @@ class _BodyReader:
         state = self._state.tolist()
         token = block[state[k.FAULT_START] : state[k.FAULT_END]].decode(self._encoding, "replace")
         number = state[k.FAULT_ATTRIBUTE]
-        about_row = number < 0 or fault in (k.INDEX_RANGE, k.INDEX_ORDER)
+        about_row = number < 0 or fault == k.OTHER_FORM
         raise self._source.error(
             explain(
                 fault,

@@ -36,7 +36,7 @@ class Column:
 LABEL = "{0,1}"
 
 
-def arff_column(feature: Feature, values: Callable[[], Array]) -> Column:
+def arff_column(feature: Feature, values: Callable[[], Array], *, sparse_rows: bool) -> Column:
     """Declare a feature as WEKA does.
 
     Parameters
@@ -45,6 +45,8 @@ def arff_column(feature: Feature, values: Callable[[], Array]) -> Column:
         What it is.
     values : callable
         Gives its values; needed for texts and dates only.
+    sparse_rows : bool
+        Whether rows name their nonzero values only.
 
     Returns
     -------
@@ -55,7 +57,10 @@ def arff_column(feature: Feature, values: Callable[[], Array]) -> Column:
     if feature.kind == "nominal":
         return nominal_column(feature, ",")
     if feature.kind == "string":
-        meant = Feature(name, "string", _in_order_of_appearance(feature, values()))
+        known = _in_order_of_appearance(feature, values())
+        if sparse_rows and "" in known:  # where a text may be omitted, the empty one comes first
+            known = ("", *(text for text in known if text))
+        meant = Feature(name, "string", known)
         texts = tuple(quote(text) for text in feature.categories)
         return Column(name, "string", meant, texts, explicit=True)
     if feature.kind == "date" and _survive(feature.date_format, values()):

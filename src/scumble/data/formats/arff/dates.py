@@ -24,6 +24,7 @@ _DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 _TOKEN = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|([^A-Za-z'])", re.DOTALL)
 _NUMERIC = "ydDHkKhmsS"
 _ZONE = r"Z|[+-]\d{2}(?::?\d{2})?|(?:GMT|UTC)(?:[+-]\d{2}:?\d{2})?"
+_WIDEST = 20
 _UNITS_WIDTH = {"y": 9, "S": 9}
 
 
@@ -150,7 +151,10 @@ def _fields(pattern: str) -> tuple[_Field, ...]:
         if match[2] is not None:
             if match[2] not in "yMdDHkKhmsSaEZXz":
                 raise ValueError(f"the letter {match[2]!r} is not known")
-            fields.append(_Field(match[2], match.end() - match.start()))
+            width = match.end() - match.start()
+            if width > _WIDEST:
+                raise ValueError(f"the letter {match[2]!r} comes {width} times")
+            fields.append(_Field(match[2], width))
         elif match[1] is not None:
             fields.append(_Field(match[1].replace("''", "'") or "'", 0))
         else:
@@ -181,9 +185,15 @@ def _field_regex(field: _Field, following: _Field) -> str:
         return "(AM|PM)"
     if letter in "ZXz":
         return f"({_ZONE})"
-    if following.width and (following.letter in _NUMERIC or following == _Field("M", 2)):
+    if _is_number(following):
         return rf"(\d{{{width}}})"  # digits follow: only the width tells where this one ends
     return rf"(\d{{1,{max(width, _UNITS_WIDTH.get(letter, 3))}}})"
+
+
+def _is_number(field: _Field) -> bool:
+    return 0 < field.width and (
+        field.letter in _NUMERIC or (field.letter == "M" and field.width < 3)
+    )
 
 
 def _to_milliseconds(parts: dict[str, str]) -> float:
@@ -192,7 +202,8 @@ def _to_milliseconds(parts: dict[str, str]) -> float:
     month = numbers.get("M", 1) if "M" not in parts or "M" in numbers else _month(parts["M"])
     start = datetime(year, month, numbers.get("d", 1), tzinfo=UTC)
     if "D" in numbers and "M" not in parts and "d" not in parts:
-        start += timedelta(days=_within("D", numbers["D"], 1, 366) - 1)
+        n_days = (datetime(year, 12, 31, tzinfo=UTC) - start).days + 1
+        start += timedelta(days=_within("D", numbers["D"], 1, n_days) - 1)
     moment = start + timedelta(
         hours=_hour(parts, numbers),
         minutes=_within("m", numbers.get("m", 0), 0, 59),

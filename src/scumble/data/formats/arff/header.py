@@ -24,6 +24,7 @@ _AFTER_NUMBER = re.compile(
     r"[\0-\x20]*(\[[^\[\]]*\])?[\0-\x20]*(\{[^{}]*\})?[\0-\x20]*(%.*)?", re.S
 )
 _AFTER = re.compile(r"[\0-\x20]*(\{[^{}]*\})?[\0-\x20]*(%.*)?", re.S)
+_TYPE = re.compile("[A-Za-z]*")
 _KEYWORD = re.compile(r"@[^\0-\x20%]*")
 _NAMES = re.compile(r"[\0-\x20,]*")
 
@@ -229,8 +230,9 @@ class _HeaderParser:
     def _type(self, name: str, text: str) -> Type:
         if text.startswith("{"):
             return self._nominal(name, text)
-        word, end = self._scan(text, 0)
-        kind, after = word.lower(), text[end:]
+        word = _TYPE.match(text)
+        assert word is not None  # the pattern fits the empty word
+        kind, after = word[0].lower(), text[word.end() :]
         if kind in _NUMBERS:
             if not _AFTER_NUMBER.fullmatch(after):
                 self._refuse_after(name, after)

@@ -54,26 +54,27 @@ def write_arff(
     notes : dict
         What the format at hand cannot say; what ARFF cannot say is added.
     """
+    no_columns = not (dataset.features or label_names)
+    sparse_rows = dataset.is_sparse or no_columns
     columns = [
-        arff_column(feature, partial(values_of, dataset.X, at))
+        arff_column(feature, partial(values_of, dataset.X, at), sparse_rows=sparse_rows)
         for at, feature in enumerate(dataset.features)
     ]
     notes = notes | common_notes(dataset, columns)
     has_rows = dataset.n_instances > 0
-    if dataset.is_sparse and not has_rows:
+    if dataset.is_sparse and (no_columns or not has_rows):
         notes["sparse"] = True
     if dataset.weights is not None and not has_rows:
         notes["weights"] = []
     attributes = attribute_lines(columns, label_names, labels_first=labels_first)
     header = f"{format_notes(notes)}@relation {quote(relation)}\n\n{attributes}\n@data\n"
     stream.write(header.encode())
-    no_columns = not (columns or label_names)
     write_rows(
         stream,
         dataset,
         columns,
         labels_first=labels_first,
-        sparse_rows=dataset.is_sparse or no_columns,
+        sparse_rows=sparse_rows,
         weights=True,
     )
 
