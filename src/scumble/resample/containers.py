@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.errors import DataError, ParameterTypeError
+from scumble.resample.kernels import bags as kernels
 
 Array = np.ndarray[Any, Any]
 
@@ -60,7 +61,7 @@ def take_rows(data: Any, rows: Array) -> Any:
         A frame keeps its columns, types and (pandas) index entries.
     """
     if isinstance(data, np.ndarray):
-        return data[rows]
+        return data.take(rows, axis=0)
     if sparse.issparse(data):
         taken = data.tocsr()[rows]
         return taken.asformat(data.format)
@@ -69,6 +70,30 @@ def take_rows(data: Any, rows: Array) -> Any:
     import narwhals as nw
 
     return nw.from_native(data, eager_only=True)[rows.tolist(), :].to_native()
+
+
+def take_labels(Y: sparse.csr_array, rows: Array) -> sparse.csr_array:
+    """Select rows of a label matrix.
+
+    Parameters
+    ----------
+    Y : csr_array of bool
+        Labels in canonical form.
+    rows : ndarray of int64
+        Which, in the order wanted; repeats are fine.
+
+    Returns
+    -------
+    csr_array of bool
+        In canonical form.
+    """
+    indptr = np.empty(len(rows) + 1, np.int64)
+    kernels.place_rows(Y.indptr, rows, indptr)
+    indices = np.empty(indptr[-1], Y.indices.dtype)
+    kernels.copy_rows(Y.indptr, Y.indices, rows, indptr, indices)
+    kind = Y.indptr.dtype if indptr[-1] <= np.iinfo(Y.indptr.dtype).max else np.int64
+    present = np.ones(len(indices), bool)
+    return sparse.csr_array((present, indices, indptr.astype(kind)), shape=(len(rows), Y.shape[1]))
 
 
 def labels_like(Y: sparse.csr_array, like: Any, rows: Array) -> Any:
@@ -88,6 +113,8 @@ def labels_like(Y: sparse.csr_array, like: Any, rows: Array) -> Any:
     same type as like
         With the new labels.
     """
+    if type(like) is type(Y) and like.dtype == bool:
+        return Y
     if sparse.issparse(like):
         return type(like)(Y.astype(like.dtype) if like.dtype != bool else Y)
     if isinstance(like, np.ndarray):

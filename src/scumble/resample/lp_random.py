@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from scumble.measures.labelsets import labelset_of_rows
 from scumble.resample.base import BaseResampler, Resampled
+from scumble.resample.containers import take_labels
 from scumble.resample.kernels import bags as kernels
 from scumble.resample.percent import check_percent, rows_in_percent
 
@@ -96,7 +96,7 @@ class LPROS(BaseResampler):
         places = np.repeat(bags.starts[is_open], shares) + (drawn * sizes).astype(np.int64)
         clones = bags.rows[places]
         rows = np.concatenate([np.arange(n_rows), clones])
-        return Resampled(rows, Y[rows])
+        return Resampled(rows, take_labels(Y, rows))
 
 
 class LPRUS(BaseResampler):
@@ -175,7 +175,7 @@ class LPRUS(BaseResampler):
         starts, sizes = bags.starts[is_open], bags.sizes[is_open]
         kernels.drop_from_bags(bags.rows, starts, sizes, shares, drawn, keep)
         rows = np.flatnonzero(keep)
-        return Resampled(rows, Y[rows])
+        return Resampled(rows, take_labels(Y, rows))
 
 
 class Bags(NamedTuple):
@@ -190,11 +190,14 @@ class Bags(NamedTuple):
 
 
 def _bags(Y: sparse.csr_array) -> Bags:
-    numbers, found = labelset_of_rows(Y)
-    starts = np.cumsum(found.counts) - found.counts
-    rows = np.empty(len(numbers), np.int64)
+    n_rows = Y.shape[0]
+    numbers, first_rows, rows = (np.empty(n_rows, np.int64) for _ in range(3))
+    table = np.zeros(1 << (2 * n_rows).bit_length(), np.int64)
+    n_bags = kernels.number_labelsets(Y.indptr, Y.indices, table, numbers, first_rows)
+    sizes = np.bincount(numbers, minlength=n_bags)
+    starts = np.cumsum(sizes) - sizes
     kernels.group_by_number(numbers, starts.copy(), rows)
-    return Bags(rows, starts, found.counts)
+    return Bags(rows, starts, sizes)
 
 
 def _ceil_mean(n_rows: int, bags: Bags) -> int:

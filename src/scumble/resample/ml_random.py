@@ -8,12 +8,13 @@ import numpy as np
 from scipy import sparse
 
 from scumble.measures.imbalance import (
-    label_counts,
     mean_of_ratios,
     minority_from_ratios,
     ratios_from_counts,
 )
+from scumble.measures.passes import count
 from scumble.resample.base import BaseResampler, Resampled
+from scumble.resample.containers import take_labels
 from scumble.resample.kernels import bags as kernels
 from scumble.resample.percent import check_percent, rows_in_percent
 
@@ -88,7 +89,7 @@ class MLROS(BaseResampler):
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
         n_rows = Y.shape[0]
-        counts = label_counts(Y)
+        counts = count(Y)
         ratios = ratios_from_counts(counts)
         minority = np.flatnonzero(minority_from_ratios(ratios))
         wanted = rows_in_percent(self.percent, n_rows) if len(minority) else 0
@@ -106,7 +107,7 @@ class MLROS(BaseResampler):
             clones,
         )
         rows = np.concatenate([np.arange(n_rows), clones[:n_clones]])
-        return Resampled(rows, Y[rows])
+        return Resampled(rows, take_labels(Y, rows))
 
 
 class MLRUS(BaseResampler):
@@ -178,30 +179,40 @@ class MLRUS(BaseResampler):
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
         n_rows, n_labels = Y.shape
-        counts = label_counts(Y)
+        counts = count(Y)
         ratios = ratios_from_counts(counts)
-        is_minority = minority_from_ratios(ratios)
+        is_rare = minority_from_ratios(ratios)
+        labels = np.flatnonzero(~is_rare & (counts > 0))
+        wanted = rows_in_percent(self.percent, n_rows) if len(labels) else 0
         starts = np.empty(n_labels + 1, np.int64)
-        # Where each label assignment stands in its label's list, so that a deleted row leaves
-        # the lists of all its labels at once and every deletion takes exactly one draw.
-        place_of = np.empty(Y.nnz, np.int64)
-        listed = np.empty(Y.nnz, np.int64)
-        kernels.list_unprotected(Y.indptr, Y.indices, is_minority, starts, listed, place_of)
-        keep = np.ones(n_rows, bool)
-        kernels.delete_in_turns(
-            Y.indptr,
-            Y.indices,
-            np.flatnonzero(~is_minority & (counts > 0)),
-            starts,
-            listed,
-            place_of,
-            counts.copy(),
-            mean_of_ratios(ratios),
-            self._generator().random(rows_in_percent(self.percent, n_rows)),
-            keep,
+        listed = np.empty(Y.nnz, np.int32 if n_rows < 2**31 else np.int64)
+        kernels.list_unprotected(
+            Y.indptr, Y.indices, is_rare, np.empty(n_rows, bool), starts, listed
         )
+        keep = np.ones(n_rows, bool)
+        sizes = np.diff(starts)
+        at_count = np.bincount(counts, minlength=1)
+        state = np.array([0, wanted, counts.max(initial=0), len(labels)])
+        rng = self._generator()
+        while state[1] > 0 and state[3] > 0:
+            # Some draws hit a row that is gone already, so a few more are taken than needed.
+            drawn = rng.random(int(state[1]) * 5 // 4 + 16)
+            kernels.delete_in_turns(
+                Y.indptr,
+                Y.indices,
+                labels,
+                starts,
+                sizes,
+                listed,
+                counts,
+                at_count,
+                mean_of_ratios(ratios),
+                state,
+                drawn,
+                keep,
+            )
         rows = np.flatnonzero(keep)
-        return Resampled(rows, Y[rows])
+        return Resampled(rows, take_labels(Y, rows))
 
 
 def rows_by_label(Y: sparse.csr_array, labels: Array) -> tuple[Array, Array]:

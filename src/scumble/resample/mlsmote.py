@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, Literal
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy import sparse
 
 from scumble._core.errors import ParameterError
 from scumble._core.neighbours import nearest
+from scumble._core.parallel import run
 from scumble._core.validation import check_choice, check_count
 from scumble.measures.imbalance import is_minority
 from scumble.resample.base import Resampled
@@ -19,6 +21,9 @@ from scumble.resample.synthesis import Seeds, combine_labels, synthesize
 from scumble.resample.vdm import ValueDifference
 
 Array = np.ndarray[Any, Any]
+
+#: Bags below this many rows are searched by one thread each.
+SMALL_BAG = 512
 
 
 class MLSMOTE(_DistanceResampler):
@@ -149,14 +154,17 @@ class MLSMOTE(_DistanceResampler):
         space = features.space(scale=self.scale)
         vdm = None if space.is_numeric else ValueDifference(features)
         starts, rows = rows_by_label(Y, np.flatnonzero(is_minority(Y)))
-        parts = []
-        for at in range(len(starts) - 1):
-            bag = rows[starts[at] : starts[at + 1]]
-            if len(bag) < 2:
-                continue
+        bags = [rows[a:b] for a, b in itertools.pairwise(starts) if b - a > 1]
+        # Many small bags go to threads whole; large ones are searched by several threads.
+        small = max((len(bag) for bag in bags), default=0) < SMALL_BAG
+
+        def search(bag: Array) -> tuple[Array, Array]:
             table = None if vdm is None else vdm.table(bag)
+            n_jobs = 1 if small else self.n_jobs
             found = nearest(
-                space, self.n_neighbors, rows=bag, among=bag, table=table, n_jobs=self.n_jobs
+                space, self.n_neighbors, rows=bag, among=bag, table=table, n_jobs=n_jobs
             )
-            parts.append((bag, found.rows))
+            return bag, found.rows
+
+        parts = run(search, bags, n_jobs=self.n_jobs if small else 1)
         return Seeds.join(parts, self.n_neighbors)

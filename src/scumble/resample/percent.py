@@ -55,4 +55,6 @@ def rows_in_percent(percent: float, n_rows: int) -> int:
     >>> rows_in_percent(25, 593), rows_in_percent(33.3, 1000)
     (148, 333)
     """
+    if isinstance(percent, int):
+        return n_rows * percent // 100
     return math.floor(n_rows * Fraction(str(percent)) / 100)

@@ -8,6 +8,65 @@ from scumble._core.jit import kernel
 
 
 @kernel
+def place_rows(indptr, rows, new_indptr):
+    """Tell where the given rows start when they stand one after another."""
+    new_indptr[0] = 0
+    for at in range(len(rows)):
+        new_indptr[at + 1] = new_indptr[at] + indptr[rows[at] + 1] - indptr[rows[at]]
+
+
+@kernel
+def copy_rows(indptr, indices, rows, new_indptr, new_indices):
+    """Copy the labels of the given rows to their new places."""
+    for at in range(len(rows)):
+        place = new_indptr[at]
+        for old in range(indptr[rows[at]], indptr[rows[at] + 1]):
+            new_indices[place] = indices[old]
+            place += 1
+
+
+@kernel
+def _same_labels(indptr, indices, row, other):
+    if indptr[row + 1] - indptr[row] != indptr[other + 1] - indptr[other]:
+        return False
+    shift = indptr[other] - indptr[row]
+    for place in range(indptr[row], indptr[row + 1]):
+        if indices[place] != indices[place + shift]:
+            return False
+    return True
+
+
+@kernel
+def number_labelsets(indptr, indices, table, numbers, first_rows):
+    """Give the labelsets numbers in the order of their first rows; return how many there are.
+
+    ``table`` holds numbers + 1 at places given by a hash of the labels; its length is a power of
+    two, at least twice the number of rows.
+    """
+    mask = np.uint64(len(table) - 1)
+    n_found = 0
+    for row in range(len(indptr) - 1):
+        mixed = np.uint64(0x9E3779B97F4A7C15)
+        for place in range(indptr[row], indptr[row + 1]):
+            mixed = (mixed ^ np.uint64(indices[place])) * np.uint64(0xBF58476D1CE4E5B9)
+            mixed ^= mixed >> np.uint64(29)
+        at = (mixed ^ (mixed >> np.uint64(32))) & mask
+        while True:
+            known = table[at]
+            if known == 0:
+                first_rows[n_found] = row
+                n_found += 1
+                table[at] = n_found
+                numbers[row] = n_found - 1
+                break
+            if _same_labels(indptr, indices, row, first_rows[known - 1]):
+                numbers[row] = known - 1
+                break
+            at = (at + np.uint64(1)) & mask
+    return n_found
+
+
+@kernel
 def group_by_number(numbers, places, rows):
     """Write the rows of each number side by side, in order; ``places`` are their starts."""
     for row in range(len(numbers)):
@@ -102,82 +161,67 @@ def clone_in_turns(indptr, indices, labels, starts, bag_rows, counts, mean_ir, d
 
 
 @kernel
-def list_unprotected(indptr, indices, is_minority, starts, listed, place_of):
-    """List the rows without minority labels under each of their labels.
-
-    ``place_of`` tells where each label assignment is listed; -1 in protected rows.
-    """
+def list_unprotected(indptr, indices, is_minority, is_protected, starts, listed):
+    """List the rows without minority labels under each of their labels."""
     n_rows = len(indptr) - 1
     starts[:] = 0
     for row in range(n_rows):
         protected = False
         for place in range(indptr[row], indptr[row + 1]):
             protected |= is_minority[indices[place]]
-        for place in range(indptr[row], indptr[row + 1]):
-            place_of[place] = -1 if protected else 0
-            if not protected:
+        is_protected[row] = protected
+        if not protected:
+            for place in range(indptr[row], indptr[row + 1]):
                 starts[indices[place] + 1] += 1
     for label in range(len(starts) - 1):
         starts[label + 1] += starts[label]
-    filled = np.zeros(len(starts) - 1, np.int64)
+    places = starts.copy()
     for row in range(n_rows):
-        for place in range(indptr[row], indptr[row + 1]):
-            if place_of[place] >= 0:
+        if not is_protected[row]:
+            for place in range(indptr[row], indptr[row + 1]):
                 label = indices[place]
-                place_of[place] = starts[label] + filled[label]
-                listed[place_of[place]] = row
-                filled[label] += 1
-
-
-@kernel
-def _unlist(indptr, indices, row, label, at, starts, sizes, listed, place_of):
-    """Take the row at place ``at`` off the label's list; the last row takes its place."""
-    sizes[label] -= 1
-    last = starts[label] + sizes[label]
-    moved = listed[last]
-    listed[at] = moved
-    listed[last] = row
-    low, high = indptr[moved], indptr[moved + 1]
-    while low < high:  # the labels of a row are sorted
-        middle = (low + high) // 2
-        if indices[middle] < label:
-            low = middle + 1
-        else:
-            high = middle
-    place_of[low] = at
+                listed[places[label]] = row
+                places[label] += 1
 
 
 @kernel
 def delete_in_turns(
-    indptr, indices, labels, starts, listed, place_of, counts, mean_ir, drawn, keep
+    indptr, indices, labels, starts, sizes, listed, counts, at_count, mean_ir, state, drawn, keep
 ):
-    """Let the labels take turns in deleting one of their unprotected rows."""
-    sizes = np.diff(starts)
-    is_open = np.ones(len(labels), np.bool_)
-    n_open = len(labels)
-    most = counts.max() if len(counts) else 0
-    n_deleted = 0
-    while n_open > 0 and n_deleted < len(drawn):
-        for at in range(len(labels)):
-            if not is_open[at]:
-                continue
-            label = labels[at]
-            if sizes[label] == 0 or most / counts[label] >= mean_ir:
-                is_open[at] = False
-                n_open -= 1
-                continue
-            if n_deleted == len(drawn):
+    """Let the labels take turns in deleting one of their unprotected rows.
+
+    A list may hold rows that another label has deleted; drawing one takes it off the list and
+    draws again. ``state`` holds whose turn it is, how many deletions are left, the largest count
+    and how many labels are open; with ``drawn`` used up before the end, call again with more.
+    ``sizes`` are those of the lists, -1 once closed; ``at_count`` tells how many labels have each
+    count, so that the largest is always at hand.
+    """
+    turn, n_left, most, n_open = state[0], state[1], state[2], state[3]
+    n_drawn = 0
+    while n_open > 0 and n_left > 0:
+        label = labels[turn]
+        size = sizes[label]
+        if size > 0 and most / counts[label] < mean_ir:
+            if n_drawn == len(drawn):
                 break
-            row = listed[starts[label] + int(drawn[n_deleted] * sizes[label])]
-            n_deleted += 1
+            place = starts[label] + int(drawn[n_drawn] * size)
+            n_drawn += 1
+            row = listed[place]
+            listed[place] = listed[starts[label] + size - 1]
+            sizes[label] = size - 1
+            if not keep[row]:
+                continue  # the same label draws again
             keep[row] = False
-            touched_most = False
-            for place in range(indptr[row], indptr[row + 1]):
-                other = indices[place]
-                touched_most |= counts[other] == most
-                counts[other] -= 1
-                _unlist(
-                    indptr, indices, row, other, place_of[place], starts, sizes, listed, place_of
-                )
-            if touched_most:
-                most = counts.max()
+            n_left -= 1
+            for other in range(indptr[row], indptr[row + 1]):
+                count = counts[indices[other]]
+                counts[indices[other]] = count - 1
+                at_count[count] -= 1
+                at_count[count - 1] += 1
+            while at_count[most] == 0:
+                most -= 1
+        elif size >= 0:
+            sizes[label] = -1
+            n_open -= 1
+        turn = turn + 1 if turn + 1 < len(labels) else 0
+    state[0], state[1], state[2], state[3] = turn, n_left, most, n_open

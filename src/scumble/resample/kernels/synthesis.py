@@ -24,6 +24,8 @@ def _vote(codes):
     """Most frequent code, of equally frequent ones the lowest."""
     best, best_count = codes[0], 0
     for at in range(len(codes)):
+        if 2 * best_count > len(codes):
+            break
         count = 0
         for other in range(len(codes)):
             count += codes[other] == codes[at]
@@ -129,12 +131,12 @@ def measure_sparse(
 
 
 @kernel
-def _spread(indices, data, begin, end, keep, wanted, line, touched, is_touched, n_touched):
-    """Spread a sparse row over a line, noting the columns; only those ``wanted``."""
+def _spread(indices, data, begin, end, keep, wanted, lines, line, touched, is_touched, n_touched):
+    """Spread a sparse row over a line, noting the columns; only those ``wanted`` (2: all)."""
     for place in range(begin, end):
         column = indices[place]
         if keep[column] == wanted or wanted == 2:
-            line[column] = data[place]
+            lines[column, line] = data[place]
             if not is_touched[column]:
                 is_touched[column] = True
                 touched[n_touched] = column
@@ -166,7 +168,7 @@ def fill_sparse(
     """Write synthetic rows start..stop, each from its place in ``starts`` on."""
     n_columns = len(n_values)
     # Lines: the seed, the partner, then the neighbours (nominal columns only, for the vote).
-    lines = np.zeros((2 + neighbours.shape[1], n_columns))
+    lines = np.zeros((n_columns, 2 + neighbours.shape[1]))
     is_nominal = (n_values > 0).astype(np.int8)
     is_touched = np.zeros(n_columns, np.bool_)
     touched = np.empty(n_columns, np.int64)
@@ -180,7 +182,8 @@ def fill_sparse(
                 indptr[row + 1],
                 is_nominal,
                 2 if coin else 0,
-                lines[line],
+                lines,
+                line,
                 touched,
                 is_touched,
                 count,
@@ -195,7 +198,8 @@ def fill_sparse(
                     indptr[row + 1],
                     is_nominal,
                     1,
-                    lines[2 + near],
+                    lines,
+                    2 + near,
                     touched,
                     is_touched,
                     count,
@@ -204,9 +208,9 @@ def fill_sparse(
         end = starts[at]
         draw = draw_starts[at]
         for column in columns:
-            seed, partner = lines[0, column], lines[1, column]
+            seed, partner = lines[column, 0], lines[column, 1]
             if is_nominal[column] and not coin:
-                value = _vote(lines[2 : 2 + n_found[at], column])
+                value = _vote(lines[column, 2 : 2 + n_found[at]])
             elif seed == partner:
                 value = seed
             else:
@@ -220,7 +224,7 @@ def fill_sparse(
                 out_indices[end] = column
                 out_data[end] = value
                 end += 1
-            lines[:, column] = 0.0
+            lines[column] = 0.0
             is_touched[column] = False
         lengths[at] = end - starts[at]
 
