@@ -14,6 +14,7 @@ from scumble.data.formats.arff.notes import NOTE, parse_notes
 from scumble.data.formats.arff.quoting import BLANKS, UnclosedError, scan, skip_blanks
 
 _LINES = re.compile(rb"\r\n|\n|\r")
+_TEXT_LINES = re.compile("\r\n|\n|\r")
 _DATA = re.compile(
     rb"(?i)(?:\A|[\r\n])[\t\x0b\x0c ]*@data(?![^\x00-\x20%])[^\r\n]*(?:\r\n|\n|\r|\Z)"
 )
@@ -24,6 +25,10 @@ _AFTER_NUMBER = re.compile(
     r"[\0-\x20]*(\[[^\[\]]*\])?[\0-\x20]*(\{[^{}]*\})?[\0-\x20]*(%.*)?", re.S
 )
 _AFTER = re.compile(r"[\0-\x20]*(\{[^{}]*\})?[\0-\x20]*(%.*)?", re.S)
+#: The usual case in one go: an attribute whose name is a word.
+_PLAIN_ATTRIBUTE = re.compile(
+    r"@attribute[\x01-\x20]+([^\0-\x20'\"%{},][^\0-\x20{},]*)[\x01-\x20]*", re.IGNORECASE
+)
 _TYPE = re.compile("[A-Za-z]*")
 _KEYWORD = re.compile(r"@[^\0-\x20%]*")
 _NAMES = re.compile(r"[\0-\x20,]*")
@@ -142,23 +147,24 @@ class _HeaderParser:
         self._lines: dict[str, int] = {}
 
     def feed(self, block: bytes) -> None:
-        lines = _LINES.split(block)
+        try:
+            text = block.decode(self.encoding)
+        except UnicodeDecodeError as error:
+            n_before = len(_LINES.findall(block, 0, error.start))
+            raise EncodingError(self.header.n_lines + 1 + n_before) from error
+        lines = _TEXT_LINES.split(text)
         if not lines[-1]:
             lines.pop()  # the block ended with a line end
         for line in lines:
             self.header.n_lines += 1
-            try:
-                text = line.decode(self.encoding)
-            except UnicodeDecodeError as error:
-                raise EncodingError(self.header.n_lines) from error
-            text = text.strip(BLANKS)
-            if text.startswith("@"):
-                self._declare(text)
-            elif text.startswith(NOTE):
-                self.header.notes = parse_notes(text, self.source, self.header.n_lines)
-            elif text and not text.startswith("%"):
+            line = line.strip(BLANKS)
+            if line.startswith("@"):
+                self._declare(line)
+            elif line.startswith(NOTE):
+                self.header.notes = parse_notes(line, self.source, self.header.n_lines)
+            elif line and not line.startswith("%"):
                 self.refuse(
-                    f"found {shorten(text)} before @data. Expected a line that begins with "
+                    f"found {shorten(line)} before @data. Expected a line that begins with "
                     "@relation, @attribute, @data or %."
                 )
 
@@ -173,6 +179,10 @@ class _HeaderParser:
         raise self.source.error(message, line=self.header.n_lines)
 
     def _declare(self, text: str) -> None:
+        plain = _PLAIN_ATTRIBUTE.match(text)
+        if plain is not None and self._has_relation:
+            self._add(plain[1], text[plain.end() :])
+            return
         match = _KEYWORD.match(text)
         assert match is not None  # the text begins with @
         keyword, rest = match[0].lower(), text[match.end() :]
@@ -214,6 +224,10 @@ class _HeaderParser:
         name, end = self._scan(rest, start)
         if not name and not quoted:
             self.refuse("@attribute without a name. Expected '@attribute name type'.")
+        self._add(name, rest[end:].strip(BLANKS))
+
+    def _add(self, name: str, text: str) -> None:
+        """Declare an attribute by its name and what follows."""
         line = self.header.n_lines
         first = self._lines.setdefault(name, line)
         if first != line:
@@ -221,7 +235,6 @@ class _HeaderParser:
                 f"the attribute {name!r} is declared twice, first in line {first}. Names must be "
                 "unique: rename one of them."
             )
-        text = rest[end:].strip(BLANKS)
         kind = self._types.get(text)
         if kind is None:
             kind = self._types[text] = self._type(name, text)
