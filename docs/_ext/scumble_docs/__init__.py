@@ -41,6 +41,7 @@ def write_if_changed(path, text):
 def setup(app):
     """Register the extension."""
     app.connect("config-inited", write_pages)
+    app.connect("autodoc-process-docstring", api.protect_fitted_names, priority=400)
     app.connect("autodoc-skip-member", api.skip_foreign_members)
     app.connect("missing-reference", api.resolve_shortcut)
     app.add_directive("command", Command)

@@ -1,6 +1,7 @@
 """One page per room, one page per public object, from the rooms' ``__all__``."""
 
 import inspect
+import re
 import tomllib
 from collections import Counter
 from importlib import import_module
@@ -10,6 +11,7 @@ from types import ModuleType
 from scumble_docs.rst import summary_of, table, title
 
 ROOT = Path(__file__).resolve().parents[3]
+FITTED_NAME = re.compile(r"\b([A-Za-z]\w*_)(?!\w)")
 #: Where the names of ``scumble`` that come from a room are described.
 SHORTCUTS = {}
 
@@ -140,6 +142,14 @@ def page_names(rooms):
 def kind(full_name):
     """Tell classes from functions."""
     return "class" if inspect.isclass(find(full_name)) else "function"
+
+
+def protect_fitted_names(app, what, name, thing, options, lines):
+    """Keep ``(n_features_in_,)`` in a type from being taken for a reference."""
+    for at, line in enumerate(lines):
+        before, colon, kind_text = line.partition(" : ")
+        if colon and "`" not in kind_text and ">>>" not in before:
+            lines[at] = before + colon + FITTED_NAME.sub(r"``\1``", kind_text)
 
 
 def skip_foreign_members(app, what, name, thing, skip, options):

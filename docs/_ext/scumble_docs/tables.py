@@ -1,16 +1,22 @@
 """Tables of what the package has, read from its registry when the documentation is built."""
 
+import ast
 import inspect
+from pathlib import Path
 
+import typer
 from numpydoc.docscrape import FunctionDoc
 
 from scumble import catalogue
 from scumble._core.errors import ScumbleError
 from scumble._core.registry import KINDS
+from scumble.cli.main import app
 from scumble.data import shelf
 from scumble.data.formats.base import PARTS
+from scumble.testing import resampler_checks
 from scumble_docs.rst import MARK, literal, summary_of, table, title
 
+ROOT = Path(__file__).resolve().parents[3]
 #: Parameters of every reader and writer; the others are a format's own options.
 COMMON = ("source", "labels", "dataset", "target")
 
@@ -54,8 +60,8 @@ def options_of(function):
     signature = inspect.signature(function).parameters
     options = []
     for name, _, lines in FunctionDoc(function)["Parameters"]:
-        if name not in COMMON and name in signature:
-            default = signature[name].default
+        if name not in COMMON and name.lstrip("*") in signature:
+            default = signature[name.lstrip("*")].default
             shown = "" if default is inspect.Parameter.empty else literal(repr(default))
             options.append((name, shown, "\n".join(lines)))
     return options
@@ -155,7 +161,47 @@ def subclasses(error):
     return found
 
 
+def checks():
+    """List the checks of the exam for resamplers."""
+    lines = (f"- {literal(check.__name__)}: {summary_of(check)}" for check in resampler_checks())
+    return "\n".join(lines) + "\n"
+
+
+def benchmarks():
+    """List the modules of benchmarks by what their first lines say, without importing them."""
+    lines = []
+    for path in sorted((ROOT / "benchmarks").glob("*.py")):
+        if not path.stem.startswith("_"):
+            said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+            lines.append(f"- {literal(path.stem)}: {' '.join(said.split(chr(10) * 2)[0].split())}")
+    return "\n".join(lines) + "\n"
+
+
+def commands():
+    """Show the help of every command."""
+    parts = []
+    for words, command in commands_of(typer.main.get_command(app), ("scumble",)):
+        line = " ".join(words)
+        with typer.Context(command, info_name=line) as context:
+            text = command.get_help(context)
+        shown = "\n".join(f"   {each}".rstrip() for each in f"$ {line} --help\n{text}".split("\n"))
+        parts.append(f".. code-block:: console\n\n{shown}\n")
+    return "\n".join(parts)
+
+
+def commands_of(group, words):
+    """Walk through commands and groups of commands."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands_of(command, (*words, name))
+        else:
+            yield (*words, name), command
+
+
 PAGES = {
+    "checks.inc": checks,
+    "benchmarks.inc": benchmarks,
+    "commands.inc": commands,
     "format_table.inc": what_formats_carry,
     "format_list.inc": formats_at_a_glance,
     "format_options.inc": options_of_formats,
