@@ -63,6 +63,8 @@ def take_rows(data: Any, rows: Array) -> Any:
     if isinstance(data, np.ndarray):
         return data.take(rows, axis=0)
     if sparse.issparse(data):
+        if data.format == "csr" and data.dtype == np.float64:
+            return _take_csr(data, rows)
         taken = data.tocsr()[rows]
         return taken.asformat(data.format)
     if hasattr(data, "iloc"):
@@ -87,13 +89,27 @@ def take_labels(Y: sparse.csr_array, rows: Array) -> sparse.csr_array:
     csr_array of bool
         In canonical form.
     """
-    indptr = np.empty(len(rows) + 1, np.int64)
-    kernels.place_rows(Y.indptr, rows, indptr)
-    indices = np.empty(indptr[-1], Y.indices.dtype)
-    kernels.copy_rows(Y.indptr, Y.indices, rows, indptr, indices)
-    kind = Y.indptr.dtype if indptr[-1] <= np.iinfo(Y.indptr.dtype).max else np.int64
+    indptr, indices = _taken_structure(Y, rows)
     present = np.ones(len(indices), bool)
-    return sparse.csr_array((present, indices, indptr.astype(kind)), shape=(len(rows), Y.shape[1]))
+    return sparse.csr_array((present, indices, indptr), shape=(len(rows), Y.shape[1]))
+
+
+def _take_csr(data: Any, rows: Array) -> Any:
+    """Select rows of a CSR matrix, faster than scipy: the rows are known to be there."""
+    indptr, indices = _taken_structure(data, rows)
+    values = np.empty(len(indices), data.dtype)
+    kernels.copy_rows(data.indptr, data.data, rows, indptr, values)
+    return type(data)((values, indices, indptr), shape=(len(rows), data.shape[1]))
+
+
+def _taken_structure(data: Any, rows: Array) -> tuple[Array, Array]:
+    """Row pointers and columns of the given rows."""
+    indptr = np.empty(len(rows) + 1, np.int64)
+    kernels.place_rows(data.indptr, rows, indptr)
+    indices = np.empty(indptr[-1], data.indices.dtype)
+    kernels.copy_rows(data.indptr, data.indices, rows, indptr, indices)
+    kind = data.indptr.dtype if indptr[-1] <= np.iinfo(data.indptr.dtype).max else np.int64
+    return indptr.astype(kind), indices
 
 
 def labels_like(Y: sparse.csr_array, like: Any, rows: Array) -> Any:

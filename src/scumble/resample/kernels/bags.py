@@ -12,17 +12,18 @@ def place_rows(indptr, rows, new_indptr):
     """Tell where the given rows start when they stand one after another."""
     new_indptr[0] = 0
     for at in range(len(rows)):
-        new_indptr[at + 1] = new_indptr[at] + indptr[rows[at] + 1] - indptr[rows[at]]
+        row = np.uint64(rows[at])
+        new_indptr[at + 1] = new_indptr[at] + indptr[row + np.uint64(1)] - indptr[row]
 
 
 @kernel
-def copy_rows(indptr, indices, rows, new_indptr, new_indices):
-    """Copy the labels of the given rows to their new places."""
+def copy_rows(indptr, values, rows, new_indptr, new_values):
+    """Copy the stored values of the given rows to their new places."""
     for at in range(len(rows)):
-        place = new_indptr[at]
-        for old in range(indptr[rows[at]], indptr[rows[at] + 1]):
-            new_indices[place] = indices[old]
-            place += 1
+        row, place = np.uint64(rows[at]), np.uint64(new_indptr[at])
+        begin = np.uint64(indptr[row])
+        for step in range(np.uint64(indptr[row + np.uint64(1)]) - begin):
+            new_values[place + step] = values[begin + step]
 
 
 @kernel
@@ -162,25 +163,29 @@ def clone_in_turns(indptr, indices, labels, starts, bag_rows, counts, mean_ir, d
 
 @kernel
 def list_unprotected(indptr, indices, is_minority, is_protected, starts, listed):
-    """List the rows without minority labels under each of their labels."""
+    """List the rows without minority labels under each of their labels.
+
+    Unsigned indices spare a test for negative ones; these loops are all there is to it.
+    """
     n_rows = len(indptr) - 1
     starts[:] = 0
     for row in range(n_rows):
+        begin, end = np.uint64(indptr[row]), np.uint64(indptr[row + 1])
         protected = False
-        for place in range(indptr[row], indptr[row + 1]):
-            protected |= is_minority[indices[place]]
+        for place in range(begin, end):
+            protected |= is_minority[np.uint64(indices[place])]
         is_protected[row] = protected
         if not protected:
-            for place in range(indptr[row], indptr[row + 1]):
-                starts[indices[place] + 1] += 1
+            for place in range(begin, end):
+                starts[np.uint64(indices[place]) + np.uint64(1)] += 1
     for label in range(len(starts) - 1):
         starts[label + 1] += starts[label]
     places = starts.copy()
     for row in range(n_rows):
         if not is_protected[row]:
-            for place in range(indptr[row], indptr[row + 1]):
-                label = indices[place]
-                listed[places[label]] = row
+            for place in range(np.uint64(indptr[row]), np.uint64(indptr[row + 1])):
+                label = np.uint64(indices[place])
+                listed[np.uint64(places[label])] = row
                 places[label] += 1
 
 
