@@ -132,6 +132,8 @@ def read_libsvm(
         label_limit=-1 if n_labels is None else n_labels,
         index_limit=min(limit, MOST_COLUMNS),
     )
+    if not told and rows.n_rows == 0:
+        raise source.error("the file is empty. Expected a data set.")
     X = _features(source, rows, base, n_features, max_columns)
     Y, names = _labels(source, rows, n_labels, max_columns)
     return MultilabelDataset(X, Y, features=rows.columns(X), labels=names, name=source.stem)

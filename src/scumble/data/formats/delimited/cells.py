@@ -58,9 +58,9 @@ class Cells:
         )
 
     def cell(self, row: int, column: int) -> str:
-        """Return the text of one cell."""
+        """Return the text of one cell, whose bytes are text unless a file was only sniffed at."""
         at = row * self.n_columns + column
-        text = self.text[self.places[at, 0] : self.places[at, 1]].tobytes().decode()
+        text = self.text[self.places[at, 0] : self.places[at, 1]].tobytes().decode(errors="replace")
         return text.replace('""', '"') if self.marks[at] == 2 else text
 
     def column(self, column: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], Any]:

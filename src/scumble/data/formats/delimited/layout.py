@@ -236,7 +236,7 @@ def _is_value(text: str) -> bool:
 
 def _is_list(text: str) -> bool:
     data = text.strip().encode()
-    return len(data) > 1 and _BRACKETS.get(data[0]) == data[-1]
+    return data == b"set()" or (len(data) > 1 and _BRACKETS.get(data[0]) == data[-1])
 
 
 def _list_columns(rows: Cells) -> list[int]:
@@ -250,6 +250,8 @@ def _list_columns(rows: Cells) -> list[int]:
     paired: Any = np.zeros(empty.shape, bool)
     for left, right in _BRACKETS.items():
         paired |= (first == left) & (last == right)
+    # Python writes an empty set so.
+    paired |= (first == b"s"[0]) & (last == b")"[0]) & (places[:, :, 1] - places[:, :, 0] == 5)
     good = (paired | empty).all(axis=0) & (~empty).any(axis=0)
     return [int(at) for at in np.flatnonzero(good)]
 

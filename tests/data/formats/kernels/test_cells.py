@@ -1,0 +1,63 @@
+"""The compiled CSV splitter against Python's own csv module."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from scumble.data.formats.kernels.csv import RAGGED, split_rows
+
+
+def split(text: str, *, at_end: bool = True) -> tuple[int, list[list[str]], int]:
+    data = np.frombuffer(text.encode(), np.uint8)
+    most = len(text) + 2
+    cells, marks = np.empty((most, 2), np.int32), np.empty(most, np.uint8)
+    fault, _, _, n_rows, n_columns, size, _ = split_rows(
+        data, np.uint8(ord(",")), 0, at_end, cells, marks, np.empty(most, np.int64)
+    )
+    found = [
+        text.encode()[a:b].decode().replace('""', '"' if mark == 2 else '""')
+        for (a, b), mark in zip(cells[: n_rows * n_columns].tolist(), marks, strict=False)
+    ]
+    rows = [found[at : at + n_columns] for at in range(0, len(found), max(n_columns, 1))]
+    return fault, rows, size
+
+
+@given(st.text(st.sampled_from('ab",\n\ré'), max_size=30))
+@example('"a\r\nb",""\r\n"x"')
+@example('"a""b"\n""\n')
+@example("a\r\rb\n\n\n,\n")
+def test_the_same_cells_as_python(text):
+    try:
+        expected = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
+    except csv.Error:
+        assert split(text)[0] != 0
+        return
+    fault, rows, _ = split(text)
+    if len({len(row) for row in expected}) > 1:
+        assert fault == RAGGED
+    else:
+        assert fault == 0
+        assert rows == expected
+
+
+@given(
+    st.text(st.sampled_from('ab",\n'), max_size=30), st.text(st.sampled_from('a",\n'), max_size=9)
+)
+def test_what_a_block_leaves_is_read_with_the_next(first, second):
+    """Cutting a text after any line changes nothing."""
+    first += "\n"
+    fault, rows, size = split(first, at_end=False)
+    if fault:
+        return
+    whole_fault, whole, _ = split(first + second)
+    if whole_fault:
+        return
+    rest_fault, rest, _ = split(first[size:] + second)
+    assert rest_fault in (0, RAGGED)
+    if not rest_fault:
+        assert rows + rest == whole

@@ -1,0 +1,102 @@
+"""The compiled LibSVM parser against an obvious one."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from scumble.data.formats.kernels.svmlight import parse_lines
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|inf|infinity|nan)", re.I)
+
+
+def slow(text: str) -> list[tuple[list[str], list[tuple[int, float]]]] | None:
+    """Read lines the obvious way; None if something is wrong."""
+    rows = []
+    lines = text.split("\n")
+    for line in lines[:-1] if lines[-1] == "" else lines:
+        if line in ("", "\r"):
+            continue
+        tokens = line.split()
+        if tokens and tokens[0].startswith("#"):
+            continue
+        labels: list[str] = []
+        if tokens and ":" not in tokens[0]:
+            labels = tokens.pop(0).split(",")
+            if not all(labels):
+                return None
+        pairs = []
+        for token in tokens:
+            if token.startswith("#"):
+                break
+            index, colon, value = token.partition(":")
+            if index == "qid" and colon:
+                continue
+            if not colon or not re.fullmatch(r"\d{1,9}", index) or not NUMBER.fullmatch(value):
+                return None
+            pairs.append((int(index), float(value)))
+        rows.append((labels, pairs))
+    return rows
+
+
+def fast(text: str) -> list[tuple[list[str], list[tuple[int, float]]]] | None:
+    data = np.frombuffer(text.encode(), np.uint8)
+    most = len(data) + 2
+    labels, label_at = np.empty(most, np.int64), np.empty((most, 2), np.int64)
+    indices, values = np.empty(most, np.int64), np.empty(most)
+    long_at, rows = np.empty((most, 3), np.int64), np.empty((most, 3), np.int64)
+    fault, _, n_rows, _, _, n_long, _, _, _ = parse_lines(
+        data, True, -1, 10**9, labels, label_at, indices, values, long_at, rows
+    )
+    if fault:
+        return None
+    for at, start, end in long_at[:n_long].tolist():
+        values[at] = float(text.encode()[start:end])
+    found = []
+    first_label = first_value = 0
+    for last_label, last_value, _ in rows[:n_rows].tolist():
+        names = [text.encode()[a:b].decode() for a, b in label_at[first_label:last_label].tolist()]
+        pairs = list(
+            zip(
+                indices[first_value:last_value].tolist(),
+                values[first_value:last_value].tolist(),
+                strict=True,
+            )
+        )
+        found.append((names, pairs))
+        first_label, first_value = last_label, last_value
+    return found
+
+
+tokens = st.sampled_from(
+    [
+        "1",
+        "0",
+        "12",
+        "a",
+        ",",
+        ":",
+        " ",
+        "\t",
+        "\n",
+        "\r\n",
+        "#",
+        "qid:1",
+        "1:2",
+        "3:.5",
+        "2:1e400",
+        "-",
+        "4:x",
+    ]
+)
+
+
+@given(st.lists(tokens, max_size=25).map("".join))
+@example("1,2 1:1 # c\n \n\n# d\n:1\n")
+@example("\r\n\t\r\n1")
+@example("1:\n")
+def test_the_same_rows(text):
+    assert fast(text) == slow(text)
