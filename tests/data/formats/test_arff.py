@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 import scumble
 from scumble._core.errors import ParameterError, ReadError, ScumbleWarning
 from scumble.data import Feature, MultilabelDataset
-from scumble.data.formats.arff import rows, table
+from scumble.data.formats.arff import body, rows, table
 from scumble.data.formats.arff.dates import DateFormat
 from scumble.data.formats.arff.quoting import quote, scan, unescape
 from scumble.data.formats.arff.writer import number_text
+from scumble.data.formats.meka import split_relation
 from scumble.testing.strategies import texts
 
 NAN = math.nan
@@ -617,6 +618,51 @@ def test_small_blocks_and_arrays_change_nothing(tmp_path, monkeypatch):
             patch.setattr(rows, "_EVENTS", 1)
             assert read(tmp_path, head + content) == whole
         assert whole.n_instances == 300
+
+
+# --- files made to hurt ------------------------------------------------------------------------
+
+
+def test_long_runs_of_blanks_take_no_time(tmp_path):
+    blank = " " * 200_000
+    for content in (
+        f"@relation r\n@attribute y numeric{blank}x\n@data\n",
+        f"@relation r\n@attribute y numeric [0]{blank}{{1}}{blank}x\n@data\n",
+        f"@relation r\n@attribute y string{blank}x\n@data\n",
+        f"@relation {blank}'r\n",
+        f"{blank}x\n",
+        f"@relation r\n@attribute y {{0,1}}\n@data\n1{blank}x\n",
+    ):
+        with pytest.raises(ReadError):
+            read(tmp_path, content)
+        with pytest.raises(ReadError):
+            scumble.read(tmp_path / "data.arff")
+    assert split_relation(f"r{blank}: -C 1") == ("r", 1)
+    assert split_relation(f"r{blank}-C {blank}x") == (f"r{blank}-C {blank}x", None)
+
+
+def test_long_tokens_and_lists_take_no_time(tmp_path):
+    long, many = "x" * 200_000, ",".join(f"v{i}" for i in range(100_000))
+    head = "@relation r\n@attribute y {0,1}\n"
+    for content, message in (
+        (f"{head}@attribute a {{{many}}}\n@data\n1,v\n", "and 99992 more"),
+        (f"{head}@attribute a {{{many},v99999}}\n@data\n", "declares the value 'v99999' twice"),
+        (f"{head}@attribute a {{b{long},c}}\n@data\n1,{long}\n", "is not among"),
+        (f"{head}@attribute '{long}\n@data\n", "is not closed"),
+        (f"{head}@attribute a date '{long}'\n@data\n", "cannot be used"),
+        (f"{head}@data\n{long}\n", "the label 'y' has the value"),
+    ):
+        with pytest.raises(ReadError, match=message) as error:
+            read(tmp_path, content)
+        assert len(str(error.value)) < 1000
+
+
+def test_labels_present_by_omission_cannot_fill_the_memory(tmp_path, monkeypatch):
+    head = "@relation r\n@attribute y {1,0}\n@attribute z {0,1}\n@data\n"
+    monkeypatch.setattr(body, "MOST_IMPLIED", 10)
+    assert read(tmp_path, head + "{}\n" * 10).Y.nnz == 10
+    with pytest.raises(ReadError, match="more than 10 labels are present because sparse rows omit"):
+        read(tmp_path, head + "{}\n" * 11)
 
 
 # --- encodings -----------------------------------------------------------------------------

@@ -16,8 +16,7 @@ from scumble.data.formats.arff.writer import write_arff
 from scumble.data.formats.base import PARTS, Format, LabelChoice
 
 _COUNT = re.compile(r"(?:^|[\s:'\"])-[Cc]\s+(-?\d{1,9})(?=\s|$|['\"])")
-#: A name and then options, of which every one begins with a hyphen and a letter.
-_NAME = re.compile(r"(.*?)\s*:?\s*(?:^|(?<=[\s:]))-[A-Za-z].*", re.DOTALL)
+_OPTION = re.compile(r"(?:^|(?<=[\s:]))-[A-Za-z]")
 
 
 def split_relation(relation: str) -> tuple[str, int | None]:
@@ -46,8 +45,9 @@ def split_relation(relation: str) -> tuple[str, int | None]:
     count = _COUNT.search(relation)
     if count is None:
         return relation, None
-    name = _NAME.fullmatch(relation)
-    return (relation if name is None else name[1]), int(count[1])
+    option = _OPTION.search(relation)
+    name = relation if option is None else relation[: option.start()]
+    return name.rstrip().removesuffix(":").rstrip(), int(count[1])
 
 
 def sniff(source: Source, head: bytes) -> float:

@@ -23,6 +23,14 @@ from scumble.data.formats.kernels.numbers import exact_floats
 
 Array = np.ndarray[Any, Any]
 
+#: How many labels may be present in sparse rows that do not name them: a small file of empty rows
+#: could otherwise fill any memory.
+MOST_IMPLIED = 10**8
+
+#: How many labels may be present in sparse rows that do not name them: a small file of empty rows
+#: could otherwise fill any memory.
+MOST_IMPLIED = 10**8
+
 _KINDS = {"numeric": k.NUMBER, "nominal": k.NOMINAL, "string": k.TEXT, "date": k.TEXT}
 #: Numbers in quotes or words. "nan" is a missing value; infinity is let through, so that X
 #: survives writing and reading.
@@ -131,6 +139,12 @@ class _BodyReader:
             if ended < 0:
                 self._refuse(ended, block)
             self._rows.keep(self._state)
+            if self._rows.n_implied > MOST_IMPLIED:
+                raise self._source.error(
+                    f"more than {MOST_IMPLIED} labels are present because sparse rows omit them "
+                    "(the first value declared for them is 1). Declare them as {0,1}.",
+                    line=self.line,
+                )
 
     def _begin(self, text: Array) -> Rows | None:
         """Let the first row decide the form of all; None if there is none in this block."""
@@ -165,13 +179,17 @@ class _BodyReader:
 
     def _settle_omitted_texts(self, X: sparse.csr_array) -> None:
         """Take back the empty text where no row omitted a text or had an empty one."""
-        for attribute, texts in self._texts.items():
-            cells = X.indices == self._roles[attribute, k.COLUMN]
-            if attribute in self._noted or np.count_nonzero(X.data[cells]) < X.shape[0]:
-                continue
-            X.data[cells] -= 1
-            del texts[""]
         X.eliminate_zeros()
+        counts = np.bincount(X.indices, minlength=X.shape[1])
+        is_named = np.zeros(X.shape[1], bool)
+        for attribute in self._texts.keys() - self._noted.keys():
+            column = self._roles[attribute, k.COLUMN]
+            if counts[column] == X.shape[0]:
+                is_named[column] = True
+                del self._texts[attribute][""]
+        if is_named.any():
+            X.data[is_named[X.indices]] -= 1
+            X.eliminate_zeros()
 
     def _resolve(self, block: bytes, text: Array, rows: Rows) -> None:
         """Read what the compiled loops could not."""
@@ -246,7 +264,7 @@ class _BodyReader:
                 known[text] = date_format(declared.type.date_format).parse(text)
             except ValueError as error:
                 raise ValueError(
-                    f"{shorten(text)} is no date for {declared.name!r}: {error}."
+                    f"{shorten(text)} is no date for {shorten(declared.name)}: {error}."
                 ) from error
         return known[text]
 
@@ -291,7 +309,8 @@ def _roles(source: Source, header: Header, labels: Sequence[int], lookup: Lookup
         kind = attribute.type.kind
         if kind not in _LABEL_KINDS:
             raise source.error(
-                f"the label {attribute.name!r} is declared as {kind}. Expected {{0,1}} or numeric.",
+                f"the label {shorten(attribute.name)} is declared as {kind}. Expected {{0,1}} or "
+                "numeric.",
                 line=attribute.line,
             )
         first = attribute.type.categories[:1]

@@ -83,7 +83,7 @@ class DateFormat:
         """
         match = self._regex.fullmatch(text.strip())
         if match is None:
-            raise ValueError(f"it does not follow the pattern {self.pattern}")
+            raise ValueError(f"it does not follow the pattern {self.pattern[:60]}")
         parts = {
             field.letter: found
             for field, found in zip(

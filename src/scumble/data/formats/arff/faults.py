@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from itertools import islice
 
 from scumble.data.formats.arff.header import Attribute, shorten
 from scumble.data.formats.kernels import arff as k
@@ -64,7 +65,7 @@ def _explain_row(fault: int, value: int, found: str, n: int) -> str:
 
 
 def _explain_value(fault: int, attribute: Attribute, value: int, token: str, n: int) -> str:
-    name, found = repr(attribute.name), shorten(token)
+    name, found = shorten(attribute.name), shorten(token)
     if fault == k.UNDECLARED:
         return undeclared(attribute, token)
     messages = {
@@ -102,7 +103,7 @@ def undeclared(attribute: Attribute, token: str) -> str:
     listed = ", ".join(shorten(value) for value in categories[:8])
     more = f" and {len(categories) - 8} more" if len(categories) > 8 else ""
     return (
-        f"{shorten(token)} is not among the values declared for {attribute.name!r} in line "
+        f"{shorten(token)} is not among the values declared for {shorten(attribute.name)} in line "
         f"{attribute.line}. Expected one of {listed}{more}.{suggest(token, categories)}"
     )
 
@@ -122,7 +123,9 @@ def suggest(name: str, known: Iterable[str]) -> str:
     str
         A sentence with a space before it, or nothing.
     """
-    near = get_close_matches(name, known, n=3, cutoff=0.6)
+    # The comparison is slow: it must not be what a wrong file costs most.
+    candidates = [other for other in islice(known, 20_000) if len(other) <= 60]
+    near = get_close_matches(name, candidates, n=3, cutoff=0.6) if len(name) <= 60 else []
     return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 

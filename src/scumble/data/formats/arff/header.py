@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -22,9 +22,9 @@ _BOM = b"\xef\xbb\xbf"
 _NUMBERS = {"numeric": False, "real": False, "integer": True}
 #: What may follow a numeric type: a range (KEEL), an attribute weight (WEKA), a comment.
 _AFTER_NUMBER = re.compile(
-    r"[\0-\x20]*(\[[^\[\]]*\])?[\0-\x20]*(\{[^{}]*\})?[\0-\x20]*(%.*)?", re.S
+    r"[\0-\x20]*+(\[[^\[\]]*+\])?+[\0-\x20]*+(\{[^{}]*+\})?+[\0-\x20]*+(%.*)?", re.DOTALL
 )
-_AFTER = re.compile(r"[\0-\x20]*(\{[^{}]*\})?[\0-\x20]*(%.*)?", re.S)
+_AFTER = re.compile(r"[\0-\x20]*+(\{[^{}]*+\})?+[\0-\x20]*+(%.*)?", re.DOTALL)
 #: The usual case in one go: an attribute whose name is a word.
 _PLAIN_ATTRIBUTE = re.compile(
     r"@attribute[\x01-\x20]+([^\0-\x20'\"%{},][^\0-\x20{},]*)[\x01-\x20]*", re.IGNORECASE
@@ -232,8 +232,8 @@ class _HeaderParser:
         first = self._lines.setdefault(name, line)
         if first != line:
             self.refuse(
-                f"the attribute {name!r} is declared twice, first in line {first}. Names must be "
-                "unique: rename one of them."
+                f"the attribute {shorten(name)} is declared twice, first in line {first}. Names "
+                "must be unique: rename one of them."
             )
         kind = self._types.get(text)
         if kind is None:
@@ -258,13 +258,14 @@ class _HeaderParser:
             return self._date(name, after)
         if kind == "relational":
             message = (
-                f"the attribute {name!r} is relational (rows within rows), which has no place in "
-                "a table. Flatten the data first, for instance in WEKA."
+                f"the attribute {shorten(name)} is relational (rows within rows), which has no "
+                "place in a table. Flatten the data first, for instance in WEKA."
             )
         else:
+            found = f"the type {shorten(text)}" if text else "no type"
             message = (
-                f"the attribute {name!r} has {'the type ' + shorten(text) if text else 'no type'}. "
-                "Expected numeric, real, integer, string, date or {value, value, ...}."
+                f"the attribute {shorten(name)} has {found}. Expected numeric, real, integer, "
+                "string, date or {value, value, ...}."
             )
         raise self.source.error(message, line=self.header.n_lines)
 
@@ -280,8 +281,8 @@ class _HeaderParser:
             date_format(pattern)
         except ValueError as error:
             self.refuse(
-                f"the date pattern {pattern!r} of the attribute {name!r} cannot be used: {error}. "
-                "Expected one such as yyyy-MM-dd HH:mm:ss."
+                f"the date pattern {shorten(pattern or '')} of the attribute {shorten(name)} "
+                f"cannot be used: {error}. Expected one such as yyyy-MM-dd HH:mm:ss."
             )
         return Type("date", date_format=pattern)
 
@@ -298,7 +299,7 @@ class _HeaderParser:
             if at == start:
                 found = "an empty value" if text[at : at + 1] == "," else "no closing brace"
                 self.refuse(
-                    f"the values of the attribute {name!r} have {found}. Expected "
+                    f"the values of the attribute {shorten(name)} have {found}. Expected "
                     "{value, value, ...} on one line."
                 )
             values.append(value)
@@ -309,8 +310,8 @@ class _HeaderParser:
         if not _AFTER.fullmatch(text, at + 1):
             self._refuse_after(name, text[at + 1 :])
         if len(set(values)) < len(values):
-            twice = next(value for at, value in enumerate(values) if value in values[:at])
-            self.refuse(f"the attribute {name!r} declares the value {twice!r} twice.")
+            twice = shorten(first_repeated(values))
+            self.refuse(f"the attribute {shorten(name)} declares the value {twice} twice.")
         return Type("nominal", tuple(values), raw=tuple(raw) if any(raw) else ())
 
     def _names(self, rest: str) -> list[str]:
@@ -342,12 +343,33 @@ class _HeaderParser:
 
     def _refuse_after(self, name: str, after: str) -> NoReturn:
         self.refuse(
-            f"{shorten(after.strip(BLANKS))} follows the type of the attribute {name!r}. Expected "
-            "the end of the line. A name with blanks needs quotes."
+            f"{shorten(after.strip(BLANKS))} follows the type of the attribute {shorten(name)}. "
+            "Expected the end of the line. A name with blanks needs quotes."
         )
 
 
-def shorten(text: str, limit: int = 40) -> str:
+def first_repeated(items: Sequence[Any]) -> Any:
+    """Find the first item that stands in a list twice.
+
+    Parameters
+    ----------
+    items : sequence
+        Holds one twice.
+
+    Returns
+    -------
+    object
+        The item.
+    """
+    seen = set()
+    for item in items:
+        if item in seen:
+            return item
+        seen.add(item)
+    raise ValueError("no item is repeated")
+
+
+def shorten(text: str, limit: int = 60) -> str:
     """Quote a piece of a file for a message.
 
     Parameters

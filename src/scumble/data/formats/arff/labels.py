@@ -12,7 +12,7 @@ import numpy as np
 from scumble._core.errors import ParameterError
 from scumble._core.files import Source
 from scumble.data.formats.arff.faults import suggest
-from scumble.data.formats.arff.header import Header
+from scumble.data.formats.arff.header import Header, first_repeated, shorten
 from scumble.data.formats.arff.label_xml import LabelTree, read_label_xml
 from scumble.data.formats.base import LabelChoice
 
@@ -113,8 +113,8 @@ def by_names(
     if unknown:
         others = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
         raise source.error(
-            f"{where} names the label {unknown[0]!r}{others}, but the file has no such attribute."
-            f"{suggest(unknown[0], places)}"
+            f"{where} names the label {shorten(unknown[0])}{others}, but the file has no such "
+            f"attribute.{suggest(unknown[0], places)}"
         )
     return Chosen(tuple(sorted(places[name] for name in names)))
 
@@ -182,5 +182,4 @@ def _as_list(labels: Any) -> list[Any]:
 
 def _refuse_repeated(source: Source, items: Sequence[Any], where: str) -> None:
     if len(set(items)) < len(items):
-        twice = next(item for at, item in enumerate(items) if item in items[:at])
-        raise source.error(f"{where} names the label {twice!r} twice.")
+        raise source.error(f"{where} names the label {first_repeated(items)!r} twice.")

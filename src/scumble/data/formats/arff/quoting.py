@@ -158,8 +158,8 @@ def skip_blanks(text: str, at: int) -> int:
 
 
 _QUOTED = {
-    "'": re.compile(r"'((?:[^'\\]|\\.)*)'", re.DOTALL),
-    '"': re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL),
+    "'": re.compile(r"'([^'\\]*+(?:\\.[^'\\]*+)*+)'", re.DOTALL),
+    '"': re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"', re.DOTALL),
 }
 _WORD = re.compile("(?!%)[^" + re.escape(BLANKS) + ",{}]*|")
 _BLANKS = re.compile("[" + re.escape(BLANKS) + "]*")

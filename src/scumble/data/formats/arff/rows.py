@@ -35,6 +35,7 @@ class Rows:
         self.row_weights = np.empty(height)
         self._present = np.empty(_ROOM // 4 + n_attributes, np.int32)
         self._row_end = np.empty(height, np.int64)
+        self.n_implied = 0  # labels that may be present without being named
         self._label_parts: list[Array] = []
         self._label_counts: list[Array] = []
         self._weight_parts: list[Array] = []
@@ -241,6 +242,7 @@ class SparseRows(Rows):
         self._index_parts.append(self._indices[:n_values].copy())
         self._value_parts.append(self._values[:n_values].copy())
         self._value_counts.append(np.diff(self._value_end[:n_rows], prepend=0))
+        self.n_implied += n_rows * len(self._odd_labels)
 
     def features(self) -> sparse.csr_array:
         """Join all features, see `Rows.features`."""

@@ -21,7 +21,8 @@ from scumble.data.formats.arff.labels import Chosen
 BLOCK = 1 << 19
 
 _SNIFF = re.compile(
-    rb"(?:\xef\xbb\xbf)?(?:[\x01-\x20]+|%[^\r\n]*)*@relation(?![^\x01-\x20'\"%])([^\r\n]*)", re.I
+    rb"(?:\xef\xbb\xbf)?(?:[\x01-\x20]++|%[^\r\n]*+)*+@relation(?![^\x01-\x20'\"%])([^\r\n]*)",
+    re.IGNORECASE,
 )
 
 

@@ -56,8 +56,9 @@ def write_arff(
     """
     no_columns = not (dataset.features or label_names)
     sparse_rows = dataset.is_sparse or no_columns
+    X = sparse.csc_array(dataset.X) if dataset.is_sparse else dataset.X
     columns = [
-        arff_column(feature, partial(values_of, dataset.X, at), sparse_rows=sparse_rows)
+        arff_column(feature, partial(values_of, X, at), sparse_rows=sparse_rows)
         for at, feature in enumerate(dataset.features)
     ]
     notes = notes | common_notes(dataset, columns)
