@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -32,6 +32,11 @@ class TreeSettings:
     prune: bool = True
     subtree_raising: bool = True
     mdl: bool = True
+
+    @cached_property
+    def deviate(self) -> float:
+        """The standard normal deviate of the confidence."""
+        return NormalDist().inv_cdf(1 - self.confidence)
 
 
 @dataclass(frozen=True)
@@ -216,11 +221,64 @@ class Table:
             return active
         return np.concatenate([active, self.n_features + np.sort(np.asarray(extra, np.int64))])
 
+    def columns_by_kind(self, extra: Array | None) -> tuple[Array, Array]:
+        """List the numeric and the nominal columns a tree may use.
+
+        Parameters
+        ----------
+        extra : array of int or None
+            Numbers of extra columns.
+
+        Returns
+        -------
+        numeric, nominal : arrays of int64
+            Ascending.
+        """
+        if extra is None:
+            return self._feature_kinds
+        extra_columns = self.n_features + np.sort(np.asarray(extra, np.int64))
+        return self._feature_kinds[0], np.concatenate([self._feature_kinds[1], extra_columns])
+
     @cached_property
-    def missing(self) -> Array:
-        """Whether a column has a missing value, for every column."""
-        last = self.columns.entries[np.maximum(self.columns.ends - 1, 0)] >> np.uint64(32)
-        return (self.columns.ends > self.columns.begins) & (last == 0xFFFFFFFE)
+    def _feature_kinds(self) -> tuple[Array, Array]:
+        is_nominal = self.columns.n_values[: self.n_features] > 0
+        return np.flatnonzero(~is_nominal), np.flatnonzero(is_nominal)
+
+    @cached_property
+    def missing(self) -> bool:
+        """Whether any feature has a missing value; extra columns never have."""
+        begins, ends = self.columns.begins, self.columns.ends
+        last = self.columns.entries[np.maximum(ends - 1, 0)] >> np.uint64(33)
+        return bool(((ends > begins) & (last == 0x7FFFFFFE)).any())
+
+    @cached_property
+    def all_rows(self) -> Array:
+        """The numbers of all rows."""
+        return np.arange(self.n_rows, dtype=np.uint32)
+
+    @cached_property
+    def item_counts(self) -> Array:
+        """How many rows have each item."""
+        return (self.items.stops - self.items.starts).astype(np.uint64)
+
+    @cached_property
+    def _x_ln_x(self) -> Array:
+        return x_ln_x_table(self.n_rows + 2)
+
+    def x_ln_x(self, size: int) -> Array:
+        """Tabulate x ln x for whole numbers below ``size``.
+
+        Parameters
+        ----------
+        size : int
+            The table may be longer.
+
+        Returns
+        -------
+        array of float64
+            Shared where it is long enough.
+        """
+        return self._x_ln_x if size <= len(self._x_ln_x) else x_ln_x_table(size)
 
     @cached_property
     def items(self) -> Items:
@@ -237,16 +295,6 @@ class Table:
         indices = np.empty(indptr[-1], np.uint32)
         items_by_row(self.columns.entries, starts, stops, indptr[:-1].copy(), indices)
         return Items(indptr, indices, first, starts, stops, codes)
-
-    @cached_property
-    def fine(self) -> Array:
-        """Which columns have values too close together to cut between."""
-        from scumble.learn.kernels.prepare import mark_fine
-
-        fine = np.zeros(self.n_features + self.n_extra, np.uint8)
-        c = self.columns
-        mark_fine(c.values, c.begins, c.n_codes, c.n_values, fine)
-        return fine
 
 
 def prepare_table(
@@ -426,90 +474,90 @@ def grow_trees(
 
 def _grow_one(table: Table, target: Target, settings: TreeSettings) -> Tree:
     from scumble.learn.kernels.prune import collapse, prune_general, settle
-    from scumble.learn.kernels.prune_known import prune_known
 
-    active = table.active_columns(target.extra)
-    rows, codes, share = _training_rows(table, target)
-    y = np.zeros(table.n_rows, np.int32)
-    y[rows] = codes
-    has_missing = bool(table.missing[active].any())
+    sample = _sample_of(table, target)
+    has_missing = table.missing
     if target.n_classes == 2 and target.weights is None and not has_missing:
-        grown = _grow_counted(table, target, settings, active, rows, y, share)
+        grown = _grow_counted(table, target, settings, sample)
     else:
-        grown = _grow_general(table, target, settings, active, rows, y, share)
-    feature, cut, first, width, branch, counts, low, high, members, weights, n_nodes = grown
+        grown = _grow_general(table, target, settings, sample)
+    feature, cut, first, width, branch, counts, low, high, n_nodes = grown
     empty = collapse(feature, first, width, counts, n_nodes)
     n_values = table.columns.n_values
-    nodes = (table.rows, n_values, feature, cut, first, width, branch, counts, empty, members)
-    rules = (
-        settings.confidence,
-        NormalDist().inv_cdf(1 - settings.confidence),
-        settings.subtree_raising,
-    )
+    nodes = (table.rows, n_values, feature, cut, first, width, branch, counts, empty, sample.rows)
+    rules = (settings.confidence, settings.deviate, settings.subtree_raising)
     if settings.prune and has_missing:
-        prune_general(*nodes, y, weights, *rules)
+        prune_general(*nodes, sample.y, sample.weights, *rules)
     elif settings.prune:
-        prune_known(*nodes, low, high, y, weights, len(weights) == 0, *rules)
+        from scumble.learn.kernels.prune_known import prune_known
+
+        prune_known(*nodes, low, high, sample.y, sample.weights, sample.single, *rules)
     return Tree(*settle(n_values, feature, cut, first, width, branch, counts, empty))
 
 
-def _training_rows(table: Table, target: Target) -> tuple[Array, Array, Array]:
-    """Give rows, class codes and how much each row counts, without those that count nothing."""
-    rows = np.arange(table.n_rows) if target.rows is None else np.asarray(target.rows)
+class _Sample(NamedTuple):
+    """The training rows of one tree; ``y`` and ``weights`` are by row of the whole table."""
+
+    rows: Array
+    y: Array
+    weights: Array
+    single: bool
+    n_counted: float
+
+
+def _sample_of(table: Table, target: Target) -> _Sample:
+    """Lay out classes and weights by row, without rows that count nothing."""
     share = target.repeats if target.weights is None else target.weights
-    share = np.ones(len(rows)) if share is None else np.asarray(share, np.float64)
+    if target.rows is None and share is None:
+        y = np.ascontiguousarray(target.y, np.int32)
+        return _Sample(table.all_rows.copy(), y, np.zeros(0), True, table.n_rows)
+    rows = table.all_rows if target.rows is None else np.asarray(target.rows)
     codes = np.asarray(target.y)
-    if not share.all():
-        rows, codes, share = rows[share > 0], codes[share > 0], share[share > 0]
+    single = share is None
+    if share is not None:
+        share = np.asarray(share, np.float64)
+        keep = share > 0
+        rows, codes, share = rows[keep], codes[keep], share[keep]
     if len(rows) == 0:
         raise DataError("A tree needs at least one training row with a positive weight. Got none.")
-    return rows, codes, share
+    y = np.zeros(table.n_rows, np.int32)
+    y[rows] = codes
+    weights = np.zeros(0 if single else table.n_rows)
+    if share is not None:
+        weights[rows] = share
+    total = len(rows) if share is None else float(share.sum())
+    return _Sample(np.array(rows, np.uint32), y, weights, single, total)
 
 
 def _grow_counted(
-    table: Table, target: Target, settings: TreeSettings, active: Array, rows: Array, y: Array,
-    share: Array,
-) -> tuple[Any, ...]:  # fmt: skip
+    table: Table, target: Target, settings: TreeSettings, sample: _Sample
+) -> tuple[Any, ...]:
     from scumble.learn.kernels.counted import grow_counted
 
-    is_nominal = table.columns.n_values[active] > 0
-    single = target.repeats is None
-    everything = single and len(rows) == table.n_rows
-    items = table.items
-    root = (items.stops - items.starts).astype(np.uint64) if everything else np.zeros(0, np.uint64)
-    repeats = np.zeros(0 if single else table.n_rows, np.uint32)
-    members = rows.astype(np.uint32)
-    if not single:
-        repeats[rows] = share
-    grown = grow_counted(
-        table.columns, items, table.fine, active[~is_nominal], active[is_nominal], members,
-        y.astype(np.uint8), repeats, single, x_ln_x_table(int(share.sum()) + 2),
-        np.zeros(0 if len(rows) == table.n_rows else len(table.columns.values), np.uint8), root,
+    numeric, nominal = table.columns_by_kind(target.extra)
+    everything = len(sample.rows) == table.n_rows
+    return grow_counted(
+        table.columns, table.items, numeric, nominal, sample.rows, sample.y,
+        sample.weights.astype(np.uint32), sample.single, table.x_ln_x(int(sample.n_counted) + 2),
+        np.zeros(0 if everything else len(table.columns.values), np.uint8),
+        table.item_counts if everything and sample.single else np.zeros(0, np.uint64),
         settings.min_objects, settings.mdl,
     )  # fmt: skip
-    *nodes, n_nodes = grown
-    weights = np.zeros(0 if single else table.n_rows)
-    if not single:
-        weights[rows] = share
-    return *nodes, members, weights, n_nodes
 
 
 def _grow_general(
-    table: Table, target: Target, settings: TreeSettings, active: Array, rows: Array, y: Array,
-    share: Array,
-) -> tuple[Any, ...]:  # fmt: skip
+    table: Table, target: Target, settings: TreeSettings, sample: _Sample
+) -> tuple[Any, ...]:
     from scumble.learn.kernels.general import grow_general
 
-    weights = np.zeros(table.n_rows)
-    weights[rows] = share
-    table_size = int(share.sum()) + 2 if np.all(share == np.floor(share)) else len(rows) + 2
-    members = rows.astype(np.uint32)
-    seen = np.zeros(len(table.columns.values) if len(rows) < table.n_rows else 0, np.uint8)
-    *nodes, n_nodes = grow_general(
-        table.columns, active, members, y, weights, target.repeats is not None, target.n_classes,
-        x_ln_x_table(table_size), seen, float(settings.min_objects), settings.mdl,
+    everything = len(sample.rows) == table.n_rows
+    return grow_general(
+        table.columns, table.active_columns(target.extra), sample.rows, sample.y, sample.weights,
+        sample.single, target.repeats is not None, target.n_classes,
+        table.x_ln_x(int(sample.n_counted) + 2),
+        np.zeros(0 if everything else len(table.columns.values), np.uint8),
+        float(settings.min_objects), settings.mdl,
     )  # fmt: skip
-    return *nodes, members, weights, n_nodes
 
 
 def x_ln_x_table(size: int) -> Array:

@@ -17,7 +17,9 @@ import numpy as np
 from scumble._core.jit import kernel
 from scumble.learn.kernels.arithmetic import LN2, TINY, U, lowered_cut
 from scumble.learn.kernels.growable import room_for, room_for_rows
+from scumble.learn.kernels.prepare import GAP
 
+_CODE = np.uint64(33)
 _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 _ONE = np.uint64(1)
@@ -75,18 +77,25 @@ def subtract_items(items, rows, low, high, y, repeats, single, counts):
 
 
 @kernel
-def judge_nominal(items, columns_in, n_in, columns_out, counts, n, positive, least, table,
-                  gains, ratios):  # fmt: skip
-    """Judge the nominal columns of a node; those that cannot split it any more are dropped."""
+def judge_nominal(
+    items, open_columns, source, n_in, level, counts, subtract, n, positive, least, table,
+    gains, branch_sums,
+):  # fmt: skip
+    """Judge the nominal columns of a node; those that cannot split it any more are dropped.
+
+    Gains are in nats times rows. With ``subtract`` the counts are taken off the parent's.
+    """
     before = table[U(n)] - table[U(positive)] - table[U(n - positive)]
-    whole = table[U(n)]
     size, ones, minimum = U(n), U(positive), U(least)
-    kept = 0
-    for i in range(n_in):
-        column = columns_in[U(i)]
-        low, high = items.first[U(column)], items.first[U(column + 1)]
-        if high - low == 1:
-            packed = counts[U(low)]
+    here, above = U(level), U(source)
+    kept = U(0)
+    for i in range(U(n_in)):
+        column = open_columns[above, i]
+        low, high = U(items.first[U(column)]), U(items.first[U(column) + _ONE])
+        if high - low == _ONE:
+            packed = counts[here, low]
+            if subtract:
+                counts[above, low] -= packed
             a = packed & _LOW
             p = packed >> _HALF
             b = size - a
@@ -102,7 +111,9 @@ def judge_nominal(items, columns_in, n_in, columns_out, counts, n, positive, lea
             branches = 0.0
             classes = 0.0
             for item in range(low, high):
-                packed = counts[U(item)]
+                packed = counts[here, item]
+                if subtract:
+                    counts[above, item] -= packed
                 a = packed & _LOW
                 p = packed >> _HALF
                 rest -= a
@@ -116,14 +127,11 @@ def judge_nominal(items, columns_in, n_in, columns_out, counts, n, positive, lea
             branches += table[rest]
             classes += table[rest_ones] + table[rest - rest_ones]
         saved = before + classes - branches
-        info = whole - branches
-        if abs(saved) < TINY * LN2:
-            saved = 0.0
-        columns_out[U(kept)] = column
-        gains[U(kept)] = saved / LN2 / n
-        ratios[U(kept)] = 0.0 if info < TINY * LN2 else saved / info
-        kept += 1
-    return kept
+        open_columns[here, kept] = column
+        gains[kept] = saved if saved >= TINY * LN2 else 0.0
+        branch_sums[kept] = branches
+        kept += _ONE
+    return np.int64(kept)
 
 
 @kernel
@@ -140,40 +148,57 @@ def fill_node_tables(table, n, positive, ones, zeros, sizes):
 
 @kernel
 def _scan_stretch(
-    entries, start, stop, fine, values, begin, least, limit, ones, zeros, sizes, tolerance,
+    entries, start, stop, values, begin, least, limit, ones, zeros, sizes, tolerance,
     left, pos, last, cuts, best, best_left, best_pos, best_low, best_high,
 ):  # fmt: skip
-    """Go through entries in order and judge each cut between different values."""
-    for at in range(U(start), U(stop)):
+    """Go through entries in order and judge each cut between different values.
+
+    Cuts count from ``least`` rows on the left up to ``limit``. Codes are compared together with
+    the bit that says they may be too close.
+    """
+    at, end = U(start), U(stop)
+    if left < least:
+        judged = min(end, at + (least - left))
+        left += judged - at
+        while at < judged:
+            pos += entries[at] & _ONE
+            at += _ONE
+        if judged > U(start):
+            last = entries[judged - _ONE] >> _HALF
+    if left > limit:
+        return left, pos, last, cuts, best, best_left, best_pos, best_low, best_high
+    end = min(end, at + (limit - left) + _ONE)
+    shift = left - at  # wraps around, and back when the place is added
+    while at < end:
         entry = entries[at]
         code = entry >> _HALF
         if code != last:
-            if left >= least:
-                if left > limit:
-                    break
-                if not fine or values[begin + last] + 1e-5 < values[begin + code]:
-                    cuts += 1
-                    score = ones[pos] + zeros[left - pos] - sizes[left]
-                    if score > best:
-                        best = score + tolerance
-                        best_left = left
-                        best_pos = pos
-                        best_low = last
-                        best_high = code
+            if (
+                code & _ONE == U(0)
+                or values[begin + (last >> _ONE)] + GAP < values[begin + (code >> _ONE)]
+            ):
+                cuts += 1
+                score = ones[pos] + zeros[at + shift - pos] - sizes[at + shift]
+                if score > best:
+                    best = score + tolerance
+                    best_left = at + shift
+                    best_pos = pos
+                    best_low = last
+                    best_high = code
             last = code
-        left += _ONE
         pos += entry & _ONE
-    return left, pos, last, cuts, best, best_left, best_pos, best_low, best_high
+        at += _ONE
+    return at + shift, pos, last, cuts, best, best_left, best_pos, best_low, best_high
 
 
 @kernel
 def judge_numeric(
-    entries, start, stop, default, fine, values, begin, n, positive, least,
-    ones, zeros, sizes, before, tolerance, found,
+    entries, start, stop, default, values, begin, n, positive, least,
+    ones, zeros, sizes, before, tolerance, found, row,
 ):  # fmt: skip
     """Find the best cut of a numeric column: number of cuts and the score of the best.
 
-    ``found`` receives rows and positives to its left and the codes on both sides.
+    ``found[row]`` receives rows and positives to its left and the codes on both sides.
     """
     block = n - (stop - start)
     middle = stop
@@ -182,7 +207,7 @@ def judge_numeric(
         low = start
         while low < middle:
             half = (low + middle) // 2
-            if entries[U(half)] >> _HALF < U(default):
+            if entries[U(half)] >> _CODE < U(default):
                 low = half + 1
             else:
                 middle = half
@@ -190,32 +215,30 @@ def judge_numeric(
         for at in range(U(start), U(stop)):
             stored_ones += entries[at] & _ONE
         block_ones = U(positive) - stored_ones
-    least_left = U(max(least, 1))
     limit = U(n - least)
-    at_least = tolerance - before
     left, pos, last, cuts, best, best_left, best_pos, best_low, best_high = _scan_stretch(
-        entries, start, middle, fine, values, U(begin), least_left, limit, ones, zeros, sizes,
-        tolerance, U(0), U(0), _LOW, 0, at_least, U(0), U(0), U(0), U(0),
+        entries, start, middle, values, U(begin), U(least), limit, ones, zeros, sizes,
+        tolerance, U(0), U(0), _LOW, 0, tolerance - before, U(0), U(0), U(0), U(0),
     )  # fmt: skip
     if block > 0:
         code = U(default)
-        if left >= least_left and left <= limit:
-            if not fine or values[U(begin) + last] + 1e-5 < values[U(begin) + code]:
+        if left >= U(least) and left <= limit:
+            if values[U(begin) + (last >> _ONE)] + GAP < values[U(begin) + code]:
                 cuts += 1
                 score = ones[pos] + zeros[left - pos] - sizes[left]
                 if score > best:
                     best = score + tolerance
-                    best_left, best_pos, best_low, best_high = left, pos, last, code
-        left += U(block)
-        pos += block_ones
-        left, pos, last, cuts, best, best_left, best_pos, best_low, best_high = _scan_stretch(
-            entries, middle, stop, fine, values, U(begin), least_left, limit, ones, zeros, sizes,
-            tolerance, left, pos, code, cuts, best, best_left, best_pos, best_low, best_high,
-        )  # fmt: skip
-    found[0] = np.int64(best_left)
-    found[1] = np.int64(best_pos)
-    found[2] = np.int64(best_low)
-    found[3] = np.int64(best_high)
+                    best_left, best_pos, best_low, best_high = left, pos, last, code << _ONE
+        if left <= limit:
+            left, pos, last, cuts, best, best_left, best_pos, best_low, best_high = _scan_stretch(
+                entries, middle, stop, values, U(begin), U(least), limit, ones, zeros, sizes,
+                tolerance, left + U(block), pos + block_ones, code << _ONE, cuts, best, best_left,
+                best_pos, best_low, best_high,
+            )  # fmt: skip
+    found[row, 0] = np.int64(best_left)
+    found[row, 1] = np.int64(best_pos)
+    found[row, 2] = np.int64(best_low >> _ONE)
+    found[row, 3] = np.int64(best_high >> _ONE)
     return cuts, best - tolerance
 
 
@@ -228,7 +251,7 @@ def mark_numeric(entries, start, stop, default, left_code, rows, low, high, side
             side[U(rows[U(i)])] = default_side
     for at in range(start, stop):
         entry = entries[U(at)]
-        side[(entry & _LOW) >> _ONE] = 0 if entry >> _HALF <= U(left_code) else 1
+        side[(entry & _LOW) >> _ONE] = 0 if entry >> _CODE <= U(left_code) else 1
 
 
 @kernel
@@ -297,6 +320,59 @@ def part_rows(rows, low, high, side, ends, buffer):
 
 
 @kernel
+def swap_rows(entries, items, item, rows, place_of, low, high, default):
+    """Bring the rows with an item to one end of a node's stretch; return where branch 1 begins.
+
+    They change places with others, so the work is that of the item's rows, not of the node's.
+    """
+    kept = low if default else high
+    n_holders = items.stops[item] - items.starts[item]
+    if n_holders < 8 * (high - low):
+        for at in range(items.starts[item], items.stops[item]):
+            row = U(entries[U(at)] & _LOW)
+            place = np.int64(place_of[row])
+            if place < low or place >= high:
+                continue
+            if default == 0:
+                kept -= 1
+            other = rows[U(kept)]
+            rows[U(place)] = other
+            place_of[U(other)] = np.uint32(place)
+            rows[U(kept)] = np.uint32(row)
+            place_of[row] = np.uint32(kept)
+            if default:
+                kept += 1
+        return kept
+    at = low
+    first = low if default else high
+    while at < high if default else at < first:
+        row = U(rows[U(at)])
+        left, right = items.indptr[row], items.indptr[row + _ONE]
+        stop = right
+        while left < right:
+            half = (left + right) // 2
+            if items.indices[U(half)] < item:
+                left = half + 1
+            else:
+                right = half
+        holds = left < stop and items.indices[U(left)] == item
+        if not holds:
+            at += 1
+            continue
+        if default == 0:
+            first -= 1
+        other = rows[U(first)]
+        rows[U(at)] = other
+        place_of[U(other)] = np.uint32(at)
+        rows[U(first)] = np.uint32(row)
+        place_of[row] = np.uint32(first)
+        if default:
+            first += 1
+            at += 1
+    return first
+
+
+@kernel
 def part_two(entries, start, stop, side, buffer):
     """Part a stretch in two, order kept; return where the second part begins."""
     left = U(start)
@@ -359,14 +435,14 @@ def _useful(entries, start, stop, n, least):
 
 @kernel
 def grow_counted(
-    columns, items, fine, numeric, nominal, rows, y, repeats, single, table, seen,
+    columns, items, numeric, nominal, rows, y, repeats, single, table, seen,
     root_counts, min_objects, mdl,
 ):  # fmt: skip
     """Grow one tree.
 
     Parameters
     ----------
-    columns, items, fine
+    columns, items
         The prepared table.
     numeric, nominal : arrays of int64
         The columns this tree may use, by kind, ascending.
@@ -420,7 +496,7 @@ def grow_counted(
         for k in range(n_numeric):
             begin = columns.begins[numeric[k]]
             for at in range(list_start[k], list_stop[k]):
-                seen[U(begin) + (entries[U(at)] >> _HALF)] = 1
+                seen[U(begin) + (entries[U(at)] >> _CODE)] = 1
             if list_stop[k] - list_start[k] < n:
                 seen[begin + columns.defaults[numeric[k]]] = 1
     for k in range(n_numeric):
@@ -454,10 +530,14 @@ def grow_counted(
                 counts_of[0, item] = 0
             count_items(items, rows, 0, len(rows), y, repeats, single, counts_of[0])
 
+    any_many = False
     all_many = n_numeric == 0
     for k in range(n_nominal):
         if 0.3 * n - columns.n_values[nominal[k]] > TINY:
             all_many = False
+        else:
+            any_many = True
+    any_many = any_many and not all_many
 
     capacity = 64
     feature = np.empty(capacity, np.int32)
@@ -482,6 +562,13 @@ def grow_counted(
         stack[0, LEVEL], stack[0, COUNTING] = 0, READY
         depth = 1
 
+    # Without numeric columns rows change places one by one, so each knows its own.
+    place_of = np.empty(len(y) if n_numeric == 0 else 0, np.uint32)
+    if n_numeric == 0:
+        for row in range(len(y)):
+            place_of[row] = 0xFFFFFFFF
+        for i in range(len(rows)):
+            place_of[U(rows[i])] = i
     side = np.zeros(len(y), np.uint16)
     buffer = np.empty(n + 1, np.uint64)
     tables = np.empty((3, n + 1 if n_numeric else 1), np.float64)
@@ -490,7 +577,7 @@ def grow_counted(
     numeric_ratios = np.empty(n_numeric + 1, np.float64)
     found = np.empty((n_numeric + 1, 4), np.int64)
     gains = np.empty(n_nominal + 1, np.float64)
-    ratios = np.empty(n_nominal + 1, np.float64)
+    branch_sums = np.empty(n_nominal + 1, np.float64)
     slot = np.empty(2, np.int64)
     bounds = np.empty(3, np.int64)
     ends = np.empty(2, np.int64)
@@ -516,22 +603,23 @@ def grow_counted(
                     for item in range(items.first[column], items.first[column + 1]):
                         counts_of[U(level), U(item)] = 0
                 count_items(items, rows, low, high, y, repeats, single, counts_of[level])
-            if counting == COUNT_AND_SUBTRACT:
-                for k in range(n_open[source]):
-                    column = open_columns[source, k]
-                    for item in range(items.first[column], items.first[column + 1]):
-                        counts_of[U(source), U(item)] -= counts_of[U(level), U(item)]
             n_kept = judge_nominal(
-                items, open_columns[source], n_open[source], open_columns[level],
-                counts_of[level], n, positive, min_objects, table, gains, ratios,
+                items, open_columns, source, n_open[source], level, counts_of,
+                counting == COUNT_AND_SUBTRACT, n, positive, min_objects, table, gains,
+                branch_sums,
             )  # fmt: skip
         n_open[level] = n_kept
         gain_sum = 0.0
         n_valid = 0
-        for k in range(n_kept):
-            if all_many or 0.3 * branch[0] - columns.n_values[open_columns[level, k]] > TINY:
+        if any_many:
+            for k in range(n_kept):
+                if 0.3 * branch[0] - columns.n_values[open_columns[level, k]] > TINY:
+                    gain_sum += gains[k]
+                    n_valid += 1
+        else:
+            n_valid = n_kept
+            for k in range(n_kept):
                 gain_sum += gains[k]
-                n_valid += 1
 
         # Judge the numeric columns.
         if list_high > list_low:
@@ -550,27 +638,27 @@ def grow_counted(
                     continue
                 column = list_column[k]
                 cuts, score = judge_numeric(
-                    entries, list_start[k], list_stop[k], columns.defaults[column], fine[column],
+                    entries, list_start[k], list_stop[k], columns.defaults[column],
                     columns.values, columns.begins[column], n, positive, side_least,
-                    ones, zeros, sizes, before, tolerance, found[at],
+                    ones, zeros, sizes, before, tolerance, found, at,
                 )  # fmt: skip
                 if cuts == 0:
                     continue
-                gain = (before + score) / LN2 / n
+                gain = before + score
                 if mdl:
-                    gain -= math.log2(cuts) / n
-                if gain < TINY:
+                    gain -= math.log(cuts)
+                if gain < tolerance:
                     continue
                 info = table[n] - sizes[found[at, 0]]
                 numeric_gains[at] = gain
-                numeric_ratios[at] = 0.0 if info < TINY * LN2 else gain * n * LN2 / info
+                numeric_ratios[at] = 0.0 if info < TINY * LN2 else gain / info
                 gain_sum += gain
                 n_valid += 1
         if n_valid == 0:
             continue
 
         # The largest ratio among the columns of at least average gain; the first of equals.
-        least_gain = gain_sum / n_valid - 1e-3
+        least_gain = gain_sum / n_valid - 1e-3 * LN2 * n  # gains are in nats times rows
         best_ratio = 0.0
         best_numeric = -1
         best_nominal = -1
@@ -578,10 +666,13 @@ def grow_counted(
         j = list_low
         while i < n_kept or j < list_high:
             if j == list_high or (i < n_kept and open_columns[level, i] < list_column[j]):
-                if gains[i] >= least_gain and ratios[i] - best_ratio > TINY:
-                    best_ratio = ratios[i]
-                    best_nominal = i
-                    best_numeric = -1
+                info = table[n] - branch_sums[i]
+                if gains[i] >= least_gain and gains[i] > best_ratio * info:
+                    ratio = gains[i] / info if info >= TINY * LN2 else 0.0
+                    if ratio - best_ratio > TINY:
+                        best_ratio = ratio
+                        best_nominal = i
+                        best_numeric = -1
                 i += 1
             else:
                 at = j - list_low
@@ -629,14 +720,17 @@ def grow_counted(
                 columns.defaults[column], found[at, 2], rows, low, high, side,
             )  # fmt: skip
             rest = 1
+            swapped = False
         else:
             for item in range(items.first[column], items.first[column + 1]):
                 packed = counts_of[level, item]
                 b = child + items.codes[item]
                 counts[b, 1] = packed >> _HALF
                 counts[b, 0] = (packed & _LOW) - (packed >> _HALF)
-            mark_nominal(columns, items, column, rows, low, high, side)
             rest = columns.defaults[column]
+            swapped = n_numeric == 0 and n_branches == 2
+            if not swapped:
+                mark_nominal(columns, items, column, rows, low, high, side)
         rest += child
         rest_n, rest_positive = n, positive
         for b in range(child, n_nodes):
@@ -648,7 +742,16 @@ def grow_counted(
             ends = two_ends
         else:
             ends = np.empty(n_branches, np.int64)
-        part_rows(rows, low, high, side, ends, buffer)
+        if swapped:
+            ends[0] = swap_rows(
+                columns.entries, items, items.first[column], rows, place_of, low, high, rest - child
+            )
+            ends[1] = high
+        else:
+            part_rows(rows, low, high, side, ends, buffer)
+            if n_numeric == 0:
+                for i in range(low, high):
+                    place_of[U(rows[U(i)])] = i
 
         # Which branches go on; the largest of them takes over the node's place in the stacks.
         n_live = 0

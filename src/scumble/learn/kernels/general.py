@@ -15,9 +15,9 @@ import numpy as np
 from scumble._core.jit import kernel
 from scumble.learn.kernels.arithmetic import LN2, TINY, U, lowered_cut, x_ln_x
 from scumble.learn.kernels.growable import clear_row, room_for, room_for_rows
-from scumble.learn.kernels.prepare import MISSING
+from scumble.learn.kernels.prepare import GAP, MISSING
 
-_HALF = np.uint64(32)
+_CODE = np.uint64(33)
 _LOW = np.uint64(0xFFFFFFFF)
 
 # What is known of a waiting node.
@@ -26,7 +26,7 @@ NODE, ROW_LOW, ROW_HIGH, LIST_LOW, LIST_HIGH, ENTRY_FREE, ROW_FREE = range(7)
 
 @kernel
 def grow_general(
-    columns, active, rows, y, weights, counted, n_classes, table, seen,
+    columns, active, rows, y, weights, single, counted, n_classes, table, seen,
     min_objects, mdl,
 ):  # fmt: skip
     """Grow one tree.
@@ -41,6 +41,8 @@ def grow_general(
         The rows of its training set.
     y, weights : arrays by row of the whole
         Class codes, and weights.
+    single : bool
+        Whether every row weighs 1; then ``weights`` is not read.
     counted : bool
         Whether a weight is a number of equal rows rather than one row's weight.
     n_classes : int
@@ -63,7 +65,7 @@ def grow_general(
     n_training = 0.0
     for row in rows:
         in_set[row] = 1
-        n_training += weights[row] if counted else 1.0
+        n_training += weights[row] if counted and not single else 1.0
     everything = len(rows) == n
 
     # Stacks: entries, lists of stretches, rows with weights, waiting nodes.
@@ -96,7 +98,7 @@ def grow_general(
     weight_stack = np.empty(2 * len(rows), np.float64)
     for i in range(len(rows)):
         row_stack[i] = rows[i]
-        weight_stack[i] = weights[rows[i]]
+        weight_stack[i] = 1.0 if single else weights[rows[i]]
 
     capacity = 64
     feature = np.empty(capacity, np.int32)
@@ -111,8 +113,8 @@ def grow_general(
     row_lows[0], row_highs[0] = 0, len(rows)
     feature[0], cut[0], first[0], width[0] = -1, 0.0, -1, 0
     clear_row(counts, 0)
-    for row in rows:
-        counts[0, y[row]] += weights[row]
+    for i in range(len(rows)):
+        counts[0, y[rows[i]]] += weight_stack[i]
     branch[0] = 0.0
     for c in range(n_classes):
         branch[0] += counts[0, c]
@@ -397,7 +399,7 @@ def _mark_seen(columns, active, entries, list_start, list_stop, n_rows, seen):
             continue
         begin = columns.begins[column]
         for at in range(list_start[k], list_stop[k]):
-            code = entries[U(at)] >> _HALF
+            code = entries[U(at)] >> _CODE
             if code != U(MISSING):
                 seen[U(begin) + code] = 1
         if list_stop[k] - list_start[k] < n_rows:
@@ -409,7 +411,7 @@ def _useful(entries, start, stop, n_rows):
     """Tell whether a column can still split these rows, now or further down."""
     if stop - start < n_rows:
         return stop > start
-    return entries[U(start)] >> _HALF != entries[U(stop - 1)] >> _HALF
+    return entries[U(start)] >> _CODE != entries[U(stop - 1)] >> _CODE
 
 
 @kernel
@@ -423,7 +425,7 @@ def _mark_sides(entries, start, stop, default, v, left_code, rows, row_low, row_
     n_missing = 0
     for at in range(start, stop):
         entry = entries[U(at)]
-        code = entry >> _HALF
+        code = entry >> _CODE
         row = entry & _LOW
         if code == U(MISSING):
             side[row] = -1
@@ -507,7 +509,7 @@ def _numeric_split(
 ):  # fmt: skip
     """Find the best cut of a numeric column: gain (-1 if none), ratio and the codes beside it."""
     known_stop = stop
-    while known_stop > start and entries[U(known_stop - 1)] >> _HALF == U(MISSING):
+    while known_stop > start and entries[U(known_stop - 1)] >> _CODE == U(MISSING):
         known_stop -= 1
     for k in range(n_present):
         c = classes[k]
@@ -555,10 +557,10 @@ def _numeric_split(
     scale = known / total / LN2
     at = start
     while at < known_stop or block_waits:
-        block_now = block_waits and (at == known_stop or entries[U(at)] >> _HALF > U(default))
-        code = default if block_now else np.int64(entries[U(at)] >> _HALF)
+        block_now = block_waits and (at == known_stop or entries[U(at)] >> _CODE > U(default))
+        code = default if block_now else np.int64(entries[U(at)] >> _CODE)
         if code != last:
-            if last >= 0 and values[begin + last] + 1e-5 < values[begin + code]:
+            if last >= 0 and values[begin + last] + GAP < values[begin + code]:
                 if (least - left_weight < TINY) and (least - right_weight < TINY):
                     n_cuts += 1
                     after = (
@@ -633,10 +635,10 @@ def _nominal_split(
     info = 0.0
     at = start
     while at < stop:
-        code = entries[U(at)] >> _HALF
+        code = entries[U(at)] >> _CODE
         group = at
         weight = 0.0
-        while at < stop and entries[U(at)] >> _HALF == code:
+        while at < stop and entries[U(at)] >> _CODE == code:
             row = entries[U(at)] & _LOW
             c = y[row]
             bag[c] += weight_of[row]
@@ -678,7 +680,7 @@ def _nominal_split(
             c = classes[k]
             bag[c] = tot[c]
         for at in range(stop - 1, start - 1, -1):
-            if entries[U(at)] >> _HALF != U(MISSING):
+            if entries[U(at)] >> _CODE != U(MISSING):
                 break
             row = entries[U(at)] & _LOW
             bag[y[row]] -= weight_of[row]

@@ -11,7 +11,7 @@ from scumble.learn.kernels.arithmetic import U
 
 
 class Columns(NamedTuple):
-    """Columns as sorted lists of entries ``code << 32 | row``."""
+    """Columns as sorted lists of entries, see `prepare`."""
 
     entries: np.ndarray
     values: np.ndarray

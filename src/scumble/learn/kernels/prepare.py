@@ -1,8 +1,9 @@
 """Columns sorted once, for every tree that will be grown on them.
 
-A column becomes a list of entries ``code << 32 | row`` in ascending order. Rows in no entry have
-the column's default code: zero for a number, the most frequent value for a nominal column. The
-code of a number is its place among the column's distinct values; missing values come last.
+A column becomes a list of entries ``code << 33 | close << 32 | row`` in ascending order. Rows in
+no entry have the column's default code: zero for a number, the most frequent value for a nominal
+column. The code of a number is its place among the column's distinct values, ``close`` is set
+where the next smaller one is too near to cut between; missing values come last.
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ import numpy as np
 from scumble._core.jit import kernel
 from scumble.learn.kernels.arithmetic import U
 
-MISSING = 0xFFFFFFFE
-NO_DEFAULT = 0xFFFFFFFF
+MISSING = 0x7FFFFFFE
+NO_DEFAULT = 0x7FFFFFFF
+GAP = 1e-5  # values must differ by more than this to be cut apart
 _SIGN = np.uint64(1 << 63)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _BYTE = np.uint64(255)
 _EIGHT = np.uint64(8)
-_HALF = np.uint64(32)
+_CODE = np.uint64(33)
+_CLOSE = np.uint64(32)
 
 
 @kernel
@@ -121,7 +124,7 @@ def _store_nominal(codes, n_codes, column, at, entries, begins, ends, defaults):
         code = _nominal_code(codes[row], n_codes)
         if code != default:
             stored = U(MISSING) if code == n_codes else U(code)
-            entries[U(sizes[code])] = stored << _HALF | U(row)
+            entries[U(sizes[code])] = stored << _CODE | U(row)
             sizes[code] += 1
 
 
@@ -142,7 +145,7 @@ def _store_zero_default(codes, rows, k, n_codes, column, at, entries, begins, en
     for i in range(k):
         code = _nominal_code(codes[i], n_codes)
         stored = U(MISSING) if code == n_codes else U(code)
-        entries[U(sizes[code])] = stored << _HALF | rows[i]
+        entries[U(sizes[code])] = stored << _CODE | rows[i]
         sizes[code] += 1
 
 
@@ -163,11 +166,12 @@ def _store_numeric(
     zero_waits = k < n
     code = -1
     last = 0.0
+    close = U(0)
     for i in range(k):
         place = order[U(i)]
         value = numbers[place]
         if math.isnan(value):
-            entries[U(at + i)] = U(MISSING) << _HALF | rows[place]
+            entries[U(at + i)] = U(MISSING) << _CODE | rows[place]
             continue
         if zero_waits and value > 0.0:
             zero_waits = False
@@ -176,10 +180,11 @@ def _store_numeric(
             values[U(at + code)] = 0.0
             last = 0.0
         if code < 0 or value != last:
+            close = U(code >= 0 and not last + GAP < value)
             code += 1
             values[U(at + code)] = value
             last = value
-        entries[U(at + i)] = U(code) << _HALF | rows[place]
+        entries[U(at + i)] = U(code) << _CODE | close << _CLOSE | rows[place]
     if zero_waits:
         code += 1
         defaults[column] = code
@@ -266,19 +271,6 @@ def first_bad_code(numbers, n_codes):
 
 
 @kernel
-def mark_fine(values, begins, n_codes, n_values, fine):
-    """Tell which numeric columns have neighbouring values too close to cut between."""
-    for column in range(len(begins)):
-        fine[column] = 0
-        if n_values[column] > 0:
-            continue
-        for at in range(begins[column], begins[column] + n_codes[column] - 1):
-            if not values[U(at)] + 1e-5 < values[U(at + 1)]:
-                fine[column] = 1
-                break
-
-
-@kernel
 def list_items(columns, first, starts, stops, codes, n_in_row):
     """Find the groups of equal codes in nominal columns, and how many each row has.
 
@@ -293,9 +285,9 @@ def list_items(columns, first, starts, stops, codes, n_in_row):
             continue
         at, stop = columns.begins[column], columns.ends[column]
         while at < stop:
-            code = columns.entries[U(at)] >> _HALF
+            code = columns.entries[U(at)] >> _CODE
             start = at
-            while at < stop and columns.entries[U(at)] >> _HALF == code:
+            while at < stop and columns.entries[U(at)] >> _CODE == code:
                 if len(codes):
                     n_in_row[columns.entries[U(at)] & U(0xFFFFFFFF)] += 1
                 at += 1

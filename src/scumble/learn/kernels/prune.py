@@ -52,7 +52,7 @@ def prune_general(
     weight_stack = np.empty(4 * len(members) + 16, np.float64)
     for i in range(len(members)):
         row_stack[i] = members[i]
-        weight_stack[i] = weights[members[i]]
+        weight_stack[i] = weights[members[i]] if len(weights) else 1.0
     errors = np.zeros(len(feature), np.float64)
     stack = np.empty((64, 4), np.int64)
     stack[0, NODE], stack[0, LOW], stack[0, HIGH], stack[0, NEXT] = 0, 0, len(members), 0

@@ -35,6 +35,15 @@ def _estimate(counts, more, node, confidence, z):
 
 
 @kernel
+def _more_errors(counts, more, goals, n_goals, errors, top, confidence, z):
+    """Estimate the errors of a subtree with the additional rows its leaves have received."""
+    total = errors[top]
+    for g in range(n_goals):
+        total += _estimate(counts, more, goals[g], confidence, z) - errors[goals[g]]
+    return total
+
+
+@kernel
 def _leaves_below(feature, first, width, top, leaves, waiting):
     """List the leaves of a subtree."""
     n_leaves = 0
@@ -129,15 +138,21 @@ def prune_known(
         as_leaf = _estimate(counts, more, node, confidence, z)
         as_branch = math.inf
         if raising:
+            # More rows never make a leaf's estimate smaller, so a partial sum can settle it.
+            enough = as_tree + 0.1
+            if as_leaf - enough < TINY:
+                enough = min(enough, as_leaf - 0.1)
+            enough += TINY
             as_branch = errors[largest]
             n_goals = 0
+            n_sent = 0
             for child in range(first[node], first[node] + width[node]):
-                if child == largest or branch[child] == 0.0:
+                if child == largest or branch[child] == 0.0 or as_branch > enough:
                     continue
                 n_sources = _leaves_below(feature, first, width, child, sources, waiting)
                 for s in range(n_sources):
                     row = head[sources[s]]
-                    while row != END:
+                    while row != END and as_branch <= enough:
                         if not rows.is_dense:
                             spread_row(rows, row, buffer, True)
                         goal = np.int64(largest)
@@ -153,10 +168,15 @@ def prune_known(
                             n_goals += 1
                         more[U(goal), U(y[U(row)])] += 1.0 if single else weights[U(row)]
                         row = after[U(row)]
+                        n_sent += 1
+                        if n_sent & 7 == 0:
+                            as_branch = _more_errors(
+                                counts, more, goals, n_goals, errors, largest, confidence, z
+                            )
+            as_branch = _more_errors(counts, more, goals, n_goals, errors, largest, confidence, z)
             for g in range(n_goals):
                 goal = goals[g]
                 changed[goal] = 0
-                as_branch += _estimate(counts, more, goal, confidence, z) - errors[goal]
                 for c in range(n_classes):
                     more[goal, c] = 0.0
 
