@@ -190,10 +190,12 @@ class Bags(NamedTuple):
 
 
 def _bags(Y: sparse.csr_array) -> Bags:
-    n_rows = Y.shape[0]
+    n_rows, n_labels = Y.shape
     numbers, first_rows, rows = (np.empty(n_rows, np.int64) for _ in range(3))
-    table = np.zeros(1 << (2 * n_rows).bit_length(), np.int64)
-    n_bags = kernels.number_labelsets(Y.indptr, Y.indices, table, numbers, first_rows)
+    n_places = 1 << (2 * n_rows).bit_length()
+    keys, table = np.empty(n_places, np.uint64), np.zeros(n_places, np.int64)
+    bits = np.uint64(max(n_labels.bit_length(), 1))  # labels are packed as 1..n_labels
+    n_bags = kernels.number_labelsets(Y.indptr, Y.indices, bits, keys, table, numbers, first_rows)
     sizes = np.bincount(numbers, minlength=n_bags)
     starts = np.cumsum(sizes) - sizes
     kernels.group_by_number(numbers, starts.copy(), rows)

@@ -187,7 +187,7 @@ class MLRUS(BaseResampler):
         starts = np.empty(n_labels + 1, np.int64)
         listed = np.empty(Y.nnz, np.int32 if n_rows < 2**31 else np.int64)
         kernels.list_unprotected(
-            Y.indptr, Y.indices, is_rare, np.empty(n_rows, bool), starts, listed
+            Y.indptr, Y.indices, is_rare, counts, np.zeros(n_rows, bool), starts, listed
         )
         keep = np.ones(n_rows, bool)
         sizes = np.diff(starts)

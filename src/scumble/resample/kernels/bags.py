@@ -38,32 +38,46 @@ def _same_labels(indptr, indices, row, other):
 
 
 @kernel
-def number_labelsets(indptr, indices, table, numbers, first_rows):
+def number_labelsets(indptr, indices, bits, keys, table, numbers, first_rows):
     """Give the labelsets numbers in the order of their first rows; return how many there are.
 
-    ``table`` holds numbers + 1 at places given by a hash of the labels; its length is a power of
-    two, at least twice the number of rows.
+    A row with few labels packs them into ``bits`` each and is its own exact key; longer rows with
+    equal keys are compared label by label. ``keys`` and ``table`` (numbers + 1) are a hash table;
+    its length is a power of two, at least twice the number of rows.
     """
+    one = np.uint64(1)
+    capacity = np.int64(np.uint64(63) // bits)
+    is_long = one << np.uint64(63)
     mask = np.uint64(len(table) - 1)
     n_found = 0
     for row in range(len(indptr) - 1):
-        mixed = np.uint64(0x9E3779B97F4A7C15)
-        for place in range(indptr[row], indptr[row + 1]):
-            mixed = (mixed ^ np.uint64(indices[place])) * np.uint64(0xBF58476D1CE4E5B9)
-            mixed ^= mixed >> np.uint64(29)
-        at = (mixed ^ (mixed >> np.uint64(32))) & mask
+        begin, end = indptr[row], indptr[row + 1]
+        key = np.uint64(0)
+        if end - begin <= capacity:
+            for place in range(begin, end):
+                key = (key << bits) | (np.uint64(indices[place]) + one)
+        else:
+            for place in range(begin, end):
+                key = (key ^ np.uint64(indices[place])) * np.uint64(0xBF58476D1CE4E5B9)
+                key ^= key >> np.uint64(29)
+            key |= is_long
+        at = key * np.uint64(0x9E3779B97F4A7C15)
+        at = (at ^ (at >> np.uint64(32))) & mask
         while True:
             known = table[at]
             if known == 0:
+                keys[at] = key
                 first_rows[n_found] = row
                 n_found += 1
                 table[at] = n_found
                 numbers[row] = n_found - 1
                 break
-            if _same_labels(indptr, indices, row, first_rows[known - 1]):
+            if keys[at] == key and (
+                key < is_long or _same_labels(indptr, indices, row, first_rows[known - 1])
+            ):
                 numbers[row] = known - 1
                 break
-            at = (at + np.uint64(1)) & mask
+            at = (at + one) & mask
     return n_found
 
 
@@ -162,26 +176,39 @@ def clone_in_turns(indptr, indices, labels, starts, bag_rows, counts, mean_ir, d
 
 
 @kernel
-def list_unprotected(indptr, indices, is_minority, is_protected, starts, listed):
+def _row_of(indptr, place):
+    """Find the row that holds an element."""
+    low, high = 0, len(indptr) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if indptr[middle] <= place:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def list_unprotected(indptr, indices, is_minority, counts, is_protected, starts, listed):
     """List the rows without minority labels under each of their labels.
 
-    Unsigned indices spare a test for negative ones; these loops are all there is to it.
+    Rows with a minority label are few: they are found in a pass over the elements, and their
+    labels taken off the counts. Unsigned indices spare a test for negative ones.
     """
-    n_rows = len(indptr) - 1
-    starts[:] = 0
-    for row in range(n_rows):
-        begin, end = np.uint64(indptr[row]), np.uint64(indptr[row + 1])
-        protected = False
-        for place in range(begin, end):
-            protected |= is_minority[np.uint64(indices[place])]
-        is_protected[row] = protected
-        if not protected:
-            for place in range(begin, end):
-                starts[np.uint64(indices[place]) + np.uint64(1)] += 1
-    for label in range(len(starts) - 1):
-        starts[label + 1] += starts[label]
+    n_labels = len(counts)
+    sizes = counts.copy()
+    for place in range(len(indices)):
+        if is_minority[np.uint64(indices[place])]:
+            row = _row_of(indptr, place)
+            if not is_protected[row]:
+                is_protected[row] = True
+                for own in range(indptr[row], indptr[row + 1]):
+                    sizes[indices[own]] -= 1
+    starts[0] = 0
+    for label in range(n_labels):
+        starts[label + 1] = starts[label] + sizes[label]
     places = starts.copy()
-    for row in range(n_rows):
+    for row in range(len(indptr) - 1):
         if not is_protected[row]:
             for place in range(np.uint64(indptr[row]), np.uint64(indptr[row + 1])):
                 label = np.uint64(indices[place])
