@@ -92,10 +92,11 @@ N_CHUNKS, CHUNK = 32, 500
 
 
 def damage(content: bytes, chance: random.Random) -> bytes:
-    """Change a file in one to four places."""
+    """Change a file in one to four places, every second one in its rows only."""
     data = bytearray(content)
+    first = chance.choice((0, max(0, content.lower().find(b"@data") + 6)))
     for _ in range(chance.choice((1, 1, 1, 2, 3, 4))):
-        at = chance.randrange(len(data) + 1)
+        at = chance.randrange(min(first, len(data)), len(data) + 1)
         end = min(len(data), at + chance.choice((1, 2, 5, 20, 80)))
         how = chance.randrange(7)
         if how == 0 and at < len(data):
