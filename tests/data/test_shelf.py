@@ -18,10 +18,12 @@ from scumble._core.errors import (
     DataError,
     DownloadError,
     ParameterError,
+    ScumbleWarning,
     WriteError,
 )
 from scumble._core.progress import show_progress
 from scumble.data import download, shelf
+from scumble.measures import characterize
 
 FILMS_ARFF = b"""\
 @relation films
@@ -471,8 +473,95 @@ def test_what_has_no_address_is_not_fetched():
 
 
 def test_the_embedded_set_is_loaded_by_name():
-    assert shelf.load("debtags").n_labels == 432
+    assert shelf.load("debtags").n_labels == shelf.find("debtags").measures["labels"]
     with pytest.raises(ParameterError, match="no parts, no options"):
         shelf.load("debtags", part="train")
     with pytest.raises(ParameterError, match="'part' parameter of load must be one of"):
         shelf.load("debtags", part="half")
+
+
+def test_a_fetched_set_is_read_and_named(put_on_shelf):
+    put_on_shelf("good", name="movies")
+
+    films = shelf.load("movies")
+
+    assert films.name == "movies"
+    assert films.labels == ("war", "love")
+    assert films.Y.toarray().tolist() == [[True, False], [True, True]]
+
+
+@pytest.mark.filterwarnings("ignore:.*33 labels repeat")  # EUR-Lex repeats itself
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(entry.name, marks=[pytest.mark.slow] if entry.name == "imdb" else [])
+        for entry in shelf.entries()
+        if entry.fallback is None
+    ],
+)
+def test_real_sets_have_the_measures_the_shelf_promises(name, datasets, monkeypatch):
+    monkeypatch.setenv("SCUMBLE_DATA", str(datasets))
+
+    data = shelf.load(name, download=False)
+
+    found = characterize(data)
+    promised = dict(shelf.find(name).measures)
+    assert data.name == name
+    counts = {
+        "instances": found.n_instances,
+        "features": data.n_features,
+        "labels": found.n_labels,
+        "labelsets": found.n_labelsets,
+    }
+    assert counts == {count: promised.pop(count) for count in counts}
+    assert found.scumble == pytest.approx(promised.pop("scumble"), abs=5.1e-5)
+    for measure, value in promised.items():
+        assert getattr(found, measure) == pytest.approx(value, abs=5.1e-4)
+
+
+def test_published_parts_are_read_with_the_labels_of_the_whole(datasets, monkeypatch):
+    monkeypatch.setenv("SCUMBLE_DATA", str(datasets))
+
+    whole, train, test = (shelf.load("flags", part=part) for part in (None, "train", "test"))
+
+    assert len(train) + len(test) == len(whole)
+    assert whole.labels == train.labels == test.labels
+
+
+@pytest.mark.parametrize(
+    ("name", "stand_in"), [("tmc2007", "tmc2007-500"), ("mediamill", "mediamill_reduced")]
+)
+def test_sets_of_the_paper_have_stand_ins(datasets, monkeypatch, name, stand_in):
+    monkeypatch.setenv("SCUMBLE_DATA", str(datasets))
+
+    with pytest.warns(ScumbleWarning, match=f"'{name}' is not .*'{stand_in}' takes its place"):
+        assert shelf.load(name).name == stand_in
+
+
+def test_a_set_off_the_shelf_is_read_from_the_folder_of_data(monkeypatch, tmp_path):
+    put_films(tmp_path / "films")
+    monkeypatch.setenv("SCUMBLE_DATA", str(tmp_path))
+
+    assert shelf.load("films").n_labels == 2
+
+
+def test_another_set_of_the_same_name_is_noticed(monkeypatch, tmp_path):
+    put_films(tmp_path / "yeast", "yeast")
+    monkeypatch.setenv("SCUMBLE_DATA", str(tmp_path))
+
+    with pytest.warns(ScumbleWarning, match=r"2 instances \(expected 2417\), 1 features"):
+        assert shelf.load("yeast").name == "yeast"
+
+
+def test_a_fallback_says_so(put_on_shelf, monkeypatch, tmp_path):
+    put_on_shelf("good", name="movies", files=(), fallback="films", note="nowhere")
+    put_on_shelf("good")
+
+    with pytest.warns(ScumbleWarning, match=r"'movies' is not in .*nowhere.*'films' takes its"):
+        assert shelf.load("movies").name == "films"
+    with pytest.warns(ScumbleWarning, match="'films' takes its place"):
+        assert shelf.locate("movies").name == "films.arff"
+
+    put_films(tmp_path / "movies", "movies")
+    monkeypatch.setenv("SCUMBLE_DATA", str(tmp_path))
+    assert shelf.load("movies").name == "movies"
