@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 from scumble._core.version import __version__
 
 if TYPE_CHECKING:
-    from scumble import data, measures, resample
+    from scumble import data, measures, resample, scale
     from scumble._core.errors import ScumbleError, ScumbleWarning
     from scumble._core.parallel import limit_threads
     from scumble.data import MultilabelDataset, load, make_multilabel, read, write
     from scumble.measures import characterize
+    from scumble.scale import scan
 
 # Public names load on first use (PEP 562), so that `import scumble` costs nothing.
 _HOMES = {
@@ -31,9 +32,10 @@ _HOMES = {
     "load": "scumble.data",
     "make_multilabel": "scumble.data",
     "read": "scumble.data",
+    "scan": "scumble.scale",
     "write": "scumble.data",
 }
-_ROOMS = ("catalogue", "data", "measures", "report", "resample", "testing")
+_ROOMS = ("catalogue", "data", "measures", "report", "resample", "scale", "testing")
 
 __all__ = [
     "MultilabelDataset",
@@ -50,6 +52,8 @@ __all__ = [
     "read",
     "report",
     "resample",
+    "scale",
+    "scan",
     "testing",
     "write",
 ]

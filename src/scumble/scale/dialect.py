@@ -1,0 +1,127 @@
+"""What the engines spell differently; everything else is the same SQL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+# In a statement, NAME!(argument) stands for what an engine calls NAME.
+_MACRO = re.compile(r"([A-Z_]+)!\(([^()]*)\)")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How one engine spells what plain SQL has no common word for.
+
+    Attributes
+    ----------
+    name : str
+        The engine.
+    quote_mark : str
+        What stands around a column name.
+    string_list : str
+        The type of a list of texts.
+    split : str
+        Takes the text ``$1`` apart at every ``$2``, without empty parts.
+    macros : mapping of str to str
+        For each name, the engine's expression with ``$1`` for the argument.
+    """
+
+    name: str
+    quote_mark: str
+    string_list: str
+    split: str
+    macros: Mapping[str, str]
+
+    def quote(self, column: str) -> str:
+        """Write a column's name so that it is taken as it is.
+
+        Parameters
+        ----------
+        column : str
+            Any name.
+
+        Returns
+        -------
+        str
+            The name in quotes.
+        """
+        mark = self.quote_mark
+        return f"{mark}{column.replace(mark, mark * 2)}{mark}"
+
+    def text(self, value: str) -> str:
+        """Write a text as a literal.
+
+        Parameters
+        ----------
+        value : str
+            Any text.
+
+        Returns
+        -------
+        str
+            The literal.
+        """
+        escaped = value.replace("\\", "\\\\") if self.name == "spark" else value
+        quote = "\\'" if self.name == "spark" else "''"
+        return "'" + escaped.replace("'", quote) + "'"
+
+    def spell(self, sql: str) -> str:
+        """Replace every ``NAME!(argument)`` by the engine's own words.
+
+        Parameters
+        ----------
+        sql : str
+            A statement.
+
+        Returns
+        -------
+        str
+            What the engine understands.
+
+        Examples
+        --------
+        >>> from scumble.scale.dialect import DUCKDB, SPARK
+        >>> DUCKDB.spell("SELECT UNNEST!(labels)"), SPARK.spell("SELECT UNNEST!(labels)")
+        ('SELECT unnest(labels)', 'SELECT explode(labels)')
+        """
+        return _MACRO.sub(lambda m: self.macros[m[1]].replace("$1", m[2].strip()), sql)
+
+
+DUCKDB = Dialect(
+    "duckdb",
+    '"',
+    "VARCHAR[]",
+    "list_filter(string_split(CAST($1 AS STRING), $2), lambda x: x <> '')",
+    {
+        "UNNEST": "unnest($1)",
+        # Sorted, without duplicates and nulls; a missing list is an empty one.
+        "CANONICAL": "coalesce(list_sort(list_distinct($1)), [])",
+        "SIZE": "len($1)",
+        "EMPTY_LIKE": "$1[:0]",
+        "NULL_LIKE": "[NULL]",
+        # A table of DuckDB's is stored once, so the place of a row in it can serve as its key.
+        "SET_KEY": "row_number() OVER ()",
+        "HEX": "CAST('0x' || $1 AS BIGINT)",
+        "UP_TO": "unnest(range($1))",
+    },
+)
+
+SPARK = Dialect(
+    "spark",
+    "`",
+    "ARRAY<STRING>",
+    r"array_remove(split(CAST($1 AS STRING), concat('\\Q', $2, '\\E')), '')",
+    {
+        "UNNEST": "explode($1)",
+        "CANONICAL": "coalesce(array_sort(array_distinct(array_compact($1))), array())",
+        "SIZE": "size($1)",
+        "EMPTY_LIKE": "slice($1, 1, 0)",
+        "NULL_LIKE": "array(NULL)",
+        # Spark computes lost partitions again, in another order: the key is the content itself.
+        "SET_KEY": "$1",
+        "HEX": "CAST(conv($1, 16, 10) AS BIGINT)",
+        "UP_TO": "explode(sequence(0, $1 - 1))",
+    },
+)

@@ -1,0 +1,9 @@
+"""The two engines: DuckDB on one machine, Apache Spark on many."""
+
+from __future__ import annotations
+
+from scumble.scale.engines.base import Column, Engine, Workspace
+from scumble.scale.engines.duckdb import DuckDBEngine
+from scumble.scale.engines.spark import SparkEngine
+
+__all__ = ["Column", "DuckDBEngine", "Engine", "SparkEngine", "Workspace"]

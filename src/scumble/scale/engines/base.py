@@ -1,0 +1,162 @@
+"""What the work needs from an engine."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from scumble.scale.dialect import Dialect
+from scumble.scale.sources import Files
+
+Kind = Literal["integer", "string", "other"]
+_INTEGERS = re.compile(r"u?(tiny|small|big|huge)?int(eger)?|byte|short|long")
+_STRINGS = re.compile(r"varchar|string|text|enum\(.*|char\(.*")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the input.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    kind : {"integer", "string", "other"}
+        What it holds, or what its lists hold.
+    is_list : bool
+        Whether every cell is a list.
+    """
+
+    name: str
+    kind: Kind
+    is_list: bool
+
+
+def column_from_type(name: str, type_name: str) -> Column:
+    """Understand an engine's name for a type.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    type_name : str
+        Such as ``INTEGER[]`` or ``array<int>``.
+
+    Returns
+    -------
+    Column
+        What it holds.
+
+    Examples
+    --------
+    >>> from scumble.scale.engines.base import column_from_type
+    >>> column_from_type("tags", "VARCHAR[]")
+    Column(name='tags', kind='string', is_list=True)
+    """
+    plain = type_name.lower()
+    is_list = plain.endswith("[]") or plain.startswith("array<")
+    if is_list:
+        plain = plain.removesuffix("[]").removeprefix("array<").removesuffix(">")
+    kind: Kind = "other"
+    if _INTEGERS.fullmatch(plain):
+        kind = "integer"
+    elif _STRINGS.fullmatch(plain):
+        kind = "string"
+    return Column(name, kind, is_list)
+
+
+class Engine(Protocol):
+    """A database that runs the statements.
+
+    Attributes
+    ----------
+    dialect : Dialect
+        How it spells what differs.
+    """
+
+    dialect: Dialect
+
+    def open(self, table: str, files: Files) -> list[Column]:
+        """Make files known under a name; return their columns."""
+
+    def table(self, table: str, sql: str, *, title: str) -> None:
+        """Compute a table and keep it."""
+
+    def view(self, table: str, sql: str) -> None:
+        """Give a query a name."""
+
+    def load(self, table: str, content: Any) -> None:
+        """Make an Arrow table of ours known."""
+
+    def query(self, sql: str, *, title: str) -> Any:
+        """Run a query; return an Arrow table."""
+
+    def write(self, sql: str, folder: str, *, partition_by: Sequence[str], title: str) -> None:
+        """Write the rows of a query as Parquet files into a folder."""
+
+    def drop(self, table: str) -> None:
+        """Forget a table."""
+
+    def close(self) -> None:
+        """Give back what the work has taken."""
+
+
+class Workspace:
+    """An engine on which names of tables belong to one piece of work.
+
+    Parameters
+    ----------
+    engine : Engine
+        Shared by several pieces, such as a scan and the scan of its result.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._prefix = f"scumble_{uuid.uuid4().hex[:8]}_"
+        self.dialect = engine.dialect
+
+    def name(self, table: str) -> str:
+        """Return the name a table of ours has in statements.
+
+        Parameters
+        ----------
+        table : str
+            Our name.
+
+        Returns
+        -------
+        str
+            The engine's.
+        """
+        return self._prefix + table
+
+    def open(self, table: str, files: Files) -> list[Column]:
+        """Make files known under a name; return their columns."""
+        return self._engine.open(self.name(table), files)
+
+    def table(self, table: str, sql: str, *, title: str) -> None:
+        """Compute a table and keep it."""
+        self._engine.table(self.name(table), sql, title=title)
+
+    def view(self, table: str, sql: str) -> None:
+        """Give a query a name."""
+        self._engine.view(self.name(table), sql)
+
+    def load(self, table: str, content: Any) -> None:
+        """Make an Arrow table of ours known."""
+        self._engine.load(self.name(table), content)
+
+    def query(self, sql: str, *, title: str) -> Any:
+        """Run a query; return an Arrow table."""
+        return self._engine.query(sql, title=title)
+
+    def write(self, sql: str, folder: str, *, partition_by: Sequence[str], title: str) -> None:
+        """Write the rows of a query as Parquet files into a folder."""
+        self._engine.write(sql, folder, partition_by=partition_by, title=title)
+
+    def drop(self, table: str) -> None:
+        """Forget a table."""
+        self._engine.drop(self.name(table))

@@ -1,0 +1,275 @@
+"""DuckDB: the statements on one machine, within a memory limit."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from scumble._core.errors import ParameterError, ReadError, ScumbleError, WriteError
+from scumble._core.optional import require
+from scumble._core.parallel import thread_count
+from scumble._core.progress import track
+from scumble.scale.dialect import DUCKDB
+from scumble.scale.engines.base import Column, column_from_type
+from scumble.scale.sources import Files
+
+_POLL_SECONDS = 0.2
+
+
+class DuckDBEngine:
+    """DuckDB in this process.
+
+    Parameters
+    ----------
+    memory : str or None
+        How much it may hold in memory, such as ``"2GB"``; what is more goes to disk. By default
+        80 % of the machine's memory.
+    spill_directory : str or None
+        Where to; by default a folder of its own among the system's temporary files. It is
+        removed at the end.
+    threads : int or None
+        Number of threads; by default all cores.
+    max_spill : str or None
+        How much disk it may take, such as ``"100GB"``; by default 90 % of what is free.
+
+    Examples
+    --------
+    >>> from scumble.scale import DuckDBEngine
+    >>> engine = DuckDBEngine(memory="500MB", threads=1)
+    >>> engine.query("SELECT 6 * 7 AS answer", title="Thinking").to_pylist()
+    [{'answer': 42}]
+    >>> engine.close()
+    """
+
+    dialect = DUCKDB
+
+    def __init__(
+        self,
+        *,
+        memory: str | None = None,
+        spill_directory: str | None = None,
+        threads: int | None = None,
+        max_spill: str | None = None,
+    ) -> None:
+        self._duckdb = require("duckdb", purpose="scan(engine='duckdb')", extra="scale")
+        self._spill = tempfile.mkdtemp(prefix="scumble-", dir=spill_directory)
+        settings: dict[str, Any] = {
+            "temp_directory": self._spill,
+            "threads": thread_count(threads),
+            # Order costs memory; our results are sets of rows.
+            "preserve_insertion_order": False,
+        }
+        if memory is not None:
+            settings["memory_limit"] = str(memory)
+        if max_spill is not None:
+            settings["max_temp_directory_size"] = str(max_spill)
+        try:
+            self._connection = self._duckdb.connect(":memory:", config=settings)
+        except self._duckdb.Error as error:
+            shutil.rmtree(self._spill, ignore_errors=True)
+            raise ParameterError(
+                f"DuckDB refuses memory={memory!r}, max_spill={max_spill!r}, threads={threads!r}. "
+                f"Expected sizes such as '2GB'. It says: {_first_line(error)}"
+            ) from error
+
+    def open(self, table: str, files: Files) -> list[Column]:
+        """Make files known.
+
+        Parameters
+        ----------
+        table : str
+            Their name in statements.
+        files : Files
+            What to read.
+
+        Returns
+        -------
+        list of Column
+            Their columns.
+        """
+        if files.format == "arrow":
+            self._open_arrow(table, files)
+        else:
+            reader = "read_parquet" if files.format == "parquet" else "read_csv"
+            listed = ", ".join(self.dialect.text(path) for path in files.paths)
+            self.view(table, f"SELECT * FROM {reader}([{listed}])")
+        described = self._run(f"DESCRIBE {table}", "Opening the files").fetchall()
+        return [column_from_type(row[0], row[1]) for row in described]
+
+    def _open_arrow(self, table: str, files: Files) -> None:
+        import pyarrow as pa
+        import pyarrow.dataset as ds
+
+        try:
+            self._connection.register(table, ds.dataset(list(files.paths), format="ipc"))
+        except (pa.ArrowException, OSError) as error:
+            raise ReadError(f"the Arrow files cannot be read: {error}", path=files.paths[0]) from (
+                error
+            )
+
+    def table(self, table: str, sql: str, *, title: str) -> None:
+        """Compute a table and keep it.
+
+        Parameters
+        ----------
+        table : str
+            Its name.
+        sql : str
+            Its rows.
+        title : str
+            What is being done, for the progress bar.
+        """
+        self._run(f"CREATE OR REPLACE TEMP TABLE {table} AS {self.dialect.spell(sql)}", title)
+
+    def view(self, table: str, sql: str) -> None:
+        """Give a query a name.
+
+        Parameters
+        ----------
+        table : str
+            The name.
+        sql : str
+            The query.
+        """
+        self._run(f"CREATE OR REPLACE TEMP VIEW {table} AS {self.dialect.spell(sql)}", "Opening")
+
+    def load(self, table: str, content: Any) -> None:
+        """Make an Arrow table of ours known.
+
+        Parameters
+        ----------
+        table : str
+            Its name.
+        content : pyarrow.Table
+            Its rows.
+        """
+        self._connection.register(table, content)
+
+    def query(self, sql: str, *, title: str) -> Any:
+        """Run a query.
+
+        Parameters
+        ----------
+        sql : str
+            The query.
+        title : str
+            What is being done, for the progress bar.
+
+        Returns
+        -------
+        pyarrow.Table
+            All of its rows.
+        """
+        spelled = self.dialect.spell(sql)
+        return self._guarded(lambda: self._connection.sql(spelled).to_arrow_table(), title)
+
+    def write(self, sql: str, folder: str, *, partition_by: Sequence[str], title: str) -> None:
+        """Write the rows of a query as Parquet files.
+
+        Parameters
+        ----------
+        sql : str
+            The query.
+        folder : str
+            Where to: a folder that exists and is empty, or an object of an object store.
+        partition_by : sequence of str
+            Columns that become folders.
+        title : str
+            What is being done, for the progress bar.
+        """
+        options = ["FORMAT parquet", "COMPRESSION zstd"]
+        if partition_by:
+            columns = ", ".join(self.dialect.quote(column) for column in partition_by)
+            options.append(f"PARTITION_BY ({columns}), OVERWRITE_OR_IGNORE")
+        elif "://" not in folder:
+            options.append("PER_THREAD_OUTPUT true, OVERWRITE_OR_IGNORE")
+        target = self.dialect.text(folder)
+        statement = f"COPY ({self.dialect.spell(sql)}) TO {target} ({', '.join(options)})"
+        self._run(statement, title)
+
+    def drop(self, table: str) -> None:
+        """Forget a table.
+
+        Parameters
+        ----------
+        table : str
+            Its name.
+        """
+        self._run(f"DROP TABLE IF EXISTS {table}", "Clearing up")
+
+    def close(self) -> None:
+        """Close the database and remove what it spilled."""
+        self._connection.close()
+        shutil.rmtree(self._spill, ignore_errors=True)
+
+    def _run(self, sql: str, title: str) -> Any:
+        return self._guarded(lambda: self._connection.execute(sql), title)
+
+    def _guarded(self, work: Callable[[], Any], title: str) -> Any:
+        try:
+            with track(title, 100) as advance, self._reporting(advance):
+                return work()
+        except self._duckdb.Error as error:
+            raise _translated(self._duckdb, error) from error
+
+    @contextmanager
+    def _reporting(self, advance: Any) -> Iterator[None]:
+        """Ask DuckDB from another thread how far it is."""
+        if advance.__name__ == "_ignore":
+            yield
+            return
+        done = threading.Event()
+
+        def poll() -> None:
+            told = 0
+            while not done.wait(_POLL_SECONDS):
+                percent = int(self._connection.query_progress())
+                if percent > told:
+                    advance(percent - told)
+                    told = percent
+
+        thread = threading.Thread(target=poll, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
+
+
+def _translated(duckdb: Any, error: Exception) -> ScumbleError:
+    """Say in our words what DuckDB met."""
+    text = str(error).strip()
+    plain = text.lower()
+    if isinstance(error, duckdb.OutOfMemoryException) or "max_temp_directory_size" in plain:
+        if "temp_directory" in plain or "offload" in plain or "swap" in plain:
+            return WriteError(
+                "The disk is full, or the limit for spilling is reached, while DuckDB was putting "
+                "aside what does not fit into memory. Give it a larger memory, max_spill or "
+                f"another spill_directory. No output was written. DuckDB says: {text}"
+            )
+        return ScumbleError(
+            "DuckDB needs more memory than it may use. Give it a larger memory, or fewer threads. "
+            f"No output was written. DuckDB says: {text}"
+        )
+    if "no space left" in plain or "could not write" in plain:
+        return WriteError(
+            "The disk is full. Free some space, or write and spill elsewhere. No output was "
+            f"written. DuckDB says: {text}"
+        )
+    if isinstance(error, duckdb.IOException | duckdb.InvalidInputException) or (
+        "parquet" in plain or "snappy" in plain or "zstd" in plain
+    ):
+        return ReadError(
+            f"DuckDB cannot read the data: {text}. Fetch the file again, or leave it out. "
+            "No output was written."
+        )
+    return ScumbleError(f"DuckDB cannot run a statement: {text}")

@@ -1,0 +1,261 @@
+"""Apache Spark: the statements on many machines."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from scumble._core.errors import ParameterError, ReadError, ScumbleError, WriteError
+from scumble._core.optional import require
+from scumble._core.progress import track
+from scumble.scale.dialect import SPARK
+from scumble.scale.engines.base import Column, column_from_type
+from scumble.scale.sources import Files, is_remote
+
+
+class SparkEngine:
+    """A Spark session.
+
+    Parameters
+    ----------
+    spark : SparkSession, str or None
+        A session; or the address of a master (``spark://host:7077``, ``local[2]``) or of a Spark
+        Connect server (``sc://host``), for which a session is made and stopped again. By default
+        the active session, or else one on this machine.
+
+    Notes
+    -----
+    Tables of the work are cached (in memory, then on the executors' disks). They follow from the
+    input alone, so a lost executor costs time and changes nothing.
+    """
+
+    dialect = SPARK
+
+    def __init__(self, spark: Any = None) -> None:
+        require("pyspark", purpose="scan(engine='spark')", extra="spark")
+        self._is_ours = isinstance(spark, str)
+        self._session = _session(spark)
+        self._kept: dict[str, Any] = {}
+        self._staged: list[tempfile.TemporaryDirectory[str]] = []
+
+    def open(self, table: str, files: Files) -> list[Column]:
+        """Make files known.
+
+        Parameters
+        ----------
+        table : str
+            Their name in statements.
+        files : Files
+            What to read; Arrow files are turned into Parquet first, as Spark does not read them.
+
+        Returns
+        -------
+        list of Column
+            Their columns.
+        """
+
+        def read() -> list[Column]:
+            for path in files.roots:  # what was cached of files since replaced is out of date
+                self._session.catalog.refreshByPath(_uri(path))
+            if files.format == "csv":
+                reader = self._session.read.option("header", True).option("inferSchema", True)
+                frame = reader.csv([_uri(path) for path in files.roots])
+            else:
+                roots = self._as_parquet(files) if files.format == "arrow" else files.roots
+                frame = self._session.read.parquet(*[_uri(path) for path in roots])
+            frame.createOrReplaceTempView(table)
+            return [column_from_type(name, type_name) for name, type_name in frame.dtypes]
+
+        return self._guarded(read, "Opening the files")
+
+    def _as_parquet(self, files: Files) -> list[str]:
+        import pyarrow as pa
+        import pyarrow.dataset as ds
+
+        folder = tempfile.TemporaryDirectory(prefix="scumble-")
+        self._staged.append(folder)
+        try:
+            arrow = ds.dataset(list(files.paths), format="ipc")
+            ds.write_dataset(arrow, folder.name, format="parquet")
+        except (pa.ArrowException, OSError) as error:
+            raise ReadError(
+                f"the Arrow files cannot be read: {error}", path=files.paths[0]
+            ) from error
+        return [folder.name]
+
+    def table(self, table: str, sql: str, *, title: str) -> None:
+        """Give a query a name, and keep its rows when they are first computed.
+
+        Parameters
+        ----------
+        table : str
+            The name.
+        sql : str
+            Its rows.
+        title : str
+            What is being done, for the progress bar.
+        """
+
+        def keep() -> None:
+            frame = self._session.sql(self.dialect.spell(sql)).persist()
+            frame.createOrReplaceTempView(table)
+            self._kept[table] = frame
+
+        self._guarded(keep, title)
+
+    def view(self, table: str, sql: str) -> None:
+        """Give a query a name.
+
+        Parameters
+        ----------
+        table : str
+            The name.
+        sql : str
+            The query.
+        """
+
+        def name() -> None:
+            self._session.sql(self.dialect.spell(sql)).createOrReplaceTempView(table)
+
+        self._guarded(name, "Opening")
+
+    def load(self, table: str, content: Any) -> None:
+        """Make an Arrow table of ours known.
+
+        Parameters
+        ----------
+        table : str
+            Its name.
+        content : pyarrow.Table
+            Its rows.
+        """
+        self._guarded(
+            lambda: self._session.createDataFrame(content).createOrReplaceTempView(table), "Opening"
+        )
+
+    def query(self, sql: str, *, title: str) -> Any:
+        """Run a query.
+
+        Parameters
+        ----------
+        sql : str
+            The query.
+        title : str
+            What is being done, for the progress bar.
+
+        Returns
+        -------
+        pyarrow.Table
+            All of its rows.
+        """
+        return self._guarded(lambda: self._session.sql(self.dialect.spell(sql)).toArrow(), title)
+
+    def write(self, sql: str, folder: str, *, partition_by: Sequence[str], title: str) -> None:
+        """Write the rows of a query as Parquet files.
+
+        Parameters
+        ----------
+        sql : str
+            The query.
+        folder : str
+            Where to: a folder that all executors see, or a place in an object store.
+        partition_by : sequence of str
+            Columns that become folders.
+        title : str
+            What is being done, for the progress bar.
+        """
+
+        def write() -> None:
+            writer = self._session.sql(self.dialect.spell(sql)).write.mode("append")
+            writer = writer.option("compression", "zstd")
+            if partition_by:
+                writer = writer.partitionBy(*partition_by)
+            writer.parquet(_uri(folder))
+
+        self._guarded(write, title)
+
+    def drop(self, table: str) -> None:
+        """Stop keeping a table's rows; other tables may still be computed from it.
+
+        Parameters
+        ----------
+        table : str
+            Its name.
+        """
+        frame = self._kept.pop(table, None)
+        if frame is not None:
+            self._guarded(frame.unpersist, "Clearing up")
+
+    def close(self) -> None:
+        """Forget all tables, and stop the session if it was made here."""
+        for table in list(self._kept):
+            self.drop(table)
+        for folder in self._staged:
+            folder.cleanup()
+        if self._is_ours:
+            self._session.stop()
+
+    def _guarded(self, work: Callable[[], Any], title: str) -> Any:
+        from pyspark.errors import PySparkException
+
+        try:
+            with track(title):
+                return work()
+        except PySparkException as error:
+            raise _translated(error) from error
+        except Exception as error:
+            if type(error).__module__.partition(".")[0] not in ("py4j", "grpc", "pyspark"):
+                raise
+            raise _translated(error) from error
+
+
+def _session(spark: Any) -> Any:
+    from pyspark.sql import SparkSession
+
+    if spark is None:
+        found = SparkSession.getActiveSession()
+        return found if found is not None else SparkSession.builder.getOrCreate()
+    if not isinstance(spark, str):
+        if not hasattr(spark, "sql"):
+            raise ParameterError(
+                "The 'spark' parameter of scan must be a SparkSession or an address. "
+                f"Got {type(spark).__name__} instead."
+            )
+        return spark
+    builder = SparkSession.builder.appName("scumble")
+    if spark.startswith("sc://"):
+        return builder.remote(spark).getOrCreate()
+    builder = builder.config("spark.ui.showConsoleProgress", "false")
+    if spark.startswith("local"):
+        # Spark's 200 are meant for a cluster; a few dozen keep the cores of one machine busy.
+        builder = builder.config("spark.sql.shuffle.partitions", "16")
+        builder = builder.config("spark.ui.enabled", "false")
+    return builder.master(spark).getOrCreate()
+
+
+def _uri(path: str) -> str:
+    return path if is_remote(path) else Path(os.path.abspath(path)).as_uri()
+
+
+def _translated(error: Exception) -> ScumbleError:
+    """Say in our words what Spark met."""
+    text = str(error).strip()
+    plain = text.lower()
+    shown = "\n".join(text.splitlines()[:6])
+    if "no space left" in plain:
+        return WriteError(
+            "A disk of the cluster is full. Free some space, or set spark.local.dir to another "
+            f"one. No output was written. Spark says: {shown}"
+        )
+    damaged = ("is not a parquet file", "cannot_read_file", "failed_read_file", "corrupt")
+    if any(sign in plain for sign in damaged) or "footer" in plain:
+        return ReadError(
+            f"Spark cannot read the data: {shown}. Fetch the file again, or leave it out. "
+            "No output was written."
+        )
+    if "path_not_found" in plain:
+        return ReadError(f"no such file. Check the path. Spark says: {shown}")
+    return ScumbleError(f"Spark cannot run a statement: {shown}")

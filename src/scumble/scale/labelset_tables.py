@@ -1,0 +1,220 @@
+"""The tables all measures come from: distinct labelsets, labels, and their scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scumble._core.errors import ReadError
+from scumble.measures.imbalance import mean_of_ratios, ratios_from_counts
+from scumble.scale import statements
+from scumble.scale.engines.base import Workspace
+from scumble.scale.layout import Layout
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelCounts:
+    """The labels that occur, in their order, and how often."""
+
+    names: list[Any]
+    counts: Array
+    mean_ir: float
+
+
+class LabelsetTables:
+    """Tables of one input, computed when they are first needed.
+
+    Parameters
+    ----------
+    engine : Workspace
+        Where.
+    layout : Layout
+        Its columns.
+    where : str
+        The files, for messages.
+    """
+
+    def __init__(self, engine: Workspace, layout: Layout, where: str) -> None:
+        self.engine, self.layout, self.where = engine, layout, where
+        self._done: set[str] = set()
+        self._labels: LabelCounts | None = None
+        self._is_regular = True
+
+    def fill(self, sql: str, **values: Any) -> str:
+        """Put names and values into a statement.
+
+        Parameters
+        ----------
+        sql : str
+            One of `scumble.scale.statements`.
+        **values : object
+            What its braces stand for, besides the names of tables.
+
+        Returns
+        -------
+        str
+            The statement.
+        """
+        return sql.format_map(_Names(self.engine, values))
+
+    def rows(self, *, keep: bool = False) -> None:
+        """Make ``rows``: the instances, each with a list of labels.
+
+        Parameters
+        ----------
+        keep : bool
+            Whether they are stored where they have to be put together first.
+        """
+        layout = self.layout
+        values = {"ids": layout.ids(), "ids_first": layout.ids_first(), "label": layout.label_in()}
+        if layout.has_lists:
+            if self._once("rows"):
+                self.engine.view("rows", self.fill(statements.ROWS_FROM_LISTS, **values))
+            return
+        if self._once("named"):
+            self._refuse_nameless()
+        sql = self.fill(statements.ROWS_FROM_PAIRS, **values)
+        if keep and self._once("rows stored"):
+            self.engine.table("rows_stored", sql, title="Gathering instances")
+            self.engine.view("rows", self.fill("SELECT * FROM {rows_stored}"))
+            self._done.add("rows")
+        elif self._once("rows"):
+            self.engine.view("rows", sql)
+
+    def sets(self) -> None:
+        """Make ``sets``: the distinct labelsets and how often each occurs."""
+        if not self._once("sets"):
+            return
+        self.rows()
+        self.engine.table("raw_sets", self.fill(statements.RAW_SETS), title="Counting labelsets")
+        found = self.number(statements.COUNT_IRREGULAR, title="Checking labelsets")
+        self._is_regular = found == 0
+        if self._is_regular:
+            self.engine.view("sets", self.fill(statements.SETS_AS_SPELLED))
+        else:
+            sql = self.fill(statements.SETS_IN_ONE_SPELLING)
+            self.engine.table("sets", sql, title="Comparing labelsets")
+
+    def labels(self) -> LabelCounts:
+        """Count the labels, and make ``ratios`` from the counts.
+
+        Returns
+        -------
+        LabelCounts
+            The labels that occur.
+        """
+        if self._labels is None:
+            self.sets()
+            sql = self.fill(statements.LABEL_COUNTS)
+            self.engine.table("label_counts", sql, title="Counting labels")
+            sql = self.fill("SELECT label, n FROM {label_counts} ORDER BY label")
+            found = self.engine.query(sql, title="Counting labels")
+            counts = column(found, "n").astype(np.int64)
+            # The mean is taken here, so that a label on the border falls on the same side as in
+            # memory, whatever the order in which an engine adds.
+            mean_ir = mean_of_ratios(ratios_from_counts(counts))
+            self._labels = LabelCounts(found.column("label").to_pylist(), counts, mean_ir)
+            sql = self.fill(statements.RATIOS, mean_ir=repr(mean_ir))
+            self.engine.table("ratios", sql, title="Comparing labels")
+        return self._labels
+
+    def scored(self) -> None:
+        """Make ``scored``: SCUMBLE of every labelset with labels."""
+        if self._once("scored"):
+            self.labels()
+            self.engine.table("scored", self.fill(statements.SCORED), title="Scoring labelsets")
+
+    def scored_spellings(self) -> None:
+        """Make ``scored_raw``: the scores under every spelling that the data has."""
+        if self._once("scored_raw"):
+            self.scored()
+            sql = (
+                statements.SCORED_RAW_AS_SPELLED
+                if self._is_regular
+                else statements.SCORED_RAW_IN_SEVERAL_SPELLINGS
+            )
+            self.engine.view("scored_raw", self.fill(sql))
+
+    def spellings(self) -> None:
+        """Make ``spellings``: every spelling that the data has for a labelset."""
+        if self._once("spellings"):
+            self.sets()
+            sql = (
+                statements.SPELLINGS_AS_SPELLED
+                if self._is_regular
+                else statements.SEVERAL_SPELLINGS
+            )
+            self.engine.view("spellings", self.fill(sql))
+
+    def totals(self) -> dict[str, int]:
+        """Add up the labelsets.
+
+        Returns
+        -------
+        dict of str to int
+            Numbers of instances, labelsets, assignments, ...
+        """
+        self.sets()
+        return self.record(statements.SET_TOTALS, title="Adding up")
+
+    def record(self, sql: str, *, title: str, **values: Any) -> dict[str, Any]:
+        """Run a statement that gives one row."""
+        [found] = self.engine.query(self.fill(sql, **values), title=title).to_pylist()
+        return dict(found)
+
+    def number(self, sql: str, *, title: str, **values: Any) -> Any:
+        """Run a statement that gives one value."""
+        [value] = self.record(sql, title=title, **values).values()
+        return value
+
+    def _once(self, step: str) -> bool:
+        if step in self._done:
+            return False
+        self._done.add(step)
+        return True
+
+    def _refuse_nameless(self) -> None:
+        names = [self.layout.dialect.quote(name) for name in self.layout.instances]
+        missing = " OR ".join(f"{name} IS NULL" for name in names)
+        sql = f"SELECT count(*) AS n FROM {{source}} WHERE {missing}"
+        n_missing = self.number(sql, title="Checking instances")
+        if n_missing:
+            raise ReadError(
+                f"{n_missing} rows do not name their instance: {', '.join(self.layout.instances)} "
+                "is null. Expected a name in every row; leave these rows out.",
+                path=self.where,
+            )
+
+
+class _Names(dict[str, Any]):
+    """What braces stand for: given values, and for all else the engine's name of a table."""
+
+    def __init__(self, engine: Workspace, values: dict[str, Any]) -> None:
+        super().__init__(values)
+        self._engine = engine
+
+    def __missing__(self, key: str) -> str:
+        return self._engine.name(key)
+
+
+def column(table: Any, name: str) -> Array:
+    """Take a column of numbers out of an Arrow table.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        The table.
+    name : str
+        The column.
+
+    Returns
+    -------
+    ndarray
+        Its values.
+    """
+    values: Array = table.column(name).combine_chunks().to_numpy(zero_copy_only=False)
+    return values

@@ -1,0 +1,107 @@
+"""LP-ROS and LP-RUS outside of memory: every draw is a hash of the seed and a name."""
+
+from __future__ import annotations
+
+from scumble._core.errors import ParameterError
+from scumble.resample.lp_random import LPROS, LPRUS, share_out
+from scumble.resample.percent import rows_in_percent
+from scumble.scale import statements
+from scumble.scale.labelset_tables import LabelsetTables, column
+from scumble.scale.output import Output
+
+
+def draw(tables: LabelsetTables, method: LPROS | LPRUS) -> int:
+    """Decide which rows are cloned or dropped, and make ``clones`` or ``dropped``.
+
+    Parameters
+    ----------
+    tables : LabelsetTables
+        The tables of the input.
+    method : LPROS or LPRUS
+        Its parameters.
+
+    Returns
+    -------
+    int
+        How many rows are drawn.
+    """
+    import pyarrow as pa
+
+    layout, engine = tables.layout, tables.engine
+    seed = _seed(tables, method)
+    tables.rows(keep=True)
+    name = f"concat('{seed}:', {layout.instance_text()})"
+    sql = tables.fill(statements.HASHED, ids=layout.ids(), name="NAME").replace("NAME", name)
+    engine.table("hashed", sql, title="Naming instances")
+    engine.table("bags", tables.fill(statements.BAGS), title="Counting labelsets")
+    n_rows, n_bags = tables.record(
+        "SELECT CAST(coalesce(sum(size), 0) AS BIGINT) AS n_rows, count(*) AS n_bags FROM {bags}",
+        title="Counting labelsets",
+    ).values()
+    is_rus = isinstance(method, LPRUS)
+    sql = tables.fill(
+        statements.OPEN_BAGS,
+        is_open=f"size * {n_bags} {'>' if is_rus else '<'} {n_rows}",
+        order="ASC" if is_rus else "DESC",
+    )
+    found = engine.query(sql, title="Sharing out")
+    sizes = column(found, "size")
+    floor = n_rows // max(n_bags, 1)
+    capacity = sizes - floor if is_rus else -(-n_rows // max(n_bags, 1)) - sizes
+    shares = share_out(rows_in_percent(method.percent, n_rows), capacity)
+    engine.load("shares", pa.table({"bag": found["bag"], "size": sizes, "share": shares}))
+    sql = tables.fill(statements.RANKED, ids_h=layout.ids("h."))
+    engine.table("ranked", sql, title="Drawing rows")
+    if is_rus:
+        engine.view("dropped", tables.fill(statements.DROPPED, ids=layout.ids()))
+    else:
+        engine.view("drawn", tables.fill(statements.DRAWN, seed=seed))
+        sql = tables.fill(statements.CLONES, ids_k=layout.ids("k."))
+        engine.table("clones", sql, title="Drawing rows")
+    return int(shares.sum())
+
+
+def result_sql(tables: LabelsetTables, method: LPROS | LPRUS, output: Output) -> str:
+    """Write the query for the result.
+
+    Parameters
+    ----------
+    tables : LabelsetTables
+        The tables of the input, with ``clones`` or ``dropped``.
+    method : LPROS or LPRUS
+        Which of them.
+    output : Output
+        What the result should have.
+
+    Returns
+    -------
+    str
+        A SELECT of all rows of the result.
+    """
+    layout = tables.layout
+    quote = layout.dialect.quote
+    columns = ", ".join(f"s.{quote(one.name)}" for one in layout.columns)
+    clone = output.clone_column or (None if layout.has_lists else "clone")
+    zero = f", CAST(0 AS BIGINT) AS {quote(clone)}" if clone else ""
+    same = layout.same_ids("s", "d")
+    if isinstance(method, LPRUS):
+        return tables.fill(statements.WITHOUT_DROPPED, columns=columns + zero, same_ids=same)
+    drawn = f", CAST(d.clone AS BIGINT) AS {quote(clone)}" if clone else ""
+    return tables.fill(
+        statements.WITH_CLONES, columns=columns, clone_0=zero, clone_d=drawn, same_ids=same
+    )
+
+
+def _seed(tables: LabelsetTables, method: LPROS | LPRUS) -> int:
+    caller = type(method).__name__
+    if not tables.layout.instances:
+        raise ParameterError(
+            f"{caller} on a scan draws rows by their names. Say scan(..., instance_column=...)."
+        )
+    seed = method.random_state
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise ParameterError(
+            f"The 'random_state' parameter of {caller} on a scan must be an int. "
+            f"Got {seed!r} instead."
+        )
+    return seed

@@ -1,0 +1,254 @@
+"""`scan`: data that stays on disk, for the same entry points as data in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, Self
+
+from scumble._core.errors import ParameterError, ScumbleError
+from scumble._core.validation import check_choice
+from scumble.measures.difficult import DifficultLabel
+from scumble.measures.summary import Summary
+from scumble.resample.base import BaseResampler
+from scumble.resample.lp_random import LPROS, LPRUS
+from scumble.resample.remedial import REMEDIAL
+from scumble.scale import difficult, lp_random, remedial
+from scumble.scale.engines import DuckDBEngine, Engine, SparkEngine, Workspace
+from scumble.scale.labelset_tables import LabelsetTables
+from scumble.scale.layout import find_layout
+from scumble.scale.output import Output, appearing_whole, as_output
+from scumble.scale.sources import Files, find_files
+from scumble.scale.summary import summarize
+
+ENGINES = ("duckdb", "spark")
+
+
+def scan(
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    label_column: str | None = None,
+    instance_column: str | Sequence[str] | None = None,
+    labels: Sequence[Any] | None = None,
+    separator: str | None = None,
+    format: str | None = None,
+    engine: str | Engine = "duckdb",
+    memory: str | None = None,
+    spill_directory: str | None = None,
+    threads: int | None = None,
+    spark: Any = None,
+) -> Scan:
+    """Point at data that is too large for memory; nothing is read yet.
+
+    `scumble.characterize` and the ``resample(scan, out)`` of `REMEDIAL`, `LPROS` and `LPRUS`
+    take what this returns, and give the same numbers and rows as in memory.
+
+    Parameters
+    ----------
+    paths : str, Path or sequence of them
+        Parquet, Arrow or CSV files; directories, globs, and object-store paths that the engine
+        understands.
+    label_column : str, optional
+        The column with labels, integers or strings: lists of them, or one a row. By default the
+        only column of lists, or ``label``.
+    instance_column : str or sequence of str, optional
+        What names an instance. Needed where a row holds one label (by default ``instance``), and
+        by `LPROS` and `LPRUS`. A row with a null label says that an instance exists.
+    labels : sequence, optional
+        All labels in the order they are to be shown, so that those that never occur are counted.
+        By default the labels that occur, sorted.
+    separator : str, optional
+        Where labels are texts such as ``"war;love"``: what stands between them.
+    format : {"parquet", "arrow", "csv"}, optional
+        Form of the files; by default from their suffix.
+    engine : {"duckdb", "spark"} or Engine
+        What computes.
+    memory, spill_directory, threads : optional
+        Limits of DuckDB, see `DuckDBEngine`. (Those of Spark are set in its session.)
+    spark : SparkSession or str, optional
+        For Spark: a session, a master's address (``spark://...``, ``local[2]``) or that of a
+        Spark Connect server (``sc://...``). By default the session that is active.
+
+    Returns
+    -------
+    Scan
+        Also a context manager; leaving it gives back what the engine took.
+
+    See Also
+    --------
+    scumble.read : Data that fits into memory.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, scumble
+    >>> import pyarrow as pa, pyarrow.parquet as pq
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> films = pa.table({"minutes": [150, 90, 95], "tags": [["war"], ["love", "war"], []]})
+    >>> pq.write_table(films, folder / "films.parquet")
+    >>> with scumble.scan(folder / "*.parquet", label_column="tags") as films:
+    ...     print(scumble.characterize(films))
+    <Summary 'films': 3 instances, 2 labels, MeanIR 1.500, SCUMBLE 0.0191>
+    """
+    files = find_files(paths, format)
+    chosen = _engine(
+        engine, memory=memory, spill_directory=spill_directory, threads=threads, spark=spark
+    )
+    try:
+        return Scan(
+            files,
+            chosen,
+            label_column=label_column,
+            instance_column=instance_column,
+            labels=labels,
+            separator=separator,
+        )
+    except BaseException:
+        if isinstance(engine, str):
+            chosen.close()
+        raise
+
+
+class Scan:
+    """Data on disk and the engine that reads it; made by `scan`.
+
+    Parameters
+    ----------
+    files : Files
+        The data.
+    engine : Engine
+        What reads it.
+    label_column, instance_column, labels, separator
+        See `scan`.
+    """
+
+    def __init__(
+        self,
+        files: Files,
+        engine: Engine,
+        *,
+        label_column: str | None = None,
+        instance_column: str | Sequence[str] | None = None,
+        labels: Sequence[Any] | None = None,
+        separator: str | None = None,
+    ) -> None:
+        self.files, self.engine = files, engine
+        self.name = files.name
+        space = Workspace(engine)
+        columns = space.open("source", files)
+        where = files.paths[0] if len(files.paths) == 1 else f"{files.paths[0]}, ..."
+        self.layout = find_layout(
+            columns,
+            engine.dialect,
+            label_column=label_column,
+            instance_column=instance_column,
+            separator=separator,
+            where=where,
+        )
+        self._declared = None if labels is None else list(labels)
+        self._tables = LabelsetTables(space, self.layout, where)
+
+    def __repr__(self) -> str:
+        n_files = len(self.files.paths)
+        return f"<Scan {self.name!r}: {n_files} file(s), {self.engine.dialect.name}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give back what the engine took: memory, files it spilled, tables it kept."""
+        self.engine.close()
+
+    def difficult_labels(self, *, n_labels: int | None = None) -> tuple[DifficultLabel, ...]:
+        """Rank the minority labels by SCUMBLELbl, each with the majority labels it meets.
+
+        Parameters
+        ----------
+        n_labels : int, optional
+            How many; see `scumble.measures.difficult_labels`.
+
+        Returns
+        -------
+        tuple of DifficultLabel
+            As in memory.
+        """
+        return difficult.difficult_labels(self._tables, self._declared, n_labels)
+
+    def __scumble_characterize__(self) -> Summary:
+        """Answer `scumble.characterize`."""
+        return summarize(self._tables, self.name, self._declared)
+
+    def __scumble_resample__(self, method: BaseResampler, out: Any) -> Scan:
+        """Answer ``method.resample(scan, out)``; return a scan of the result."""
+        output = as_output(out, caller=type(method).__name__)
+        if isinstance(method, REMEDIAL):
+            write = self._remedial
+        elif isinstance(method, LPROS | LPRUS):
+            write = self._lp_random
+        else:
+            raise ScumbleError(
+                f"{type(method).__name__} works in memory only. On a scan there are REMEDIAL, "
+                "LPROS and LPRUS; or read the data with scumble.read."
+            )
+        self._check_partitions(output)
+        with appearing_whole(output) as folder:
+            write(method, output, folder)
+        return self._result(output)
+
+    def _remedial(self, method: REMEDIAL, output: Output, folder: str) -> None:
+        history = remedial.decouple(self._tables, method)
+        self._put(remedial.result_sql(self._tables, output), output, folder)
+        method.passes_ = history
+        method.n_one_sided_ = sum(met.n_one_sided for met in history)
+        method.n_added_ = sum(met.n_added for met in history)
+        method.n_removed_ = 0
+
+    def _lp_random(self, method: LPROS | LPRUS, output: Output, folder: str) -> None:
+        drawn = lp_random.draw(self._tables, method)
+        self._put(lp_random.result_sql(self._tables, method, output), output, folder)
+        method.n_added_ = drawn if isinstance(method, LPROS) else 0
+        method.n_removed_ = drawn if isinstance(method, LPRUS) else 0
+
+    def _put(self, sql: str, output: Output, folder: str) -> None:
+        self._tables.engine.write(
+            sql, folder, partition_by=output.partition_by, title="Writing the result"
+        )
+
+    def _check_partitions(self, output: Output) -> None:
+        allowed = {*self.layout.others, *self.layout.instances, output.clone_column}
+        for name in output.partition_by:
+            if name not in allowed:
+                raise ParameterError(
+                    f"The 'partition_by' of Output names {name!r}. Expected columns of the data "
+                    "other than the labels."
+                )
+
+    def _result(self, output: Output) -> Scan:
+        """Open what was written, with the same engine and the same meaning of columns."""
+        instances: tuple[str, ...] = self.layout.instances
+        if not self.layout.has_lists:
+            instances = (*instances, output.clone_column or "clone")
+        return Scan(
+            find_files(output.path, "parquet"),
+            self.engine,
+            label_column=self.layout.label.name,
+            instance_column=instances,
+            labels=self._declared,
+        )
+
+
+def _engine(engine: str | Engine, *, spark: Any, **limits: Any) -> Engine:
+    if not isinstance(engine, str):
+        return engine
+    check_choice(engine, ENGINES, name="engine", caller="scan")
+    if engine == "duckdb":
+        return DuckDBEngine(**limits)
+    named = [name for name, value in limits.items() if value is not None]
+    if named:
+        raise ParameterError(
+            f"The {named[0]!r} parameter of scan is for DuckDB. Spark's limits are set in its "
+            "session: spark.executor.memory, spark.local.dir, spark.executor.cores."
+        )
+    return SparkEngine(spark)

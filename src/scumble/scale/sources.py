@@ -1,0 +1,151 @@
+"""Which files are meant, and what form they have."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from scumble._core.errors import ParameterError, ReadError
+
+FORMATS = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".csv": "csv",
+    ".tsv": "csv",
+}
+_COMPRESSIONS = (".gz", ".zst", ".bz2", ".xz")
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Files of one form.
+
+    Attributes
+    ----------
+    paths : tuple of str
+        Local files in order, or object-store paths as they were given.
+    format : {"parquet", "arrow", "csv"}
+        Their form.
+    roots : tuple of str
+        The same as the user gave them, where these are folders or files.
+    """
+
+    paths: tuple[str, ...]
+    format: str
+    roots: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """A short name: that of the file or folder."""
+        if len(self.roots) > 1:
+            return os.path.basename(os.path.dirname(self.roots[0]))
+        stem = os.path.basename(self.roots[0].rstrip("/"))
+        return "" if "*" in stem else stem.partition(".")[0]
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the engine fetches them from elsewhere."""
+        return is_remote(self.paths[0])
+
+
+def is_remote(path: str) -> bool:
+    """Tell an object-store path from a local one.
+
+    Parameters
+    ----------
+    path : str
+        A path.
+
+    Returns
+    -------
+    bool
+        Whether it names a protocol other than ``file``.
+    """
+    return "://" in path and not path.startswith("file://")
+
+
+def find_files(
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], format: str | None = None
+) -> Files:
+    """Find the files a user means.
+
+    Parameters
+    ----------
+    paths : str, Path or sequence of them
+        Files, directories, globs, or paths of an object store (left to the engine).
+    format : {"parquet", "arrow", "csv"}, optional
+        Their form; by default from their suffix.
+
+    Returns
+    -------
+    Files
+        Hidden files, and those whose names begin with an underscore, are left out.
+    """
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    if not given:
+        raise ParameterError("The 'paths' parameter of scan is empty. Expected files.")
+    if format is not None and format not in set(FORMATS.values()):
+        raise ParameterError(
+            "The 'format' parameter of scan must be 'parquet', 'arrow' or 'csv'. "
+            f"Got {format!r} instead."
+        )
+    found: list[str] = []
+    roots: list[str] = []
+    for path in given:
+        text = os.fspath(path).removeprefix("file://")
+        files = [text] if is_remote(text) else _expand(text, format)
+        found += files
+        roots += [text] if os.path.isdir(text) else files
+    return Files(tuple(found), format or _format_of(found), tuple(roots))
+
+
+def _expand(path: str, format: str | None) -> list[str]:
+    if os.path.isdir(path):
+        inside = (Path(folder) / name for folder, _, names in os.walk(path) for name in names)
+        files = sorted(
+            str(file)
+            for file in inside
+            if not any(part[0] in "._" for part in file.relative_to(path).parts)
+            and (format is not None or _suffix(str(file)) in FORMATS)
+        )
+    elif os.path.isfile(path):
+        files = [path]
+    else:
+        matches = sorted(glob.glob(path, recursive=True))
+        files = [
+            file
+            for match in matches
+            for file in ([match] if os.path.isfile(match) else _expand(match, format))
+        ]
+    if not files:
+        what = "no such file" if not glob.has_magic(path) else "no file matches"
+        what = "no Parquet, Arrow or CSV file in this folder" if os.path.isdir(path) else what
+        raise ReadError(f"{what}. Check the path.", path=path)
+    return files
+
+
+def _suffix(path: str) -> str:
+    stem, suffix = os.path.splitext(path)
+    return os.path.splitext(stem)[1].lower() if suffix in _COMPRESSIONS else suffix.lower()
+
+
+def _format_of(paths: list[str]) -> str:
+    forms = {FORMATS.get(_suffix(path), "") for path in paths}
+    forms.discard("")
+    if len(forms) > 1:
+        raise ParameterError(
+            f"scan: the files have several forms ({', '.join(sorted(forms))}). Expected one."
+        )
+    if not forms and not any(is_remote(path) for path in paths):
+        raise ReadError(
+            "the form is not known from the suffix. Expected .parquet, .arrow, .feather, .csv or "
+            "format=...",
+            path=paths[0],
+        )
+    return forms.pop() if forms else "parquet"
