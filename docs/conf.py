@@ -22,7 +22,6 @@ version = ".".join(release.split(".")[:2])
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "scumble_docs",
@@ -31,9 +30,9 @@ templates_path = ["_templates"]
 exclude_patterns = ["_build", "_ext", "**/*.inc", "gallery/*.ipynb", "gallery/*.py"]
 default_role = "py:obj"
 root_doc = "index"
+html_math_renderer = "mathml"
 
 # Docstrings: numpydoc lays them out, their section on attributes is enough.
-autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False

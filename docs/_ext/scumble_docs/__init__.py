@@ -2,12 +2,12 @@
 
 Before the pages are read, files are written to ``docs/generated`` from what the package
 registers: tables of formats, measures, resamplers, ..., the API pages and the list of changes.
-The directives ``command`` and ``file`` show commands that are really run.
+The directives ``command`` and ``file`` show commands that are really run. Formulas need no script.
 """
 
 from pathlib import Path
 
-from scumble_docs import api, changes, tables
+from scumble_docs import api, changes, formulas, tables
 from scumble_docs.commands import Command, File
 
 PAGES = {
@@ -28,6 +28,7 @@ def write_pages(app, config):
     for name, text in rooms.items():
         write_if_changed(folder / "api" / name, text)
     config.autosummary_filename_map = objects
+    config.autosummary_generate = [f"generated/api/{name}" for name in rooms]
 
 
 def write_if_changed(path, text):
@@ -44,6 +45,11 @@ def setup(app):
     app.connect("autodoc-process-docstring", api.protect_fitted_names, priority=400)
     app.connect("autodoc-skip-member", api.skip_foreign_members)
     app.connect("missing-reference", api.resolve_shortcut)
+    app.add_html_math_renderer(
+        "mathml",
+        inline_renderers=(formulas.visit_inline, None),
+        block_renderers=(formulas.visit_block, None),
+    )
     app.add_directive("command", Command)
     app.add_directive("file", File)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
