@@ -111,6 +111,8 @@ def nearest(
            [2, 0]])
     """
     check_count(n_neighbors, name="n_neighbors", caller="nearest")
+    # WEKA's order of ties depends on every row its heap has seen: it would be one more way of
+    # searching beside those in `_choose`, over exact distances of all rows in row order.
     check_choice(ties, ("row",), name="ties", caller="nearest")
     task = _task(space, n_neighbors, rows, among, queries, table, n_jobs)
     n_queries = task.queries.shape[0]

@@ -1,0 +1,133 @@
+"""Frames of all sorts come back with their types, and categorical columns are found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from scumble import ScumbleError
+from scumble._core.categorical import resolve_categorical
+from scumble.resample import MLSMOTE, MLSOL, LabelsetSMOTE
+from scumble.resample.features import read_features
+
+N = 40
+SAMPLERS = [MLSMOTE(random_state=0), MLSOL(random_state=0), LabelsetSMOTE(random_state=0)]
+
+
+def labels():
+    return np.random.default_rng(0).random((N, 4)) < [0.8, 0.5, 0.2, 0.1]
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS, ids=lambda sampler: type(sampler).__name__)
+def test_pandas_extension_types(sampler):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(
+        {
+            "i": pd.array(rng.integers(0, 9, N), dtype="Int64"),
+            "f": pd.array(rng.random(N), dtype="Float64"),
+            "c": pd.Categorical(rng.integers(3, 6, N)),
+            "s": pd.array(list("ab" * 20), dtype="string"),
+            "b": pd.array([True, False] * 20, dtype="boolean"),
+            "u": rng.integers(0, 255, N).astype("u1"),
+        },
+        index=pd.date_range("2024-01-01", periods=N),
+    )
+
+    X_new, _ = sampler.fit_resample(X, labels())
+
+    assert len(X_new) > N
+    assert list(X_new.dtypes) == list(X.dtypes)
+    assert X_new.index.equals(X.index[sampler.sample_indices_])
+    assert X_new.notna().all().all()
+    assert set(X_new["c"]) <= {3, 4, 5}
+    assert set(X_new["s"]) <= {"a", "b"}
+
+
+def test_pandas_columns_may_share_a_name():
+    pd = pytest.importorskip("pandas")
+    X = np.random.default_rng(2).random((N, 3))
+    expected, _ = MLSMOTE(random_state=0).fit_resample(X, labels())
+
+    frame = pd.DataFrame(X, columns=["x", "x", "y"])
+    X_new, _ = MLSMOTE(random_state=0).fit_resample(frame, labels())
+
+    np.testing.assert_array_equal(X_new.to_numpy(), expected)
+    assert list(X_new.columns) == ["x", "x", "y"]
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS, ids=lambda sampler: type(sampler).__name__)
+def test_polars_types(sampler):
+    pl = pytest.importorskip("polars")
+    rng = np.random.default_rng(3)
+    X = pl.DataFrame(
+        {
+            "c": pl.Series(["a", "b", "c", "a"] * 10, dtype=pl.Categorical),
+            "e": pl.Series(["a", "b", "c", "a"] * 10, dtype=pl.Enum(["c", "b", "a"])),
+            "i": pl.Series(rng.integers(0, 9, N), dtype=pl.Int8),
+            "b": [True, False] * 20,
+            "f": pl.Series(rng.random(N), dtype=pl.Float32),
+        }
+    )
+
+    X_new, _ = sampler.fit_resample(X, labels())
+
+    assert len(X_new) > N
+    assert X_new.schema == X.schema
+    assert X_new.null_count().sum_horizontal().item() == 0
+
+
+def test_arrow_tables():
+    pa = pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(4)
+    X = pa.table({"f": rng.random(N), "s": ["u", "v"] * 20, "i": rng.integers(0, 9, N)})
+
+    X_new, _ = MLSMOTE(random_state=0).fit_resample(X, labels())
+
+    assert X_new.schema == X.schema
+    assert set(X_new["s"].to_pylist()) == {"u", "v"}
+
+
+def test_truth_values_are_nominal():
+    X = np.random.default_rng(5).random((N, 3)) < 0.5
+    for form in (X, sparse.csr_array(X)):
+        assert read_features(form, caller="test").n_values.tolist() == [2, 2, 2]
+        X_new, _ = MLSMOTE(random_state=0).fit_resample(form, labels())
+        assert X_new.dtype == bool
+
+
+def test_declared_values_count_even_if_unseen():
+    X = np.array([[0.0, 1.0], [1.0, 2.0]])
+
+    assert read_features(X, {0: 5, 1: 2}, caller="test").n_values.tolist() == [5, 3]
+    assert read_features(X, [1], caller="test").n_values.tolist() == [0, 3]
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        (None, {}),
+        ([], {}),
+        ([2, 0], {0: 0, 2: 0}),
+        (np.array([True, False, False]), {0: 0}),
+        (["b", "c"], {1: 0, 2: 0}),
+        ({"c": 3, 0: 2}, {0: 2, 2: 3}),
+    ],
+)
+def test_ways_to_name_categorical_columns(spec, expected):
+    assert resolve_categorical(spec, 3, ["a", "b", "c"], caller="test") == expected
+
+
+@pytest.mark.parametrize("spec", [[3], ["d"], [1.5], 7, {"a": 2.5}, [True, False]])
+def test_columns_that_are_not_there(spec):
+    with pytest.raises(ScumbleError, match="'categorical_features'"):
+        resolve_categorical(spec, 3, ["a", "b", "c"], caller="test")
+
+
+def test_codes_must_be_whole_and_not_negative():
+    for value in (0.5, -1.0):
+        X = np.array([[0.0, 1.0], [1.0, value]])
+        for form in (X, sparse.csr_array(X)):
+            with pytest.raises(ScumbleError, match=f"categorical column 1 of X holds {value:g}"):
+                read_features(form, [1], caller="test")
