@@ -7,11 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble.measures.imbalance import (
-    mean_of_ratios,
-    minority_from_ratios,
-    ratios_from_counts,
-)
+from scumble._core.parallel import SERIAL_BELOW
+from scumble.measures.imbalance import mean_of_ratios, ratios_from_counts
 from scumble.measures.passes import count
 from scumble.resample.base import BaseResampler, Resampled
 from scumble.resample.containers import take_labels
@@ -89,9 +86,10 @@ class MLROS(BaseResampler):
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
         n_rows = Y.shape[0]
-        counts = count(Y)
+        counts = _label_counts(Y)
         ratios = ratios_from_counts(counts)
-        minority = np.flatnonzero(minority_from_ratios(ratios))
+        mean_ir = mean_of_ratios(ratios)
+        minority = np.flatnonzero(ratios > mean_ir)
         wanted = rows_in_percent(self.percent, n_rows) if len(minority) else 0
         starts, bag_rows = rows_by_label(Y, minority)
         clones = np.empty(wanted, np.int64)
@@ -102,7 +100,7 @@ class MLROS(BaseResampler):
             starts,
             bag_rows,
             counts.copy(),
-            mean_of_ratios(ratios),
+            mean_ir,
             self._generator().random(wanted),
             clones,
         )
@@ -179,9 +177,10 @@ class MLRUS(BaseResampler):
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
         n_rows, n_labels = Y.shape
-        counts = count(Y)
+        counts = _label_counts(Y)
         ratios = ratios_from_counts(counts)
-        is_rare = minority_from_ratios(ratios)
+        mean_ir = mean_of_ratios(ratios)
+        is_rare = ratios > mean_ir
         labels = np.flatnonzero(~is_rare & (counts > 0))
         wanted = rows_in_percent(self.percent, n_rows) if len(labels) else 0
         starts = np.empty(n_labels + 1, np.int64)
@@ -206,13 +205,18 @@ class MLRUS(BaseResampler):
                 listed,
                 counts,
                 at_count,
-                mean_of_ratios(ratios),
+                mean_ir,
                 state,
                 drawn,
                 keep,
             )
         rows = np.flatnonzero(keep)
         return Resampled(rows, take_labels(Y, rows))
+
+
+def _label_counts(Y: sparse.csr_array) -> Array:
+    """Count the rows of each label; few assignments are not worth a pass by blocks."""
+    return np.bincount(Y.indices, minlength=Y.shape[1]) if Y.nnz < SERIAL_BELOW else count(Y)
 
 
 def rows_by_label(Y: sparse.csr_array, labels: Array) -> tuple[Array, Array]:
