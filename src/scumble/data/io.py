@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError, ReadError, ScumbleWarning
 from scumble._core.files import Source, writing
 from scumble._core.registry import registered
 from scumble.data.dataset import MultilabelDataset
-from scumble.data.formats.base import Format, LabelChoice
+
+if (
+    TYPE_CHECKING
+):  # importing formats compiles nothing but brings numba: only read and write need it
+    from scumble.data.formats.base import Format, LabelChoice
 
 
 def read(

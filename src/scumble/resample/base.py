@@ -11,9 +11,9 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 
 from scumble._core.errors import ScumbleError
+from scumble._core.random import as_generator
 from scumble._core.registry import register
 from scumble._core.validation import check_labels, check_same_length
 from scumble.data import Feature, MultilabelDataset, write
@@ -213,11 +213,7 @@ class BaseResampler(BaseEstimator, ABC):
     def _generator(self) -> np.random.Generator:
         """Make the generator for one run; the same `random_state` always gives the same one."""
         state = getattr(self, "random_state", None)
-        if isinstance(state, np.random.Generator):
-            return state
-        if state is None or isinstance(state, int | np.integer):
-            return np.random.default_rng(state)
-        return np.random.default_rng(check_random_state(state).randint(2**31 - 1))
+        return as_generator(state, caller=type(self).__name__)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the data out of a pickle."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from scumble._core.errors import ParameterError
+from scumble._core.random import as_generator
 from scumble._core.validation import check_count
 from scumble.data.dataset import MultilabelDataset
 from scumble.data.synthetic.features import FeaturePlan, dense_features, sparse_features
@@ -125,7 +126,7 @@ def make_multilabel(
     _check_number(mean_ir, "mean_ir", 1.0, math.inf)
     if scumble is not None:
         _check_number(scumble, "scumble", 0.0, 1.0)
-    rng = _generator(random_state)
+    rng = as_generator(random_state, caller=CALLER)
 
     counts = _candidates(
         n_assignments, n_labels, float(mean_ir), most_rows(n_instances, n_unlabelled), scumble
@@ -148,17 +149,6 @@ def _candidates(
             yield label_counts(n_assignments, n_labels, mean_ir, most, bend=bend)
         except ParameterError:
             continue
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    """Make a generator of our own, so that nobody else's is disturbed."""
-    if random_state is None or isinstance(random_state, np.random.Generator):
-        return np.random.default_rng(random_state)
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31 - 1))
-    return np.random.default_rng(
-        check_count(random_state, name="random_state", caller=CALLER, minimum=0)
-    )
 
 
 def _plan(

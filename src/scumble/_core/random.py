@@ -1,0 +1,39 @@
+"""Random numbers: one seed, one answer, and nobody else's generator is disturbed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from scumble._core.validation import check_count
+
+
+def as_generator(random_state: Any, *, caller: str) -> np.random.Generator:
+    """Make the generator a `random_state` stands for.
+
+    Parameters
+    ----------
+    random_state : None, int, Generator or RandomState
+        None draws a seed from the system. A generator is used as it is. A RandomState, as older
+        code passes it, gives one seed.
+    caller : str
+        Who asks, for the message.
+
+    Returns
+    -------
+    numpy.random.Generator
+        Never the global one.
+
+    Examples
+    --------
+    >>> from scumble._core.random import as_generator
+    >>> as_generator(1, caller="here").integers(100) == as_generator(1, caller="here").integers(100)
+    np.True_
+    """
+    if random_state is None or isinstance(random_state, np.random.Generator):
+        return np.random.default_rng(random_state)
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31 - 1))
+    seed = check_count(random_state, name="random_state", caller=caller, minimum=0)
+    return np.random.default_rng(seed)
