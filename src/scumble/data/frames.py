@@ -7,6 +7,7 @@ has, take a path of their own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from typing import Any, cast
 
 import numpy as np
@@ -155,8 +156,10 @@ def _pandas_columns(frame: Any) -> tuple[list[str], Callable[[int, str], Any]]:
     if frame.ndim != 2:
         raise _no_table(frame)
 
+    columns = [series for _, series in frame.items()]  # faster than selecting by position
+
     def column(at: int, name: str) -> Any:
-        series = frame.iloc[:, at]
+        series = columns[at]
         if hasattr(series.dtype, "fill_value"):  # only sparse columns have one
             return series.array
         try:
@@ -317,19 +320,16 @@ def _to_polars(dataset: MultilabelDataset) -> Any:
 def _to_pandas(dataset: MultilabelDataset) -> Any:
     pd = require("pandas", purpose="to_frame('pandas')", extra="frames")
 
-    columns: dict[str, Any] = {}
+    index = pd.RangeIndex(dataset.n_instances)
     if dataset.is_sparse:
         _refuse_large_categories(dataset)
-        columns |= _sparse_series(pd, dataset)
-    else:
-        columns |= {f.name: _series(pd, f, values) for f, values in _feature_columns(dataset)}
+        labels = _sparse_frame(pd, dataset.Y.tocsc(), dataset.labels)
+        return pd.concat([pd.DataFrame(index=index), *_sparse_parts(pd, dataset), labels], axis=1)
+    _refuse_large(dataset, "pandas")
+    columns = {f.name: _series(pd, f, values) for f, values in _feature_columns(dataset)}
     Y = dataset.Y.tocsc()
-    if dataset.is_sparse:
-        columns |= _split(pd, Y, dataset.labels)
-    else:
-        _refuse_large(dataset, "pandas")
-        columns |= {name: _dense_column(Y, at) for at, name in enumerate(dataset.labels)}
-    return pd.DataFrame(columns, index=pd.RangeIndex(dataset.n_instances))
+    columns |= {name: _dense_column(Y, at) for at, name in enumerate(dataset.labels)}
+    return pd.DataFrame(columns, index=index)
 
 
 def _series(pd: Any, feature: Feature, values: np.ndarray[Any, Any]) -> Any:
@@ -350,26 +350,32 @@ def _series(pd: Any, feature: Feature, values: np.ndarray[Any, Any]) -> Any:
     )
 
 
-def _sparse_series(pd: Any, dataset: MultilabelDataset) -> dict[str, Any]:
-    """Make sparse columns of numbers and dense ones of codes and dates."""
+def _sparse_parts(pd: Any, dataset: MultilabelDataset) -> Iterator[Any]:
+    """Make tables of neighbouring columns: sparse ones of numbers, dense ones of anything else."""
     X = cast(Any, dataset.X).tocsc()
-    numeric = [at for at, feature in enumerate(dataset.features) if feature.kind == "numeric"]
-    numbers = X[:, numeric]
-    names = [dataset.features[at].name for at in numeric]
-    columns = _split(pd, numbers, names)
-    for at, feature in enumerate(dataset.features):
+
+    def sparse_type(at: int) -> Any:
+        feature = dataset.features[at]
+        stored = X.data[X.indptr[at] : X.indptr[at + 1]]
         if feature.kind != "numeric":
-            columns[feature.name] = _series(pd, feature, _dense_column(X, at))
-        elif feature.integer:
-            stored = X.data[X.indptr[at] : X.indptr[at + 1]]
-            if not np.isnan(stored).any() and are_whole(stored):
-                columns[feature.name] = columns[feature.name].astype(pd.SparseDtype("int64", 0))
-    return {feature.name: columns[feature.name] for feature in dataset.features}
+            return None
+        return np.int64 if feature.integer and are_whole(stored) else np.float64
+
+    for kind, run in groupby(range(dataset.n_features), sparse_type):
+        columns = list(run)
+        features = [dataset.features[at] for at in columns]
+        if kind is None:
+            pairs = zip(features, columns, strict=True)
+            yield pd.DataFrame({f.name: _series(pd, f, _dense_column(X, at)) for f, at in pairs})
+        else:
+            part = X[:, columns[0] : columns[-1] + 1].astype(kind)
+            yield _sparse_frame(pd, part, [feature.name for feature in features])
 
 
-def _split(pd: Any, matrix: Any, names: Sequence[str]) -> dict[str, Any]:
+def _sparse_frame(pd: Any, matrix: Any, names: Sequence[str]) -> Any:
     frame = pd.DataFrame.sparse.from_spmatrix(matrix)
-    return {name: frame.iloc[:, at].array for at, name in enumerate(names)}
+    frame.columns = pd.Index(names, dtype=object)
+    return frame
 
 
 def _refuse_large(dataset: MultilabelDataset, backend: str) -> None:

@@ -51,6 +51,15 @@ class TestColumns:
     def test_ways_to_say_which(self, tmp_path, labels):
         assert read(tmp_path, FILMS, labels=labels).labels == ("war", "love")
 
+    def test_labels_named_by_an_xml_file(self, tmp_path):
+        (tmp_path / "films.xml").write_text(
+            '<labels xmlns="http://mulan.sourceforge.net/labels">'
+            '<label name="love"><label name="war"/></label></labels>'
+        )
+        data = read(tmp_path, FILMS, labels=str(tmp_path / "films.xml"))
+        assert data.labels == ("war", "love")
+        assert data.label_parents == (1, -1)
+
     def test_labels_in_front(self, tmp_path):
         data = read(tmp_path, "a,b,x\n1,0,5\n", labels=2)
         assert data.labels == ("a", "b")

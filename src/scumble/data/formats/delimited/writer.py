@@ -101,7 +101,8 @@ def row_texts(dataset: MultilabelDataset, delimiter: str, *, lists: bool) -> Ite
         X = cast(Any, dataset.X)[rows]
         X = X.toarray() if dataset.is_sparse else X
         parts = [
-            _run_texts(X[:, columns], feature, texts, delimiter) for columns, feature, texts in runs
+            _run_texts(X[:, columns], features, texts, delimiter)
+            for columns, features, texts in runs
         ]
         if dataset.weights is not None:
             parts.append(number_texts(dataset.weights[rows], whole=False))
@@ -111,37 +112,37 @@ def row_texts(dataset: MultilabelDataset, delimiter: str, *, lists: bool) -> Ite
         yield _joined(lines, len(lines), "\n")[0].as_buffer().to_pybytes() + b"\n"
 
 
-def _runs(features: Sequence[Feature], delimiter: str) -> list[tuple[slice, Feature, Any]]:
-    """Group neighbouring numeric features, so that wide data is not written column by column."""
+def _runs(
+    features: tuple[Feature, ...], delimiter: str
+) -> list[tuple[slice, tuple[Feature, ...], Any]]:
+    """Group neighbours that are written alike, so that wide data is not written by columns."""
     import pyarrow as pa
 
-    def key(at: int) -> tuple[int, bool]:
+    def key(at: int) -> tuple[bool, bool, tuple[str, ...]]:
         feature = features[at]
-        return (at if feature.is_categorical else -1, feature.integer)
+        return feature.is_categorical, feature.integer, feature.categories
 
     runs = []
-    for _, group in groupby(range(len(features)), key):
-        columns = list(group)
-        first = features[columns[0]]
-        texts = [quoted(text, delimiter) for text in first.categories]
-        runs.append((slice(columns[0], columns[-1] + 1), first, pa.array(texts, pa.string())))
+    for (_, _, categories), group in groupby(range(len(features)), key):
+        numbers = list(group)
+        columns = slice(numbers[0], numbers[-1] + 1)
+        texts = [quoted(text, delimiter) for text in categories]
+        runs.append((columns, features[columns], pa.array(texts, pa.string())))
     return runs
 
 
-def _run_texts(values: Any, feature: Feature, categories: Any, delimiter: str) -> Any:
-    """Write the values of one categorical, or of several numeric features, as a text a row."""
+def _run_texts(values: Any, features: Sequence[Feature], categories: Any, delimiter: str) -> Any:
+    """Write the values of features that are written alike, as a text a row."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    n_columns = values.shape[1]
-    flat = np.ascontiguousarray(values).ravel()
-    if feature.is_categorical:
-        codes = category_codes(feature, flat)
+    if features[0].is_categorical:
+        columns = [category_codes(f, values[:, at]) for at, f in enumerate(features)]
+        codes = np.column_stack(columns).ravel()
         texts = categories.take(pa.array(codes, mask=codes < 0))
     else:
-        texts = number_texts(flat, whole=feature.integer)
-    texts = pc.fill_null(texts, "")
-    return texts if n_columns == 1 else _joined(texts, n_columns, delimiter)
+        texts = number_texts(np.ascontiguousarray(values).ravel(), whole=features[0].integer)
+    return _joined(pc.fill_null(texts, ""), len(features), delimiter)
 
 
 def _flags(Y: Any, delimiter: str) -> Any:
