@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_feature_names,
     _check_n_features,
+    assert_all_finite,
     check_array,
     check_is_fitted,
     column_or_1d,
@@ -18,7 +19,14 @@ from sklearn.utils.validation import (
 
 from scumble._core.errors import DataError, LabelError, ParameterError
 from scumble._core.validation import check_count
-from scumble.learn.features import FeatureCodes, check_codes, count_values, encode, learn_codes
+from scumble.learn.features import (
+    FeatureCodes,
+    check_codes,
+    count_values,
+    encode,
+    frame_of,
+    learn_codes,
+)
 from scumble.learn.trees import (
     Target,
     Tree,
@@ -252,7 +260,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Classes.
         """
-        return self.classes_[first_largest(self.predict_proba(X))]
+        probabilities = self.predict_proba(X)
+        return self.classes_[first_largest(probabilities)]
 
     def decision_path(self, X: Any) -> sparse.csr_array:
         """Tell which nodes each row passes; several branches where its value is missing.
@@ -273,11 +282,11 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
     def _read_training(self, X: Any) -> tuple[Any, FeatureCodes]:
         caller = type(self).__name__
         _check_feature_names(self, X, reset=True)
+        if frame_of(X) is None:
+            X = _checked(X, self, caller)
         X, codes = learn_codes(X, self.categorical_features, caller=caller)
         X = _checked(X, self, caller)
         _check_n_features(self, X, reset=True)
-        if len(codes.n_values) != X.shape[1]:  # a list of lists has no shape before the check
-            X, codes = learn_codes(X, self.categorical_features, caller=caller)
         return X, count_values(X, codes, caller=caller)
 
     def _read_rows(self, X: Any) -> Any:
@@ -354,6 +363,7 @@ def _read_classes(y: Any, n_rows: int) -> tuple[Array, Array]:
             "per row."
         )
     y = column_or_1d(y, warn=True)
+    assert_all_finite(y, input_name="y")
     try:
         check_classification_targets(y)
     except ValueError as error:
@@ -389,6 +399,11 @@ def _read_weights(sample_weight: Any, n_rows: int) -> Array | None:
         raise DataError(
             f"C45Classifier: the weight of row {at} is {weights[at]:g}. Expected a finite number "
             ">= 0."
+        )
+    if not weights.any():
+        raise DataError(
+            "C45Classifier: all sample weights are zero. Expected a positive weight for at least "
+            "one training row."
         )
     return None if (weights == 1).all() else weights
 

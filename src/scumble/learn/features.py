@@ -67,7 +67,9 @@ def frame_of(X: Any) -> Any:
         return None
     import narwhals as nw
 
-    return nw.from_native(X, eager_only=True, pass_through=True)
+    if not all(isinstance(name, str) for name in X.columns):
+        X = X.rename(columns=str)  # only pandas has names that are no text
+    return nw.from_native(X, eager_only=True)
 
 
 def learn_codes(X: Any, categorical_features: Any, *, caller: str) -> tuple[Any, FeatureCodes]:
@@ -75,7 +77,7 @@ def learn_codes(X: Any, categorical_features: Any, *, caller: str) -> tuple[Any,
 
     Parameters
     ----------
-    X : array, sparse matrix or DataFrame
+    X : ndarray, sparse matrix or DataFrame
         What the user gave.
     categorical_features : None, indices, names, mask or mapping
         See `scumble._core.categorical.resolve_categorical`.
@@ -91,12 +93,12 @@ def learn_codes(X: Any, categorical_features: Any, *, caller: str) -> tuple[Any,
     """
     frame = frame_of(X)
     if frame is None:
-        n_columns = np.shape(X)[1] if len(np.shape(X)) == 2 else 0
+        n_columns = X.shape[1]
         nominal = resolve_categorical(categorical_features, n_columns, caller=caller)
         return X, FeatureCodes(_n_values(nominal, n_columns), (None,) * n_columns)
     names = tuple(str(name) for name in frame.columns)
     nominal = resolve_categorical(categorical_features, len(names), names, caller=caller)
-    categories = tuple(_categories(frame[name], at in nominal) for at, name in enumerate(names))
+    categories = tuple(_categories(frame[name]) for name in frame.columns)
     for at, known in enumerate(categories):
         if known is not None:
             nominal[at] = max(len(known), 1)
@@ -219,13 +221,16 @@ def _column_cells(X: Any, column: int) -> Array:
     return X[:, column]
 
 
-def _categories(column: Any, is_nominal: bool) -> tuple[Any, ...] | None:
+def _categories(column: Any) -> tuple[Any, ...] | None:
     """List the values of a column of categories, text or truth values; None for numbers."""
     import narwhals as nw
 
-    if column.dtype in (nw.Categorical, nw.Enum):
-        return tuple(column.cat.get_categories().to_list())
-    if column.dtype in (nw.String, nw.Boolean):
+    if column.dtype == nw.Enum:
+        return tuple(column.dtype.categories)
+    declared = getattr(getattr(column.to_native(), "cat", None), "categories", None)
+    if declared is not None:  # pandas; polars' Categorical declares nothing
+        return tuple(declared)
+    if column.dtype in (nw.Categorical, nw.String, nw.Boolean):
         return tuple(sorted({v for v in column.to_list() if v is not None and v == v}))
     return None
 

@@ -243,9 +243,9 @@ def judge_numeric(
 
 
 @kernel
-def mark_numeric(entries, start, stop, default, left_code, rows, low, high, side):
+def mark_numeric(entries, start, stop, default, left_code, n, rows, low, high, side):
     """Note the branch of every row of a node that is cut after ``left_code``."""
-    if stop - start < high - low or stop - start == 0:
+    if stop - start < n:  # some rows have the default value
         default_side = np.uint16(0 if default <= left_code else 1)
         for i in range(low, high):
             side[U(rows[U(i)])] = default_side
@@ -717,7 +717,7 @@ def grow_counted(
             counts[child, 0], counts[child, 1] = found[at, 0] - found[at, 1], found[at, 1]
             mark_numeric(
                 entries, list_start[list_low + at], list_stop[list_low + at],
-                columns.defaults[column], found[at, 2], rows, low, high, side,
+                columns.defaults[column], found[at, 2], n, rows, low, high, side,
             )  # fmt: skip
             rest = 1
             swapped = False

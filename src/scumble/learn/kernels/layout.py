@@ -51,12 +51,12 @@ def value_at(rows, row, column):
     """Look up one cell."""
     if column >= rows.n_features:
         wanted = column - rows.n_features
-        low, high = rows.extra_indptr[row], rows.extra_indptr[row + 1]
+        low, high = rows.extra_indptr[U(row)], rows.extra_indptr[U(row) + U(1)]
         at = _find(rows.extra_indices, low, high, wanted)
         return 1.0 if at < high and rows.extra_indices[U(at)] == wanted else 0.0
     if rows.is_dense:
         return rows.dense[U(row), U(column)]
-    low, high = rows.indptr[row], rows.indptr[row + 1]
+    low, high = rows.indptr[U(row)], rows.indptr[U(row) + U(1)]
     at = _find(rows.indices, low, high, column)
     return rows.data[U(at)] if at < high and rows.indices[U(at)] == column else 0.0
 

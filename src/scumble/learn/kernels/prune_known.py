@@ -13,6 +13,7 @@ import numpy as np
 from scumble._core.jit import kernel
 from scumble.learn.kernels.arithmetic import TINY, U, added_errors
 from scumble.learn.kernels.growable import room_for_rows
+from scumble.learn.kernels.layout import value_at
 from scumble.learn.kernels.predict import spread_row
 
 NODE, NEXT = range(2)
@@ -66,10 +67,7 @@ def _leaves_below(feature, first, width, top, leaves, waiting):
 def _next_node(rows, n_values, row, node, feature, cut, first, buffer):
     """Follow a row one step down."""
     column = U(feature[U(node)])
-    if rows.is_dense and column < U(rows.n_features):
-        value = rows.dense[U(row), column]
-    else:
-        value = buffer[column]
+    value = value_at(rows, row, np.int64(column)) if rows.is_dense else buffer[column]
     if n_values[column] > 0:
         return first[U(node)] + np.int64(value)
     return first[U(node)] + (0 if value <= cut[U(node)] else 1)

@@ -1,0 +1,159 @@
+"""A decision tree, drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from scumble._core.errors import ParameterError
+from scumble._core.optional import require
+from scumble.learn.export import TreeLabels
+
+Array = np.ndarray[Any, Any]
+
+
+def tree_layout(tree: Any, max_depth: int | None = None) -> tuple[Array, Array]:
+    """Place the nodes of a tree: leaves side by side, parents above the middle of their children.
+
+    Parameters
+    ----------
+    tree : Tree
+        A grown tree.
+    max_depth : int, optional
+        Nodes further down are left out.
+
+    Returns
+    -------
+    x, depth : arrays of float and int, shape (n_nodes,)
+        Places; NaN and -1 for nodes left out.
+
+    Examples
+    --------
+    >>> from scumble.learn import C45Classifier
+    >>> from scumble.plots.tree import tree_layout
+    >>> tree = C45Classifier().fit([[1], [2], [3], [4]], ["a", "a", "b", "b"])
+    >>> x, depth = tree_layout(tree.tree_)
+    >>> x.tolist(), depth.tolist()
+    ([0.5, 0.0, 1.0], [0, 1, 1])
+    """
+    depth = np.zeros(tree.n_nodes, int)
+    for node in range(1, tree.n_nodes):  # parents come before their children
+        depth[node] = depth[tree.parent[node]] + 1
+    limit = depth.max() if max_depth is None else max_depth
+    x = np.full(tree.n_nodes, np.nan)
+    place = 0.0
+    waiting = [0]
+    while waiting:  # depth first, so that leaves are met from left to right
+        node = waiting.pop()
+        if tree.feature[node] < 0 or depth[node] == limit:
+            x[node] = place
+            place += 1.0
+            continue
+        waiting.extend(reversed(range(tree.first[node], tree.first[node] + tree.width[node])))
+    for node in range(tree.n_nodes - 1, -1, -1):
+        if tree.feature[node] >= 0 and depth[node] < limit:
+            children = slice(tree.first[node], tree.first[node] + tree.width[node])
+            x[node] = x[children].mean()
+    depth[depth > limit] = -1
+    return x, depth
+
+
+def plot_tree(
+    classifier: Any,
+    *,
+    max_depth: int | None = None,
+    feature_names: Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
+    value_names: Sequence[Sequence[str] | None] | None = None,
+    ax: Any = None,
+) -> Any:
+    """Draw a C4.5 tree.
+
+    Inner nodes name the column they ask for, branches its values, leaves their class with the
+    weight of training rows there. A leaf is the darker the purer it is.
+
+    Parameters
+    ----------
+    classifier : C45Classifier
+        A fitted tree.
+    max_depth : int, optional
+        How many levels below the root to draw; all by default.
+    feature_names, class_names, value_names
+        As in `scumble.learn.export_text`.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        With the drawing.
+
+    Examples
+    --------
+    >>> from scumble.learn import C45Classifier
+    >>> from scumble.plots.tree import plot_tree
+    >>> tree = C45Classifier().fit([[1], [2], [3], [4]], ["a", "a", "b", "b"])
+    >>> ax = plot_tree(tree, feature_names=["size"])
+    >>> [text.get_text() for text in ax.texts]
+    ['size', 'a (2.0)', '<= 2', 'b (2.0)', '> 2']
+    """
+    if max_depth is not None and (not isinstance(max_depth, int) or max_depth < 0):
+        raise ParameterError(
+            f"The 'max_depth' parameter of plot_tree must be None or an int in [0, inf). "
+            f"Got {max_depth!r} instead."
+        )
+    tree = classifier.tree_
+    labels = TreeLabels(classifier, feature_names, class_names, value_names)
+    x, depth = tree_layout(tree, max_depth)
+    if ax is None:
+        ax = _new_axes(int(np.nanmax(x)) + 1, int(depth.max()) + 1)
+    for node in np.flatnonzero(depth >= 0):
+        _draw_node(ax, tree, labels, int(node), x, depth)
+    ax.set_xlim(-0.7, np.nanmax(x) + 0.7)
+    ax.set_ylim(-depth.max() - 0.5, 0.5)
+    ax.set_axis_off()
+    return ax
+
+
+def _new_axes(n_across: int, n_down: int) -> Any:
+    figure = require("matplotlib.figure", purpose="plot_tree", extra="plots")
+    size = (max(3.0, 1.3 * n_across), max(2.0, 1.1 * n_down))
+    return figure.Figure(figsize=size, layout="constrained").add_subplot()
+
+
+def _draw_node(ax: Any, tree: Any, labels: TreeLabels, node: int, x: Array, depth: Array) -> None:
+    is_leaf = tree.feature[node] < 0
+    text = labels.leaf(node) if is_leaf else labels.question(node)
+    counts = tree.counts[node]
+    purity = counts.max() / counts.sum() if counts.sum() > 0 else 0.0
+    ax.text(
+        x[node],
+        -depth[node],
+        text,
+        ha="center",
+        va="center",
+        fontsize=9,
+        bbox={
+            "boxstyle": "round,pad=0.3" if is_leaf else "square,pad=0.3",
+            "facecolor": (1 - 0.35 * purity, 1 - 0.15 * purity, 1.0) if is_leaf else "white",
+            "edgecolor": "0.4",
+        },
+        zorder=3,
+    )
+    parent = tree.parent[node]
+    if parent < 0:
+        return
+    ax.plot([x[parent], x[node]], [-depth[parent], -depth[node]], color="0.6", lw=1, zorder=1)
+    ax.text(
+        (x[parent] + x[node]) / 2,
+        -(depth[parent] + depth[node]) / 2,
+        labels.answer(node).strip(),
+        ha="center",
+        va="center",
+        fontsize=8,
+        color="0.25",
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+        zorder=2,
+    )

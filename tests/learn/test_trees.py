@@ -1,0 +1,131 @@
+"""Many targets on one table: subsets, bootstraps, extra columns, threads."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from scumble._core.errors import DataError
+from scumble.learn.trees import Target, TreeSettings, grow_trees, predict_trees, prepare_table
+
+FIELDS = ("feature", "cut", "first", "width", "branch", "empty", "counts")
+
+
+def assert_same(one, other):
+    for field in FIELDS:
+        np.testing.assert_array_equal(getattr(one, field), getattr(other, field), err_msg=field)
+
+
+def draw(seed, n=60, kind="mixed", gaps=False):
+    rng = np.random.default_rng(seed)
+    numbers = np.round(rng.normal(size=(n, 3)), 1) * (rng.random((n, 3)) < 0.6)
+    codes = rng.integers(0, 3, (n, 3)) * (rng.random((n, 3)) < 0.5)
+    bits = (rng.random((n, 4)) < 0.3).astype(float)
+    X = {"numeric": numbers, "nominal": bits, "mixed": np.hstack([numbers, codes, bits])}[kind]
+    n_values = {"numeric": [0] * 3, "nominal": [2] * 4, "mixed": [0] * 3 + [3] * 3 + [2] * 4}[kind]
+    if gaps:
+        X = np.where(rng.random(X.shape) < 0.1, np.nan, X)
+    score = np.nansum(X[:, [0, -1]], axis=1) + rng.normal(size=n) * 0.4
+    return rng, X.astype(float), np.array(n_values), score
+
+
+@pytest.mark.parametrize("kind", ["numeric", "nominal", "mixed"])
+@settings(max_examples=40)
+@given(seed=st.integers(0, 10**6))
+def test_a_subset_of_rows_is_a_table_of_its_own(kind, seed):
+    rng, X, n_values, score = draw(seed, kind=kind)
+    y = (score > np.median(score)).astype(np.uint8)
+    rows = np.sort(rng.choice(len(X), 35, replace=False))
+    part = grow_trees(prepare_table(X, n_values), [Target(y[rows], rows=rows)])[0]
+    alone = grow_trees(prepare_table(X[rows], n_values), [Target(y[rows])])[0]
+    assert_same(part, alone)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@settings(max_examples=30)
+@given(seed=st.integers(0, 10**6))
+def test_repeats_are_rows_that_occur_several_times(gaps, n_classes, seed):
+    rng, X, n_values, score = draw(seed, gaps=gaps)
+    y = np.digitize(score, np.quantile(score, np.linspace(0, 1, n_classes + 1)[1:-1]))
+    rows, repeats = np.unique(rng.integers(0, len(X), len(X)), return_counts=True)
+    bag = Target(y[rows], n_classes, rows=rows, repeats=repeats)
+    drawn = np.repeat(rows, repeats)
+    one = grow_trees(prepare_table(X, n_values), [bag])[0]
+    other = grow_trees(prepare_table(X[drawn], n_values), [Target(y[drawn], n_classes)])[0]
+    assert one.feature.tolist() == other.feature.tolist()
+    np.testing.assert_array_equal(one.cut, other.cut)
+    np.testing.assert_allclose(one.counts, other.counts, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["numeric", "nominal", "mixed"])
+@settings(max_examples=30)
+@given(seed=st.integers(0, 10**6))
+def test_extra_columns_are_nominal_columns_at_the_end(kind, seed):
+    rng, X, n_values, score = draw(seed, kind=kind)
+    Y = rng.random((len(X), 4)) < 0.4
+    y = ((score > 0) ^ Y[:, 2]).astype(np.uint8)
+    chosen = np.array([2, 0])
+    table = prepare_table(X, n_values, extra=sparse.csr_array(Y))
+    beside = grow_trees(table, [Target(y, extra=chosen), Target(y)])
+    wide = prepare_table(np.hstack([X, Y[:, [0, 2]]]), np.append(n_values, [2, 2]))
+    joined = grow_trees(wide, [Target(y)])[0]
+    column = np.append(np.arange(X.shape[1]), X.shape[1] + np.array([0, 2]))
+    expected = np.where(joined.feature < 0, -1, column[joined.feature])
+    assert beside[0].feature.tolist() == expected.tolist()
+    np.testing.assert_array_equal(beside[0].counts, joined.counts)
+    assert_same(beside[1], grow_trees(prepare_table(X, n_values), [Target(y)])[0])
+
+    asked = predict_trees(beside, X, extra=sparse.csr_array(Y), second_only=True)
+    np.testing.assert_array_equal(
+        asked[:, :1], predict_trees([joined], np.hstack([X, Y[:, [0, 2]]]), second_only=True)
+    )
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_threads_and_storage_change_nothing(gaps):
+    _, X, n_values, score = draw(3, n=400, gaps=gaps)
+    targets = [Target((score > cut).astype(np.uint8)) for cut in np.linspace(-1, 1, 9)]
+    forms = [
+        grow_trees(prepare_table(form, n_values, n_jobs=jobs), targets, n_jobs=jobs)
+        for form in (X, sparse.csr_array(X))
+        for jobs in (1, 2, 5)
+    ]
+    answers = [predict_trees(trees, X, n_jobs=jobs + 1) for jobs, trees in enumerate(forms)]
+    for trees, answer in zip(forms, answers, strict=True):
+        for one, other in zip(trees, forms[0], strict=True):
+            assert_same(one, other)
+        np.testing.assert_array_equal(answer, answers[0])
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 10**6), prune=st.booleans(), mdl=st.booleans())
+def test_counting_and_the_general_way_grow_the_same_tree(seed, prune, mdl):
+    _, X, n_values, score = draw(seed)
+    y = (score > 0).astype(np.uint8)
+    # A third class that never occurs keeps the counts but changes the least size of a branch.
+    rules = TreeSettings(prune=prune, mdl=mdl)
+    table = prepare_table(X, n_values)
+    counted = grow_trees(table, [Target(y)], rules)[0]
+    weighed = grow_trees(table, [Target(y, weights=np.full(len(y), 1.0))], rules)[0]
+    assert counted.feature.tolist() == weighed.feature.tolist()
+    np.testing.assert_array_equal(counted.counts, weighed.counts)
+
+
+def test_inputs_are_not_changed():
+    _, X, n_values, score = draw(5)
+    Y = sparse.csr_array(np.eye(len(X), 4, dtype=bool))
+    X.flags.writeable = False
+    before = X.copy()
+    table = prepare_table(X, n_values, extra=Y)
+    entries = table.columns.entries.copy()
+    grow_trees(table, [Target((score > 0).astype(np.uint8), extra=np.arange(4))])
+    np.testing.assert_array_equal(X, before)
+    np.testing.assert_array_equal(table.columns.entries, entries)
+
+
+def test_a_target_without_rows_is_refused():
+    table = prepare_table(np.ones((3, 1)), np.array([0]))
+    with pytest.raises(DataError, match="at least one training row"):
+        grow_trees(table, [Target(np.zeros(0, int), rows=np.zeros(0, int))])
