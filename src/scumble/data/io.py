@@ -102,7 +102,7 @@ def write(
     """
     with writing(path) as target:
         chosen = _by_name(format) if format is not None else _by_suffix(target.suffix, path)
-        lost = sorted(_parts_held(dataset) - chosen.carries)
+        lost = sorted(_parts_held(dataset, target.stem) - chosen.carries)
         if lost:
             warnings.warn(
                 f"{os.fspath(path)}: the {chosen.name} format cannot carry: {', '.join(lost)}.",
@@ -157,13 +157,16 @@ def _by_suffix(suffix: str, path: str | os.PathLike[str]) -> Format:
     )
 
 
-def _parts_held(dataset: MultilabelDataset) -> set[str]:
-    """Name the parts of a data set that a format might lose, as in `formats.base.PARTS`."""
+def _parts_held(dataset: MultilabelDataset, stem: str) -> set[str]:
+    """Name the parts of a data set that a format might lose, as in `formats.base.PARTS`.
+
+    A reader names a data set after its file where nothing else does.
+    """
     import numpy as np
 
     n_labels = dataset.n_labels
     held = {
-        "data set name": dataset.name != "",
+        "data set name": dataset.name not in ("", stem),
         "feature names": dataset.feature_names != tuple(f"x{i}" for i in range(dataset.n_features)),
         "feature kinds": any(f.kind != "numeric" for f in dataset.features),
         "label names": dataset.labels != tuple(f"y{i}" for i in range(n_labels)),
