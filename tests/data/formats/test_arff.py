@@ -434,7 +434,8 @@ HEAD = "@relation r\n@attribute y {0,1}\n@attribute a numeric\n@attribute c {red
         ("1,2,red,{1", 4, "found '1' as the weight"),
         ("1,2,red,{inf}", 4, "found 'inf' as the weight"),
         ("1,2,red,{}", 4, "found '' as the weight"),
-        ("1,2,red,{1e400}", 4, "the number '1e400' is too large"),
+        ("1,2,red,{1e400}", 4, "found '1e400' as the weight"),
+        ("1,2,red,{nan}", 4, "found 'nan' as the weight"),
         ("1,2,red,{1} x", 4, "'x' is left over"),
         ("1,,red", 2, "the value of 'a' is empty"),
         (",1,red", 1, "the value of 'y' is empty"),
@@ -601,15 +602,13 @@ def test_small_blocks_and_arrays_change_nothing(tmp_path, monkeypatch):
     head = HEAD.replace("@data", "@attribute s string\n@data")
     lines = [
         f"{generator.integers(2)},{generator.random()!r},{('red', 'green')[i % 2]},"
-        f"t{generator.integers(9)}" + (f",{{{i}}}" if i % 3 else "")
+        f"t{generator.integers(9)}" + (f",{{{i}}}" if i > 100 and i % 3 else "")
         for i in range(300)
     ]
-    names = ("y", "a", "c", "s")
     sparse = [
         "{" + ",".join(f"{at} {v}" for at, v in enumerate(line.split(",")[:4])) + "}"
         for line in lines
     ]
-    assert len(names) == 4
     for content in ("\n".join(lines), "\n".join(sparse)):
         whole = read(tmp_path, head + content)
         with monkeypatch.context() as patch:
@@ -618,6 +617,8 @@ def test_small_blocks_and_arrays_change_nothing(tmp_path, monkeypatch):
             patch.setattr(rows, "_EVENTS", 1)
             assert read(tmp_path, head + content) == whole
         assert whole.n_instances == 300
+    weights = read(tmp_path, head + "\n".join(lines)).weights
+    assert weights.tolist() == [float(i) if i > 100 and i % 3 else 1.0 for i in range(300)]
 
 
 # --- files made to hurt ------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from scumble.data.formats.arff.dates import date_format
 from scumble.data.formats.arff.faults import explain, undeclared
 from scumble.data.formats.arff.header import EncodingError, Header, refuse_zero_bytes, shorten
 from scumble.data.formats.arff.lookup import Lookup, presence
-from scumble.data.formats.arff.quoting import unescape
+from scumble.data.formats.arff.quoting import BLANKS, unescape
 from scumble.data.formats.arff.rows import DenseRows, Rows, SparseRows
 from scumble.data.formats.kernels import arff as k
 from scumble.data.formats.kernels.numbers import exact_floats
@@ -133,7 +133,7 @@ class _BodyReader:
         self._state[k.AT] = 0
         ended = k.FULL
         while ended == k.FULL and self._rows is not None:
-            self._state[k.N_ROWS : k.ANY_WEIGHT] = 0
+            self._state[k.N_ROWS : k.FAULT_VALUE] = 0
             ended = self._rows.parse(text, self._state, self._roles, self._nulls, self._lookup)
             self._resolve(block, text, self._rows)
             if ended < 0:
@@ -196,12 +196,30 @@ class _BodyReader:
         events = rows.events[: self._state[k.N_EVENTS]]
         if not len(events):
             return
+        of_row = events[:, k.V_ATTRIBUTE] == k.WEIGHT
+        if of_row.any():
+            self._resolve_weights(events[of_row], block, rows)
+            events = events[~of_row]
         is_long = events[:, k.V_HOW] == k.LATER_LONG
         if is_long.any():
             self._resolve_numbers(events[is_long], text, rows)
-        others = events[~is_long]
-        values = [self._read_text(block, *event) for event in others[:, k.V_ATTRIBUTE :].tolist()]
-        rows.put(others[:, k.V_PLACE], self._columns(others), np.array(values, np.float64))
+            events = events[~is_long]
+        values = [self._read_text(block, *event) for event in events[:, k.V_ATTRIBUTE :].tolist()]
+        rows.put(events[:, k.V_PLACE], self._columns(events), np.array(values, np.float64))
+
+    def _resolve_weights(self, events: Array, block: bytes, rows: Rows) -> None:
+        for row, _, start, end, _, line, value in events.tolist():
+            text = block[start:end].decode("latin-1").strip(BLANKS)
+            weight = float(text) if _NUMBER.fullmatch(text) else -1.0
+            if not 0 <= weight < math.inf or block[end : end + 1] != b"}":
+                raise self._source.error(
+                    f"found {shorten(text)} as the weight of the row. Expected a number that is "
+                    "not negative, in braces.",
+                    line=line,
+                    column=value,
+                )
+            rows.row_weights[row] = weight
+        rows.any_weight = True
 
     def _resolve_numbers(self, events: Array, text: Array, rows: Rows) -> None:
         values = exact_floats(text, events[:, k.V_START], events[:, k.V_END])
@@ -210,10 +228,7 @@ class _BodyReader:
             _, _, start, end, _, line, value = events[infinite][0].tolist()
             found = shorten(text[start:end].tobytes().decode("ascii"))
             raise self._source.error(_TOO_LARGE.format(found), line=line, column=value)
-        of_row = events[:, k.V_ATTRIBUTE] == k.WEIGHT
-        rows.row_weights[events[of_row, k.V_PLACE]] = values[of_row]
-        features = events[~of_row]
-        rows.put(features[:, k.V_PLACE], self._columns(features), values[~of_row])
+        rows.put(events[:, k.V_PLACE], self._columns(events), values)
 
     def _columns(self, events: Array) -> Array:
         return self._roles[events[:, k.V_ATTRIBUTE], k.COLUMN]

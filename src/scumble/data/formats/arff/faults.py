@@ -52,8 +52,6 @@ def _explain_row(fault: int, value: int, found: str, n: int) -> str:
         "before the end of the line: is the file cut short?",
         k.BAD_INDEX: f"found {found} instead of an attribute's number. Expected a sparse row such "
         "as {0 1, 5 red}: numbers from 0, each followed by a value.",
-        k.BAD_WEIGHT: f"found {found} as the weight of the row. Expected a number that is not "
-        "negative, in braces.",
         k.OTHER_FORM: f"the row begins with {found}, other than the rows before it. Expected all "
         "rows dense (1,0,2), or all sparse ({0 1, 2 2}).",
         k.INDEX_RANGE: f"the sparse row names the attribute {found}, but there are only {n}, "

@@ -32,7 +32,8 @@ class Rows:
         self.n_features, self.n_labels = n_features, n_labels
         n_attributes = n_features + n_labels
         self.events = np.empty((_EVENTS + n_attributes, 7), np.int64)
-        self.row_weights = np.empty(height)
+        self.row_weights = np.ones(height)
+        self.any_weight = False
         self._present = np.empty(_ROOM // 4 + n_attributes, np.int32)
         self._row_end = np.empty(height, np.int64)
         self.n_implied = 0  # labels that may be present without being named
@@ -96,9 +97,10 @@ class Rows:
         n_rows, n_present = int(state[k.N_ROWS]), int(state[k.N_PRESENT])
         self._label_parts.append(self._present[:n_present].copy())
         self._label_counts.append(np.diff(self._row_end[:n_rows], prepend=0))
-        if state[k.ANY_WEIGHT]:
+        if self.any_weight:
             self._pad_weights()
             self._weight_parts.append(self.row_weights[:n_rows].copy())
+            self.row_weights[:n_rows] = 1.0
 
     def _pad_weights(self) -> None:
         """Rows read before the first weight have weight 1."""
@@ -159,7 +161,6 @@ class DenseRows(Rows):
                 self._X,
                 self._present,
                 self._row_end,
-                self.row_weights,
                 self.events,
             )
         )
@@ -226,7 +227,6 @@ class SparseRows(Rows):
                 self._value_end,
                 self._present,
                 self._row_end,
-                self.row_weights,
                 self.events,
             )
         )

@@ -16,17 +16,17 @@ import numpy as np
 from scumble._core.jit import kernel
 
 # Places in `state`, which goes in and comes out of the parsers.
-AT, LINE, N_ROWS, N_VALUES, N_PRESENT, N_EVENTS, ANY_WEIGHT = range(7)
+AT, LINE, N_ROWS, N_VALUES, N_PRESENT, N_EVENTS = range(6)
 # Filled at a fault: the value's number in its row, its attribute, its place in the text.
-FAULT_VALUE, FAULT_ATTRIBUTE, FAULT_START, FAULT_END = range(7, 11)
-STATE_SIZE = 11
+FAULT_VALUE, FAULT_ATTRIBUTE, FAULT_START, FAULT_END = range(6, 10)
+STATE_SIZE = 10
 
 # How a parser ended. Negative numbers are faults.
 DONE, FULL = 0, 1
 SHORT_ROW, LONG_ROW, EMPTY_VALUE, OPEN_QUOTE, NO_SEPARATOR = -1, -2, -3, -4, -5
 BAD_NUMBER, UNDECLARED, BAD_LABEL, MISSING_LABEL, OMITTED_LABEL = -6, -7, -8, -9, -10
-BAD_INDEX, INDEX_RANGE, INDEX_ORDER, NOT_CLOSED, BAD_WEIGHT = -11, -12, -13, -14, -15
-AFTER_ROW, OTHER_FORM = -16, -17
+BAD_INDEX, INDEX_RANGE, INDEX_ORDER, NOT_CLOSED = -11, -12, -13, -14
+AFTER_ROW, OTHER_FORM = -15, -16
 
 # Columns of `roles`, one row an attribute. Kinds from NUMBER_LABEL on are labels.
 KIND, COLUMN, DOMAIN, DEFAULT = range(4)
@@ -234,53 +234,36 @@ def _read_value(text, at, kind, domain, nulls, table, entries, blob):
 
 
 @kernel
-def _finish_row(text, at, weights, state, events, value):
-    """Read the weight that may end a row; give a fault or DONE, and the end of the line."""
-    row = state[N_ROWS]
-    weights[row] = 1.0
-    fault = LONG_ROW
-    start = at
-    end = at
+def _finish_row(text, at, state, events, value):
+    """Find the weight that may end a row; give a fault or DONE, and the end of the line.
+
+    Python reads the weight: few files have any.
+    """
     if _CLASS[text[at]] == _OPEN:
-        at += 1
+        start = at + 1
+        while _CLASS[text[at]] != _CLOSE and _CLASS[text[at]] != _LINE_END:
+            at += 1
+        event = events[state[N_EVENTS]]
+        event[V_PLACE], event[V_ATTRIBUTE], event[V_HOW] = state[N_ROWS], WEIGHT, LATER
+        event[V_START], event[V_END] = start, at
+        event[V_LINE], event[V_VALUE] = state[LINE], value
+        state[N_EVENTS] += 1
+        if _CLASS[text[at]] == _CLOSE:
+            at += 1
         while _CLASS[text[at]] == _BLANK:
             at += 1
-        start = at
-        found, weight, at = _read_decimal(text, at)
-        while _CLASS[text[at]] == _IN_WORD:
-            at += 1
-        end = at
-        while _CLASS[text[at]] == _BLANK:
-            at += 1
-        fault = BAD_WEIGHT
-        if found != LATER and weight >= 0.0 and _CLASS[text[at]] == _CLOSE:
-            fault = LONG_ROW
-            weights[row] = weight
-            state[ANY_WEIGHT] = 1
-            if found == LATER_LONG:
-                event = events[state[N_EVENTS]]
-                event[V_PLACE], event[V_ATTRIBUTE], event[V_HOW] = row, WEIGHT, found
-                event[V_START], event[V_END] = start, end
-                event[V_LINE], event[V_VALUE] = state[LINE], value
-                state[N_EVENTS] += 1
-            at += 1
-            while _CLASS[text[at]] == _BLANK:
-                at += 1
-            start = at
-    ends = fault == LONG_ROW and (_CLASS[text[at]] == _LINE_END or text[at] == _PERCENT)
+    start = at
     while _CLASS[text[at]] != _LINE_END:
         at += 1
-    if ends:
+    if at == start or text[start] == _PERCENT:
         return DONE, at
     state[FAULT_VALUE], state[FAULT_ATTRIBUTE] = value, WEIGHT
-    state[FAULT_START], state[FAULT_END] = start, (end if fault == BAD_WEIGHT else at)
-    return fault, at
+    state[FAULT_START], state[FAULT_END] = start, at
+    return LONG_ROW, at
 
 
 @kernel
-def parse_dense(
-    text, state, roles, nulls, table, entries, blob, X, present, row_end, weights, events
-):
+def parse_dense(text, state, roles, nulls, table, entries, blob, X, present, row_end, events):
     """Read rows such as ``1.5,red,0,1``.
 
     Features go to the rows of ``X``; the numbers of the labels that are present follow each other
@@ -329,7 +312,7 @@ def parse_dense(
             state[FAULT_VALUE], state[FAULT_ATTRIBUTE] = attribute + 1, attribute
             state[FAULT_START], state[FAULT_END] = start, end
             return found
-        found, at = _finish_row(text, at, weights, state, events, n_attributes + 1)
+        found, at = _finish_row(text, at, state, events, n_attributes + 1)
         if found < 0:
             return found
         row_end[row] = n_present
@@ -352,7 +335,6 @@ def parse_sparse(
     value_end,
     present,
     row_end,
-    weights,
     events,
 ):
     """Read rows such as ``{0 1.5, 3 red}``.
@@ -447,9 +429,9 @@ def parse_sparse(
         at += 1
         while _CLASS[text[at]] == _BLANK or _CLASS[text[at]] == _COMMA:
             at += 1
-        found, at = _finish_row(text, at, weights, state, events, number + 1)
+        found, at = _finish_row(text, at, state, events, number + 1)
         if found < 0:
-            return AFTER_ROW if found == LONG_ROW else found
+            return AFTER_ROW
         row = state[N_ROWS]
         value_end[row], row_end[row] = n_values, n_present
         state[AT], state[N_ROWS] = at, row + 1
