@@ -66,6 +66,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"scumble {release}"
 html_static_path = ["_static"]
 html_css_files = ["scumble.css"]
+html_sidebars = {"start": [], "changes": []}  # pages without pages below them
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {

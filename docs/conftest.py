@@ -1,8 +1,12 @@
 """Doctests of the pages run in a folder of their own, away from the data of this machine."""
 
+from importlib.util import find_spec
+
 import pytest
 
 collect_ignore = ["conf.py", "_ext"]
+if find_spec("duckdb") is None:
+    collect_ignore.append("guide/scale.rst")
 
 
 @pytest.fixture(autouse=True)

@@ -33,7 +33,7 @@ for name, data in after.items():
 # %%
 # The scores of the instances. Instances above the line (the mean of the scores before) are split.
 # The published algorithm also makes a copy without labels of every one-sided instance: they all
-# score 0 and account for most of the fall of the mean.
+# score 0 and account for half of the fall of the mean.
 
 figure, panels = plt.subplots(1, 3, figsize=(9, 3.4), sharey=True, layout="constrained")
 bins = np.linspace(0, 1, 26)

@@ -14,6 +14,8 @@ ROOT = Path(__file__).resolve().parents[3]
 FITTED_NAME = re.compile(r"\b([A-Za-z]\w*_)(?!\w)")
 #: Where the names of ``scumble`` that come from a room are described.
 SHORTCUTS = {}
+#: Where things are described that alone have their name.
+BARE_NAMES = {}
 
 
 def pages():
@@ -26,6 +28,7 @@ def pages():
     texts = {f"{name}.rst": room_page(name, members) for name, members in rooms.items()}
     texts["scumble.rst"] = room_page("scumble", others) + shortcut_list(shortcuts)
     rooms = {"scumble": others, **rooms}
+    BARE_NAMES.update(bare_names(rooms))
     texts["index.rst"] = index_page(rooms)
     return texts, page_names(rooms)
 
@@ -41,6 +44,15 @@ def split_front_door(rooms):
     others = {name: thing for name, thing in names.items() if name not in shortcuts}
     SHORTCUTS.update({f"scumble.{name}": home for name, home in shortcuts.items()})
     return shortcuts, others
+
+
+def bare_names(rooms):
+    """Find the names that one thing alone has, be it offered by several rooms."""
+    homes = {}
+    for room, members in rooms.items():
+        for name, thing in members.items():
+            homes.setdefault(name, {}).setdefault(id(thing), f"{room}.{name}")
+    return {name: next(iter(found.values())) for name, found in homes.items() if len(found) == 1}
 
 
 def shortcut_list(shortcuts):
@@ -59,9 +71,17 @@ def find(full_name):
 
 
 def resolve_shortcut(app, env, node, contnode):
-    """Lead references to ``scumble.read`` to the page of ``scumble.data.read``."""
-    home = SHORTCUTS.get(node.get("reftarget"))
-    if home is None or node.get("refdomain") != "py":
+    """Lead references to ``scumble.read`` to the page of ``scumble.data.read``.
+
+    The pages of the guide may also use the bare name, where only one public thing has it.
+    """
+    if node.get("refdomain") != "py":
+        return None
+    target = node.get("reftarget")
+    home = SHORTCUTS.get(target)
+    if home is None and not node["refdoc"].startswith("generated/"):
+        home = BARE_NAMES.get(target)
+    if home is None:
         return None
     domain = env.get_domain("py")
     return domain.resolve_xref(
@@ -108,7 +128,7 @@ def with_modules_inside(module):
 def room_page(name, members):
     """List the members of a room."""
     module = import_module(name)
-    lines = [title(name), f".. currentmodule:: {name}", "", summary_of(module), ""]
+    lines = [title(name), f".. module:: {name}", "", summary_of(module), ""]
     functions = [key for key, thing in members.items() if inspect.isfunction(thing)]
     errors = [
         key

@@ -2,7 +2,7 @@
 
 import re
 
-MARK = "✓"  # has a meaning in words for those who hear the page: see `table`
+MARK = "✓"
 
 
 def title(text, line="="):
@@ -10,13 +10,13 @@ def title(text, line="="):
     return f"{text}\n{line * len(text)}\n"
 
 
-def table(head, rows, *, widths="auto"):
+def table(head, rows, *, widths="auto", style="compact"):
     """Make a list-table; cells are reStructuredText."""
     lines = [
         ".. list-table::",
         "   :header-rows: 1",
         f"   :widths: {widths}",
-        "   :class: compact",
+        f"   :class: {style}",
         "",
     ]
     for row in [head, *rows]:

@@ -116,11 +116,11 @@ def the_shelf():
     rows = []
     for entry in shelf.entries():
         numbers = entry.measures
-        names = literal(entry.name) + "".join(f", {literal(alias)}" for alias in entry.aliases)
+        also = ", ".join(literal(alias) for alias in entry.aliases)
         rows.append(
             [
-                names,
-                entry.title,
+                literal(entry.name),
+                f"{entry.title} (also {also})" if also else entry.title,
                 f"{numbers['instances']:,}",
                 f"{numbers['labels']:,}",
                 f"{numbers['mean_ir']:,.1f}",
@@ -128,15 +128,15 @@ def the_shelf():
                 source_of(entry),
             ]
         )
-    head = ["name", "what it is", "instances", "labels", "MeanIR", "SCUMBLE", "comes from"]
-    return table(head, rows)
+    head = ["name", "what it is", "instances", "labels", "MeanIR", "SCUMBLE", "from"]
+    return table(head, rows, style="compact wide")
 
 
 def source_of(entry):
     """Say how one gets a data set."""
     if entry.name == shelf.EMBEDDED:
-        return "the package"
-    return "download" if entry.can_be_fetched else "``SCUMBLE_DATA``"
+        return "package"
+    return "download" if entry.can_be_fetched else "folder"
 
 
 def errors():
