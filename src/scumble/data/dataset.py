@@ -391,12 +391,16 @@ def _as_parents(parents: Sequence[int] | None, n_labels: int) -> tuple[int, ...]
     parents = tuple(int(parent) for parent in parents)
     if len(parents) != n_labels or not all(-1 <= parent < n_labels for parent in parents):
         raise DataError(f"label_parents must be {n_labels} label numbers, -1 for a top label.")
+    settled = [False] * n_labels  # known to lead to the top
     for label in range(n_labels):
-        steps, above = 0, parents[label]
-        while above != -1 and steps <= n_labels:
-            steps, above = steps + 1, parents[above]
-        if above != -1:
-            raise DataError(f"label_parents goes round in a circle at label {label}.")
+        path: list[int] = []
+        while label != -1 and not settled[label]:
+            if len(path) > n_labels:
+                raise DataError(f"label_parents goes round in a circle at label {label}.")
+            path.append(label)
+            label = parents[label]
+        for step in path:
+            settled[step] = True
     return None if all(parent == -1 for parent in parents) else parents
 
 

@@ -157,7 +157,7 @@ def _by_suffix(suffix: str, path: str | os.PathLike[str]) -> Format:
     )
 
 
-def _parts_held(dataset: MultilabelDataset, stem: str) -> set[str]:
+def _parts_held(dataset: MultilabelDataset, stem: str = "") -> set[str]:
     """Name the parts of a data set that a format might lose, as in `formats.base.PARTS`.
 
     A reader names a data set after its file where nothing else does.

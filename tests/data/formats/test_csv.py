@@ -470,7 +470,7 @@ class TestWrite:
         with pytest.warns(ScumbleWarning):
             scumble.write(data, tmp_path / "a.tsv", layout="lists")
         assert (tmp_path / "a.tsv").read_text() == (
-            "n\ta,b\tc\tweight:\tlabels:\n"
+            'n\t"a,b"\tc\tweight:\tlabels:\n'
             '1\t0.1\t"NA"\t1.0\t"[""war""]"\n'
             '\t5.0\t"say ""x"""\t2.0\t"[]"\n'
             '3\t1e-9\t\t0.5\t"[""it\'s""]"\n'
@@ -521,8 +521,7 @@ class TestWrite:
 
     def test_no_labels_at_all(self, tmp_path):
         data = MultilabelDataset([[1.0], [2.0]], np.zeros((2, 0), bool), name="a")
-        with pytest.warns(ScumbleWarning, match="data set name"):
-            scumble.write(data, tmp_path / "a.csv")
+        scumble.write(data, tmp_path / "a.csv")  # named like the file: nothing is lost
         assert scumble.read(tmp_path / "a.csv") == data
 
     @pytest.mark.parametrize("options", [{"layout": "tree"}, {"delimiter": ":"}])
@@ -607,3 +606,10 @@ def test_eurlex(datasets):
 def test_sniff(tmp_path, name, text, low, high):
     (tmp_path / name).write_text(text)
     assert low <= sniff(Source(tmp_path / name), text.encode()) <= high
+
+
+def test_another_delimiter_in_the_only_name_does_not_mislead(tmp_path):
+    for name in ("a;b", "a|b", "a\tb"):
+        data = MultilabelDataset(np.zeros((1, 0)), [[0]], labels=[name])
+        scumble.write(data, tmp_path / "a.csv")
+        assert scumble.read(tmp_path / "a.csv").labels == (name,)

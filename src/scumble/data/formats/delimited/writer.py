@@ -12,7 +12,7 @@ import numpy as np
 
 from scumble.data.columns import category_codes
 from scumble.data.dataset import Feature, MultilabelDataset
-from scumble.data.formats.delimited.cells import FEATURE, LABEL, LISTS, MARKS, WEIGHT
+from scumble.data.formats.delimited.cells import DELIMITERS, FEATURE, LABEL, LISTS, MARKS, WEIGHT
 from scumble.data.formats.number_texts import number_texts
 
 CELLS_PER_WRITE = 1_000_000
@@ -31,7 +31,7 @@ def quoted(text: str, delimiter: str) -> str:
     Returns
     -------
     str
-        The text, in quotes if it holds a delimiter, quotes or a line's end, if blanks surround
+        The text, in quotes if it holds any delimiter, quotes or the end of a line, if blanks surround
         it, or if it would pass for a missing value.
 
     Examples
@@ -40,7 +40,8 @@ def quoted(text: str, delimiter: str) -> str:
     >>> print(quoted("plain", ","), quoted("a, b", ","), quoted("", ","), quoted("NA", ","))
     plain "a, b" "" "NA"
     """
-    awkward = re.search(rf'[{re.escape(delimiter)}"\r\n\ufeff]|^[ \t]|[ \t]$', text)
+    delimiters = re.escape(delimiter + DELIMITERS)  # any of them could mislead a reader
+    awkward = re.search(rf'[{delimiters}"\r\n\ufeff]|^[ \t]|[ \t]$', text)
     if awkward or text in ("", "NA", "?"):
         return '"' + text.replace('"', '""') + '"'
     return text
