@@ -31,8 +31,8 @@ def quoted(text: str, delimiter: str) -> str:
     Returns
     -------
     str
-        The text, in quotes if it holds any delimiter, quotes or the end of a line, if blanks surround
-        it, or if it would pass for a missing value.
+        The text, in quotes if it holds a delimiter, quotes or the end of a line, if blanks stand at
+        its ends, or if it would pass for a missing value.
 
     Examples
     --------
