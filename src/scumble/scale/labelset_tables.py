@@ -72,32 +72,28 @@ class LabelsetTables:
         layout = self.layout
         values = {"ids": layout.ids(), "ids_first": layout.ids_first(), "label": layout.label_in()}
         if layout.has_lists:
-            if self._once("rows"):
-                self.engine.view("rows", self.fill(statements.ROWS_FROM_LISTS, **values))
+            self._make("rows", self.fill(statements.ROWS_FROM_LISTS, **values))
             return
-        if self._once("named"):
-            self._refuse_nameless()
+        self._refuse_nameless()
         sql = self.fill(statements.ROWS_FROM_PAIRS, **values)
-        if keep and self._once("rows stored"):
-            self.engine.table("rows_stored", sql, title="Gathering instances")
-            self.engine.view("rows", self.fill("SELECT * FROM {rows_stored}"))
-            self._done.add("rows")
-        elif self._once("rows"):
-            self.engine.view("rows", sql)
+        if keep and "rows_stored" not in self._done:
+            self._make("rows_stored", sql, title="Gathering instances")
+            self._done.discard("rows")
+            sql = "SELECT * FROM {rows_stored}"
+        self._make("rows", sql)
 
     def sets(self) -> None:
         """Make ``sets``: the distinct labelsets and how often each occurs."""
-        if not self._once("sets"):
+        if "sets" in self._done:
             return
         self.rows()
-        self.engine.table("raw_sets", self.fill(statements.RAW_SETS), title="Counting labelsets")
+        self._make("raw_sets", statements.RAW_SETS, title="Counting labelsets")
         found = self.number(statements.COUNT_IRREGULAR, title="Checking labelsets")
         self._is_regular = found == 0
         if self._is_regular:
-            self.engine.view("sets", self.fill(statements.SETS_AS_SPELLED))
+            self._make("sets", statements.SETS_AS_SPELLED)
         else:
-            sql = self.fill(statements.SETS_IN_ONE_SPELLING)
-            self.engine.table("sets", sql, title="Comparing labelsets")
+            self._make("sets", statements.SETS_IN_ONE_SPELLING, title="Comparing labelsets")
 
     def labels(self) -> LabelCounts:
         """Count the labels, and make ``ratios`` from the counts.
@@ -109,46 +105,37 @@ class LabelsetTables:
         """
         if self._labels is None:
             self.sets()
-            sql = self.fill(statements.LABEL_COUNTS)
-            self.engine.table("label_counts", sql, title="Counting labels")
+            self._make("label_counts", statements.LABEL_COUNTS, title="Counting labels")
             sql = self.fill("SELECT label, n FROM {label_counts} ORDER BY label")
             found = self.engine.query(sql, title="Counting labels")
             counts = column(found, "n").astype(np.int64)
             # The mean is taken here, so that a label on the border falls on the same side as in
             # memory, whatever the order in which an engine adds.
             mean_ir = mean_of_ratios(ratios_from_counts(counts))
-            self._labels = LabelCounts(found.column("label").to_pylist(), counts, mean_ir)
             sql = self.fill(statements.RATIOS, mean_ir=repr(mean_ir))
-            self.engine.table("ratios", sql, title="Comparing labels")
+            self._make("ratios", sql, title="Comparing labels")
+            self._labels = LabelCounts(found.column("label").to_pylist(), counts, mean_ir)
         return self._labels
 
     def scored(self) -> None:
         """Make ``scored``: SCUMBLE of every labelset with labels."""
-        if self._once("scored"):
-            self.labels()
-            self.engine.table("scored", self.fill(statements.SCORED), title="Scoring labelsets")
+        self.labels()
+        self._make("scored", statements.SCORED, title="Scoring labelsets")
 
     def scored_spellings(self) -> None:
         """Make ``scored_raw``: the scores under every spelling that the data has."""
-        if self._once("scored_raw"):
-            self.scored()
-            sql = (
-                statements.SCORED_RAW_AS_SPELLED
-                if self._is_regular
-                else statements.SCORED_RAW_IN_SEVERAL_SPELLINGS
-            )
-            self.engine.view("scored_raw", self.fill(sql))
+        self.scored()
+        as_spelled, several = (
+            statements.SCORED_RAW_AS_SPELLED,
+            statements.SCORED_RAW_IN_SEVERAL_SPELLINGS,
+        )
+        self._make("scored_raw", as_spelled if self._is_regular else several)
 
     def spellings(self) -> None:
         """Make ``spellings``: every spelling that the data has for a labelset."""
-        if self._once("spellings"):
-            self.sets()
-            sql = (
-                statements.SPELLINGS_AS_SPELLED
-                if self._is_regular
-                else statements.SEVERAL_SPELLINGS
-            )
-            self.engine.view("spellings", self.fill(sql))
+        self.sets()
+        as_spelled, several = statements.SPELLINGS_AS_SPELLED, statements.SEVERAL_SPELLINGS
+        self._make("spellings", as_spelled if self._is_regular else several)
 
     def totals(self) -> dict[str, int]:
         """Add up the labelsets.
@@ -171,13 +158,19 @@ class LabelsetTables:
         [value] = self.record(sql, title=title, **values).values()
         return value
 
-    def _once(self, step: str) -> bool:
-        if step in self._done:
-            return False
-        self._done.add(step)
-        return True
+    def _make(self, table: str, sql: str, *, title: str | None = None) -> None:
+        """Make a table, or a view where there is no title, unless it is there already."""
+        if table in self._done:
+            return
+        if title is None:
+            self.engine.view(table, self.fill(sql))
+        else:
+            self.engine.table(table, self.fill(sql), title=title)
+        self._done.add(table)
 
     def _refuse_nameless(self) -> None:
+        if "named" in self._done:
+            return
         names = [self.layout.dialect.quote(name) for name in self.layout.instances]
         missing = " OR ".join(f"{name} IS NULL" for name in names)
         sql = f"SELECT count(*) AS n FROM {{source}} WHERE {missing}"
@@ -188,6 +181,7 @@ class LabelsetTables:
                 "is null. Expected a name in every row; leave these rows out.",
                 path=self.where,
             )
+        self._done.add("named")
 
 
 class _Names(dict[str, Any]):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Self
 
-from scumble._core.errors import ParameterError, ScumbleError
+from scumble._core.errors import ParameterError, ReadError, ScumbleError
 from scumble._core.validation import check_choice
 from scumble.measures.difficult import DifficultLabel
 from scumble.measures.summary import Summary
@@ -18,7 +19,7 @@ from scumble.scale.engines import DuckDBEngine, Engine, SparkEngine, Workspace
 from scumble.scale.labelset_tables import LabelsetTables
 from scumble.scale.layout import find_layout
 from scumble.scale.output import Output, appearing_whole, as_output
-from scumble.scale.sources import Files, find_files
+from scumble.scale.sources import Files, find_damaged, find_files
 from scumble.scale.summary import summarize
 
 ENGINES = ("duckdb", "spark")
@@ -178,7 +179,8 @@ class Scan:
 
     def __scumble_characterize__(self) -> Summary:
         """Answer `scumble.characterize`."""
-        return summarize(self._tables, self.name, self._declared)
+        with self._naming_the_damaged():
+            return summarize(self._tables, self.name, self._declared)
 
     def __scumble_resample__(self, method: BaseResampler, out: Any) -> Scan:
         """Answer ``method.resample(scan, out)``; return a scan of the result."""
@@ -193,7 +195,7 @@ class Scan:
                 "LPROS and LPRUS; or read the data with scumble.read."
             )
         self._check_partitions(output)
-        with appearing_whole(output) as folder:
+        with self._naming_the_damaged(), appearing_whole(output) as folder:
             write(method, output, folder)
         return self._result(output)
 
@@ -215,6 +217,17 @@ class Scan:
         self._tables.engine.write(
             sql, folder, partition_by=output.partition_by, title="Writing the result"
         )
+
+    @contextmanager
+    def _naming_the_damaged(self) -> Iterator[None]:
+        """Find out which of many files an engine stumbled over."""
+        try:
+            yield
+        except ReadError as error:
+            path = find_damaged(self.files) if error.path is None else None
+            if path is None:
+                raise
+            raise ReadError(error.reason, path=path) from error
 
     def _check_partitions(self, output: Output) -> None:
         allowed = {*self.layout.others, *self.layout.instances, output.clone_column}

@@ -54,6 +54,34 @@ class Files:
         return is_remote(self.paths[0])
 
 
+def find_damaged(files: Files) -> str | None:
+    """Look for a local Parquet file that cannot be read to its end.
+
+    Parameters
+    ----------
+    files : Files
+        What an engine could not read.
+
+    Returns
+    -------
+    str or None
+        The first such file, if there is one.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if files.is_remote or files.format != "parquet":
+        return None
+    for path in files.paths:
+        try:
+            with pq.ParquetFile(path) as file:
+                for _ in file.iter_batches():
+                    pass
+        except (pa.ArrowException, OSError, ValueError):
+            return path
+    return None
+
+
 def is_remote(path: str) -> bool:
     """Tell an object-store path from a local one.
 

@@ -265,9 +265,7 @@ def _translated(duckdb: Any, error: Exception) -> ScumbleError:
             "The disk is full. Free some space, or write and spill elsewhere. No output was "
             f"written. DuckDB says: {text}"
         )
-    if isinstance(error, duckdb.IOException | duckdb.InvalidInputException) or (
-        "parquet" in plain or "snappy" in plain or "zstd" in plain
-    ):
+    if not isinstance(error, duckdb.BinderException | duckdb.CatalogException):
         return ReadError(
             f"DuckDB cannot read the data: {text}. Fetch the file again, or leave it out. "
             "No output was written."

@@ -178,21 +178,19 @@ class SparkEngine:
         self._guarded(write, title)
 
     def drop(self, table: str) -> None:
-        """Stop keeping a table's rows; other tables may still be computed from it.
+        """Do nothing yet: tables not computed so far may still need this one.
 
         Parameters
         ----------
         table : str
             Its name.
         """
-        frame = self._kept.pop(table, None)
-        if frame is not None:
-            self._guarded(frame.unpersist, "Clearing up")
 
     def close(self) -> None:
         """Forget all tables, and stop the session if it was made here."""
-        for table in list(self._kept):
-            self.drop(table)
+        for frame in reversed(self._kept.values()):  # first those that others do not need
+            self._guarded(frame.unpersist, "Clearing up")
+        self._kept.clear()
         for folder in self._staged:
             folder.cleanup()
         if self._is_ours:
