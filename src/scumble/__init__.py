@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from scumble._core.version import __version__
 
 if TYPE_CHECKING:
-    from scumble import data, measures, resample, scale
+    from scumble import catalogue, data, learn, measures, report, resample, scale, testing
     from scumble._core.errors import ScumbleError, ScumbleWarning
     from scumble._core.parallel import limit_threads
     from scumble.data import MultilabelDataset, load, make_multilabel, read, write
@@ -35,7 +35,7 @@ _HOMES = {
     "scan": "scumble.scale",
     "write": "scumble.data",
 }
-_ROOMS = ("catalogue", "data", "measures", "report", "resample", "scale", "testing")
+_ROOMS = ("catalogue", "data", "learn", "measures", "report", "resample", "scale", "testing")
 
 __all__ = [
     "MultilabelDataset",
@@ -45,6 +45,7 @@ __all__ = [
     "catalogue",
     "characterize",
     "data",
+    "learn",
     "limit_threads",
     "load",
     "make_multilabel",

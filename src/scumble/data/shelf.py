@@ -505,6 +505,11 @@ def _unknown(name: str) -> ParameterError:
 
 def _absent(entry: Entry, part: str | None) -> DataError:
     what = entry.name if part is None else f"{entry.name}-{part}"
+    if entry.name == EMBEDDED:
+        return DataError(
+            f"{what!r} travels inside scumble and is no file. Load it by its name, or make a file "
+            f"of it: scumble convert {entry.name} {entry.name}.arff"
+        )
     if _main_file(entry, part) is not None:
         hint = f"Fetch it with scumble.data.shelf.fetch({entry.name!r})."
     else:
