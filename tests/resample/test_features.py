@@ -131,3 +131,44 @@ def test_codes_must_be_whole_and_not_negative():
         for form in (X, sparse.csr_array(X)):
             with pytest.raises(ScumbleError, match=f"categorical column 1 of X holds {value:g}"):
                 read_features(form, [1], caller="test")
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS, ids=lambda sampler: type(sampler).__name__)
+@pytest.mark.parametrize("kind", ["U3", "S3", object])
+def test_arrays_of_text_stay_text(sampler, kind):
+    X = np.array(["a", "bb", "ccc"], kind)[np.random.default_rng(6).integers(0, 3, (N, 2))]
+
+    X_new, _ = sampler.fit_resample(X, labels())
+
+    assert X_new.dtype == X.dtype
+    assert len(X_new) > N
+    assert set(X_new[N:].ravel().tolist()) <= set(X.ravel().tolist())
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [([1, None] * 20, "Int64"), ([True, None] * 20, "boolean"), (["a", None] * 20, "string")],
+)
+def test_gaps_in_pandas_nullable_columns_are_named(values, kind):
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame({"a": range(N), "gaps": pd.array(values, dtype=kind)})
+
+    for form in (X, X.to_numpy(object)):
+        where = "row 1, column '?(gaps|1)'?"
+        with pytest.raises(ScumbleError, match=rf"missing value \(NaN\) in {where}"):
+            MLSMOTE().fit_resample(form, labels())
+
+
+def test_columns_of_lists_are_refused():
+    pl = pytest.importorskip("polars")
+    X = pl.DataFrame({"a": range(N), "words": [["x", "y"]] * N})
+
+    with pytest.raises(ScumbleError, match="column 'words' of X holds values of type"):
+        MLSMOTE().fit_resample(X, labels())
+
+
+def test_codes_too_large_for_a_table_are_refused():
+    X = np.array([[0.0], [2e9]])
+
+    with pytest.raises(ScumbleError, match=r"column 0 of X holds 2000000000\. Expected codes 0, 1"):
+        read_features(X, [0], caller="test")

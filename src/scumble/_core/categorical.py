@@ -35,7 +35,7 @@ def resolve_categorical(
     Raises
     ------
     ParameterError
-        If a column does not exist or a number of values is no positive integer.
+        If a column does not exist or a number of values is no integer of at least 0.
 
     Examples
     --------

@@ -218,6 +218,7 @@ def _frame_column(column: Any) -> Any:
     if column.dtype.is_numeric() or isinstance(column.dtype, nw.String | nw.Object | nw.Boolean):
         values = np.empty(len(column), object)
         values[:] = column.to_list()
+        values[column.is_null().to_numpy().astype(bool)] = None  # pandas has an NA of its own
         return values
     return column.to_numpy()
 

@@ -17,6 +17,9 @@ from scumble.resample.containers import frame_columns, replace_columns, take_row
 
 Array = np.ndarray[Any, Any]
 
+#: Larger codes are refused: tables of values, one number each, would not fit into memory.
+MAX_CODE = (1 << 24) - 1
+
 
 @dataclass(frozen=True, eq=False)
 class Features:
@@ -76,7 +79,7 @@ class Features:
         source = self.source
         if sparse.issparse(source):
             return type(source)(synthetic.astype(source.dtype).asformat(source.format))
-        if isinstance(source, np.ndarray) and source.dtype != object:
+        if isinstance(source, np.ndarray) and source.dtype.kind in "biuf":
             return synthetic.astype(source.dtype)
         columns = [
             synthetic[:, at] if known is None else _look_up(known, synthetic[:, at])
@@ -168,7 +171,8 @@ def _from_columns(
     categories: list[list[Any] | None] = []
     for at, column in enumerate(columns):
         where = _where(at, names)
-        known = None if at in nominal and _holds_numbers(column) else _categories(column)
+        is_coded = at in nominal and _holds_numbers(column)
+        known = None if is_coded else _categories(column, where, caller)
         if known is None:
             values[:, at] = _numbers(column, where, caller)
             is_integer[at] = getattr(column, "dtype", np.dtype(float)).kind in "iu"
@@ -185,7 +189,7 @@ def _holds_numbers(column: Any) -> bool:
     return isinstance(column, np.ndarray) and column.dtype.kind in "iuf"
 
 
-def _categories(column: Any) -> list[Any] | None:
+def _categories(column: Any, where: str, caller: str) -> list[Any] | None:
     """List the values of a column of categories, text or truth values; None for numbers."""
     if not isinstance(column, np.ndarray):
         return list(column.categories)
@@ -193,28 +197,45 @@ def _categories(column: Any) -> list[Any] | None:
         return [False, True]
     if column.dtype.kind not in "OSU":
         return None
-    present = [value for value in column.tolist() if value is not None and value == value]
+    present = [value for value in column.tolist() if not _is_missing(value)]
     if column.dtype == object and all(
         isinstance(value, int | float | np.number) and not isinstance(value, bool)
         for value in present
     ):
         return None
     try:
-        return sorted(set(present))
+        distinct = set(present)
+    except TypeError:  # lists, arrays, dictionaries
+        raise _wrong_type(type(present[0]).__name__, where, caller) from None
+    try:
+        return sorted(distinct)
     except TypeError:
-        return sorted(set(present), key=lambda value: (type(value).__name__, str(value)))
+        return sorted(distinct, key=lambda value: (type(value).__name__, str(value)))
+
+
+def _is_missing(value: Any) -> bool:
+    """Tell None, NaN and pandas' NA from values."""
+    if value is None:
+        return True
+    try:
+        return not value == value
+    except TypeError:  # NA is neither equal nor unequal to itself
+        return True
+    except ValueError:  # an array is no missing value
+        return False
 
 
 def _numbers(column: Array, where: str, caller: str) -> Array:
     if column.dtype.kind not in "iufO":
-        raise DataError(
-            f"{caller}: {where} of X holds values of type {column.dtype}. Expected numbers, "
-            "truth values or categories: convert the column, or leave it out."
-        )
-    return np.array([np.nan if v is None else v for v in column.tolist()], np.float64)
+        raise _wrong_type(column.dtype, where, caller)
+    if column.dtype != object:
+        return column.astype(np.float64)
+    return np.array([np.nan if _is_missing(v) else v for v in column.tolist()], np.float64)
 
 
 def _codes(column: Any, known: list[Any], where: str, caller: str) -> Array:
+    if isinstance(column, np.ndarray) and column.dtype == bool:
+        return column.astype(np.float64)
     code_of = {value: float(code) for code, value in enumerate(known)}
     found = np.array([code_of.get(value, np.nan) for value in column.tolist()], np.float64)
     if np.isnan(found).any():
@@ -236,14 +257,14 @@ def _count_values(values: Any, nominal: dict[int, int], names: Any, caller: str)
     columns = np.array(list(nominal))
     chosen = values[:, columns]
     stored = chosen.data if sparse.issparse(chosen) else chosen.ravel()
-    wrong = (stored < 0) | (stored != np.floor(stored)) | (stored >= 2**31)
+    wrong = (stored < 0) | (stored != np.floor(stored)) | (stored > MAX_CODE)
     if wrong.any():
         at = int(wrong.argmax())
         column = int(columns[chosen.indices[at] if sparse.issparse(chosen) else at % len(columns)])
         raise DataError(
-            f"{caller}: the categorical {_where(column, names)} of X holds {stored[at]:g}. "
-            "Expected codes 0, 1, 2, ...: encode the column, or leave it out of "
-            "'categorical_features'."
+            f"{caller}: the categorical {_where(column, names)} of X holds {stored[at]:.10g}. "
+            f"Expected codes 0, 1, 2, ..., {MAX_CODE} at most: encode the column, or leave it "
+            "out of 'categorical_features'."
         )
     largest = chosen.max(axis=0)
     largest = np.asarray(largest.todense()).ravel() if sparse.issparse(chosen) else largest
@@ -268,6 +289,13 @@ def _refuse_not_finite(values: Any, names: Any, caller: str) -> None:
     if np.isnan(found):
         raise _missing(where, caller)
     raise DataError(f"{caller}: X holds {found} in {where}. Expected finite numbers.")
+
+
+def _wrong_type(kind: Any, where: str, caller: str) -> DataError:
+    return DataError(
+        f"{caller}: {where} of X holds values of type {kind}. Expected numbers, truth values or "
+        "categories: convert the column, or leave it out."
+    )
 
 
 def _missing(where: str, caller: str) -> DataError:
