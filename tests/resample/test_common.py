@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import scumble.resample
+from scumble import ScumbleError
 from scumble._core.registry import registered
 from scumble.testing import resampler_checks
 from scumble.testing.resampler_checks import example
@@ -62,3 +64,24 @@ def test_the_example_is_imbalanced():
     _, Y = example()
     assert (Y.sum(axis=0) > 0).all()
     assert Y.sum(axis=0)[0] > 4 * Y.sum(axis=0)[4]
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csr_matrix])
+@pytest.mark.parametrize("kind", [bool, np.int64])
+@pytest.mark.parametrize("resampler", RESAMPLERS, ids=repr)
+def test_labels_that_did_not_change_are_a_copy(resampler, make, kind):
+    # All labels are equally frequent: most methods have nothing to do.
+    X, Y = np.arange(8.0).reshape(4, 2), make(np.eye(4, dtype=kind))
+
+    X_new, Y_new = resampler.fit_resample(X, Y)
+
+    assert not np.shares_memory(X_new, X)
+    for part in ("data", "indices", "indptr"):
+        assert not np.shares_memory(getattr(Y_new, part), getattr(Y, part))
+
+
+@pytest.mark.parametrize("weights", [1.0, np.ones(3), np.ones((40, 2))])
+def test_weights_must_fit_the_rows(weights):
+    X, Y = example()
+    with pytest.raises(ScumbleError, match=r"one number per row of X, shape \(40,\). Got shape"):
+        scumble.resample.MLROS().fit_resample(X, Y, sample_weight=weights)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from scumble._core.errors import ScumbleError
+from scumble._core.errors import DataError, ScumbleError
 from scumble._core.random import as_generator
 from scumble._core.registry import register
 from scumble._core.validation import check_labels, check_same_length
@@ -115,12 +115,13 @@ class BaseResampler(BaseEstimator, ABC):
             Their weights; only where `sample_weight` was given.
         """
         X, like, labels = self._check_input(X, Y)
+        weights = None if sample_weight is None else self._check_weights(sample_weight, labels)
         result = self._run(X, labels)
         rows = self.sample_indices_
-        resampled = self._gather(X, result), labels_like(result.Y, like, rows)
-        if sample_weight is None:
-            return resampled
-        return *resampled, np.asarray(sample_weight)[rows]
+        # Labels that did not change may be the caller's own: the result must not share them.
+        Y_new = result.Y.copy() if result.Y is labels else result.Y
+        resampled = self._gather(X, result), labels_like(Y_new, like, rows)
+        return resampled if weights is None else (*resampled, weights[rows])
 
     def resample(self, data: Any, out: str | os.PathLike[str] | None = None) -> Any:
         """Resample a data set object, or one that lives outside of memory.
@@ -190,6 +191,15 @@ class BaseResampler(BaseEstimator, ABC):
         like = np.asarray(Y) if isinstance(Y, list | tuple) and _is_rectangular(Y) else Y
         like = labels.toarray() if isinstance(like, list | tuple) else like
         return X, like, labels
+
+    def _check_weights(self, sample_weight: Any, Y: sparse.csr_array) -> Array:
+        weights = np.asarray(sample_weight)
+        if weights.shape != (Y.shape[0],):
+            raise DataError(
+                f"{type(self).__name__}: sample_weight must hold one number per row of X, shape "
+                f"({Y.shape[0]},). Got shape {weights.shape} instead."
+            )
+        return weights
 
     def _run(
         self, X: Any, Y: sparse.csr_array, features: Sequence[Feature] | None = None
