@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from scumble import ScumbleError
+from scumble._core.neighbours import Space, nearest
 from scumble.measures import is_minority
 from scumble.resample import MLeNN
 
@@ -87,6 +90,35 @@ def test_all_rows_the_rule_marks_are_removed(datasets):
     assert sampler.n_removed_ == 43
 
 
+def test_why_the_r_package_marks_more_rows(datasets, golden):
+    # mldr.resampling 0.2.3 marks rows that have any frequent label, and asks neighbours 2 to k + 1.
+    from scumble.data import read
+
+    data = read(datasets / "emotions" / "emotions.arff")
+    recorded = golden / "mldr" / "emotions593.mldr_resampling_knn.json"
+    recorded = json.loads(recorded.read_text(encoding="utf-8"))
+    Y = data.Y.toarray()
+    is_rare = is_minority(Y)
+    has_frequent = Y[:, ~is_rare].any(axis=1)
+    near = nearest(Space.of(data.X, scale=False), 4).rows
+
+    def marked(asked):
+        different = (Y[:, None] ^ Y[asked]).sum(axis=2)
+        sizes = Y.sum(axis=1)
+        n_far = (different / (sizes[:, None] + sizes[asked]) > 0.5).sum(axis=1)
+        return np.flatnonzero(has_frequent & (n_far >= 1.5))
+
+    by_r, true = marked(near[:, 1:]), marked(near[:, :3])
+    assert (by_r + 1).tolist() == sorted(recorded["MLeNN_all_flagged_R_neighbours_2_to_k+1"])
+    assert (true + 1).tolist() == sorted(recorded["MLeNN_all_flagged_true_neighbours_1_to_k"])
+    assert (len(by_r), len(true)) == (144, 136)
+
+    sampler = MLeNN(n_neighbors=3, threshold=0.5, scale=False)
+    sampler.resample(data)
+    removed = np.setdiff1d(np.arange(len(Y)), sampler.sample_indices_)
+    assert removed.tolist() == true[~Y[true][:, is_rare].any(axis=1)].tolist()
+
+
 def test_the_nearest_neighbour_is_asked():
     # mldr.resampling takes the 2nd to (k+1)-th nearest: row 1 would then stay.
     X = np.array([[0.0], [1.0], [3.0], [90.0]])
@@ -126,6 +158,9 @@ def test_rows_without_labels():
         ({"n_neighbors": 0}, "'n_neighbors' parameter of MLeNN must be an int"),
         ({"threshold": 1.5}, r"'threshold' parameter of MLeNN must be a number in \[0, 1\]"),
         ({"threshold": None}, "'threshold' parameter"),
+        ({"union": "no"}, "'union' parameter of MLeNN must be True or False. Got 'no' instead"),
+        ({"n_jobs": "all"}, "'n_jobs' parameter of MLeNN must be a nonzero int or None"),
+        ({"n_jobs": 0}, "'n_jobs' parameter of MLeNN must be a nonzero int or None"),
     ],
 )
 def test_wrong_parameters(parameters, message):

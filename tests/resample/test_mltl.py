@@ -109,7 +109,7 @@ def test_real_data_follows_the_rule(datasets, name):
     assert sampler.n_removed_ > 1
 
 
-@pytest.mark.parametrize("threshold", [-0.1, 1.1, "high", None])
+@pytest.mark.parametrize("threshold", [-0.1, 1.1, "high", None, np.array([0.1, 0.2])], ids=str)
 def test_wrong_thresholds(threshold):
     with pytest.raises(ScumbleError, match="'threshold' parameter of MLTL"):
         MLTL(threshold=threshold).fit_resample(np.zeros((3, 1)), np.eye(3))
@@ -118,3 +118,9 @@ def test_wrong_thresholds(threshold):
 def test_missing_values_are_refused():
     with pytest.raises(ScumbleError, match="missing value"):
         MLTL().fit_resample(np.array([[1.0], [np.nan], [2.0]]), np.eye(3))
+
+
+@pytest.mark.parametrize("name", ["mutual", "clean", "scale"])
+def test_switches_are_true_or_false(name):
+    with pytest.raises(ScumbleError, match=f"'{name}' parameter of MLTL must be True or False"):
+        MLTL(**{name: "no"}).fit_resample(np.zeros((3, 1)), np.eye(3))

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 
 from scumble._core.errors import ParameterError
@@ -45,8 +46,20 @@ class _DistanceResampler(BaseResampler):
         return read_features(X, self.categorical_features, features, caller=caller)
 
     def _check_parameters(self) -> None:
-        if not isinstance(self.scale, bool):
+        self._check_switches("scale")
+        is_int = isinstance(self.n_jobs, int | np.integer) and not isinstance(self.n_jobs, bool)
+        if self.n_jobs is not None and not (is_int and self.n_jobs != 0):
             raise ParameterError(
-                f"The 'scale' parameter of {type(self).__name__} must be True or False. "
-                f"Got {self.scale!r} instead."
+                f"The 'n_jobs' parameter of {type(self).__name__} must be a nonzero int or None. "
+                f"Got {self.n_jobs!r} instead."
             )
+
+    def _check_switches(self, *names: str) -> None:
+        """Refuse switches that are neither True nor False."""
+        for name in names:
+            value = getattr(self, name)
+            if not isinstance(value, bool | np.bool_):
+                raise ParameterError(
+                    f"The {name!r} parameter of {type(self).__name__} must be True or False. "
+                    f"Got {value!r} instead."
+                )

@@ -31,7 +31,7 @@ class MLeNN(_DistanceResampler):
     n_neighbors : int
         How many neighbours are asked.
     threshold : float
-        From which label distance on a neighbour counts as different; between 0 and 1.
+        A neighbour whose label distance is more than this counts as different; from 0 to 1.
     union : bool
         Whether the number of differing labels is divided by the labels active in either row,
         instead of by the sum of both rows' numbers of labels.
@@ -60,9 +60,15 @@ class MLeNN(_DistanceResampler):
 
     .. math:: d(i, j) = \frac{|Y_i \,\triangle\, Y_j|}{|Y_i| + |Y_j|} > \mathrm{threshold}
 
-    with :math:`d = 0` where both have no label. All rows are marked first, then removed. With
-    fewer than :math:`k` other rows, those there are count as :math:`k`; a row alone stays.
-    Nominal columns differ by 0 or 1. (The R package mldr.resampling removes one row at most.)
+    with :math:`d = 0` where both have no label [1]_. All rows are marked first, then removed.
+    With fewer than :math:`k` other rows, those there are count as :math:`k`; a row alone stays.
+    Nominal columns differ by 0 or 1.
+
+    The R package mldr.resampling removes one row at most. Its own rule marks many more, and more
+    than ours: it spares no row that has a frequent label beside a rare one, and asks the second
+    to the :math:`(k+1)`-th nearest. On emotions (k = 3, threshold 0.5, unscaled) it marks 144
+    rows, 136 with the nearest neighbours in their place, and 43 of these have no rare label:
+    those we remove.
 
     References
     ----------
@@ -104,6 +110,7 @@ class MLeNN(_DistanceResampler):
         super()._check_parameters()
         check_count(self.n_neighbors, name="n_neighbors", caller="MLeNN")
         check_threshold(self.threshold, caller="MLeNN")
+        self._check_switches("union")
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
         candidates = np.flatnonzero(~has_any(Y, is_minority(Y)))

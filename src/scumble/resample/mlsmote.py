@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from scumble._core.errors import ParameterError
 from scumble._core.neighbours import nearest
 from scumble._core.parallel import run
 from scumble._core.validation import check_choice, check_count
@@ -126,11 +125,7 @@ class MLSMOTE(_DistanceResampler):
         check_count(self.n_neighbors, name="n_neighbors", caller="MLSMOTE")
         strategies = ("ranking", "union", "intersection")
         check_choice(self.strategy, strategies, name="strategy", caller="MLSMOTE")
-        if not isinstance(self.ranking_ties, bool):
-            raise ParameterError(
-                "The 'ranking_ties' parameter of MLSMOTE must be True or False. "
-                f"Got {self.ranking_ties!r} instead."
-            )
+        self._check_switches("ranking_ties")
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
         everything = np.arange(Y.shape[0])

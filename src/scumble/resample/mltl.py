@@ -29,8 +29,8 @@ class MLTL(_DistanceResampler):
     Parameters
     ----------
     threshold : float or "auto"
-        From which label distance on two rows count as different; ``"auto"`` chooses it by the
-        data's imbalance, see Notes.
+        Two rows whose label distance is more than this count as different; ``"auto"`` chooses
+        it by the data's imbalance, see Notes.
     mutual : bool
         Whether the two rows must each be the other's nearest neighbour, as in Tomek's links.
     clean : bool
@@ -106,7 +106,8 @@ class MLTL(_DistanceResampler):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.threshold != "auto":
+        self._check_switches("mutual", "clean")
+        if not isinstance(self.threshold, str) or self.threshold != "auto":
             check_threshold(self.threshold, caller="MLTL")
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
