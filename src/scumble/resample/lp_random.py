@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from scumble._core.errors import ParameterError
+from scumble._core.validation import check_choice
 from scumble.resample.base import BaseResampler, Resampled
 from scumble.resample.containers import take_labels
 from scumble.resample.kernels import bags as kernels
@@ -29,6 +32,9 @@ class LPROS(BaseResampler):
         labelsets have reached the mean before.
     random_state : int, Generator, RandomState or None
         Where the draws come from; the same number gives the same rows.
+    seeding : {"generator", "hash"}
+        ``"hash"`` draws by the MD5 hash of `random_state` (then an int) and the row's number, as
+        is done for data outside of memory: the same rows wherever and in how many parts it runs.
 
     Attributes
     ----------
@@ -75,26 +81,38 @@ class LPROS(BaseResampler):
     array([0, 1, 2, 3, 4, 5, 6, 5, 6])
     """
 
-    def __init__(self, *, percent: float = 25, random_state: Any = None) -> None:
+    def __init__(
+        self,
+        *,
+        percent: float = 25,
+        random_state: Any = None,
+        seeding: Literal["generator", "hash"] = "generator",
+    ) -> None:
         self.percent = percent
         self.random_state = random_state
+        self.seeding = seeding
 
     def _check_parameters(self) -> None:
         check_percent(self.percent, caller="LPROS")
+        _check_seeding(self.seeding, self.random_state, caller="LPROS")
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
         n_rows = Y.shape[0]
-        bags = _bags(Y)
+        by_hash = self.seeding == "hash"
+        bags, hashes = _bags_by_hash(Y, self.random_state) if by_hash else (_bags(Y), None)
         small = bags.sizes * len(bags.sizes) < n_rows
         is_open = np.flatnonzero(small)
         # Largest first; labelsets are numbered in the order of their first rows.
         is_open = is_open[np.lexsort((is_open, -bags.sizes[is_open]))]
         capacity = _ceil_mean(n_rows, bags) - bags.sizes[is_open]
         shares = share_out(rows_in_percent(self.percent, n_rows), capacity)
-        drawn = self._generator().random(int(shares.sum()))
         sizes = np.repeat(bags.sizes[is_open], shares)
-        places = np.repeat(bags.starts[is_open], shares) + (drawn * sizes).astype(np.int64)
-        clones = bags.rows[places]
+        if hashes is not None:
+            places = _places_by_hash(self.random_state, hashes[is_open], shares) % sizes
+        else:
+            drawn = self._generator().random(int(shares.sum()))
+            places = (drawn * sizes).astype(np.int64)
+        clones = bags.rows[np.repeat(bags.starts[is_open], shares) + places]
         rows = np.concatenate([np.arange(n_rows), clones])
         return Resampled(rows, take_labels(Y, rows))
 
@@ -112,6 +130,9 @@ class LPRUS(BaseResampler):
         frequent labelsets have reached the mean before.
     random_state : int, Generator, RandomState or None
         Where the draws come from; the same number gives the same rows.
+    seeding : {"generator", "hash"}
+        ``"hash"`` draws by the MD5 hash of `random_state` (then an int) and the row's number, as
+        is done for data outside of memory: the same rows wherever and in how many parts it runs.
 
     Attributes
     ----------
@@ -156,24 +177,36 @@ class LPRUS(BaseResampler):
     array([1, 3, 4, 5, 6])
     """
 
-    def __init__(self, *, percent: float = 25, random_state: Any = None) -> None:
+    def __init__(
+        self,
+        *,
+        percent: float = 25,
+        random_state: Any = None,
+        seeding: Literal["generator", "hash"] = "generator",
+    ) -> None:
         self.percent = percent
         self.random_state = random_state
+        self.seeding = seeding
 
     def _check_parameters(self) -> None:
         check_percent(self.percent, caller="LPRUS", maximum=100)
+        _check_seeding(self.seeding, self.random_state, caller="LPRUS")
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
         n_rows = Y.shape[0]
-        bags = _bags(Y)
+        by_hash = self.seeding == "hash"
+        bags = _bags_by_hash(Y, self.random_state)[0] if by_hash else _bags(Y)
         is_open = np.flatnonzero(bags.sizes * len(bags.sizes) > n_rows)
         is_open = is_open[np.lexsort((is_open, bags.sizes[is_open]))]
         capacity = bags.sizes[is_open] - _floor_mean(n_rows, bags)
         shares = share_out(rows_in_percent(self.percent, n_rows), capacity)
-        drawn = self._generator().random(int(shares.sum()))
         keep = np.ones(n_rows, bool)
         starts, sizes = bags.starts[is_open], bags.sizes[is_open]
-        kernels.drop_from_bags(bags.rows, starts, sizes, shares, drawn, keep)
+        if by_hash:
+            keep[bags.rows[np.repeat(starts, shares) + _turns(shares)]] = False
+        else:
+            drawn = self._generator().random(int(shares.sum()))
+            kernels.drop_from_bags(bags.rows, starts, sizes, shares, drawn, keep)
         rows = np.flatnonzero(keep)
         return Resampled(rows, take_labels(Y, rows))
 
@@ -200,6 +233,45 @@ def _bags(Y: sparse.csr_array) -> Bags:
     starts = np.cumsum(sizes) - sizes
     kernels.group_by_number(numbers, starts.copy(), rows)
     return Bags(rows, starts, sizes)
+
+
+def _check_seeding(seeding: Any, random_state: Any, *, caller: str) -> None:
+    check_choice(seeding, ("generator", "hash"), name="seeding", caller=caller)
+    is_int = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    if seeding == "hash" and not is_int:
+        raise ParameterError(
+            f"The 'random_state' parameter of {caller} must be an int with seeding='hash'. "
+            f"Got {random_state!r} instead."
+        )
+
+
+def _bags_by_hash(Y: sparse.csr_array, seed: int) -> tuple[Bags, Array]:
+    """Sort the rows of each bag by their hashes, and the bags by those of their first rows."""
+    bags = _bags(Y)
+    names = (f"{seed}:{row}" for row in range(Y.shape[0]))
+    hashes = np.array([_md5(name) for name in names], dtype="S32")
+    numbers = np.repeat(np.arange(len(bags.sizes)), bags.sizes)
+    rows = bags.rows[np.lexsort((hashes[bags.rows], numbers))]
+    firsts = hashes[rows[bags.starts]]
+    order = np.argsort(firsts)
+    return Bags(rows, bags.starts[order], bags.sizes[order]), firsts[order]
+
+
+def _places_by_hash(seed: int, hashes: Array, shares: Array) -> Array:
+    """Draw a large number for every clone of every bag."""
+    names = (f"{seed}:{bag.decode()}:" for bag in np.repeat(hashes, shares))
+    turns = zip(names, _turns(shares), strict=True)
+    return np.array([int(_md5(f"{name}{turn}")[:15], 16) for name, turn in turns], np.int64)
+
+
+def _turns(shares: Array) -> Array:
+    """Count from 0 for every bag: shares 2 and 3 give 0, 1, 0, 1, 2."""
+    ends = np.cumsum(shares)
+    return np.arange(int(shares.sum())) - np.repeat(ends - shares, shares)
+
+
+def _md5(text: str) -> str:
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
 def _ceil_mean(n_rows: int, bags: Bags) -> int:
