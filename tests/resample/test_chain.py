@@ -77,6 +77,22 @@ def test_all_methods_side_by_side(data):
     assert by_name["none"]["cvir"] == characterize(data).cvir
 
 
+def test_parameters_that_no_method_has_are_refused_in_a_comparison(data):
+    message = "No method of mlenn, mltl has a parameter 'treshold'. Known are: .*threshold"
+    with pytest.raises(ScumbleError, match=message):
+        compare_methods(data, ["mlenn", "mltl"], treshold=0.5)
+    with pytest.raises(ScumbleError, match="There is no resampler 'mlsmot'"):
+        compare_methods(data, ["mlsmot"])
+
+
+def test_a_parameter_that_suits_some_methods_does_not_stop_the_others(data):
+    _, lpros, lprus = compare_methods(data, ["lpros", "lprus"], percent=150, random_state=0)
+
+    expected = len(run_chain(data, make_chain("lpros", percent=150, random_state=0)))
+    assert lpros["n_instances"] == expected > 60
+    assert "'percent' parameter of LPRUS must be a number in [0, 100]" in lprus["error"]
+
+
 def test_a_method_that_fails_says_why(data):
     X = data.X.copy()
     X[3, 1] = math.nan

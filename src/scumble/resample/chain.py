@@ -12,6 +12,8 @@ from scumble.data import MultilabelDataset
 from scumble.measures.summary import characterize
 from scumble.resample.base import BaseResampler
 
+#: Parameters that any chain takes, whether its methods need them or not.
+SHARED = {"random_state", "n_jobs"}
 MEASURES = ("n_instances", "mean_ir", "max_ir", "cvir", "scumble")
 
 
@@ -45,11 +47,10 @@ def make_chain(methods: str, **parameters: Any) -> list[BaseResampler]:
     chain = [_make(name.strip()) for name in methods.split("+")]
     for name, value in parameters.items():
         owners = [step for step in chain if name in step.get_params(deep=False)]
-        if not owners and value is not None and name not in ("random_state", "n_jobs"):
-            known = sorted({key for step in chain for key in step.get_params(deep=False)})
+        if not owners and value is not None and name not in SHARED:
             raise ParameterError(
                 f"No method of {methods!r} has a parameter {name!r}. "
-                f"Known are: {', '.join(known) or 'none'}."
+                f"Known are: {', '.join(sorted(_known(methods))) or 'none'}."
             )
         for step in owners if value is not None else ():
             step.set_params(**{name: value})
@@ -98,7 +99,7 @@ def compare_methods(
     methods : sequence of str, optional
         Names or chains of names, see `make_chain`; by default all resamplers there are.
     **parameters : object
-        Given to every method that has them.
+        Given to every method that has them. One that no method has is refused.
 
     Returns
     -------
@@ -119,14 +120,15 @@ def compare_methods(
     mlros 4 0.029
     """
     names = list(registered("resampler")) if methods is None else list(methods)
+    _refuse_unknown(names, parameters)
     return [_row("none", data, [], 0.0), *(_try(data, name, parameters) for name in names)]
 
 
 def _try(data: MultilabelDataset, name: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Run one method; a method that cannot treat the data says why."""
-    chain = make_chain(name, **_fitting(name, parameters))
+    """Run one method; one that cannot treat the data, or refuses a parameter, says why."""
     started = time.perf_counter()
     try:
+        chain = make_chain(name, **_fitting(name, parameters))
         after = run_chain(data, chain)
     except ScumbleError as error:
         return {"method": name, "error": str(error)}
@@ -160,9 +162,22 @@ def _make(name: str) -> BaseResampler:
 
 def _fitting(methods: str, parameters: dict[str, Any]) -> dict[str, Any]:
     """Keep the parameters that one of the methods has."""
+    known = _known(methods)
+    return {name: value for name, value in parameters.items() if name in known}
+
+
+def _known(methods: str) -> set[str]:
+    """List the parameters that the methods of a chain have."""
     steps = [_make(name.strip()) for name in methods.split("+")]
-    return {
-        name: value
-        for name, value in parameters.items()
-        if any(name in step.get_params(deep=False) for step in steps)
-    }
+    return {key for step in steps for key in step.get_params(deep=False)}
+
+
+def _refuse_unknown(methods: Sequence[str], parameters: dict[str, Any]) -> None:
+    """Refuse names of methods there are not, and parameters that none of the methods has."""
+    known = set[str]().union(*map(_known, methods))
+    for name in parameters:
+        if name not in known | SHARED:
+            raise ParameterError(
+                f"No method of {', '.join(methods)} has a parameter {name!r}. "
+                f"Known are: {', '.join(sorted(known)) or 'none'}."
+            )
