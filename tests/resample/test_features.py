@@ -113,13 +113,14 @@ def test_declared_values_count_even_if_unseen():
         (np.array([True, False, False]), {0: 0}),
         (["b", "c"], {1: 0, 2: 0}),
         ({"c": 3, 0: 2}, {0: 2, 2: 3}),
+        ({"c", "a"}, {0: 0, 2: 0}),
     ],
 )
 def test_ways_to_name_categorical_columns(spec, expected):
     assert resolve_categorical(spec, 3, ["a", "b", "c"], caller="test") == expected
 
 
-@pytest.mark.parametrize("spec", [[3], ["d"], [1.5], 7, {"a": 2.5}, [True, False]])
+@pytest.mark.parametrize("spec", [[3], ["d"], [1.5], 7, {"a": 2.5}, [True, False], np.array(1)])
 def test_columns_that_are_not_there(spec):
     with pytest.raises(ScumbleError, match="'categorical_features'"):
         resolve_categorical(spec, 3, ["a", "b", "c"], caller="test")
@@ -172,3 +173,11 @@ def test_codes_too_large_for_a_table_are_refused():
 
     with pytest.raises(ScumbleError, match=r"column 0 of X holds 2000000000\. Expected codes 0, 1"):
         read_features(X, [0], caller="test")
+
+
+def test_categorical_columns_by_an_index_or_a_mask_of_pandas():
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame({"a": [0.5, 1.5], "b": [0, 1], "c": [1, 0]})
+
+    for spec in (X.columns[1:], X.dtypes == "int64"):
+        assert read_features(X, spec, caller="test").n_values.tolist() == [0, 2, 2]

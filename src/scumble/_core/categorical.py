@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -56,7 +56,8 @@ def resolve_categorical(
                     f"{count!r}. Expected its number of values, an int in [0, inf)."
                 )
         return {column: int(found[column]) for column in sorted(found)}
-    if isinstance(spec, str) or not isinstance(spec, Sequence | np.ndarray):
+    is_column = len(getattr(spec, "shape", ())) == 1  # an array, an index or a series
+    if isinstance(spec, str) or not (is_column or isinstance(spec, Sequence | Set)):
         raise ParameterError(
             f"The 'categorical_features' parameter of {caller} must be None, column numbers, "
             f"column names, a boolean mask or a mapping. Got {spec!r} instead."
