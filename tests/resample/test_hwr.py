@@ -67,6 +67,18 @@ def test_the_resampler_given_is_left_alone():
     assert second.random_state == 1
 
 
+def test_a_generator_goes_on_from_run_to_run():
+    ours, theirs = np.random.default_rng(5), np.random.default_rng(5)
+    between = REMEDIAL().fit_resample(*problem())
+    sampler = RemedialHwR(LPROS(random_state=ours))
+
+    found = [sampler.fit_resample(*problem())[0] for _ in range(2)]
+    expected = [LPROS(random_state=theirs).fit_resample(*between)[0] for _ in range(2)]
+
+    np.testing.assert_array_equal(found, expected)
+    assert not np.array_equal(*found)
+
+
 def test_data_sets_tell_their_nominal_columns():
     X, Y = problem()
     features = [Feature("a"), Feature("b"), Feature("c", "nominal", ("x", "y", "z"))]

@@ -107,8 +107,10 @@ class RemedialHwR(BaseResampler):
     def _second(self) -> BaseResampler:
         """Make the resampler that runs after REMEDIAL."""
         second = MLSMOTE() if self.resampler is None else clone(self.resampler)
-        if self.random_state is not None and "random_state" in second.get_params(deep=False):
-            second.set_params(random_state=self.random_state)
+        if "random_state" in second.get_params(deep=False):
+            # Cloning copies a generator, which would then give the same draws each time.
+            own = getattr(self.resampler, "random_state", None)
+            second.set_params(random_state=own if self.random_state is None else self.random_state)
         return second
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
