@@ -473,7 +473,7 @@ def test_what_has_no_address_is_not_fetched():
 
 
 def test_the_embedded_set_is_loaded_by_name():
-    with pytest.raises(DataError, match="scumble convert debtags debtags.arff"):
+    with pytest.raises(DataError, match=r"scumble convert debtags debtags\.arff"):
         shelf.locate("debtags")
     assert shelf.load("debtags").n_labels == shelf.find("debtags").measures["labels"]
     with pytest.raises(ParameterError, match="no parts, no options"):
