@@ -102,7 +102,7 @@ def test_an_index_out_of_range_is_refused_before_any_kernel_reads_it(index):
         (pd.DataFrame({"war": [0, None]}), r"row 1, column 'war' is missing"),
         (pl.DataFrame({"war": [1, None]}), r"row 1, column 'war' is missing"),
         (pd.DataFrame({"war": ["yes", "no"]}), r"column 'war' holds 'yes'"),
-        (pd.DataFrame([[0, 1]], columns=["a", "a"]), r"two label columns are called 'a'"),
+        (pd.DataFrame([[0, 1]], columns=["a", "a"]), r"two label columns of Y have the same name"),
         ([[1, 2], [0, 1]], r"row 0, column 1 holds 2.*label lists"),
         ([["a"], ["b", 3]], r"row 1 of the label lists holds 3"),
         ([[0], [-1, 2]], r"holds -1"),

@@ -287,10 +287,9 @@ def _from_frame(Y: Any, caller: str) -> tuple[sparse.csr_array, tuple[str, ...]]
             f"{caller}: Y must be an array, a sparse matrix, a DataFrame or a list of label "
             f"lists. Got {type(Y).__name__} instead."
         ) from None
+    except nw.exceptions.DuplicateError:
+        raise LabelError(f"{caller}: two label columns of Y have the same name.") from None
     names = tuple(str(name) for name in frame.columns)
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise LabelError(f"{caller}: two label columns are called {twice!r}. Names must be unique.")
     columns = [_frame_column(frame.get_column(name), str(name), caller) for name in frame.columns]
     present = np.column_stack(columns) if columns else np.zeros((len(frame), 0), bool)
     return sparse.csr_array(present), names
