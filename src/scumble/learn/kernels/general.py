@@ -141,6 +141,8 @@ def grow_general(
     left = np.zeros(n_classes, np.float64)
     right = np.zeros(n_classes, np.float64)
     stored = np.zeros(n_classes, np.float64)
+    left_terms = np.zeros(n_classes, np.float64)
+    right_terms = np.zeros(n_classes, np.float64)
     tot = np.empty(n_classes, np.float64)
     classes = np.empty(n_classes, np.int64)
     buffer = np.empty(1, np.uint64)
@@ -177,12 +179,20 @@ def grow_general(
             at = k - list_low
             default = columns.defaults[column]
             v = columns.n_values[column]
-            if v == 0:
+            if v == 0 and n_classes == 2:
+                gain, ratio, low_code, high_code = _two_class_split(
+                    entries, list_start[k], list_stop[k], default, columns.begins[column],
+                    columns.values, y, weight_of, n_rows, tot[0], tot[1], total, min_objects, mdl,
+                    counted, whole, table,
+                )  # fmt: skip
+                cut_codes[at, 0] = low_code
+                cut_codes[at, 1] = high_code
+            elif v == 0:
                 gain, ratio, low_code, high_code = _numeric_split(
                     entries, list_start[k], list_stop[k], default, columns.begins[column],
                     columns.values, y, weight_of, n_rows, tot, total, classes, n_present, n_classes,
                     min_objects, mdl, counted, whole, table,
-                    left, right, stored,
+                    left, right, stored, left_terms, right_terms,
                 )  # fmt: skip
                 cut_codes[at, 0] = low_code
                 cut_codes[at, 1] = high_code
@@ -503,9 +513,134 @@ def _xlx(x, whole, table):
 
 
 @kernel
+def _between(x, table):
+    """Interpolate x ln x between whole numbers: never too small, by at most 1 / 8x too large."""
+    low = U(x)
+    return table[low] + (x - low) * (table[low + U(1)] - table[low])
+
+
+@kernel
+def _two_class_split(
+    entries, start, stop, default, begin, values, y, weight_of, n_rows, zeros, ones, total,
+    min_objects, mdl, counted, whole, table,
+):  # fmt: skip
+    """Do what `_numeric_split` does for two classes, with few logarithms.
+
+    The score of a cut is bounded by interpolation first; logarithms are taken only where it
+    could be the best.
+    """
+    known_stop = stop
+    while known_stop > start and entries[U(known_stop - 1)] >> _CODE == U(MISSING):
+        known_stop -= 1
+    for at in range(known_stop, stop):
+        row = entries[U(at)] & _LOW
+        if y[row]:
+            ones -= weight_of[row]
+        else:
+            zeros -= weight_of[row]
+    n_block = n_rows - (stop - start)
+    known = zeros + ones
+    least = 0.1 * known / 2
+    if least - min_objects < TINY:
+        least = min_objects
+    elif least - 25.0 > TINY:
+        least = 25.0
+    n_counted = known if counted else float(known_stop - start + n_block)
+    if 2.0 * least - n_counted > TINY:
+        return -1.0, 0.0, -1, -1
+    block_zeros, block_ones = zeros, ones
+    if n_block > 0:
+        for at in range(start, known_stop):
+            row = entries[U(at)] & _LOW
+            if y[row]:
+                block_ones -= weight_of[row]
+            else:
+                block_zeros -= weight_of[row]
+
+    before = _xlx(known, whole, table) - _xlx(zeros, whole, table) - _xlx(ones, whole, table)
+    tolerance = TINY * LN2 * total
+    best = 0.0
+    best_low, best_high, best_left = -1, -1, 0.0
+    n_cuts = 0
+    left_zeros, left_ones = 0.0, 0.0
+    block_waits = n_block > 0
+    last = -1
+    at = start
+    while at < known_stop or block_waits:
+        block_now = block_waits and (at == known_stop or entries[U(at)] >> _CODE > U(default))
+        code = default if block_now else np.int64(entries[U(at)] >> _CODE)
+        if code != last:
+            left = left_zeros + left_ones
+            right = known - left
+            if (
+                last >= 0
+                and least - left < TINY
+                and least - right < TINY
+                and values[U(begin + last)] + GAP < values[U(begin + code)]
+            ):
+                n_cuts += 1
+                right_zeros = max(zeros - left_zeros, 0.0)
+                right_ones = max(ones - left_ones, 0.0)
+                bound = (
+                    before
+                    + _between(left_zeros, table)
+                    + _between(left_ones, table)
+                    + _between(right_zeros, table)
+                    + _between(right_ones, table)
+                    - _between(left, table)
+                    - _between(right, table)
+                    + 0.125 / max(left - 1.0, 0.25)
+                    + 0.125 / max(right - 1.0, 0.25)
+                )
+                if bound - best > tolerance:
+                    saved = (
+                        before
+                        + _xlx(left_zeros, whole, table)
+                        + _xlx(left_ones, whole, table)
+                        + _xlx(right_zeros, whole, table)
+                        + _xlx(right_ones, whole, table)
+                        - _xlx(left, whole, table)
+                        - _xlx(right, whole, table)
+                    )
+                    if saved - best > tolerance:
+                        best = saved
+                        best_low = last
+                        best_high = code
+                        best_left = left
+            last = code
+        if block_now:
+            block_waits = False
+            left_zeros += block_zeros
+            left_ones += block_ones
+            continue
+        row = entries[U(at)] & _LOW
+        weight = weight_of[row]
+        one = weight if y[row] else 0.0
+        left_ones += one
+        left_zeros += weight - one
+        at += 1
+    gain = best / LN2 / total
+    if n_cuts == 0:
+        return -1.0, 0.0, -1, -1
+    if mdl:
+        gain -= math.log2(n_cuts) / total
+    if gain < TINY:
+        return -1.0, 0.0, -1, -1
+    info = (
+        _xlx(total, whole, table)
+        - _xlx(best_left, whole, table)
+        - _xlx(known - best_left, whole, table)
+        - _xlx(total - known, whole, table)
+    ) / LN2
+    ratio = 0.0 if abs(info) < TINY else gain / (info / total)
+    return gain, ratio, best_low, best_high
+
+
+@kernel
 def _numeric_split(
     entries, start, stop, default, begin, values, y, weight_of, n_rows, tot, total, classes,
     n_present, n_classes, min_objects, mdl, counted, whole, table, left, right, stored,
+    left_terms, right_terms,
 ):  # fmt: skip
     """Find the best cut of a numeric column: gain (-1 if none), ratio and the codes beside it."""
     known_stop = stop
@@ -543,7 +678,9 @@ def _numeric_split(
     right_sum = 0.0
     for k in range(n_present):
         c = classes[k]
-        right_sum += _xlx(right[c], whole, table)
+        left_terms[c] = 0.0
+        right_terms[c] = _xlx(right[c], whole, table)
+        right_sum += right_terms[c]
     before = _xlx(known, whole, table) - right_sum
     left_weight = 0.0
     right_weight = known
@@ -587,20 +724,24 @@ def _numeric_split(
                 right[c] -= stored[c]
                 left_weight += stored[c]
                 right_weight -= stored[c]
-                left_sum += _xlx(left[c], whole, table)
-                right_sum += _xlx(right[c], whole, table)
+                left_terms[c] = _xlx(left[c], whole, table)
+                right_terms[c] = _xlx(right[c], whole, table)
+                left_sum += left_terms[c]
+                right_sum += right_terms[c]
             continue
         row = entries[U(at)] & _LOW
         c = y[row]
         weight = weight_of[row]
-        left_sum -= _xlx(left[c], whole, table)
-        right_sum -= _xlx(right[c], whole, table)
         left[c] += weight
         right[c] -= weight
         left_weight += weight
         right_weight -= weight
-        left_sum += _xlx(left[c], whole, table)
-        right_sum += _xlx(right[c], whole, table)
+        term = _xlx(left[c], whole, table)
+        left_sum += term - left_terms[c]
+        left_terms[c] = term
+        term = _xlx(right[c], whole, table)
+        right_sum += term - right_terms[c]
+        right_terms[c] = term
         at += 1
     if n_cuts == 0:
         return -1.0, 0.0, -1, -1

@@ -70,3 +70,14 @@ def _find(indices, low, high, wanted):
         else:
             high = half
     return low
+
+
+@kernel
+def spread_stored(rows, row, buffer, on):
+    """Write the stored cells of a row (or zeros again) into a buffer: CSR and extra columns."""
+    if not rows.is_dense:
+        for at in range(rows.indptr[U(row)], rows.indptr[U(row) + U(1)]):
+            buffer[U(rows.indices[U(at)])] = rows.data[U(at)] if on else 0.0
+    if len(rows.extra_indptr) > 1:
+        for at in range(rows.extra_indptr[U(row)], rows.extra_indptr[U(row) + U(1)]):
+            buffer[U(rows.n_features + rows.extra_indices[U(at)])] = 1.0 if on else 0.0

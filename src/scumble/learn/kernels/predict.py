@@ -9,20 +9,7 @@ import numpy as np
 from scumble._core.jit import kernel
 from scumble.learn.kernels.arithmetic import U
 from scumble.learn.kernels.growable import room_for
-
-
-@kernel
-def spread_row(rows, row, buffer, on):
-    """Write a sparse row (or its zeros again) into a dense buffer, extra columns last."""
-    if not rows.is_dense:
-        for at in range(rows.indptr[row], rows.indptr[row + 1]):
-            buffer[U(rows.indices[U(at)])] = rows.data[U(at)] if on else 0.0
-    elif on:
-        for column in range(rows.n_features):
-            buffer[U(column)] = rows.dense[U(row), U(column)]
-    if len(rows.extra_indptr) > 1:
-        for at in range(rows.extra_indptr[row], rows.extra_indptr[row + 1]):
-            buffer[U(rows.n_features + rows.extra_indices[U(at)])] = 1.0 if on else 0.0
+from scumble.learn.kernels.layout import spread_stored
 
 
 @kernel
@@ -39,7 +26,10 @@ def predict_rows(
     nodes = np.empty(64, np.int64)
     parts = np.empty(64, np.float64)
     for row in range(start, stop):
-        spread_row(rows, row, buffer, True)
+        if rows.is_dense:
+            for column in range(rows.n_features):
+                buffer[U(column)] = rows.dense[U(row), U(column)]
+        spread_stored(rows, row, buffer, True)
         at = 0
         for t in range(len(roots)):
             node = np.int64(roots[t])
@@ -66,7 +56,7 @@ def predict_rows(
                     probabilities, n_classes[t], out[row], at, nodes, parts,
                 )  # fmt: skip
             at += n_classes[t]
-        spread_row(rows, row, buffer, False)
+        spread_stored(rows, row, buffer, False)
 
 
 @kernel

@@ -17,6 +17,7 @@ from scumble.learn.kernels.arithmetic import U
 
 MISSING = 0x7FFFFFFE
 NO_DEFAULT = 0x7FFFFFFF
+TILE = 8
 GAP = 1e-5  # values must differ by more than this to be cut apart
 _SIGN = np.uint64(1 << 63)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -30,20 +31,26 @@ _CLOSE = np.uint64(32)
 def sort_dense(X, n_values, start, stop, entries, values, begins, ends, defaults, n_codes):
     """Prepare columns start..stop of a dense matrix; column c owns n entries and n values."""
     n = X.shape[0]
+    tile = np.empty((TILE, n), np.float64)
     numbers = np.empty(n, np.float64)
     rows = np.empty(n, np.uint64)
     keys = np.empty((4, n), np.uint64)
     for column in range(start, stop):
         at = column * n
+        turn = (column - start) % TILE
+        if turn == 0:
+            for row in range(n):  # several columns at a time: they share the row's cache lines
+                for other in range(min(TILE, stop - column)):
+                    tile[U(other), U(row)] = X[U(row), U(column + other)]
         if n_values[column] > 0:
             for row in range(n):
-                numbers[row] = X[row, column]
+                numbers[row] = tile[turn, row]
             _store_nominal(numbers, n_values[column], column, at, entries, begins, ends, defaults)
             n_codes[column] = n_values[column]
             continue
         k = 0
         for row in range(n):
-            value = X[row, column]
+            value = tile[U(turn), U(row)]
             numbers[U(k)] = value
             rows[U(k)] = U(row)
             k += value != 0.0

@@ -13,8 +13,7 @@ import numpy as np
 from scumble._core.jit import kernel
 from scumble.learn.kernels.arithmetic import TINY, U, added_errors
 from scumble.learn.kernels.growable import room_for_rows
-from scumble.learn.kernels.layout import value_at
-from scumble.learn.kernels.predict import spread_row
+from scumble.learn.kernels.layout import spread_stored
 
 NODE, NEXT = range(2)
 END = np.uint32(0xFFFFFFFF)
@@ -67,7 +66,10 @@ def _leaves_below(feature, first, width, top, leaves, waiting):
 def _next_node(rows, n_values, row, node, feature, cut, first, buffer):
     """Follow a row one step down."""
     column = U(feature[U(node)])
-    value = value_at(rows, row, np.int64(column)) if rows.is_dense else buffer[column]
+    if rows.is_dense and column < U(rows.n_features):
+        value = rows.dense[U(row), column]
+    else:
+        value = buffer[column]
     if n_values[column] > 0:
         return first[U(node)] + np.int64(value)
     return first[U(node)] + (0 if value <= cut[U(node)] else 1)
@@ -103,6 +105,7 @@ def prune_known(
                 last = members[U(i)]
             after[U(last)] = END
             tail[node] = last
+    has_stored = not rows.is_dense or len(rows.extra_indptr) > 1
     buffer = np.zeros(len(n_values), np.float64)
     errors = np.zeros(n_nodes, np.float64)
     more = np.zeros((n_nodes, n_classes), np.float64)
@@ -151,15 +154,15 @@ def prune_known(
                 for s in range(n_sources):
                     row = head[sources[s]]
                     while row != END and as_branch <= enough:
-                        if not rows.is_dense:
-                            spread_row(rows, row, buffer, True)
+                        if has_stored:
+                            spread_stored(rows, row, buffer, True)
                         goal = np.int64(largest)
                         while feature[U(goal)] >= 0:
                             goal = _next_node(
                                 rows, n_values, row, goal, feature, cut, first, buffer
                             )
-                        if not rows.is_dense:
-                            spread_row(rows, row, buffer, False)
+                        if has_stored:
+                            spread_stored(rows, row, buffer, False)
                         if changed[U(goal)] != 2:
                             changed[U(goal)] = 2
                             goals[U(n_goals)] = goal
@@ -167,7 +170,7 @@ def prune_known(
                         more[U(goal), U(y[U(row)])] += 1.0 if single else weights[U(row)]
                         row = after[U(row)]
                         n_sent += 1
-                        if n_sent & 7 == 0:
+                        if n_sent & 3 == 0:
                             as_branch = _more_errors(
                                 counts, more, goals, n_goals, errors, largest, confidence, z
                             )
@@ -205,8 +208,8 @@ def prune_known(
                     while row != END:
                         following = after[U(row)]
                         weight = 1.0 if single else weights[U(row)]
-                        if not rows.is_dense:
-                            spread_row(rows, row, buffer, True)
+                        if has_stored:
+                            spread_stored(rows, row, buffer, True)
                         goal = np.int64(largest)
                         while True:
                             counts[U(goal), U(y[U(row)])] += weight
@@ -217,8 +220,8 @@ def prune_known(
                             goal = _next_node(
                                 rows, n_values, row, goal, feature, cut, first, buffer
                             )
-                        if not rows.is_dense:
-                            spread_row(rows, row, buffer, False)
+                        if has_stored:
+                            spread_stored(rows, row, buffer, False)
                         if head[goal] == END:
                             head[goal] = row
                         else:
