@@ -8,6 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from scumble.cli.inputs import FormatOption, Input, JsonOption, LabelsOption, load
+from scumble.cli.scale import (
+    Choice,
+    EngineOption,
+    InstanceColumnOption,
+    LabelColumnOption,
+    MemoryOption,
+    SparkOption,
+    open_scan,
+)
 
 SORTS = ("order", "name", "count", "irlbl", "scumble")
 
@@ -25,14 +34,29 @@ def add_to(app: typer.Typer) -> None:
 
 
 def summary(
-    data: Input, format: FormatOption = None, labels: LabelsOption = None, json: JsonOption = False
+    data: Input,
+    format: FormatOption = None,
+    labels: LabelsOption = None,
+    label_column: LabelColumnOption = None,
+    instance_column: InstanceColumnOption = None,
+    engine: EngineOption = None,
+    memory: MemoryOption = None,
+    spark: SparkOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Sizes, imbalance and concurrence of a data set."""
-    from scumble.cli.console import show, show_json, width
+    from scumble._core.progress import show_progress
+    from scumble.cli.console import ProgressBar, show, show_json, width
     from scumble.measures import characterize
     from scumble.report.terminal import render_summary
 
-    numbers = characterize(load(data, format=format, labels=labels)).to_dict()
+    choice = Choice(engine, memory, label_column, instance_column, spark)
+    found = open_scan(data, choice, format=format)
+    if found is not None:
+        with found, show_progress(ProgressBar()):
+            numbers = characterize(found).to_dict()
+    else:
+        numbers = characterize(load(data, format=format, labels=labels)).to_dict()
     if json:
         show_json(numbers)
     else:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, cast
 
 import typer
 
+from scumble.cli import scale
 from scumble.cli.inputs import FormatOption, Input, JsonOption, LabelsOption, load
 
 
@@ -34,17 +35,29 @@ def remedial(
     format: FormatOption = None,
     labels: LabelsOption = None,
     to: Annotated[str | None, typer.Option(help="Format of OUT; by default its suffix.")] = None,
+    label_column: scale.LabelColumnOption = None,
+    instance_column: scale.InstanceColumnOption = None,
+    engine: scale.EngineOption = None,
+    memory: scale.MemoryOption = None,
+    spark: scale.SparkOption = None,
     json: JsonOption = False,
 ) -> None:
     """Decouple rare labels from frequent ones, and show before and after."""
-    from scumble.cli.console import show, show_json, width
+    from scumble._core.progress import show_progress
+    from scumble.cli.console import ProgressBar, show, show_json, width
     from scumble.data import write
     from scumble.report import apply_remedial, render_treatment
 
     side = cast(Literal["clone", "keep"], one_sided)
-    before = load(data, format=format, labels=labels)
-    after, result = apply_remedial(before, passes=passes, one_sided=side)
-    write(after, out, format=to)
+    choice = scale.Choice(engine, memory, label_column, instance_column, spark)
+    found = scale.open_scan(data, choice, format=format)
+    if found is not None:
+        with found, show_progress(ProgressBar()):
+            result = scale.remedial(found, out, passes=passes, one_sided=side)
+    else:
+        before = load(data, format=format, labels=labels)
+        after, result = apply_remedial(before, passes=passes, one_sided=side)
+        write(after, out, format=to)
     if json:
         show_json(result)
     else:

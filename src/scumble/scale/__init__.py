@@ -5,7 +5,7 @@ from __future__ import annotations
 from scumble.scale.engines import DuckDBEngine, Engine, SparkEngine
 from scumble.scale.output import Output
 from scumble.scale.relations import InstanceScores, LabelsetRelation
-from scumble.scale.scan import Scan, scan
+from scumble.scale.scanning import Scan, scan
 
 __all__ = [
     "DuckDBEngine",

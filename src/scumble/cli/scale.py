@@ -1,0 +1,144 @@
+"""Files too large for memory, on the command line."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from scumble._core.errors import ScumbleWarning
+
+if TYPE_CHECKING:
+    from scumble.scale import Scan
+
+EngineOption = Annotated[
+    str | None,
+    typer.Option(
+        help="For files larger than memory: 'duckdb' on this machine or 'spark' on a cluster."
+    ),
+]
+MemoryOption = Annotated[
+    str | None, typer.Option(help="How much DuckDB may hold in memory, such as 2GB.")
+]
+LabelColumnOption = Annotated[
+    str | None, typer.Option(help="With --engine: the column with labels, or lists of them.")
+]
+InstanceColumnOption = Annotated[
+    str | None, typer.Option(help="With --engine: the column that names the instance.")
+]
+SparkOption = Annotated[
+    str | None,
+    typer.Option(help="With --engine spark: the address of a master or a Spark Connect server."),
+]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the user said about large files."""
+
+    engine: str | None = None
+    memory: str | None = None
+    label_column: str | None = None
+    instance_column: str | None = None
+    spark: str | None = None
+
+
+def open_scan(name: str, choice: Choice, *, format: str | None = None) -> Scan | None:
+    """Open files with an engine if the user asks for it, or if they do not fit into memory.
+
+    Parameters
+    ----------
+    name : str
+        What the user typed: files, a folder, a glob, an object-store path.
+    choice : Choice
+        What else the user typed.
+    format : str, optional
+        Form of the files.
+
+    Returns
+    -------
+    Scan or None
+        None where `scumble.read` is the better way.
+    """
+    engine = choice.engine
+    if engine is None:
+        engine = _engine_of_itself(name, choice, format)
+    if engine is None:
+        return None
+    from scumble.scale import scan
+
+    return scan(
+        name,
+        format=format,
+        engine=engine,
+        memory=choice.memory,
+        label_column=choice.label_column,
+        instance_column=choice.instance_column,
+        spark=choice.spark,
+    )
+
+
+def remedial(
+    scan: Scan, out: str, *, passes: int, one_sided: Literal["clone", "keep"]
+) -> dict[str, Any]:
+    """Decouple files into a folder, and report as `scumble.report.apply_remedial` does.
+
+    Parameters
+    ----------
+    scan : Scan
+        The files.
+    out : str
+        The folder to write.
+    passes, one_sided
+        See `scumble.resample.REMEDIAL`.
+
+    Returns
+    -------
+    dict
+        ``before``, ``after``, ``steps`` and ``passes``. Ready for JSON.
+    """
+    from scumble.measures import characterize
+    from scumble.resample import REMEDIAL
+
+    method = REMEDIAL(passes=passes, one_sided=one_sided)
+    method._check_parameters()
+    before = characterize(scan).to_dict()
+    after = characterize(method.resample(scan, out)).to_dict()
+    met = [
+        {"n_above_mean": p.n_above_mean, "n_one_sided": p.n_one_sided, "n_added": p.n_added}
+        for p in method.passes_
+    ]
+    return {"before": before, "after": after, "steps": [after], "passes": met}
+
+
+def _engine_of_itself(name: str, choice: Choice, format: str | None) -> str | None:
+    """Choose an engine where the user named none."""
+    asked = any((choice.memory, choice.label_column, choice.instance_column))
+    if choice.spark is not None:
+        return "spark"
+    if asked or _is_many(name):
+        return "duckdb"
+    known = (".parquet", ".pq", ".arrow", ".feather", ".csv", ".tsv")
+    if not name.lower().endswith(known) or not os.path.isfile(name):
+        return None
+    from scumble.scale.memory import bytes_available, bytes_needed
+    from scumble.scale.sources import find_files
+
+    needed, available = bytes_needed(find_files(name)), bytes_available()
+    if needed <= available:
+        return None
+    warnings.warn(
+        f"{name} needs about {needed / 2**30:.1f} GiB of memory and {available / 2**30:.1f} GiB "
+        "are free: DuckDB reads it from disk instead (--engine duckdb).",
+        ScumbleWarning,
+        stacklevel=2,
+    )
+    return "duckdb"
+
+
+def _is_many(name: str) -> bool:
+    """Tell globs and object-store paths from a file; a folder is meant only where one says how."""
+    return "://" in name or "*" in name
