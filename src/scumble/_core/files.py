@@ -8,6 +8,7 @@ import gzip
 import io
 import lzma
 import os
+import stat
 import tempfile
 import zlib
 from collections.abc import Iterator
@@ -165,13 +166,18 @@ class Source:
 
     def _check(self) -> None:
         try:
-            is_directory = self.path.is_dir()
-            size = -1 if is_directory else self.path.stat().st_size
+            status = self.path.stat()
         except (OSError, ValueError) as error:
             raise self._os_error(error) from error
-        if is_directory:
+        if stat.S_ISDIR(status.st_mode):
             raise self.error("this is a directory. Expected a file: name one inside it.")
-        if size == 0 and self.path.is_file():
+        if not stat.S_ISREG(status.st_mode):
+            # A pipe can be read once only, and would block for ever when nobody writes to it.
+            raise self.error(
+                "this is a pipe or a device. Expected a file, which is looked at more than once: "
+                "save the content to one first."
+            )
+        if status.st_size == 0:
             raise self.error("the file is empty. Expected a data set.")
 
     def _os_error(self, error: Exception) -> ReadError:
@@ -180,7 +186,7 @@ class Source:
         if isinstance(error, PermissionError):
             return self.error("no permission to read the file. Check its access rights.")
         reason = getattr(error, "strerror", None) or str(error)
-        return self.error(f"the file cannot be read: {reason}.")
+        return self.error(f"the file cannot be read: {reason.rstrip('.')}.")
 
 
 class _Bounded:
@@ -219,7 +225,7 @@ class _Bounded:
         try:
             part = cast(bytes, self._stream.read(size))
         except (EOFError, OSError, lzma.LZMAError, zlib.error, ValueError) as error:
-            if isinstance(error, PermissionError):
+            if isinstance(error, PermissionError) or self._stream is self._raw:
                 raise self._source._os_error(error) from error
             raise self._source.error(
                 f"the compressed file is damaged or cut short ({error}). Fetch it again."
@@ -313,11 +319,9 @@ class Target:
         binary stream
             What is written becomes visible when `commit` is called.
         """
-        final = self.path if path is None else path
         compression = self.compression if path is None else ""
-        with _write_errors(final):
-            if final.is_dir():
-                raise WriteError(f"{final}: this is a directory. Expected a file name.")
+        with _write_errors(self.path if path is None else path):
+            final = _final_place(self.path if path is None else path)
             handle, temporary = tempfile.mkstemp(prefix=f".{final.name}.", dir=final.parent)
             self._pending.append((Path(temporary), final))
             with os.fdopen(handle, "wb") as raw, _compress(raw, compression) as stream:
@@ -327,7 +331,7 @@ class Target:
         """Put all files written so far in their places."""
         for temporary, final in self._pending:
             with _write_errors(final):
-                os.chmod(temporary, 0o666 & ~_umask())
+                os.chmod(temporary, _mode_of(final))
         while self._pending:
             temporary, final = self._pending[0]
             with _write_errors(final):
@@ -399,6 +403,30 @@ def _write_errors(path: Path) -> Iterator[None]:
         else:
             reason = error.strerror or str(error)
         raise WriteError(f"{path}: cannot be written: {reason}. No file was changed.") from error
+
+
+def _final_place(path: Path) -> Path:
+    """Follow links to the file itself, and refuse what a rename would destroy."""
+    try:
+        final = Path(os.path.realpath(path))
+        status = final.stat()
+    except FileNotFoundError:
+        return final
+    except ValueError as error:  # a null byte
+        raise WriteError(f"{path}: cannot be written: {error}. No file was changed.") from error
+    if stat.S_ISDIR(status.st_mode):
+        raise WriteError(f"{path}: this is a directory. Expected a file name.")
+    if not stat.S_ISREG(status.st_mode):
+        raise WriteError(f"{path}: this is a pipe or a device. Expected the name of a file.")
+    return final
+
+
+def _mode_of(final: Path) -> int:
+    """Keep the access rights of a file that is replaced: it may have been made private."""
+    try:
+        return stat.S_IMODE(final.stat().st_mode)
+    except FileNotFoundError:
+        return 0o666 & ~_umask()
 
 
 def _umask() -> int:
