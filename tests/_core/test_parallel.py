@@ -47,8 +47,12 @@ def test_how_many_threads(monkeypatch):
     monkeypatch.setenv("SCUMBLE_NUM_THREADS", "many")
     with pytest.raises(ParameterError, match="SCUMBLE_NUM_THREADS must be an int"):
         thread_count()
-    with pytest.raises(ParameterError, match="nonzero"):
-        thread_count(0)
+    monkeypatch.setenv("SCUMBLE_NUM_THREADS", "²")
+    with pytest.raises(ParameterError, match="SCUMBLE_NUM_THREADS must be an int"):
+        thread_count()
+    for wrong in (0, "2", 1.5, True):
+        with pytest.raises(ParameterError, match="nonzero"):
+            thread_count(wrong)
     monkeypatch.delenv("SCUMBLE_NUM_THREADS")
     assert thread_count(-1) == thread_count()
     assert thread_count(-1000) == 1

@@ -4,10 +4,12 @@ import json
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from scumble import MultilabelDataset, characterize, read
 from scumble._core.errors import LabelError, ParameterError
+from scumble.measures import difficult_labels
 
 MEASURES = {
     "num.instances": "n_instances",
@@ -93,6 +95,16 @@ def test_everything_about_a_small_data_set():
         "scumble_cv": pytest.approx(math.nan, nan_ok=True),
     }
     assert summary.labels.is_minority.tolist() == [False, True]
+
+
+def test_a_frame_may_have_columns_called_x_y_and_labels():
+    frame = pd.DataFrame({"X": [1, 1, 1, 1], "Y": [0, 1, 0, 1], "labels": [0, 0, 1, 0]})
+    summary = characterize(frame)
+    assert summary.labels.name == ("X", "Y", "labels")
+    assert summary.labels["irlbl"].tolist() == [1, 2, 4]
+    assert summary.n_features is None
+    [hardest] = difficult_labels(frame)
+    assert (hardest.name, hardest.partners[0].name) == ("labels", "X")
 
 
 def test_labels_alone_have_no_complexity():

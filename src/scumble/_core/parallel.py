@@ -55,8 +55,11 @@ def thread_count(n_jobs: int | None = None) -> int:
         n_jobs = _from_environment()
     if n_jobs is None:
         return _cores()
-    if n_jobs == 0:
-        raise ParameterError("The 'n_jobs' parameter must be a nonzero int or None. Got 0 instead.")
+    if not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ParameterError(
+            f"The 'n_jobs' parameter must be a nonzero int or None. Got {n_jobs!r} instead."
+        )
+    n_jobs = int(n_jobs)
     return n_jobs if n_jobs > 0 else max(1, _cores() + 1 + n_jobs)
 
 
@@ -161,7 +164,7 @@ def _from_environment() -> int | None:
     value = os.environ.get("SCUMBLE_NUM_THREADS")
     if not value:
         return None
-    if not value.isdigit() or int(value) < 1:
+    if not value.isdecimal() or int(value) < 1:
         raise ParameterError(
             f"The environment variable SCUMBLE_NUM_THREADS must be an int in [1, inf). "
             f"Got {value!r} instead."

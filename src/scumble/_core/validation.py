@@ -6,7 +6,9 @@ no stored zeros. Kernels read its ``indptr`` and ``indices`` and never ask again
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence, Set
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,8 @@ from scipy import sparse
 from scumble._core.errors import LabelError, ParameterError, ParameterTypeError
 from scumble._core.parallel import SERIAL_BELOW, row_blocks, run
 
+#: Numbers in label lists beyond this are no labels but identifiers: columns would fill the memory.
+MOST_LABELS = 2**31 - 1
 _HINT = "Labels must be 0/1 or True/False."
 
 
@@ -79,6 +83,28 @@ def check_named_labels(
     if hasattr(Y, "__array__") and not hasattr(Y, "columns"):
         return _from_dense(np.asarray(Y), caller, None), None
     return _from_frame(Y, caller)
+
+
+def labels_of(data: Any) -> Any:
+    """Return the labels of a data set, and anything else as it is.
+
+    Parameters
+    ----------
+    data : object
+        A data set has ``X`` and ``Y``. A DataFrame may have columns of these names, which are
+        its attributes too, but is no data set.
+
+    Returns
+    -------
+    object
+        ``data.Y``, or ``data`` itself.
+    """
+    return data.Y if is_dataset(data) else data
+
+
+def is_dataset(data: Any) -> bool:
+    """Tell whether something holds features and labels, rather than being labels."""
+    return hasattr(data, "Y") and not hasattr(data, "columns")
 
 
 def check_same_length(X: Any, Y: Any, *, caller: str) -> None:
@@ -218,14 +244,12 @@ def _from_dense(
 def _objects_to_numbers(
     Y: np.ndarray[Any, Any], caller: str, names: tuple[str, ...] | None
 ) -> np.ndarray[Any, Any]:
-    """Turn Python objects (mixed columns of a frame) into floats, cell by cell when it fails."""
-    try:
-        return Y.astype(float)
-    except (TypeError, ValueError):
-        for row, column in np.ndindex(Y.shape):
-            if Y[row, column] not in (0, 1):
-                raise _bad_cell(row, column, Y[row, column], caller, names) from None
-        raise
+    """Turn Python objects (mixed columns of a frame) into floats; texts are no numbers."""
+    for at, cell in enumerate(Y.flat):
+        if not isinstance(cell, np.bool_ | numbers.Real | Decimal) or cell not in (0, 1):
+            row, column = divmod(at, Y.shape[1])
+            raise _bad_cell(row, column, cell, caller, names)
+    return Y.astype(float)
 
 
 def _from_lists(Y: Sequence[Any], caller: str) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
@@ -236,7 +260,16 @@ def _from_lists(Y: Sequence[Any], caller: str) -> tuple[sparse.csr_array, tuple[
     of_sets = any(isinstance(row, Set) for row in Y)
     if of_names or of_sets or len({len(row) for row in rows}) > 1:
         return _from_label_lists(rows, caller, of_names=of_names)
-    return _from_dense(np.array([list(row) for row in rows]), caller, None), None
+    try:
+        cells = np.array([list(row) for row in rows])
+    except ValueError:  # some cell is itself a list
+        raise next(
+            _bad_cell(at, column, item, caller, None)
+            for at, row in enumerate(rows)
+            for column, item in enumerate(row)
+            if not np.isscalar(item)
+        ) from None
+    return _from_dense(cells, caller, None), None
 
 
 def _as_row(row: Any, number: int, caller: str) -> Sequence[Any]:
@@ -256,7 +289,8 @@ def _from_label_lists(
             if not _is_label(item, of_names=of_names):
                 raise LabelError(
                     f"{caller}: row {number} of the label lists holds {item!r}. Expected label "
-                    "names (all strings) or label numbers from 0 (all integers)."
+                    f"names (all strings) or label numbers from 0 (all integers below "
+                    f"{MOST_LABELS})."
                 )
     names = tuple(sorted({item for row in rows for item in row})) if of_names else None
     if names is None:
@@ -274,7 +308,8 @@ def _from_label_lists(
 def _is_label(item: Any, *, of_names: bool) -> bool:
     if of_names:
         return isinstance(item, str)
-    return isinstance(item, int | np.integer) and not isinstance(item, bool) and int(item) >= 0
+    is_integer = isinstance(item, int | np.integer) and not isinstance(item, bool)
+    return is_integer and 0 <= int(item) < MOST_LABELS
 
 
 def _from_frame(Y: Any, caller: str) -> tuple[sparse.csr_array, tuple[str, ...]]:
@@ -313,7 +348,8 @@ def _bad_cell(
     row: int, column: int, value: Any, caller: str, names: tuple[str, ...] | None
 ) -> LabelError:
     where = f"column {column}" if names is None else f"column {names[column]!r}"
-    missing = value is None or (isinstance(value, float) and np.isnan(value))
+    # What does not equal itself is NaN or NaT; pandas' NA does not even say so.
+    missing = value is None or type(value).__name__ == "NAType" or bool(np.any(value != value))
     found = "is missing" if missing else f"holds {value!r}"
     more = (
         ""

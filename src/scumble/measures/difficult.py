@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.validation import check_count, check_named_labels
+from scumble._core.validation import check_count, check_named_labels, is_dataset, labels_of
 from scumble.measures.concurrence import concurrence
 from scumble.measures.imbalance import minority_from_ratios
 from scumble.measures.shape import joint_counts
@@ -95,8 +95,8 @@ def difficult_labels(Y: Any, *, n_labels: int | None = None) -> tuple[DifficultL
     >>> hardest.label, round(hardest.scumble, 3), hardest.partners[0].label
     (2, 0.2, 0)
     """
-    names = getattr(Y, "labels", None)
-    matrix, found = check_named_labels(getattr(Y, "Y", Y), caller="difficult_labels")
+    names = getattr(Y, "labels", None) if is_dataset(Y) else None
+    matrix, found = check_named_labels(labels_of(Y), caller="difficult_labels")
     if n_labels is not None:
         check_count(n_labels, name="n_labels", caller="difficult_labels", minimum=0)
     result = concurrence(matrix)

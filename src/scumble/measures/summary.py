@@ -11,7 +11,12 @@ import numpy as np
 
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import limit_threads
-from scumble._core.validation import check_choice, check_named_labels
+from scumble._core.validation import (
+    check_choice,
+    check_named_labels,
+    is_dataset,
+    labels_of,
+)
 from scumble.measures import passes
 from scumble.measures.concurrence import (
     cv_by_label,
@@ -212,8 +217,8 @@ def characterize(data: Any, *, unseen: Unseen = "nan", n_jobs: int | None = None
 
 
 def _characterize(data: Any, unseen: Unseen) -> Summary:
-    has_features = hasattr(data, "Y") and hasattr(data, "X")
-    Y, found = check_named_labels(getattr(data, "Y", data), caller="characterize")
+    has_features = is_dataset(data) and hasattr(data, "X")
+    Y, found = check_named_labels(labels_of(data), caller="characterize")
     n_rows, n_labels = Y.shape
     names = (data.labels if has_features else found) or tuple(f"y{i}" for i in range(n_labels))
 
