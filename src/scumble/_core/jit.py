@@ -25,4 +25,10 @@ def kernel(function: Callable[..., Any]) -> Any:
     callable
         The compiled function.
     """
-    return numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+    options = {"nogil": True, "error_model": "numpy"}
+    try:
+        return numba.njit(cache=True, **options)(function)
+    except RuntimeError:
+        # No folder to keep it in: neither the package's nor the user's can be written to, as in
+        # a container without a home. Then every process compiles for itself.
+        return numba.njit(**options)(function)
