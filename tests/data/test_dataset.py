@@ -83,6 +83,11 @@ def test_joining_other_columns_is_refused():
         small() + small(labels=["war", "peace"])
 
 
+def test_weights_that_are_no_numbers():
+    with pytest.raises(DataError, match=r"Weights must be 3 numbers >= 0 \(.*'heavy'"):
+        small(weights=["heavy", 1, 2])
+
+
 def test_missing_weights_count_as_one():
     joined = small() + small(weights=None)
     assert joined.weights.tolist() == [1.0, 2.0, 0.5, 1.0, 1.0, 1.0]

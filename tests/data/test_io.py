@@ -7,7 +7,10 @@ import bz2
 import contextlib
 import errno
 import gzip
+import io
 import lzma
+import os
+import stat
 from dataclasses import replace
 
 import numpy as np
@@ -73,6 +76,41 @@ class TestReading:
     def test_a_directory(self, tmp_path):
         with pytest.raises(ReadError, match="this is a directory"):
             scumble.read(tmp_path)
+
+    def test_a_pipe_is_refused_before_it_blocks(self, tmp_path):
+        os.mkfifo(tmp_path / "pipe.csv")
+        for path in (tmp_path / "pipe.csv", os.devnull):
+            with pytest.raises(ReadError, match=r"a pipe or a device.*save the content"):
+                scumble.read(path)
+
+    def test_a_fault_of_the_disk_is_not_blamed_on_compression(self, tmp_path, monkeypatch):
+        write(tmp_path / "a.csv", "csv")
+
+        class Broken(io.FileIO):
+            def read(self, size=-1):
+                if size == 8:  # a look at the first bytes
+                    return super().read(size)
+                raise OSError(errno.EIO, "Input/output error")
+
+        monkeypatch.setattr(builtins, "open", lambda path, mode: Broken(path))
+        with pytest.raises(ReadError, match=r"the file cannot be read: Input/output error\.$"):
+            scumble.read(tmp_path / "a.csv")
+
+    @pytest.mark.parametrize("name", FORMATS)
+    def test_an_option_the_format_does_not_have(self, tmp_path, name):
+        write(tmp_path / "a", name)
+        with pytest.raises(ParameterError, match=f"no option 'colour' for reading {name} files"):
+            scumble.read(tmp_path / "a", format=name, colour="red")
+        with pytest.raises(ParameterError, match=f"no option 'colour' for writing {name} files"):
+            scumble.write(DATA, tmp_path / "b", format=name, colour="red")
+        assert not (tmp_path / "b").exists()
+
+    @pytest.mark.parametrize("path", [None, 5, b"a.csv"])
+    def test_what_is_no_path(self, path):
+        with pytest.raises(ScumbleError, match="must be a str or a Path"):
+            scumble.read(path)
+        with pytest.raises(ScumbleError, match="must be a str or a Path"):
+            scumble.write(DATA, path)
 
     @pytest.mark.parametrize("content", [b"", b"\n\n", b" \r\n", b"\x1f\x8b"])
     def test_an_empty_file(self, tmp_path, content):
@@ -204,6 +242,43 @@ class TestWriting:
         lossy = replace(DATA, name="films", weights=np.ones(3))
         with pytest.warns(ScumbleWarning, match="cannot carry: data set name, instance weights"):
             scumble.write(lossy, tmp_path / "a.svm")
+
+    def test_a_link_stays_and_its_file_is_replaced(self, tmp_path):
+        (tmp_path / "there").mkdir()
+        (tmp_path / "link.csv").symlink_to(tmp_path / "there" / "a.csv")
+        for _ in range(2):  # the file is new, then it exists
+            write(tmp_path / "link.csv", "csv")
+            assert (tmp_path / "link.csv").is_symlink()
+            assert replace(scumble.read(tmp_path / "there" / "a.csv"), name="") == DATA
+
+    def test_devices_and_pipes_are_not_replaced_by_files(self, tmp_path):
+        os.mkfifo(tmp_path / "pipe.csv")
+        (tmp_path / "null.csv").symlink_to(os.devnull)
+        for name in ("pipe.csv", "null.csv"):
+            with pytest.raises(WriteError, match="a pipe or a device"):
+                scumble.write(DATA, tmp_path / name)
+        assert stat.S_ISFIFO((tmp_path / "pipe.csv").stat().st_mode)
+        assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+        assert len(os.listdir(tmp_path)) == 2
+
+    def test_a_private_file_stays_private(self, tmp_path):
+        (tmp_path / "a.csv").touch(mode=0o600)
+        write(tmp_path / "a.csv", "csv")
+        assert stat.S_IMODE((tmp_path / "a.csv").stat().st_mode) == 0o600
+        old = os.umask(0o027)
+        try:
+            write(tmp_path / "b.csv", "csv")
+        finally:
+            os.umask(old)
+        assert stat.S_IMODE((tmp_path / "b.csv").stat().st_mode) == 0o640
+
+    def test_an_impossible_name(self, tmp_path):
+        with pytest.raises(WriteError, match="null"):
+            scumble.write(DATA, f"{tmp_path}/a\0b.csv")
+
+    def test_what_is_no_data_set(self, tmp_path):
+        with pytest.raises(ScumbleError, match=r"expected a MultilabelDataset\. Got list instead"):
+            scumble.write([[1]], tmp_path / "a.csv")
 
     def test_a_file_is_replaced_as_a_whole(self, tmp_path):
         write(tmp_path / "a.csv", "csv")

@@ -376,7 +376,10 @@ def _as_label_tuple(labels: Sequence[str] | None, n_labels: int) -> tuple[str, .
 def _as_weights(weights: Any, n_rows: int) -> np.ndarray[Any, Any] | None:
     if weights is None:
         return None
-    weights = np.asarray(weights, dtype=np.float64)
+    try:
+        weights = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"Weights must be {n_rows} numbers >= 0 ({error}).") from None
     if weights.shape != (n_rows,) or not np.all(np.isfinite(weights)) or np.any(weights < 0):
         raise DataError(
             f"Weights must be {n_rows} finite numbers >= 0, one per instance. "

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from scumble._core.errors import ParameterError, ReadError, ScumbleWarning
+from scumble._core.errors import (
+    ParameterError,
+    ParameterTypeError,
+    ReadError,
+    ScumbleWarning,
+)
 from scumble._core.files import Source, writing
 from scumble._core.registry import registered
 from scumble.data.dataset import MultilabelDataset
@@ -60,8 +66,9 @@ def read(
     >>> scumble.read(folder / "films.arff")
     <MultilabelDataset 'films': 2 instances, 1 feature, 2 labels>
     """
-    source = Source(path)
+    source = Source(_checked_path(path, "read"))
     chosen = _by_name(format) if format is not None else _by_content(source)
+    _refuse_unknown_options(chosen.read, options, f"reading {chosen.name} files")
     return chosen.read(source, labels=labels, **options)
 
 
@@ -100,8 +107,14 @@ def write(
     >>> scumble.read(path) == films
     True
     """
-    with writing(path) as target:
+    if not isinstance(dataset, MultilabelDataset):
+        raise ParameterTypeError(
+            f"write: expected a MultilabelDataset. Got {type(dataset).__name__} instead: make one "
+            "with MultilabelDataset(X, Y) or MultilabelDataset.from_frame."
+        )
+    with writing(_checked_path(path, "write")) as target:
         chosen = _by_name(format) if format is not None else _by_suffix(target.suffix, path)
+        _refuse_unknown_options(chosen.write, options, f"writing {chosen.name} files")
         lost = sorted(_parts_held(dataset, target.stem) - chosen.carries)
         if lost:
             warnings.warn(
@@ -110,6 +123,25 @@ def write(
                 stacklevel=2,
             )
         chosen.write(dataset, target, **options)
+
+
+def _checked_path(path: Any, caller: str) -> str | os.PathLike[str]:
+    if not isinstance(path, str | os.PathLike):
+        raise ParameterTypeError(
+            f"{caller}: the path of a file must be a str or a Path. Got {path!r} instead."
+        )
+    return path
+
+
+def _refuse_unknown_options(function: Any, options: dict[str, Any], what: str) -> None:
+    parameters = inspect.signature(function).parameters.values()
+    known = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "labels"]
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise ParameterError(
+            f"There is no option {unknown[0]!r} for {what}. "
+            + (f"Expected one of {', '.join(known)}." if known else "Expected none.")
+        )
 
 
 def _formats() -> dict[str, Format]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from scumble.data.formats.base import PARTS, Format, Source, Target
+from scumble.data.formats.base import PARTS, Format, LabelChoice, Source, Target
 
 if TYPE_CHECKING:
     from scumble.data.dataset import MultilabelDataset
@@ -34,16 +35,22 @@ def sniff(source: Source, head: bytes) -> float:
     return 0.9 if head.startswith((STREAM, FEATHER_1)) else 0.0
 
 
-def read_arrow(source: Source, **options: Any) -> MultilabelDataset:
+def read_arrow(
+    source: Source,
+    *,
+    labels: LabelChoice = None,
+    label_column: str | int | None = None,
+    weight_column: str | int | None = None,
+    ignore: Sequence[str | int] = (),
+) -> MultilabelDataset:
     """Read an Arrow IPC file or stream, or a Feather file of version 2.
 
     Parameters
     ----------
     source : Source
         The file.
-    **options : object
-        ``labels``, ``label_column``, ``weight_column`` and ``ignore`` say what the columns of a
-        file are that was not written by `write_arrow`; see
+    labels, label_column, weight_column, ignore : optional
+        What the columns of a file are that was not written by `write_arrow`; see
         `scumble.data.formats.tables.dataset_from_table`.
 
     Returns
@@ -75,7 +82,14 @@ def read_arrow(source: Source, **options: Any) -> MultilabelDataset:
         table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise source.error(f"the Arrow file is damaged ({error}). Fetch it again.") from error
-    return dataset_from_table(table, source, **options)
+    return dataset_from_table(
+        table,
+        source,
+        labels=labels,
+        label_column=label_column,
+        weight_column=weight_column,
+        ignore=ignore,
+    )
 
 
 def write_arrow(dataset: MultilabelDataset, target: Target, *, label_layout: str = "names") -> None:

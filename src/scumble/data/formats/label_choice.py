@@ -123,11 +123,13 @@ def column_number(source: Source, names: Sequence[str], column: str | int, optio
 
 def _by_names(source: Source, names: Sequence[str], wanted: Sequence[str]) -> list[int]:
     places = {name: at for at, name in enumerate(names)}
-    for at, name in enumerate(wanted):
+    seen: set[str] = set()
+    for name in wanted:
         if name not in places:
             raise source.error(f"labels=... names {name!r}. {_there_is(names)}")
-        if name in wanted[:at]:
+        if name in seen:
             raise source.error(f"labels=... names {name!r} twice.")
+        seen.add(name)
     return sorted(places[name] for name in wanted)
 
 

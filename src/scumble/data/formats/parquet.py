@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from scumble._core.files import EXPANSION_FREE
-from scumble.data.formats.base import PARTS, Format, Source, Target
+from scumble.data.formats.base import PARTS, Format, LabelChoice, Source, Target
 
 if TYPE_CHECKING:
     from scumble.data.dataset import MultilabelDataset
@@ -31,16 +32,22 @@ def sniff(source: Source, head: bytes) -> float:
     return 1.0 if head.startswith(MAGIC) else 0.0
 
 
-def read_parquet(source: Source, **options: Any) -> MultilabelDataset:
+def read_parquet(
+    source: Source,
+    *,
+    labels: LabelChoice = None,
+    label_column: str | int | None = None,
+    weight_column: str | int | None = None,
+    ignore: Sequence[str | int] = (),
+) -> MultilabelDataset:
     """Read a Parquet file.
 
     Parameters
     ----------
     source : Source
         The file.
-    **options : object
-        ``labels``, ``label_column``, ``weight_column`` and ``ignore`` say what the columns of a
-        file are that was not written by `write_parquet`; see
+    labels, label_column, weight_column, ignore : optional
+        What the columns of a file are that was not written by `write_parquet`; see
         `scumble.data.formats.tables.dataset_from_table`.
 
     Returns
@@ -70,7 +77,14 @@ def read_parquet(source: Source, **options: Any) -> MultilabelDataset:
         table = file.read()
     except (pa.ArrowException, OSError, ValueError) as error:
         raise source.error(f"the Parquet file is damaged ({error}). Fetch it again.") from error
-    return dataset_from_table(table, source, **options)
+    return dataset_from_table(
+        table,
+        source,
+        labels=labels,
+        label_column=label_column,
+        weight_column=weight_column,
+        ignore=ignore,
+    )
 
 
 def write_parquet(
