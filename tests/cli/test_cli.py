@@ -155,6 +155,49 @@ def test_labels_can_be_chosen(capsys, tmp_path):
         assert json.loads(out)["n_labels"] == 2
 
 
+def test_one_column_can_be_chosen_by_its_number(capsys, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("war,size,love\n1,1.5,0\n1,2.5,1\n")
+    for choice, name in (("0,", "war"), ("2,", "love"), ("1", "war"), ("-1", "love")):
+        out, _ = run(capsys, "labels", path, "--labels", choice, "--json")
+        assert [row["name"] for row in json.loads(out)] == [name]
+
+
+@pytest.mark.parametrize("choice", ["", " ", ",", "0"])
+def test_a_choice_of_no_labels_is_a_mistake(capsys, tmp_path, choice):
+    (tmp_path / "t.csv").write_text("size,war\n1.5,1\n")
+    _, err = run(capsys, "summary", tmp_path / "t.csv", "--labels", choice, code=2)
+    assert "chooses no label" in err
+
+
+def test_labels_of_a_set_on_the_shelf_can_be_chosen_too(capsys, monkeypatch, datasets):
+    monkeypatch.setenv("SCUMBLE_DATA", str(datasets))
+    monkeypatch.setattr("warnings.showwarning", None)
+    out, _ = run(capsys, "labels", "flags", "--labels", "red,blue", "--json")
+    assert [row["name"] for row in json.loads(out)] == ["red", "blue"]
+    _, err = run(capsys, "summary", "debtags", "--labels", "-3", code=2)
+    assert "no options" in err
+
+
+def test_any_encoding_of_the_output_is_served(tmp_path):
+    (tmp_path / "t.csv").write_text("x,wår\n1,1\n", encoding="utf-8")
+    command = [sys.executable, "-m", "scumble", "labels", tmp_path / "t.csv", "--labels", "-1"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, env=environment, capture_output=True, check=True)
+    assert b"w\\xe5r" in done.stdout
+    done = subprocess.run([*command, "--json"], env=environment, capture_output=True, check=True)
+    assert json.loads(done.stdout)[0]["name"] == "wår"
+
+
+def test_ctrl_c_says_so(capsys, monkeypatch, small):
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("scumble.data.read", interrupted)
+    _, err = run(capsys, "summary", small, code=130)
+    assert err == "stopped: interrupted; nothing half-written is left behind.\n"
+
+
 def test_data_lists_the_shelf(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("SCUMBLE_DATA", str(tmp_path))
     monkeypatch.setenv("SCUMBLE_CACHE", str(tmp_path))

@@ -70,7 +70,8 @@ def show_json(value: Any) -> None:
     value : object
         Plain values; NaN must have become None before.
     """
-    print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    print(json.dumps(value, indent=2, ensure_ascii=ascii_only, allow_nan=False))
 
 
 class ProgressBar:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -55,13 +55,15 @@ def load(name: str, *, format: str | None = None, labels: str | None = None) -> 
     from scumble.cli.console import ProgressBar
     from scumble.data import read, shelf
 
+    chosen = parse_labels(labels)
     with show_progress(ProgressBar()):
-        if _may_be_on_the_shelf(name):
-            try:
-                return shelf.load(name)
-            except ParameterError as error:
-                raise ParameterError(f"There is no file {name!r}. {error}") from error
-        return read(name, format=format, labels=parse_labels(labels))
+        if not _may_be_on_the_shelf(name):
+            return read(name, format=format, labels=chosen)
+        given: dict[str, Any] = {"format": format, "labels": chosen}
+        try:
+            return shelf.load(name, **{key: v for key, v in given.items() if v is not None})
+        except ParameterError as error:
+            raise ParameterError(f"There is no file {name!r}. {error}") from error
 
 
 def _may_be_on_the_shelf(name: str) -> bool:
@@ -87,14 +89,25 @@ def parse_labels(text: str | None) -> list[str] | list[int] | int | str | None:
     >>> from scumble.cli.inputs import parse_labels
     >>> parse_labels("-3"), parse_labels("4,5"), parse_labels("war,love"), parse_labels("a.xml")
     (-3, [4, 5], ['war', 'love'], 'a.xml')
+
+    A number alone is a count; with a comma it is the number of a column.
+
+    >>> parse_labels("4"), parse_labels("4,")
+    (4, [4])
     """
     if text is None:
         return None
     if text.lower().endswith(".xml"):
         return text
     parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not parts or text.strip() == "0":
+        raise ParameterError(
+            f"--labels {text!r} chooses no label. Expected names or numbers with commas between "
+            "them, a count (negative: from the end), or a MULAN XML file. The first column alone "
+            "is '0,'."
+        )
     try:
         numbers = [int(part) for part in parts]
     except ValueError:
         return parts
-    return numbers[0] if len(numbers) == 1 else numbers
+    return numbers if "," in text else numbers[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import warnings
@@ -13,6 +14,8 @@ from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.version import __version__
 from scumble.cli import convert, data, demo, describe, remedial, resample
 from scumble.cli.console import complain
+
+INTERRUPTED = 130
 
 app = typer.Typer(
     name="scumble",
@@ -55,14 +58,17 @@ def main(arguments: list[str] | None = None) -> None:
     """
     warnings.showwarning = _show_warning
     warnings.simplefilter("default", ScumbleWarning)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal may not know every character
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         app(args=arguments, prog_name="scumble")
     except ScumbleError as error:
         complain("error", str(error))
         sys.exit(2)
-    except KeyboardInterrupt:
-        complain("stopped", "interrupted; nothing half-written is left behind.")
-        sys.exit(130)
+    except SystemExit as end:
+        if end.code == INTERRUPTED:  # what typer makes of Ctrl-C
+            complain("stopped", "interrupted; nothing half-written is left behind.")
+        raise
     except BrokenPipeError:
         # The reader (head, less) has gone. Keep Python from complaining at shutdown.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
