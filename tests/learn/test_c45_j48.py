@@ -45,6 +45,7 @@ def make_problem(kind, seed):
             X[:, column] = rng.integers(-3, 4, 2 * n)
         else:
             X[:, column] = np.round(rng.normal(size=2 * n) * 10.0 ** rng.integers(-4, 4), 6)
+    X += 0.0  # no negative zeros, which J48 prints as -0
     score = X[:, 0] + (X[:, -1] if m > 1 else 0) * rng.normal()
     noise = rng.normal(size=2 * n) * score.std() * rng.choice([0.1, 0.5, 2])
     edges = np.quantile(score, np.linspace(0, 1, n_classes + 1)[1:-1])

@@ -147,99 +147,100 @@ def fill_node_tables(table, n, positive, ones, zeros, sizes):
 
 
 @kernel
-def _scan_stretch(
-    entries, start, stop, values, begin, least, limit, ones, zeros, sizes, tolerance,
-    left, pos, last, cuts, best, best_left, best_pos, best_low, best_high,
-):  # fmt: skip
-    """Go through entries in order and judge each cut between different values.
-
-    Cuts count from ``least`` rows on the left up to ``limit``. Codes are compared together with
-    the bit that says they may be too close.
-    """
-    at, end = U(start), U(stop)
-    if left < least:
-        judged = min(end, at + (least - left))
-        left += judged - at
-        while at < judged:
-            pos += entries[at] & _ONE
-            at += _ONE
-        if judged > U(start):
-            last = entries[judged - _ONE] >> _HALF
-    if left > limit:
-        return left, pos, last, cuts, best, best_left, best_pos, best_low, best_high
-    end = min(end, at + (limit - left) + _ONE)
-    shift = left - at  # wraps around, and back when the place is added
-    while at < end:
-        entry = entries[at]
-        code = entry >> _HALF
-        if code != last:
-            if (
-                code & _ONE == U(0)
-                or values[begin + (last >> _ONE)] + GAP < values[begin + (code >> _ONE)]
-            ):
-                cuts += 1
-                score = ones[pos] + zeros[at + shift - pos] - sizes[at + shift]
-                if score > best:
-                    best = score + tolerance
-                    best_left = at + shift
-                    best_pos = pos
-                    best_low = last
-                    best_high = code
-            last = code
-        pos += entry & _ONE
-        at += _ONE
-    return at + shift, pos, last, cuts, best, best_left, best_pos, best_low, best_high
-
-
-@kernel
 def judge_numeric(
-    entries, start, stop, default, values, begin, n, positive, least,
-    ones, zeros, sizes, before, tolerance, found, row,
+    columns, list_column, list_start, list_stop, list_low, list_high, entries, n, positive,
+    least, before, tolerance, ones, zeros, sizes, cuts_of, scores, found,
 ):  # fmt: skip
-    """Find the best cut of a numeric column: number of cuts and the score of the best.
+    """Find the best cut of each numeric column of a node.
 
-    ``found[row]`` receives rows and positives to its left and the codes on both sides.
+    ``cuts_of`` and ``scores`` receive the number of cuts and the score of the best, ``found`` the
+    rows and positives to its left and the codes on both sides. Cuts count from ``least`` rows on
+    either side. All columns in one call, all in one loop: a call in between would cost more than
+    the entries of a small node.
     """
-    block = n - (stop - start)
-    middle = stop
-    block_ones = U(0)
-    if block > 0:
-        low = start
-        while low < middle:
-            half = (low + middle) // 2
-            if entries[U(half)] >> _CODE < U(default):
-                low = half + 1
-            else:
-                middle = half
-        stored_ones = U(0)
-        for at in range(U(start), U(stop)):
-            stored_ones += entries[at] & _ONE
-        block_ones = U(positive) - stored_ones
-    limit = U(n - least)
-    left, pos, last, cuts, best, best_left, best_pos, best_low, best_high = _scan_stretch(
-        entries, start, middle, values, U(begin), U(least), limit, ones, zeros, sizes,
-        tolerance, U(0), U(0), _LOW, 0, tolerance - before, U(0), U(0), U(0), U(0),
-    )  # fmt: skip
-    if block > 0:
-        code = U(default)
-        if left >= U(least) and left <= limit:
-            if values[U(begin) + (last >> _ONE)] + GAP < values[U(begin) + code]:
-                cuts += 1
-                score = ones[pos] + zeros[left - pos] - sizes[left]
-                if score > best:
-                    best = score + tolerance
-                    best_left, best_pos, best_low, best_high = left, pos, last, code << _ONE
-        if left <= limit:
-            left, pos, last, cuts, best, best_left, best_pos, best_low, best_high = _scan_stretch(
-                entries, middle, stop, values, U(begin), U(least), limit, ones, zeros, sizes,
-                tolerance, left + U(block), pos + block_ones, code << _ONE, cuts, best, best_left,
-                best_pos, best_low, best_high,
-            )  # fmt: skip
-    found[row, 0] = np.int64(best_left)
-    found[row, 1] = np.int64(best_pos)
-    found[row, 2] = np.int64(best_low >> _ONE)
-    found[row, 3] = np.int64(best_high >> _ONE)
-    return cuts, best - tolerance
+    at_least, limit = U(least), U(n - least)
+    values = columns.values
+    for k in range(list_low, list_high):
+        column = list_column[k]
+        start, stop = list_start[k], list_stop[k]
+        begin, default = U(columns.begins[column]), U(columns.defaults[column])
+        block = U(n - (stop - start))
+        middle = stop
+        block_ones = U(0)
+        if block:
+            low = start
+            while low < middle:
+                half = (low + middle) // 2
+                if entries[U(half)] >> _CODE < default:
+                    low = half + 1
+                else:
+                    middle = half
+            block_ones = U(positive)
+            for at in range(U(start), U(stop)):
+                block_ones -= entries[at] & _ONE
+        left, pos, last = U(0), U(0), _LOW
+        cuts = 0
+        best = tolerance - before
+        best_left, best_pos, best_low, best_high = U(0), U(0), U(0), U(0)
+        at = U(start)
+        for part in range(2):
+            end = U(middle)
+            if part:
+                # The block of rows with the default value, then the larger ones.
+                end = U(stop)
+                if block == U(0) or left > limit:
+                    break
+                code = default << _ONE
+                if (
+                    left >= at_least
+                    and values[begin + (last >> _ONE)] + GAP < values[begin + default]
+                ):
+                    cuts += 1
+                    score = ones[pos] + zeros[left - pos] - sizes[left]
+                    if score > best:
+                        best = score + tolerance
+                        best_left, best_pos, best_low, best_high = left, pos, last, code
+                left += block
+                pos += block_ones
+                last = code
+            if left < at_least:
+                judged = min(end, at + (at_least - left))
+                left += judged - at
+                if judged > at:
+                    last = entries[judged - _ONE] >> _HALF
+                while at < judged:
+                    pos += entries[at] & _ONE
+                    at += _ONE
+            if left > limit:
+                break
+            shift = left - at  # wraps around, and back when the place is added
+            end = min(end, at + (limit - left) + _ONE)
+            while at < end:
+                entry = entries[at]
+                code = entry >> _HALF
+                if code != last:
+                    # The lowest bit says that the next smaller value may be too close.
+                    if (
+                        code & _ONE == U(0)
+                        or values[begin + (last >> _ONE)] + GAP < values[begin + (code >> _ONE)]
+                    ):
+                        cuts += 1
+                        score = ones[pos] + zeros[at + shift - pos] - sizes[at + shift]
+                        if score > best:
+                            best = score + tolerance
+                            best_left = at + shift
+                            best_pos, best_low, best_high = pos, last, code
+                    last = code
+                pos += entry & _ONE
+                at += _ONE
+            left = at + shift
+        place = k - list_low
+        cuts_of[place] = cuts
+        scores[place] = best - tolerance
+        found[place, 0] = np.int64(best_left)
+        found[place, 1] = np.int64(best_pos)
+        found[place, 2] = np.int64(best_low >> _ONE)
+        found[place, 3] = np.int64(best_high >> _ONE)
 
 
 @kernel
@@ -579,6 +580,8 @@ def grow_counted(
     numeric_gains = np.empty(n_numeric + 1, np.float64)
     numeric_ratios = np.empty(n_numeric + 1, np.float64)
     found = np.empty((n_numeric + 1, 4), np.int64)
+    cuts_of = np.empty(n_numeric + 1, np.int64)
+    scores = np.empty(n_numeric + 1, np.float64)
     gains = np.empty(n_nominal + 1, np.float64)
     branch_sums = np.empty(n_nominal + 1, np.float64)
     slot = np.empty(2, np.int64)
@@ -634,20 +637,21 @@ def grow_counted(
             if share - min_objects >= TINY:
                 least = 25.0 if share - 25.0 > TINY else share
             side_least = np.int64(math.ceil(least - TINY))
-            for k in range(list_low, list_high):
-                at = k - list_low
-                numeric_gains[at] = -1.0
-                if 2.0 * least - n > TINY:
-                    continue
-                column = list_column[k]
-                cuts, score = judge_numeric(
-                    entries, list_start[k], list_stop[k], columns.defaults[column],
-                    columns.values, columns.begins[column], n, positive, side_least,
-                    ones, zeros, sizes, before, tolerance, found, at,
+            if 2.0 * least - n <= TINY:
+                judge_numeric(
+                    columns, list_column, list_start, list_stop, list_low, list_high, entries, n,
+                    positive, side_least, before, tolerance, ones, zeros, sizes, cuts_of, scores,
+                    found,
                 )  # fmt: skip
+            else:
+                for at in range(list_high - list_low):
+                    cuts_of[at] = 0
+            for at in range(list_high - list_low):
+                numeric_gains[at] = -1.0
+                cuts = cuts_of[at]
                 if cuts == 0:
                     continue
-                gain = before + score
+                gain = before + scores[at]
                 if mdl:
                     gain -= math.log(cuts)
                 if gain < tolerance:
