@@ -567,3 +567,12 @@ def test_a_fallback_says_so(put_on_shelf, monkeypatch, tmp_path):
     put_films(tmp_path / "movies", "movies")
     monkeypatch.setenv("SCUMBLE_DATA", str(tmp_path))
     assert shelf.load("movies").name == "movies"
+
+
+def test_no_folder_of_the_reference_data_is_forgotten(datasets):
+    from tests.data.formats.test_mulan import REAL
+
+    elsewhere = {"enron-meka", "imdb", "eurlex_eurovoc-labels"}  # test_meka.py, test_csv.py
+    refused = {"thyroid-L7", "solar_flare", "music_missing_classes"}  # test_meka.py
+    folders = {path.name for path in datasets.iterdir() if path.is_dir()}
+    assert folders == {row[0] for row in REAL} | elsewhere | refused

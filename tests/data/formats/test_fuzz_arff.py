@@ -88,7 +88,7 @@ PIECES = [
     b"0" * 50, b"[" * 50, b"date 'yyyyyyyyyyyyyyyyyyyy'", b"-C 9", b"% scumble: {}\n",
     b"@outputs\n",
 ]  # fmt: skip
-N_CHUNKS, CHUNK = 32, 500
+N_CHUNKS, CHUNK = 36, 500
 
 
 def damage(content: bytes, chance: random.Random) -> bytes:
