@@ -212,6 +212,11 @@ def characterize(data: Any, *, unseen: Unseen = "nan", n_jobs: int | None = None
     """
     check_choice(unseen, ("nan", "zero"), name="unseen", caller="characterize")
     out_of_core = getattr(data, "__scumble_characterize__", None)
+    if out_of_core is not None and unseen != "nan":
+        raise ParameterError(
+            "characterize: unseen='zero' is for data in memory only. Leave it out, or use "
+            "scumble.read."
+        )
     with limit_threads(n_jobs):
         return out_of_core() if out_of_core is not None else _characterize(data, unseen)
 
