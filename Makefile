@@ -29,7 +29,7 @@ imports: $(ENV)
 unit: $(ENV)
 	$(BIN)/pytest -n auto --dist loadgroup
 
-docs: $(ENV)
+docs: $(ENV)    ## the documentation, docs/_build/html/index.html
 	$(BIN)/sphinx-build -W --keep-going -j auto -q -b html docs docs/_build/html
 
 bench: $(ENV)    ## speed and memory, as ratios against a peer measured in the same run

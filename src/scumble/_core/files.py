@@ -42,8 +42,6 @@ class Source:
     ----------
     path : str or Path
         The file. Compression is recognised by content, not by name.
-    max_expansion : int or None
-        How many times larger than the file its content may be; None lifts the limit.
 
     Attributes
     ----------
@@ -51,11 +49,13 @@ class Source:
         The file.
     name : str
         Its name without a compression suffix: ``yeast.arff`` for ``yeast.arff.xz``.
+    max_expansion : int
+        How many times larger than the file its content may be.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, max_expansion: int | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self.max_expansion = MAX_EXPANSION if max_expansion is None else max_expansion
+        self.max_expansion = MAX_EXPANSION
         suffix = self.path.suffix.lower()
         self.name = self.path.stem if suffix in COMPRESSIONS else self.path.name
         self._check()
