@@ -6,8 +6,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-# In a statement, NAME!(argument) stands for what an engine calls NAME.
-_MACRO = re.compile(r"([A-Z_]+)!\(([^()]*)\)")
+# In a statement, NAME!(arguments) stands for what an engine calls NAME.
+_MACRO = re.compile(r"([A-Z_]+)!\(")
+# What parentheses and commas do not count in: texts and quoted names.
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"[^\"]*\"|`[^`]*`")
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Dialect:
     split : str
         Takes the text ``$1`` apart at every ``$2``, without empty parts.
     macros : mapping of str to str
-        For each name, the engine's expression with ``$1`` for the argument.
+        For each name, the engine's expression with ``$1``, ``$2`` for the arguments.
     """
 
     name: str
@@ -68,7 +70,7 @@ class Dialect:
         return "'" + escaped.replace("'", quote) + "'"
 
     def spell(self, sql: str) -> str:
-        """Replace every ``NAME!(argument)`` by the engine's own words.
+        """Replace every ``NAME!(arguments)`` by the engine's own words.
 
         Parameters
         ----------
@@ -86,7 +88,31 @@ class Dialect:
         >>> DUCKDB.spell("SELECT UNNEST!(labels)"), SPARK.spell("SELECT UNNEST!(labels)")
         ('SELECT unnest(labels)', 'SELECT explode(labels)')
         """
-        return _MACRO.sub(lambda m: self.macros[m[1]].replace("$1", m[2].strip()), sql)
+        while (found := _MACRO.search(sql)) is not None:
+            arguments, end = _arguments(sql, found.end())
+            words = self.macros[found[1]]
+            for place, argument in enumerate(arguments, start=1):
+                words = words.replace(f"${place}", argument)
+            sql = sql[: found.start()] + words + sql[end:]
+        return sql
+
+
+def _arguments(sql: str, start: int) -> tuple[list[str], int]:
+    """Read arguments up to the closing parenthesis; return them and the place after it."""
+    depth, at, begun = 0, start, start
+    arguments = []
+    while depth >= 0:
+        quoted = _QUOTED.match(sql, at)
+        if quoted is not None:
+            at = quoted.end()
+            continue
+        char = sql[at]
+        depth += (char in "([") - (char in ")]")
+        if (char == "," and depth == 0) or depth < 0:
+            arguments.append(sql[begun:at].strip())
+            begun = at + 1
+        at += 1
+    return arguments, at
 
 
 DUCKDB = Dialect(
@@ -101,6 +127,7 @@ DUCKDB = Dialect(
         "SIZE": "len($1)",
         "EMPTY_LIKE": "$1[:0]",
         "NULL_LIKE": "[NULL]",
+        "EXCEPT": "list_filter($1, lambda x: NOT list_contains($2, x))",
         # A table of DuckDB's is stored once, so the place of a row in it can serve as its key.
         "SET_KEY": "row_number() OVER ()",
         "HEX": "CAST('0x' || $1 AS BIGINT)",
@@ -119,6 +146,7 @@ SPARK = Dialect(
         "SIZE": "size($1)",
         "EMPTY_LIKE": "slice($1, 1, 0)",
         "NULL_LIKE": "array(NULL)",
+        "EXCEPT": "array_except($1, $2)",
         # Spark computes lost partitions again, in another order: the key is the content itself.
         "SET_KEY": "$1",
         "HEX": "CAST(conv($1, 16, 10) AS BIGINT)",

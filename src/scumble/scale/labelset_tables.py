@@ -42,7 +42,8 @@ class LabelsetTables:
         self.engine, self.layout, self.where = engine, layout, where
         self._done: set[str] = set()
         self._labels: LabelCounts | None = None
-        self._is_regular = True
+        self._totals: dict[str, int] | None = None
+        self.is_regular = True
 
     def fill(self, sql: str, **values: Any) -> str:
         """Put names and values into a statement.
@@ -89,8 +90,8 @@ class LabelsetTables:
         self.rows()
         self._make("raw_sets", statements.RAW_SETS, title="Counting labelsets")
         found = self.number(statements.COUNT_IRREGULAR, title="Checking labelsets")
-        self._is_regular = found == 0
-        if self._is_regular:
+        self.is_regular = found == 0
+        if self.is_regular:
             self._make("sets", statements.SETS_AS_SPELLED)
         else:
             self._make("sets", statements.SETS_IN_ONE_SPELLING, title="Comparing labelsets")
@@ -120,7 +121,12 @@ class LabelsetTables:
     def scored(self) -> None:
         """Make ``scored``: SCUMBLE of every labelset with labels."""
         self.labels()
+        if "scored" in self._done:
+            return
         self._make("scored", statements.SCORED, title="Scoring labelsets")
+        if self.is_regular:  # the same labelsets twice would take twice the room
+            self.engine.view("sets", self.fill(statements.SETS_AS_SCORED))
+            self.engine.drop("raw_sets")
 
     def scored_spellings(self) -> None:
         """Make ``scored_raw``: the scores under every spelling that the data has."""
@@ -129,13 +135,7 @@ class LabelsetTables:
             statements.SCORED_RAW_AS_SPELLED,
             statements.SCORED_RAW_IN_SEVERAL_SPELLINGS,
         )
-        self._make("scored_raw", as_spelled if self._is_regular else several)
-
-    def spellings(self) -> None:
-        """Make ``spellings``: every spelling that the data has for a labelset."""
-        self.sets()
-        as_spelled, several = statements.SPELLINGS_AS_SPELLED, statements.SEVERAL_SPELLINGS
-        self._make("spellings", as_spelled if self._is_regular else several)
+        self._make("scored_raw", as_spelled if self.is_regular else several)
 
     def totals(self) -> dict[str, int]:
         """Add up the labelsets.
@@ -145,8 +145,10 @@ class LabelsetTables:
         dict of str to int
             Numbers of instances, labelsets, assignments, ...
         """
-        self.sets()
-        return self.record(statements.SET_TOTALS, title="Adding up")
+        if self._totals is None:
+            self.sets()
+            self._totals = self.record(statements.SET_TOTALS, title="Adding up")
+        return self._totals
 
     def record(self, sql: str, *, title: str, **values: Any) -> dict[str, Any]:
         """Run a statement that gives one row."""

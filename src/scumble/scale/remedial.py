@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from scumble._core.errors import ParameterError
 from scumble.measures.concurrence import ABOVE_MEAN, mean_of_scores
 from scumble.resample.remedial import REMEDIAL, Pass
 from scumble.scale import statements
@@ -10,8 +9,8 @@ from scumble.scale.labelset_tables import LabelsetTables
 from scumble.scale.layout import Layout
 from scumble.scale.output import Output
 
-#: A copy's number is a sum of one bit per pass.
-MAX_PASSES = 62
+#: No score is above this.
+NEVER = 2.0
 
 
 def decouple(tables: LabelsetTables, method: REMEDIAL) -> tuple[Pass, ...]:
@@ -29,40 +28,48 @@ def decouple(tables: LabelsetTables, method: REMEDIAL) -> tuple[Pass, ...]:
     tuple of Pass
         What each pass met.
     """
-    if method.passes > MAX_PASSES:
-        raise ParameterError(
-            f"The 'passes' parameter of REMEDIAL on a scan must be at most {MAX_PASSES}. "
-            f"Got {method.passes} instead."
-        )
     n_rows = tables.totals()["n_instances"]
     tables.scored()
-    tables.engine.view("pieces_0", tables.fill(statements.PIECES_AT_START))
-    history = []
-    for number in range(method.passes):
-        met = _one_pass(tables, number, n_rows, method.one_sided)
+    lowest = NEVER
+    history, empties = [], []
+    for number in range(1, method.passes + 1):
+        title = f"REMEDIAL, pass {number}"
+        total = tables.number(statements.PASS_TOTAL, title=title, lowest=lowest)
+        mean = mean_of_scores(float(total), n_rows)
+        limits = {"lowest": repr(lowest), "threshold": repr(mean + ABOVE_MEAN)}
+        met = _met(tables, mean, limits, method.one_sided, title)
+        if method.one_sided == "clone":
+            empties.append(statements.ONE_SIDED_ABOVE.format_map(limits))
+        lowest = min(lowest, mean + ABOVE_MEAN)
         n_rows += met.n_added
         history.append(met)
-    tables.spellings()
-    sql = tables.fill(statements.PARTS, pieces=tables.engine.name(f"pieces_{method.passes}"))
-    tables.engine.table("parts", sql, title="Taking labelsets apart")
+    _make_parts(tables, repr(lowest), " + ".join(empties) or "0", method.passes)
     return tuple(history)
 
 
-def _one_pass(tables: LabelsetTables, number: int, n_rows: int, one_sided: str) -> Pass:
-    pieces = tables.engine.name(f"pieces_{number}")
-    title = f"REMEDIAL, pass {number + 1}"
-    total = tables.number(statements.SCORE_TOTAL, title=title, scored=pieces)
-    mean = mean_of_scores(float(total), n_rows)
-    threshold = repr(mean + ABOVE_MEAN)
-    facts = tables.record(statements.PASS_FACTS, title=title, pieces=pieces, threshold=threshold)
+def _met(
+    tables: LabelsetTables, mean: float, limits: dict[str, str], one_sided: str, title: str
+) -> Pass:
+    facts = tables.record(statements.PASS_FACTS, title=title, **limits)
     above, sided = facts["n_above_mean"], facts["n_one_sided"]
-    rule = statements.IS_ABOVE if one_sided == "clone" else statements.IS_ABOVE_AND_MIXED
-    is_split = f"({rule.format(threshold=threshold)})"
-    sql = tables.fill(statements.PIECES_AFTER_PASS, pieces=pieces, is_split=is_split, bit=2**number)
-    tables.engine.table(f"pieces_{number + 1}", sql, title=title)
-    if number:
-        tables.engine.drop(f"pieces_{number}")
     return Pass(mean, above, sided, above if one_sided == "clone" else above - sided)
+
+
+def _make_parts(tables: LabelsetTables, lowest: str, n_empty: str, passes: int) -> None:
+    import pyarrow as pa
+
+    title = "Taking labelsets apart"
+    engine = tables.engine
+    sql = tables.fill(statements.CHANGED, lowest=lowest, n_empty=n_empty)
+    engine.view("changed", sql)
+    engine.view("rare_halves", tables.fill(statements.RARE_HALVES))
+    several = "" if tables.is_regular else tables.fill(statements.JOIN_SPELLINGS)
+    raw = "c.labels" if tables.is_regular else "w.raw"
+    engine.table("parts", tables.fill(statements.PARTS, raw=raw, spellings=several), title=title)
+    sizes = range(1, 2 * passes + 3)
+    pairs = [(size, copy) for size in sizes for copy in range(size)]
+    columns = {"n_copies": [size for size, _ in pairs], "copy": [copy for _, copy in pairs]}
+    engine.load("copies", pa.table(columns))
 
 
 def result_sql(tables: LabelsetTables, output: Output) -> str:
@@ -81,44 +88,60 @@ def result_sql(tables: LabelsetTables, output: Output) -> str:
         A SELECT of all rows of the result.
     """
     layout = tables.layout
+    clean = "scumble_own" if tables.is_regular else "CANONICAL!(scumble_own)"
+    labels = statements.COPY_LABELS.format(clean=clean)
     if layout.has_lists:
         return tables.fill(
             statements.REMEDIAL_LISTS,
-            columns=_list_columns(layout, output.clone_column),
-            label=layout.label_in("s."),
+            columns=_list_columns(layout, labels, output.clone_column),
+            kept="".join(f"s.{layout.dialect.quote(name)}, " for name in _passed(layout)),
+            own=layout.label_in("s."),
         )
+    return _pairs_sql(tables, labels, output.clone_column or "clone")
+
+
+def _pairs_sql(tables: LabelsetTables, labels: str, clone_column: str) -> str:
+    layout = tables.layout
     tables.rows(keep=True)
     quote = layout.dialect.quote
-    clone = quote(output.clone_column or "clone")
+    clone, label = quote(clone_column), quote(layout.label.name)
+    lists = tables.fill(
+        statements.REMEDIAL_LISTS,
+        columns=f"{layout.ids()}, CAST(scumble_copy AS BIGINT) AS {clone}, {labels} AS labels",
+        kept=layout.ids_first("s."),
+        own="s.labels",
+        source=tables.engine.name("rows"),
+    )
     placed = tables.fill(
-        statements.REMEDIAL_PAIRS,
-        ids=layout.ids(),
-        ids_r=layout.ids("r."),
-        clone=clone,
-        label=quote(layout.label.name),
+        statements.PAIRS_FROM_LISTS, ids=layout.ids(), clone=clone, label=label, lists=lists
     )
     if not layout.others:
         return placed
-    columns = [layout.ids("d."), f"d.{clone}", f"d.{quote(layout.label.name)}"]
+    columns = [layout.ids("d."), f"d.{clone}", f"d.{label}"]
     columns += [f"s.{quote(name)}" for name in layout.others]
     return tables.fill(
         statements.PAIRS_WITH_OTHERS,
         columns=", ".join(columns),
         placed=placed,
         same_ids=layout.same_ids("d", "s"),
-        label=quote(layout.label.name),
+        label=label,
     )
 
 
-def _list_columns(layout: Layout, clone_column: str | None) -> str:
-    """Name the columns in the order of the input, the labels replaced."""
-    label = layout.label.name
-    own = layout.label_in("s.")
+def _passed(layout: Layout) -> list[str]:
+    """Name the columns that pass through."""
+    return [column.name for column in layout.columns if column.name != layout.label.name]
+
+
+def _list_columns(layout: Layout, labels: str, clone_column: str | None) -> str:
+    """Write the columns in the order of the input, the labels replaced."""
     quote = layout.dialect.quote
-    replaced = f"CASE WHEN p.raw IS NULL THEN {own} ELSE p.labels END AS {quote(label)}"
     columns = [
-        replaced if column.name == label else f"s.{quote(column.name)}" for column in layout.columns
+        f"{labels} AS {quote(column.name)}"
+        if column.name == layout.label.name
+        else quote(column.name)
+        for column in layout.columns
     ]
     if clone_column is not None:
-        columns.append(f"coalesce(p.copy, CAST(0 AS BIGINT)) AS {quote(clone_column)}")
+        columns.append(f"CAST(scumble_copy AS BIGINT) AS {quote(clone_column)}")
     return ", ".join(columns)

@@ -66,26 +66,46 @@ FROM (
 )
 """
 
-#: SCUMBLE of an instance, from sums over its k labels. One label scores exactly 0.
-SCORE = """
-CASE WHEN k <= 1 THEN CAST(0 AS DOUBLE)
-     ELSE greatest(CAST(0 AS DOUBLE), 1 - exp(log_sum / k) / (ratio_sum / k)) END
-"""
 
-#: The score of every labelset that has labels.
+def score_of(k: str, ratio_sum: str, log_sum: str) -> str:
+    """Write SCUMBLE of an instance from sums over its labels; one label scores exactly 0."""
+    return (
+        f"CASE WHEN {k} <= 1 THEN CAST(0 AS DOUBLE) ELSE "
+        f"greatest(CAST(0 AS DOUBLE), 1 - exp({log_sum} / {k}) / ({ratio_sum} / {k})) END"
+    )
+
+
+WHOLE = ("n_rare + n_frequent", "rare_sum + frequent_sum", "rare_log + frequent_log")
+
+#: The score of every labelset, and those of its rare and its frequent labels alone.
 SCORED = f"""
-SELECT s.set_id, s.labels, s.n, t.k, t.n_rare, t.score
-FROM {{sets}} s JOIN (
-  SELECT set_id, k, n_rare, {SCORE} AS score
+SELECT s.set_id, s.labels, s.n, coalesce(t.n_rare, 0) AS n_rare,
+       coalesce(t.n_frequent, 0) AS n_frequent,
+       coalesce(t.score, CAST(0 AS DOUBLE)) AS score,
+       coalesce(t.rare_score, CAST(0 AS DOUBLE)) AS rare_score,
+       coalesce(t.frequent_score, CAST(0 AS DOUBLE)) AS frequent_score
+FROM {{sets}} s LEFT JOIN (
+  SELECT set_id, n_rare, n_frequent,
+         {score_of(*(f"({part})" for part in WHOLE))} AS score,
+         {score_of("n_rare", "rare_sum", "rare_log")} AS rare_score,
+         {score_of("n_frequent", "frequent_sum", "frequent_log")} AS frequent_score
   FROM (
-    SELECT u.set_id, count(*) AS k, count(CASE WHEN r.rare THEN 1 END) AS n_rare,
-           sum(r.ratio) AS ratio_sum, sum(r.log_ratio) AS log_sum
+    SELECT u.set_id,
+           count(CASE WHEN r.rare THEN 1 END) AS n_rare,
+           count(CASE WHEN NOT r.rare THEN 1 END) AS n_frequent,
+           sum(CASE WHEN r.rare THEN r.ratio ELSE 0 END) AS rare_sum,
+           sum(CASE WHEN r.rare THEN 0 ELSE r.ratio END) AS frequent_sum,
+           sum(CASE WHEN r.rare THEN r.log_ratio ELSE 0 END) AS rare_log,
+           sum(CASE WHEN r.rare THEN 0 ELSE r.log_ratio END) AS frequent_log
     FROM (SELECT set_id, UNNEST!(labels) AS label FROM {{sets}}) u
     JOIN {{ratios}} r ON u.label = r.label
     GROUP BY u.set_id
   )
 ) t ON s.set_id = t.set_id
 """
+
+#: The labelsets again, where they are spelled in one way only: now from the scores.
+SETS_AS_SCORED = "SELECT set_id, labels, n FROM {scored}"
 
 SCORE_TOTAL = "SELECT coalesce(sum(n * score), 0) AS total FROM {scored}"
 
@@ -145,77 +165,89 @@ GROUP BY a.label, b.label
 #: The most frequent labelsets.
 FREQUENT_SETS = "SELECT labels, n FROM {sets} ORDER BY n DESC, labels LIMIT {limit}"
 
-# REMEDIAL. Label counts never change, so neither do ratios and minority labels: all passes work
-# on pieces of labelsets, and the data itself is read once more, when the result is written.
+# REMEDIAL. Label counts never change, so neither do ratios and minority labels. A labelset has
+# three scores: its own, and those of its two halves once it has been taken apart. So all passes
+# are sums over the table of labelsets; the data itself is read once more, for the result.
+# ``lowest`` is the lowest threshold of the passes before: a mixed set above it is in two halves.
 
-PIECES_AT_START = """
-SELECT set_id, CAST(0 AS BIGINT) AS copy, labels, n, k, n_rare, score FROM {scored}
+IS_APART = "(n_rare > 0 AND n_frequent > 0 AND score > CAST('{lowest}' AS DOUBLE))"
+IS_ONE_SIDED = "(n_rare = 0 OR n_frequent = 0)"
+
+PASS_TOTAL = f"""
+SELECT coalesce(sum(n * CASE WHEN {IS_APART} THEN rare_score + frequent_score ELSE score END), 0)
+       AS total
+FROM {{scored}}
 """
 
-PASS_FACTS = """
+#: How many pieces of a labelset lie above the threshold.
+PIECES_ABOVE = f"""
+(CASE WHEN {IS_APART}
+      THEN CASE WHEN rare_score > CAST('{{threshold}}' AS DOUBLE) THEN 1 ELSE 0 END
+         + CASE WHEN frequent_score > CAST('{{threshold}}' AS DOUBLE) THEN 1 ELSE 0 END
+      WHEN score > CAST('{{threshold}}' AS DOUBLE) THEN 1 ELSE 0 END)
+"""
+
+#: Those of them with only rare or only frequent labels: a copy of such a piece has no labels.
+ONE_SIDED_ABOVE = f"(CASE WHEN {IS_APART} OR {IS_ONE_SIDED} THEN {PIECES_ABOVE} ELSE 0 END)"
+
+PASS_FACTS = f"""
 SELECT
-  CAST(coalesce(sum(CASE WHEN above THEN n END), 0) AS BIGINT) AS n_above_mean,
-  CAST(coalesce(sum(CASE WHEN above AND one_sided THEN n END), 0) AS BIGINT) AS n_one_sided
-FROM (
-  SELECT n, score > CAST('{threshold}' AS DOUBLE) AS above, n_rare = 0 OR n_rare = k AS one_sided
-  FROM {pieces}
-)
+  CAST(coalesce(sum(n * {PIECES_ABOVE}), 0) AS BIGINT) AS n_above_mean,
+  CAST(coalesce(sum(n * {ONE_SIDED_ABOVE}), 0) AS BIGINT) AS n_one_sided
+FROM {{scored}}
 """
 
-#: One pass: pieces above the threshold are taken apart, the rare half keeps the copy's number.
-PIECES_AFTER_PASS = f"""
-SELECT set_id, copy, labels, n, k, n_rare, score FROM {{pieces}} WHERE NOT {{is_split}}
-UNION ALL
-SELECT set_id, copy, array_sort(labels) AS labels, n, k, n_rare, {SCORE} AS score
-FROM (
-  SELECT u.set_id, CASE WHEN r.rare THEN u.copy ELSE u.copy + {{bit}} END AS copy,
-         array_agg(u.label) AS labels, max(u.n) AS n, count(*) AS k,
-         count(CASE WHEN r.rare THEN 1 END) AS n_rare,
-         sum(r.ratio) AS ratio_sum, sum(r.log_ratio) AS log_sum
-  FROM (SELECT set_id, copy, n, UNNEST!(labels) AS label FROM {{pieces}} WHERE {{is_split}}) u
-  JOIN {{ratios}} r ON u.label = r.label
-  GROUP BY u.set_id, CASE WHEN r.rare THEN u.copy ELSE u.copy + {{bit}} END
-)
-UNION ALL
-SELECT set_id, CASE WHEN n_rare = 0 THEN copy ELSE copy + {{bit}} END AS copy,
-       EMPTY_LIKE!(labels) AS labels, n, CAST(0 AS BIGINT) AS k, CAST(0 AS BIGINT) AS n_rare,
-       CAST(0 AS DOUBLE) AS score
-FROM {{pieces}} WHERE {{is_split}} AND (n_rare = 0 OR n_rare = k)
+#: The labelsets that change: whether they come apart, and how many copies without labels they get.
+CHANGED = f"""
+SELECT set_id, labels, is_apart, n_empty
+FROM (SELECT set_id, labels, {IS_APART} AS is_apart, {{n_empty}} AS n_empty FROM {{scored}})
+WHERE is_apart OR n_empty > 0
 """
 
-IS_ABOVE = "score > CAST('{threshold}' AS DOUBLE)"
-IS_ABOVE_AND_MIXED = IS_ABOVE + " AND n_rare > 0 AND n_rare < k"
+#: The rare labels of those that come apart.
+RARE_HALVES = """
+SELECT u.set_id, array_sort(array_agg(u.label)) AS rare
+FROM (SELECT set_id, UNNEST!(labels) AS label FROM {changed} WHERE is_apart) u
+JOIN {ratios} r ON u.label = r.label
+WHERE r.rare
+GROUP BY u.set_id
+"""
 
-#: What becomes of each labelset that was taken apart, under the spelling of the data.
+#: What becomes of each labelset that changes, under the spelling of the data.
 PARTS = """
-SELECT w.raw, p.copy, p.labels
-FROM {spellings} w
-JOIN {pieces} p ON w.set_id = p.set_id
-WHERE w.set_id IN (SELECT set_id FROM {pieces} WHERE copy > 0)
+SELECT {raw} AS raw, h.rare, CASE WHEN c.is_apart THEN 2 ELSE 1 END + c.n_empty AS n_copies
+FROM {changed} c {spellings}
+LEFT JOIN {rare_halves} h ON c.set_id = h.set_id
 """
-SPELLINGS_AS_SPELLED = "SELECT set_id, raw FROM {raw_sets}"
-SEVERAL_SPELLINGS = """
-SELECT s.set_id, w.raw
-FROM (SELECT raw, CANONICAL!(raw) AS labels FROM {raw_sets} WHERE raw IS NOT NULL) w
-JOIN {sets} s ON w.labels = s.labels
+JOIN_SPELLINGS = """
+JOIN (SELECT raw, CANONICAL!(raw) AS labels FROM {raw_sets} WHERE raw IS NOT NULL) w
+ON c.labels = w.labels
 """
 
-#: The result, one row per instance: a row with parts appears once for each of them.
+#: The result, one row per instance: a row that changes appears once for each of its copies.
 REMEDIAL_LISTS = """
 SELECT {columns}
-FROM {source} s LEFT JOIN {parts} p ON {label} = p.raw
+FROM (
+  SELECT {kept}{own} AS scumble_own, p.rare AS scumble_rare, c.copy AS scumble_copy
+  FROM {source} s
+  LEFT JOIN {parts} p ON {own} = p.raw
+  JOIN {copies} c ON coalesce(p.n_copies, 1) = c.n_copies
+)
+"""
+
+#: The labels of a copy: the rare ones, the others, or none. {clean} has no nulls or duplicates.
+COPY_LABELS = """
+CASE WHEN scumble_copy = 0 THEN coalesce(scumble_rare, scumble_own)
+     WHEN scumble_copy = 1 AND scumble_rare IS NOT NULL THEN EXCEPT!({clean}, scumble_rare)
+     ELSE EMPTY_LIKE!(scumble_own) END
 """
 
 #: The result as (instance, clone, label) rows; an instance without labels has a null label.
-REMEDIAL_PAIRS = """
+PAIRS_FROM_LISTS = """
 SELECT {ids}, {clone}, UNNEST!(shown) AS {label}
 FROM (
   SELECT {ids}, {clone}, CASE WHEN SIZE!(labels) = 0 THEN NULL_LIKE!() ELSE labels END AS shown
-  FROM (
-    SELECT {ids_r}, coalesce(p.copy, CAST(0 AS BIGINT)) AS {clone},
-           CASE WHEN p.raw IS NULL THEN r.labels ELSE p.labels END AS labels
-    FROM {rows} r LEFT JOIN {parts} p ON r.labels = p.raw
-  )
+  FROM ({lists})
 )
 """
 

@@ -161,7 +161,6 @@ def _scumble_cv(tables: LabelsetTables, totals: dict[str, int], mean: float) -> 
     if totals["n_instances"]:
         sql = statements.SCORE_SQUARES
         squares = float(tables.number(sql, title="Averaging scores", scumble=repr(mean)))
-        squares += totals["n_unlabelled"] * mean**2
     return cv_of_scores(squares, totals["n_instances"], mean)
 
 
