@@ -20,3 +20,14 @@ def test_cells():
     assert shorten("漢字漢字", 5) == "漢字…"
     assert shorten("abc", 3) == "abc"
     assert wrap("devel-lib is here", 10) == ["devel-lib", "is here"]
+
+
+@given(st.text(st.sampled_from("aé漢\u0301"), max_size=12), st.integers(1, 12))
+def test_a_shortened_text_is_the_longest_beginning_that_fits(text, width):
+    fitting = [text[:at] for at in range(len(text) + 1) if width_of(text[:at]) < width]
+    expected = text if width_of(text) <= width else fitting[-1] + "…"
+    assert shorten(text, width) == expected
+
+
+def test_a_very_long_name_is_shortened_at_once():
+    assert shorten("é" * 2_000_000, 5) == "éééé…"

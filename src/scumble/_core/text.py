@@ -46,8 +46,12 @@ def shorten(text: str, width: int) -> str:
     """Cut a text to a number of cells, with an ellipsis where something is missing."""
     if width_of(text) <= width:
         return text
-    while text and width_of(text) > width - 1:
-        text = text[:-1]
+    room = width - 1
+    for at, char in enumerate(text):
+        room -= width_of(char)
+        if room < 0:
+            text = text[:at]
+            break
     return text + "…"
 
 
