@@ -198,6 +198,18 @@ def test_ctrl_c_says_so(capsys, monkeypatch, small):
     assert err == "stopped: interrupted; nothing half-written is left behind.\n"
 
 
+def test_options_of_the_reader_can_be_given(capsys, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("size;tags\n1.5;war|love\n2.5;war\n")
+    for command in ("summary", "report"):
+        chosen = ["-o", "label_column=tags", "--option", "label_separator=|"]
+        out, _ = run(capsys, command, path, *chosen, "--json")
+        found = json.loads(out)
+        assert found.get("summary", found)["n_labels"] == 2
+    _, err = run(capsys, "summary", path, "-o", "colour=red", code=2)
+    assert "colour" in err
+
+
 def test_data_lists_the_shelf(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("SCUMBLE_DATA", str(tmp_path))
     monkeypatch.setenv("SCUMBLE_CACHE", str(tmp_path))

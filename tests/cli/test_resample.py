@@ -54,7 +54,7 @@ def test_all_methods_are_compared(capsys, datasets, monkeypatch):
         (["o.arff", "-m", "smote"], "no resampler 'smote'"),
         (["o.arff", "-m", "mlros", "--percent", "-3"], "'percent' parameter"),
         (["o.arff", "-m", "remedial", "--k", "3"], "has a parameter 'n_neighbors'"),
-        (["o.arff", "-m", "remedial", "--param", "keep"], "must be name=value"),
+        (["o.arff", "-m", "remedial", "--param", "keep"], "A parameter must be name=value"),
     ],
 )
 def test_mistakes_are_explained(capsys, monkeypatch, tmp_path, arguments, message):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from scumble.cli.inputs import FormatOption, Input, LabelsOption, load
+from scumble.cli.inputs import FormatOption, Input, LabelsOption, ReadOption, load
 
 
 def add_to(app: typer.Typer) -> None:
@@ -25,6 +25,7 @@ def convert(
     out: Annotated[str, typer.Argument(metavar="OUT", help="The file to write.")],
     format: FormatOption = None,
     labels: LabelsOption = None,
+    option: ReadOption = None,
     to: Annotated[
         str | None,
         typer.Option(help="Format of OUT (mulan, meka, csv, ...); by default its suffix."),
@@ -34,7 +35,7 @@ def convert(
     from scumble._core.text import safe
     from scumble.data import write
 
-    dataset = load(data, format=format, labels=labels)
+    dataset = load(data, format=format, labels=labels, options=option)
     write(dataset, out, format=to)
     typer.echo(
         f"{safe(out)}: {dataset.n_instances:,} instances, {dataset.n_features:,} features, "

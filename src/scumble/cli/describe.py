@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from scumble.cli.inputs import FormatOption, Input, JsonOption, LabelsOption, load
+from scumble.cli.inputs import FormatOption, Input, JsonOption, LabelsOption, ReadOption, load
 from scumble.cli.scale import (
     Choice,
     EngineOption,
@@ -37,6 +37,7 @@ def summary(
     data: Input,
     format: FormatOption = None,
     labels: LabelsOption = None,
+    option: ReadOption = None,
     label_column: LabelColumnOption = None,
     instance_column: InstanceColumnOption = None,
     engine: EngineOption = None,
@@ -56,7 +57,7 @@ def summary(
         with found, show_progress(ProgressBar()):
             numbers = characterize(found).to_dict()
     else:
-        numbers = characterize(load(data, format=format, labels=labels)).to_dict()
+        numbers = characterize(load(data, format=format, labels=labels, options=option)).to_dict()
     if json:
         show_json(numbers)
     else:
@@ -67,6 +68,7 @@ def labels(
     data: Input,
     format: FormatOption = None,
     labels: LabelsOption = None,
+    option: ReadOption = None,
     sort: Annotated[str, typer.Option(help=f"Order: {', '.join(SORTS)}.")] = "order",
     top: Annotated[int | None, typer.Option(min=0, help="Show only so many.")] = None,
     json: JsonOption = False,
@@ -78,7 +80,9 @@ def labels(
     from scumble.report.terminal import label_rows, render_labels
 
     check_choice(sort, SORTS, name="--sort", caller="scumble labels")
-    rows = label_rows(characterize(load(data, format=format, labels=labels)), sort=sort, top=top)
+    rows = label_rows(
+        characterize(load(data, format=format, labels=labels, options=option)), sort=sort, top=top
+    )
     if json:
         show_json([{k: v for k, v in row.items() if k != "is_minority"} for row in rows])
     else:
@@ -89,6 +93,7 @@ def labelsets(
     data: Input,
     format: FormatOption = None,
     labels: LabelsOption = None,
+    option: ReadOption = None,
     top: Annotated[int, typer.Option(min=0, help="Show so many; 0 for all.")] = 20,
     json: JsonOption = False,
 ) -> None:
@@ -96,7 +101,9 @@ def labelsets(
     from scumble.cli.console import show, show_json, width
     from scumble.report.terminal import labelset_rows, render_labelsets
 
-    rows, n_all = labelset_rows(load(data, format=format, labels=labels), top=top or None)
+    rows, n_all = labelset_rows(
+        load(data, format=format, labels=labels, options=option), top=top or None
+    )
     if json:
         show_json(rows)
     else:
@@ -107,6 +114,7 @@ def report(
     data: Input,
     format: FormatOption = None,
     labels: LabelsOption = None,
+    option: ReadOption = None,
     difficult: Annotated[
         int | None, typer.Option(min=0, help="How many difficult labels to list.")
     ] = None,
@@ -117,7 +125,9 @@ def report(
     from scumble.cli.console import show, show_json, width
     from scumble.report import concurrence_report, render_report
 
-    result = concurrence_report(load(data, format=format, labels=labels), n_labels=difficult)
+    result = concurrence_report(
+        load(data, format=format, labels=labels, options=option), n_labels=difficult
+    )
     if html is not None:
         write_page(html, result)
     if json:

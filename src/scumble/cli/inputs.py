@@ -31,10 +31,25 @@ LabelsOption = Annotated[
         "(negative: from the end), or a MULAN XML file.",
     ),
 ]
+ReadOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        "-o",
+        help="An option of the format's reader, as name=value, for example label_separator='|'; "
+        "repeatable.",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def load(name: str, *, format: str | None = None, labels: str | None = None) -> MultilabelDataset:
+def load(
+    name: str,
+    *,
+    format: str | None = None,
+    labels: str | None = None,
+    options: list[str] | None = None,
+) -> MultilabelDataset:
     """Read a file, or a data set of the shelf when no such file exists.
 
     Parameters
@@ -45,6 +60,8 @@ def load(name: str, *, format: str | None = None, labels: str | None = None) -> 
         Name of the format.
     labels : str, optional
         What the user typed after ``--labels``.
+    options : list of str, optional
+        What the user typed after ``--option``.
 
     Returns
     -------
@@ -56,10 +73,11 @@ def load(name: str, *, format: str | None = None, labels: str | None = None) -> 
     from scumble.data import read, shelf
 
     chosen = parse_labels(labels)
+    more = parse_parameters(options or [])
     with show_progress(ProgressBar()):
         if not _may_be_on_the_shelf(name):
-            return read(name, format=format, labels=chosen)
-        given: dict[str, Any] = {"format": format, "labels": chosen}
+            return read(name, format=format, labels=chosen, **more)
+        given: dict[str, Any] = {"format": format, "labels": chosen, **more}
         try:
             return shelf.load(name, **{key: v for key, v in given.items() if v is not None})
         except ParameterError as error:
@@ -111,3 +129,43 @@ def parse_labels(text: str | None) -> list[str] | list[int] | int | str | None:
     except ValueError:
         return parts
     return numbers if "," in text else numbers[0]
+
+
+def parse_parameters(texts: list[str]) -> dict[str, Any]:
+    """Understand ``name=value``: numbers, true, false, none, or text.
+
+    Parameters
+    ----------
+    texts : list of str
+        What the user typed after ``--param`` or ``--option``.
+
+    Returns
+    -------
+    dict
+        Values by name.
+
+    Examples
+    --------
+    >>> from scumble.cli.inputs import parse_parameters
+    >>> parse_parameters(["threshold=0.5", "union=true", "strategy=ranking"])
+    {'threshold': 0.5, 'union': True, 'strategy': 'ranking'}
+    """
+    parsed = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise ParameterError(f"A parameter must be name=value. Got {text!r} instead.")
+        parsed[name.strip()] = _parse_value(value.strip())
+    return parsed
+
+
+def _parse_value(text: str) -> Any:
+    words = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

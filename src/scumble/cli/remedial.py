@@ -7,7 +7,7 @@ from typing import Annotated, Literal, cast
 import typer
 
 from scumble.cli import scale
-from scumble.cli.inputs import FormatOption, Input, JsonOption, LabelsOption, load
+from scumble.cli.inputs import FormatOption, Input, JsonOption, LabelsOption, ReadOption, load
 
 
 def add_to(app: typer.Typer) -> None:
@@ -34,6 +34,7 @@ def remedial(
     ] = "clone",
     format: FormatOption = None,
     labels: LabelsOption = None,
+    option: ReadOption = None,
     to: Annotated[str | None, typer.Option(help="Format of OUT; by default its suffix.")] = None,
     label_column: scale.LabelColumnOption = None,
     instance_column: scale.InstanceColumnOption = None,
@@ -55,7 +56,7 @@ def remedial(
         with found, show_progress(ProgressBar()):
             result = scale.remedial(found, out, passes=passes, one_sided=side)
     else:
-        before = load(data, format=format, labels=labels)
+        before = load(data, format=format, labels=labels, options=option)
         after, result = apply_remedial(before, passes=passes, one_sided=side)
         write(after, out, format=to)
     if json:

@@ -7,7 +7,15 @@ from typing import Annotated, Any
 import typer
 
 from scumble._core.errors import ParameterError
-from scumble.cli.inputs import FormatOption, Input, JsonOption, LabelsOption, load
+from scumble.cli.inputs import (
+    FormatOption,
+    Input,
+    JsonOption,
+    LabelsOption,
+    ReadOption,
+    load,
+    parse_parameters,
+)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -42,10 +50,16 @@ def resample(
     jobs: Annotated[int | None, typer.Option(help="Threads; never changes a result.")] = None,
     format: FormatOption = None,
     labels: LabelsOption = None,
+    option: ReadOption = None,
     to: Annotated[str | None, typer.Option(help="Format of OUT; by default its suffix.")] = None,
     json: JsonOption = False,
 ) -> None:
     """Resample a data set, and show before and after."""
+    from scumble.cli.console import show, show_json, width
+    from scumble.data import write
+    from scumble.report import apply_chain, render_treatment
+    from scumble.resample import make_chain
+
     if compare == (out is not None):
         raise ParameterError("Name either the file to write, OUT, or --compare.")
     if method is None and not compare:
@@ -57,68 +71,11 @@ def resample(
     chosen |= parse_parameters(param or [])
     given = {name: value for name, value in chosen.items() if value is not None}
     if out is None:
-        _compare(load(data, format=format, labels=labels), method, given, json)
-    else:
-        _apply(data, out, str(method), given, format, labels, to, json)
-
-
-def parse_parameters(texts: list[str]) -> dict[str, Any]:
-    """Understand ``name=value``: numbers, true, false, none, or text.
-
-    Parameters
-    ----------
-    texts : list of str
-        What the user typed after ``--param``.
-
-    Returns
-    -------
-    dict
-        Values by name.
-
-    Examples
-    --------
-    >>> from scumble.cli.resample import parse_parameters
-    >>> parse_parameters(["threshold=0.5", "union=true", "strategy=ranking"])
-    {'threshold': 0.5, 'union': True, 'strategy': 'ranking'}
-    """
-    parsed = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise ParameterError(f"--param must be name=value. Got {text!r} instead.")
-        parsed[name.strip()] = _parse_value(value.strip())
-    return parsed
-
-
-def _parse_value(text: str) -> Any:
-    words = {"true": True, "false": False, "none": None}
-    if text.lower() in words:
-        return words[text.lower()]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
-def _apply(
-    data: str,
-    out: str,
-    method: str,
-    parameters: dict[str, Any],
-    format: str | None,
-    labels: str | None,
-    to: str | None,
-    json: bool,
-) -> None:
-    from scumble.cli.console import show, show_json, width
-    from scumble.data import write
-    from scumble.report import apply_chain, render_treatment
-    from scumble.resample import make_chain
-
-    chain = make_chain(method, **parameters)
-    after, result = apply_chain(load(data, format=format, labels=labels), chain)
+        _compare(load(data, format=format, labels=labels, options=option), method, given, json)
+        return
+    chain = make_chain(str(method), **given)  # before the data is read, which may take long
+    before = load(data, format=format, labels=labels, options=option)
+    after, result = apply_chain(before, chain)
     write(after, out, format=to)
     if json:
         show_json(result)
