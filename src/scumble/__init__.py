@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING, Any
 from scumble._core.version import __version__
 
 if TYPE_CHECKING:
-    from scumble import catalogue, data, learn, measures, report, resample, scale, testing
+    from scumble import (
+        catalogue,
+        data,
+        learn,
+        measures,
+        plots,
+        report,
+        resample,
+        scale,
+        testing,
+    )
     from scumble._core.errors import ScumbleError, ScumbleWarning
     from scumble._core.parallel import limit_threads
     from scumble.data import MultilabelDataset, load, make_multilabel, read, write
@@ -35,7 +45,17 @@ _HOMES = {
     "scan": "scumble.scale",
     "write": "scumble.data",
 }
-_ROOMS = ("catalogue", "data", "learn", "measures", "report", "resample", "scale", "testing")
+_ROOMS = (
+    "catalogue",
+    "data",
+    "learn",
+    "measures",
+    "plots",
+    "report",
+    "resample",
+    "scale",
+    "testing",
+)
 
 __all__ = [
     "MultilabelDataset",
@@ -50,6 +70,7 @@ __all__ = [
     "load",
     "make_multilabel",
     "measures",
+    "plots",
     "read",
     "report",
     "resample",

@@ -1,1 +1,1 @@
-"""Under construction."""
+"""Scores, splitters, cross-validation. Nothing is here yet."""

@@ -1,1 +1,1 @@
-"""Under construction."""
+"""Data sets x resamplers x classifiers x metrics. Nothing is here yet."""

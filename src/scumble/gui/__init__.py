@@ -1,1 +1,1 @@
-"""Under construction."""
+"""The page in the browser. Nothing is here yet."""
