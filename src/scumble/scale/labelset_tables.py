@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +42,9 @@ class LabelsetTables:
     def __init__(self, engine: Workspace, layout: Layout, where: str) -> None:
         self.engine, self.layout, self.where = engine, layout, where
         self._done: set[str] = set()
+        # Where a table gets a better definition it also gets a new name: to replace a view of
+        # Spark's makes it forget what was computed from the view.
+        self._renamed: dict[str, str] = {}
         self._labels: LabelCounts | None = None
         self._totals: dict[str, int] | None = None
         self.is_regular = True
@@ -60,7 +64,22 @@ class LabelsetTables:
         str
             The statement.
         """
-        return sql.format_map(_Names(self.engine, values))
+        return sql.format_map(_Names(self.name, values))
+
+    def name(self, table: str) -> str:
+        """Return the name a table has in statements.
+
+        Parameters
+        ----------
+        table : str
+            Our name.
+
+        Returns
+        -------
+        str
+            The engine's.
+        """
+        return self.engine.name(self._renamed.get(table, table))
 
     def rows(self, *, keep: bool = False) -> None:
         """Make ``rows``: the instances, each with a list of labels.
@@ -77,11 +96,11 @@ class LabelsetTables:
             return
         self._refuse_nameless()
         sql = self.fill(statements.ROWS_FROM_PAIRS, **values)
-        if keep and "rows_stored" not in self._done:
+        if keep:
             self._make("rows_stored", sql, title="Gathering instances")
-            self._done.discard("rows")
-            sql = "SELECT * FROM {rows_stored}"
-        self._make("rows", sql)
+            self._renamed["rows"] = "rows_stored"
+        else:
+            self._make("rows", sql)
 
     def sets(self) -> None:
         """Make ``sets``: the distinct labelsets and how often each occurs."""
@@ -125,7 +144,8 @@ class LabelsetTables:
             return
         self._make("scored", statements.SCORED, title="Scoring labelsets")
         if self.is_regular:  # the same labelsets twice would take twice the room
-            self.engine.view("sets", self.fill(statements.SETS_AS_SCORED))
+            self._make("sets_scored", statements.SETS_AS_SCORED)
+            self._renamed["sets"] = "sets_scored"
             self.engine.drop("raw_sets")
 
     def scored_spellings(self) -> None:
@@ -189,12 +209,12 @@ class LabelsetTables:
 class _Names(dict[str, Any]):
     """What braces stand for: given values, and for all else the engine's name of a table."""
 
-    def __init__(self, engine: Workspace, values: dict[str, Any]) -> None:
+    def __init__(self, name: Callable[[str], str], values: dict[str, Any]) -> None:
         super().__init__(values)
-        self._engine = engine
+        self._name = name
 
     def __missing__(self, key: str) -> str:
-        return self._engine.name(key)
+        return self._name(key)
 
 
 def column(table: Any, name: str) -> Array:

@@ -110,7 +110,7 @@ def _pairs_sql(tables: LabelsetTables, labels: str, clone_column: str) -> str:
         columns=f"{layout.ids()}, CAST(scumble_copy AS BIGINT) AS {clone}, {labels} AS labels",
         kept=layout.ids_first("s."),
         own="s.labels",
-        source=tables.engine.name("rows"),
+        source=tables.name("rows"),
     )
     placed = tables.fill(
         statements.PAIRS_FROM_LISTS, ids=layout.ids(), clone=clone, label=label, lists=lists
