@@ -12,7 +12,6 @@ from sklearn.utils.validation import (
     _check_feature_names,
     _check_n_features,
     assert_all_finite,
-    check_array,
     check_is_fitted,
     column_or_1d,
 )
@@ -22,6 +21,7 @@ from scumble._core.validation import check_count
 from scumble.learn.features import (
     FeatureCodes,
     check_codes,
+    check_table,
     count_values,
     encode,
     frame_of,
@@ -283,9 +283,9 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         caller = type(self).__name__
         _check_feature_names(self, X, reset=True)
         if frame_of(X) is None:
-            X = _checked(X, self, caller)
+            X = check_table(X, self, caller)
         X, codes = learn_codes(X, self.categorical_features, caller=caller)
-        X = _checked(X, self, caller)
+        X = check_table(X, self, caller)
         _check_n_features(self, X, reset=True)
         return X, count_values(X, codes, caller=caller)
 
@@ -293,7 +293,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         caller = type(self).__name__
         _check_feature_names(self, X, reset=False)
-        X = _checked(encode(X, self._codes, caller=caller), self, caller)
+        X = check_table(encode(X, self._codes, caller=caller), self, caller)
         _check_n_features(self, X, reset=False)
         check_codes(X, self._codes, caller=caller)
         return X
@@ -326,34 +326,6 @@ def first_largest(probabilities: Array) -> Array:
         best[larger] = column
         most[larger] = probabilities[larger, column]
     return best
-
-
-def _checked(X: Any, estimator: Any, caller: str) -> Any:
-    """Bring features into the form the kernels read: a float table, or CSR in order."""
-    try:
-        X = check_array(
-            X,
-            accept_sparse="csr",
-            dtype=np.float64,
-            ensure_all_finite="allow-nan",
-            estimator=estimator,
-            input_name="X",
-        )
-    except ValueError as error:
-        if "could not convert string" in str(error):
-            raise DataError(
-                f"{caller}: X must hold numbers ({error}). Give text in the columns of a "
-                "DataFrame, or encode it as codes 0, 1, ... and name the columns in "
-                "'categorical_features'."
-            ) from None
-        raise
-    if not sparse.issparse(X):
-        return np.ascontiguousarray(X)
-    X = sparse.csr_array(X)
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return X
 
 
 def _read_classes(y: Any, n_rows: int) -> tuple[Array, Array]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_array
 
 from scumble._core.categorical import resolve_categorical
 from scumble._core.errors import DataError
@@ -206,6 +207,49 @@ def check_codes(X: Any, codes: FeatureCodes, *, caller: str) -> None:
         f"Expected a code 0, 1, ... below its number of values, {codes.n_values[column]}: declare "
         "more values with categorical_features={column: number}, or leave the column out of it."
     )
+
+
+def check_table(X: Any, estimator: Any, caller: str) -> Any:
+    """Bring features into the form the kernels read: a float table, or CSR in order.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix
+        Numbers; NaN is missing.
+    estimator : object
+        Who asks, for scikit-learn's messages.
+    caller : str
+        Its name, for ours.
+
+    Returns
+    -------
+    ndarray of float64 or csr_array
+        Sorted indices and no duplicates.
+    """
+    try:
+        X = check_array(
+            X,
+            accept_sparse="csr",
+            dtype=np.float64,
+            ensure_all_finite="allow-nan",
+            estimator=estimator,
+            input_name="X",
+        )
+    except ValueError as error:
+        if "could not convert string" in str(error):
+            raise DataError(
+                f"{caller}: X must hold numbers ({error}). Give text in the columns of a "
+                "DataFrame, or encode it as codes 0, 1, ... and name the columns in "
+                "'categorical_features'."
+            ) from None
+        raise
+    if not sparse.issparse(X):
+        return np.ascontiguousarray(X)
+    X = sparse.csr_array(X)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
 
 
 def _n_values(nominal: dict[int, int], n_columns: int) -> Array:
