@@ -1,0 +1,36 @@
+"""Tests and tallies that compare methods over data sets.
+
+Every function takes plain numbers and returns a small frozen record, so that the same test serves
+an experiment, the paper's tables and a user's own notebook.
+"""
+
+from scumble.evaluate.statistics.bayesian import BayesianResult, bayesian_signed_rank
+from scumble.evaluate.statistics.correlation import PearsonResult, pearson
+from scumble.evaluate.statistics.effects import EffectSizes, effect_sizes
+from scumble.evaluate.statistics.ranks import (
+    FriedmanResult,
+    NemenyiResult,
+    friedman,
+    holm,
+    nemenyi,
+)
+from scumble.evaluate.statistics.signed_ranks import WilcoxonResult, wilcoxon
+from scumble.evaluate.statistics.tally import WinTieLoss, win_tie_loss
+
+__all__ = [
+    "BayesianResult",
+    "EffectSizes",
+    "FriedmanResult",
+    "NemenyiResult",
+    "PearsonResult",
+    "WilcoxonResult",
+    "WinTieLoss",
+    "bayesian_signed_rank",
+    "effect_sizes",
+    "friedman",
+    "holm",
+    "nemenyi",
+    "pearson",
+    "wilcoxon",
+    "win_tie_loss",
+]

@@ -1,0 +1,225 @@
+"""Several methods over several data sets: Friedman, Nemenyi, Holm."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from scumble._core.errors import ParameterError
+from scumble.evaluate.statistics.inputs import Floats, check_numbers
+
+
+@dataclass(frozen=True)
+class FriedmanResult:
+    """What `friedman` found.
+
+    Attributes
+    ----------
+    mean_ranks : tuple of float
+        One per method; 1 is best.
+    n_cases : int
+        Data sets.
+    statistic, p_value : float
+        Friedman's chi-square, corrected for ties. NaN and 1 where all methods are equal.
+    iman_davenport, iman_davenport_p : float
+        The less conservative F statistic made from it.
+    """
+
+    mean_ranks: tuple[float, ...]
+    n_cases: int
+    statistic: float
+    p_value: float
+    iman_davenport: float
+    iman_davenport_p: float
+
+
+@dataclass(frozen=True)
+class NemenyiResult:
+    """What `nemenyi` found.
+
+    Attributes
+    ----------
+    mean_ranks : tuple of float
+        One per method; 1 is best.
+    n_cases : int
+        Data sets.
+    alpha : float
+        Level of the test.
+    critical_difference : float
+        Mean ranks that differ by less cannot be told apart.
+    p_values : ndarray of shape (n_methods, n_methods)
+        Of every pair, adjusted for all pairs.
+    groups : tuple of tuple of int
+        Maximal sets of methods that cannot be told apart, best first: the bars of a
+        critical-difference diagram.
+    """
+
+    mean_ranks: tuple[float, ...]
+    n_cases: int
+    alpha: float
+    critical_difference: float
+    p_values: Floats
+    groups: tuple[tuple[int, ...], ...]
+
+
+def friedman(scores: Any, *, higher_is_better: bool = True) -> FriedmanResult:
+    """Test whether any of several methods stands out over several data sets.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_cases, n_methods)
+        One row per data set.
+    higher_is_better : bool
+        False for losses.
+
+    Returns
+    -------
+    FriedmanResult
+        Mean ranks, chi-square and F.
+
+    See Also
+    --------
+    nemenyi : Which pairs differ.
+
+    Examples
+    --------
+    >>> from scumble.evaluate.statistics import friedman
+    >>> found = friedman([[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.7, 0.5, 0.6], [0.9, 0.8, 0.4]])
+    >>> found.mean_ranks, found.statistic, round(found.p_value, 3)
+    ((1.0, 2.25, 2.75), 6.5, 0.039)
+    """
+    ranks = _ranks(scores, higher_is_better, caller="friedman")
+    n_cases, n_methods = ranks.shape
+    means = ranks.mean(axis=0)
+    spread = float(((ranks - (n_methods + 1) / 2) ** 2).sum())
+    if spread == 0:
+        return FriedmanResult(tuple(means.tolist()), n_cases, math.nan, 1.0, math.nan, 1.0)
+    between = n_cases**2 * float(((means - (n_methods + 1) / 2) ** 2).sum())
+    statistic = (n_methods - 1) * between / spread
+    rest = n_cases * (n_methods - 1) - statistic
+    f_value = math.inf if rest <= 1e-12 * statistic else (n_cases - 1) * statistic / rest
+    degrees = (n_methods - 1, (n_methods - 1) * (n_cases - 1))
+    return FriedmanResult(
+        mean_ranks=tuple(means.tolist()),
+        n_cases=n_cases,
+        statistic=statistic,
+        p_value=float(stats.chi2.sf(statistic, n_methods - 1)),
+        iman_davenport=f_value,
+        iman_davenport_p=float(stats.f.sf(f_value, *degrees)),
+    )
+
+
+def nemenyi(scores: Any, *, higher_is_better: bool = True, alpha: float = 0.05) -> NemenyiResult:
+    r"""Compare all pairs of methods by their mean ranks.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_cases, n_methods)
+        One row per data set.
+    higher_is_better : bool
+        False for losses.
+    alpha : float
+        Level of the test, in (0, 1).
+
+    Returns
+    -------
+    NemenyiResult
+        Critical difference, p-values, and groups that cannot be told apart.
+
+    Notes
+    -----
+    The critical difference is :math:`q_\alpha \sqrt{k (k + 1) / 6 N}` with the studentized
+    range over the square root of two [1]_.
+
+    References
+    ----------
+    .. [1] Demšar, J. (2006). Statistical comparisons of classifiers over multiple data sets.
+       *Journal of Machine Learning Research* 7.
+
+    Examples
+    --------
+    >>> from scumble.evaluate.statistics import nemenyi
+    >>> found = nemenyi([[0.9, 0.8, 0.1], [0.8, 0.7, 0.2], [0.7, 0.8, 0.3]] * 4)
+    >>> round(found.critical_difference, 3), found.groups
+    (0.957, ((0, 1),))
+    """
+    if not 0 < alpha < 1:
+        raise ParameterError(
+            f"The 'alpha' parameter of nemenyi must be a float in (0, 1). Got {alpha!r} instead."
+        )
+    ranks = _ranks(scores, higher_is_better, caller="nemenyi")
+    n_cases, n_methods = ranks.shape
+    means = ranks.mean(axis=0)
+    unit = math.sqrt(n_methods * (n_methods + 1) / (6 * n_cases))
+    critical = float(stats.studentized_range.ppf(1 - alpha, n_methods, np.inf)) / math.sqrt(2)
+    gaps = np.abs(means[:, None] - means[None, :]) / unit * math.sqrt(2)
+    return NemenyiResult(
+        mean_ranks=tuple(means.tolist()),
+        n_cases=n_cases,
+        alpha=alpha,
+        critical_difference=critical * unit,
+        p_values=np.clip(stats.studentized_range.sf(gaps, n_methods, np.inf), 0.0, 1.0),
+        groups=_groups(means, critical * unit),
+    )
+
+
+def holm(p_values: Any) -> Floats:
+    """Adjust p-values for the number of tests, step by step from the smallest.
+
+    Parameters
+    ----------
+    p_values : array-like of shape (n_tests,)
+        In [0, 1].
+
+    Returns
+    -------
+    ndarray of shape (n_tests,)
+        In the given order; compare them with the level of the whole family.
+
+    Examples
+    --------
+    >>> from scumble.evaluate.statistics import holm
+    >>> holm([0.01, 0.04, 0.03])
+    array([0.03, 0.06, 0.06])
+    """
+    given = check_numbers(p_values, name="p_values", caller="holm")
+    if ((given < 0) | (given > 1)).any():
+        raise ParameterError("The 'p_values' parameter of holm must lie in [0, 1].")
+    order = np.argsort(given, kind="stable")
+    steps = given[order] * np.arange(len(given), 0, -1)
+    adjusted = np.empty_like(given)
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return adjusted
+
+
+def _ranks(scores: Any, higher_is_better: bool, *, caller: str) -> Floats:
+    """Rank the methods within every case; equal ones share the mean of their ranks."""
+    table = check_numbers(scores, name="scores", caller=caller, dimensions=2)
+    if table.shape[0] < 2 or table.shape[1] < 2:
+        raise ParameterError(
+            f"{caller} needs at least two cases and two methods. "
+            f"Got a table of shape {table.shape}."
+        )
+    # Decimal numbers that came by different ways must be equal to share a rank.
+    rounded = np.array([[float(f"{value:.12g}") for value in row] for row in table])
+    ranked: Floats = stats.rankdata(-rounded if higher_is_better else rounded, axis=1)
+    return ranked
+
+
+def _groups(means: Floats, critical: float) -> tuple[tuple[int, ...], ...]:
+    """Find the maximal runs of methods, in order of rank, within the critical difference."""
+    order: npt.NDArray[np.intp] = np.argsort(means, kind="stable")
+    runs: list[tuple[int, ...]] = []
+    reached = 0
+    for start in range(len(order)):
+        inside = means[order] - means[order[start]] <= critical
+        stop = int(np.flatnonzero(inside).max()) + 1
+        if stop > max(reached, start + 1):
+            runs.append(tuple(int(method) for method in order[start:stop]))
+            reached = stop
+    return tuple(runs)
