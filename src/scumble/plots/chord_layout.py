@@ -1,0 +1,413 @@
+"""Where the arcs and ribbons of a chord diagram lie: computed once, drawn by any ink.
+
+Angles are in radians, clockwise from twelve o'clock: the point at angle ``a`` of the unit circle is
+``(sin a, cos a)`` with the y axis pointing up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.errors import ParameterError
+from scumble._core.validation import check_count, check_named_labels, is_dataset, labels_of
+from scumble.measures.shape import joint_counts
+from scumble.measures.summary import Summary, characterize, plain
+
+Array = np.ndarray[Any, Any]
+
+#: Up to so many labels are all drawn.
+DRAW_ALL = 30
+#: Of more, so many difficult ones and so many of their partners.
+N_LABELS, N_PARTNERS = 12, 12
+#: Ribbons drawn at the most.
+MAX_RIBBONS = 1000
+#: Angle between two arcs, and the share of the circle all gaps may take together.
+GAP, GAP_SHARE = math.radians(2), 0.25
+#: How many times wider the gap between minority and majority labels is.
+WIDE_GAP = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ChordArc:
+    """One label on the circle.
+
+    Attributes
+    ----------
+    label : int
+        Its number.
+    name : str
+        Its name.
+    count : int
+        Instances that have it; the arc is as long as that.
+    n_company : int
+        Those of them that have another label too.
+    n_drawn_company : int
+        Those of them that have another of the labels drawn.
+    start, end : float
+        Angles of the arc.
+    ribbons_end : float
+        Ribbons leave between `start` and this angle: the part of the instances with drawn company.
+    company_end : float
+        From `ribbons_end` to here the company is not drawn; from here to `end` there is none.
+    is_minority : bool
+        Whether IRLbl > MeanIR.
+    irlbl, scumble : float
+        Imbalance ratio and SCUMBLELbl.
+    """
+
+    label: int
+    name: str
+    count: int
+    n_company: int
+    n_drawn_company: int
+    start: float
+    end: float
+    ribbons_end: float
+    company_end: float
+    is_minority: bool
+    irlbl: float
+    scumble: float
+
+
+@dataclass(frozen=True, slots=True)
+class ChordRibbon:
+    """Two labels that share instances.
+
+    Attributes
+    ----------
+    source, target : int
+        Positions of the two arcs; the rarer label is the source.
+    joint_count : int
+        Instances that have both labels.
+    source_start, source_end, target_start, target_end : float
+        Angles at both ends.
+    is_mixed : bool
+        Whether a minority label meets a majority label.
+    """
+
+    source: int
+    target: int
+    joint_count: int
+    source_start: float
+    source_end: float
+    target_start: float
+    target_end: float
+    is_mixed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ChordLayout:
+    """A chord diagram, ready to be drawn.
+
+    Attributes
+    ----------
+    name : str
+        Name of the data set.
+    scumble : float
+        Its SCUMBLE.
+    arcs : tuple of ChordArc
+        Clockwise: minority labels, the most difficult first, then majority labels, the most
+        frequent first.
+    ribbons : tuple of ChordRibbon
+        Those to draw first come first: the wide ones lie below the narrow.
+    n_labels : int
+        How many labels occur in the data.
+    n_labels_left_out, n_ribbons_left_out : int
+        What is not drawn: labels that occur, and pairs of drawn labels that meet.
+    is_choice : bool
+        Whether the labels were chosen by difficulty, rather than given or all.
+    """
+
+    name: str
+    scumble: float
+    arcs: tuple[ChordArc, ...]
+    ribbons: tuple[ChordRibbon, ...]
+    n_labels: int
+    n_labels_left_out: int
+    n_ribbons_left_out: int
+    is_choice: bool
+
+    @property
+    def note(self) -> str:
+        """What is drawn and what was left out, in words."""
+        n_drawn = len(self.arcs)
+        if not self.n_labels_left_out:
+            shown = f"All {n_drawn:,} labels that occur." if n_drawn != 1 else "The only label."
+        elif self.is_choice:
+            n_rare = sum(arc.is_minority for arc in self.arcs)
+            shown = (
+                f"{n_drawn:,} of {self.n_labels:,} labels: the {n_rare:,} most difficult and "
+                f"{n_drawn - n_rare:,} frequent ones they meet."
+                if n_rare
+                else f"{n_drawn:,} of {self.n_labels:,} labels."
+            )
+        else:
+            shown = f"{n_drawn:,} of {self.n_labels:,} labels, as chosen."
+        if not self.n_ribbons_left_out:
+            return shown
+        return f"{shown} {self.n_ribbons_left_out:,} slighter ribbons are not drawn."
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the layout as plain values, which JSON can hold.
+
+        Returns
+        -------
+        dict
+            The fields, ``note``, and ``arcs`` and ``ribbons`` as lists of dicts; NaN becomes None.
+        """
+        whole = asdict(self)
+        for part in ("arcs", "ribbons"):
+            whole[part] = [{key: plain(v) for key, v in item.items()} for item in whole[part]]
+        return {**whole, "scumble": plain(self.scumble), "note": self.note}
+
+
+def chord_layout(
+    data: Any,
+    labels: Sequence[str | int] | None = None,
+    *,
+    n_labels: int | None = None,
+    n_partners: int = N_PARTNERS,
+    max_ribbons: int = MAX_RIBBONS,
+    summary: Summary | None = None,
+) -> ChordLayout:
+    """Place labels on a circle and join those that share instances.
+
+    A label's arc is as long as its count. Its ribbons share the part of the arc whose instances
+    have company, in proportion to the joint counts; the rest of the arc stays bare.
+
+    Parameters
+    ----------
+    data : MultilabelDataset, or labels as array, sparse matrix, DataFrame or label lists
+        The data.
+    labels : sequence of str or int, optional
+        Names or numbers of the labels to draw. By default the most difficult ones and their
+        partners.
+    n_labels : int, optional
+        How many difficult labels: minority labels by decreasing SCUMBLELbl. By default all labels
+        of the data are drawn where at most thirty occur, else twelve and their partners.
+    n_partners : int
+        How many majority labels: first the most frequent companion of each difficult label, then
+        those that meet difficult labels most often.
+    max_ribbons : int
+        How many ribbons at the most. Those that matter least to both labels, as a share of their
+        counts, are left out.
+    summary : Summary, optional
+        The measures of ``data``, where they are at hand.
+
+    Returns
+    -------
+    ChordLayout
+        Arcs and ribbons, and how much was left out.
+
+    Notes
+    -----
+    Instances with several labels take part in several ribbons, so joint counts add up to more than
+    the count. Ribbons of label :math:`l` are therefore scaled by the instances with drawn company
+    over the sum of its joint counts: a ribbon may have different widths at its two ends.
+
+    Examples
+    --------
+    >>> from scumble.plots import chord_layout
+    >>> layout = chord_layout([["a"], ["a", "b"], ["a", "c"], ["a", "b"]])
+    >>> [(arc.name, arc.count, arc.n_company) for arc in layout.arcs]
+    [('c', 1, 1), ('a', 4, 3), ('b', 2, 2)]
+    >>> [(ribbon.source, ribbon.target, ribbon.joint_count) for ribbon in layout.ribbons]
+    [(2, 1, 2), (0, 1, 1)]
+    """
+    limits = {"n_labels": n_labels, "n_partners": n_partners, "max_ribbons": max_ribbons}
+    for name, value in limits.items():
+        if value is not None:
+            check_count(value, name=name, caller="chord_layout", minimum=0)
+    if isinstance(data, Summary):
+        raise ParameterError(
+            "chord_layout: a summary does not say which labels meet. Give the data set, and the "
+            "summary as summary=..."
+        )
+    names = getattr(data, "labels", None) if is_dataset(data) else None
+    Y, found = check_named_labels(labels_of(data), caller="chord_layout")
+    measured = characterize(data) if summary is None else summary
+    table = measured.labels
+    seen = np.flatnonzero(table.count > 0)
+    chosen = (
+        _choose(Y, measured, seen, n_labels, n_partners)
+        if labels is None
+        else _look_up(labels, names or found or table.name)
+    )
+    chosen = _in_order(np.intersect1d(chosen, seen), measured)
+    arcs, joint = _arcs(Y, measured, chosen)
+    ribbons, n_hidden = _ribbons(arcs, joint, max_ribbons)
+    return ChordLayout(
+        name=measured.name,
+        scumble=measured.scumble,
+        arcs=arcs,
+        ribbons=ribbons,
+        n_labels=len(seen),
+        n_labels_left_out=len(seen) - len(chosen),
+        n_ribbons_left_out=n_hidden,
+        is_choice=labels is None,
+    )
+
+
+def _look_up(labels: Sequence[str | int], names: Sequence[str]) -> Array:
+    """Turn names and numbers of labels into numbers."""
+    if isinstance(labels, str):
+        labels = [labels]
+    position = {name: at for at, name in enumerate(names)}
+    numbers = []
+    for label in labels:
+        if isinstance(label, str) and label in position:
+            numbers.append(position[label])
+        elif isinstance(label, Integral) and 0 <= label < len(names):
+            numbers.append(int(label))
+        else:
+            close = get_close_matches(str(label), names, 3) or list(names[:3])
+            raise ParameterError(
+                f"There is no label {label!r}. Expected a name, for example {', '.join(close)}, "
+                f"or a number from 0 to {len(names) - 1}."
+            )
+    return np.array(numbers, np.int64)
+
+
+def _choose(
+    Y: sparse.csr_array, summary: Summary, seen: Array, n_labels: int | None, n_partners: int
+) -> Array:
+    """Choose all labels, or the most difficult ones and those that mask them."""
+    if n_labels is None and len(seen) <= DRAW_ALL:
+        return seen
+    table = summary.labels
+    rare = np.flatnonzero(table.is_minority)
+    if not len(rare):  # equally frequent labels: none is difficult, so the most concurrent ones
+        rare = seen
+    order = np.lexsort((rare, -table.irlbl[rare], -table.scumble[rare]))
+    difficult = rare[order][: N_LABELS if n_labels is None else n_labels]
+    joint = joint_counts(Y, difficult).toarray()
+    joint[:, table.is_minority] = 0
+    joint[:, difficult] = 0
+    total = joint.sum(axis=0)
+    met = np.flatnonzero(total)
+    foremost = joint[joint.any(axis=1)].argmax(axis=1)  # the first companion of each
+    partners = met[np.lexsort((met, -total[met], ~np.isin(met, foremost)))][:n_partners]
+    return np.concatenate([difficult, partners])
+
+
+def _in_order(chosen: Array, summary: Summary) -> Array:
+    """Minority labels by difficulty, then majority labels by count."""
+    table = summary.labels
+    is_rare = table.is_minority[chosen]
+    scores = np.round(table.scumble[chosen], 12)  # ties stay ties in any order of the rows
+    rank = np.where(is_rare, -scores, -table.count[chosen])
+    return chosen[np.lexsort((chosen, table.count[chosen], rank, ~is_rare))]
+
+
+def _arcs(
+    Y: sparse.csr_array, summary: Summary, chosen: Array
+) -> tuple[tuple[ChordArc, ...], Array]:
+    table = summary.labels
+    drawn = sparse.csr_array(Y[:, chosen].astype(np.int64))
+    n_company = _count_rows(drawn, np.diff(Y.indptr) > 1)
+    n_drawn = _count_rows(drawn, np.diff(drawn.indptr) > 1)
+    counts = table.count[chosen]
+    is_rare = table.is_minority[chosen]
+    starts, per_row = _starts(counts, int(is_rare.sum()))
+    joint = (drawn.T @ drawn).toarray() if len(chosen) else np.zeros((0, 0), np.int64)
+    np.fill_diagonal(joint, 0)
+    arcs = tuple(
+        ChordArc(
+            label=int(label),
+            name=table.name[label],
+            count=int(counts[at]),
+            n_company=int(n_company[at]),
+            n_drawn_company=int(n_drawn[at]),
+            start=float(starts[at]),
+            end=float(starts[at] + per_row * counts[at]),
+            ribbons_end=float(starts[at] + per_row * n_drawn[at]),
+            company_end=float(starts[at] + per_row * n_company[at]),
+            is_minority=bool(is_rare[at]),
+            irlbl=float(table.irlbl[label]),
+            scumble=float(table.scumble[label]),
+        )
+        for at, label in enumerate(chosen)
+    )
+    return arcs, joint
+
+
+def _count_rows(drawn: sparse.csr_array, has_company: Array) -> Array:
+    """Count for each column its rows among those marked."""
+    return np.asarray(drawn.T @ has_company.astype(np.int64)).ravel()
+
+
+def _starts(counts: Array, n_rare: int) -> tuple[Array, float]:
+    """Place the arcs, the minority labels around twelve o'clock; also the angle of one instance."""
+    n_arcs = len(counts)
+    if not n_arcs:
+        return np.empty(0), 0.0
+    has_both = 0 < n_rare < n_arcs
+    n_gaps = (n_arcs if n_arcs > 1 else 0) + (2 * (WIDE_GAP - 1) if has_both else 0)
+    gap = min(GAP, GAP_SHARE * 2 * math.pi / max(n_gaps, 1))
+    per_row = (2 * math.pi - n_gaps * gap) / float(counts.sum())
+    gaps = np.full(n_arcs, gap)
+    if has_both:
+        gaps[[n_rare - 1, -1]] = WIDE_GAP * gap
+    steps = counts * per_row + gaps
+    starts = np.concatenate([[0.0], np.cumsum(steps[:-1])])
+    group = n_rare if has_both else 1
+    return starts - (starts[group - 1] + counts[group - 1] * per_row) / 2, per_row
+
+
+def _ribbons(
+    arcs: tuple[ChordArc, ...], joint: Array, max_ribbons: int
+) -> tuple[tuple[ChordRibbon, ...], int]:
+    counts = np.array([arc.count for arc in arcs], np.int64)
+    first, second = np.nonzero(np.triu(joint))
+    times = joint[first, second]
+    weight = times / np.minimum(counts[first], counts[second]) if len(times) else times
+    kept = np.sort(np.lexsort((second, first, -times, -weight))[:max_ribbons])
+    spans = [_spans(arc, at, joint[at]) for at, arc in enumerate(arcs)]
+    ribbons = [
+        _ribbon(arcs, spans, int(a), int(b), int(n))
+        for a, b, n in zip(first[kept], second[kept], times[kept], strict=True)
+    ]
+    ribbons.sort(key=lambda ribbon: (ribbon.is_mixed, -ribbon.joint_count))
+    return tuple(ribbons), len(times) - len(kept)
+
+
+def _spans(arc: ChordArc, at: int, row: Array) -> dict[int, tuple[float, float]]:
+    """Deal the part of an arc with drawn company among the labels it meets.
+
+    The neighbour on the left gets the left end and so on round the circle, so that ribbons of one
+    arc do not cross each other.
+    """
+    met = np.flatnonzero(row)
+    met = met[np.argsort((at - met) % len(row))]
+    edges = np.concatenate([[0], np.cumsum(row[met])])
+    places = arc.start + (arc.ribbons_end - arc.start) * edges / max(edges[-1], 1)
+    return {
+        int(k): (float(low), float(high))
+        for k, low, high in zip(met, places[:-1], places[1:], strict=True)
+    }
+
+
+def _ribbon(
+    arcs: tuple[ChordArc, ...],
+    spans: list[dict[int, tuple[float, float]]],
+    first: int,
+    second: int,
+    times: int,
+) -> ChordRibbon:
+    source, target = (first, second) if arcs[first].count <= arcs[second].count else (second, first)
+    return ChordRibbon(
+        source,
+        target,
+        times,
+        *spans[source][target],
+        *spans[target][source],
+        is_mixed=arcs[first].is_minority != arcs[second].is_minority,
+    )
