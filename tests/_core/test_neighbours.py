@@ -189,7 +189,7 @@ def test_the_way_fits_the_data():
 
     def way(X, n_values=None, table=None):
         space = Space.of(X, n_values)
-        task = search._task(space, 5, None, None, None, table, None)
+        task = search._task(space, 5, None, None, None, table, False, None)
         return search._choose(task, space, table).__name__
 
     assert way(rng.random((5000, 3))) == "_by_tree"

@@ -1,6 +1,6 @@
 """Compiled loops of the neighbour search.
 
-A column is of one of three kinds. The exact squared distance of two rows is the sum of the
+A column is of one of five kinds. The exact squared distance of two rows is the sum of the
 columns' differences in column order; every way of searching ranks by this number.
 """
 
@@ -11,15 +11,25 @@ import numpy as np
 from scumble._core.jit import kernel
 
 SQUARE, MISMATCH, ABSOLUTE = 0, 1, 2
+#: The first two where cells of the column may be missing (NaN).
+GAPPED_SQUARE, GAPPED_MISMATCH = 3, 4
 
 
 @kernel
 def _difference(kind, a, b):
     if kind == 0:
         return (a - b) * (a - b)
-    if kind == 1:
+    if kind == 1 or kind == 4:  # a missing value differs from everything, NaN likewise
         return 1.0 if a != b else 0.0
-    return abs(a - b)
+    if kind == 2:
+        return abs(a - b)
+    if np.isnan(a) and np.isnan(b):
+        return 1.0
+    if np.isnan(a) or np.isnan(b):
+        known = b if np.isnan(a) else a
+        farthest = 1.0 - known if known < 0.5 else known  # what may be missing lies in [0, 1]
+        return farthest * farthest
+    return (a - b) * (a - b)
 
 
 @kernel
@@ -89,6 +99,74 @@ def _rank(exact, own, rows, distances):
 
 
 @kernel
+def _push(distance, row, size, heap, heap_rows):
+    """Append a row to a heap whose root is the farthest row, and let it rise."""
+    at = size
+    while at > 0 and distance > heap[(at - 1) // 2]:
+        above = (at - 1) // 2
+        heap[at] = heap[above]
+        heap_rows[at] = heap_rows[above]
+        at = above
+    heap[at] = distance
+    heap_rows[at] = row
+
+
+@kernel
+def _pop(size, heap, heap_rows):
+    """Take the root off a heap: the last row takes its place and sinks."""
+    last = size - 1
+    distance = heap[last]
+    row = heap_rows[last]
+    at = 0
+    while True:
+        left = 2 * at + 1
+        right = left + 1
+        below = at
+        largest = distance
+        if left < last and heap[left] > largest:
+            below = left
+            largest = heap[left]
+        if right < last and heap[right] > distance and not heap[left] > heap[right]:
+            below = right
+        if below == at:
+            break
+        heap[at] = heap[below]
+        heap_rows[at] = heap_rows[below]
+        at = below
+    heap[at] = distance
+    heap_rows[at] = row
+
+
+@kernel
+def _offer(distance, row, n_found, heap, heap_rows):
+    """Show a row to the heap: it enters while there is room, then only if it is nearer."""
+    if n_found < len(heap):
+        _push(distance, row, n_found, heap, heap_rows)
+        return n_found + 1
+    if distance < heap[0]:
+        _pop(n_found, heap, heap_rows)
+        _push(distance, row, n_found - 1, heap, heap_rows)
+    return n_found
+
+
+@kernel
+def _unheap(heap, heap_rows, rows, distances):
+    """Put the rows of the full heap in order of distance, then row number."""
+    for at in range(len(heap)):
+        _insert(heap[at], heap_rows[at], at, rows, distances)
+
+
+@kernel
+def _rank_by_heap(exact, own, heap, heap_rows, rows, distances):
+    """Do what `_rank` does with the heap's choice among ties."""
+    n_found = 0
+    for row in range(len(exact)):
+        if row != own:
+            n_found = _offer(exact[row], row, n_found, heap, heap_rows)
+    _unheap(heap, heap_rows, rows, distances)
+
+
+@kernel
 def _reach(near, slack, own, scratch):
     """Find a distance within which the wanted number of rows surely lies.
 
@@ -117,10 +195,12 @@ def _reach(near, slack, own, scratch):
 
 
 @kernel
-def search_directly(queries, columns, kinds, own, start, stop, rows, distances):
+def search_directly(queries, columns, kinds, own, by_heap, start, stop, rows, distances):
     """Compare queries start..stop with all rows; ``columns`` holds the rows column by column."""
     n_rows = columns.shape[1]
     exact = np.empty(n_rows)
+    heap = np.empty(rows.shape[1])
+    heap_rows = np.empty(rows.shape[1], np.int64)
     for query in range(start, stop):
         exact[:] = 0.0
         for at in range(len(kinds)):
@@ -132,15 +212,34 @@ def search_directly(queries, columns, kinds, own, start, stop, rows, distances):
             elif kinds[at] == 1:
                 for row in range(n_rows):
                     exact[row] += 1.0 if value != column[row] else 0.0
-            else:
+            elif kinds[at] == 2:
                 for row in range(n_rows):
                     exact[row] += abs(value - column[row])
-        _rank(exact, own[query], rows[query], distances[query])
+            else:
+                for row in range(n_rows):
+                    exact[row] += _difference(kinds[at], value, column[row])
+        if by_heap:
+            _rank_by_heap(exact, own[query], heap, heap_rows, rows[query], distances[query])
+        else:
+            _rank(exact, own[query], rows[query], distances[query])
 
 
 @kernel
 def search_products(
-    products, norms_q, norms_b, error, queries, base, kinds, own, first, start, stop, rows, dists
+    products,
+    norms_q,
+    norms_b,
+    error,
+    queries,
+    base,
+    kinds,
+    own,
+    by_heap,
+    first,
+    start,
+    stop,
+    rows,
+    dists,
 ):
     """Search with the products of the queries ``first`` + start..stop with all rows.
 
@@ -152,6 +251,7 @@ def search_products(
     near = np.empty(n_rows)
     slack = np.empty(n_rows)
     scratch = np.empty(rows.shape[1])
+    heap_rows = np.empty(rows.shape[1], np.int64)
     for at in range(start, stop):
         query = first + at
         for row in range(n_rows):
@@ -159,10 +259,22 @@ def search_products(
         if error == 0.0:
             for row in range(n_rows):
                 near[row] = np.rint(near[row])
-            _rank(near, own[query], rows[query], dists[query])
+            if by_heap:
+                _rank_by_heap(near, own[query], scratch, heap_rows, rows[query], dists[query])
+            else:
+                _rank(near, own[query], rows[query], dists[query])
             continue
         for row in range(n_rows):
             slack[row] = error * (norms_q[query] + norms_b[row])
+        if by_heap:
+            n_found = 0
+            for row in range(n_rows):
+                surely_out = n_found == len(scratch) and near[row] - slack[row] > scratch[0]
+                if row != own[query] and not surely_out:
+                    exact = exact_dense(queries[query], base[row], kinds)
+                    n_found = _offer(exact, row, n_found, scratch, heap_rows)
+            _unheap(scratch, heap_rows, rows[query], dists[query])
+            continue
         reach = _reach(near, slack, own[query], scratch)
         n_found = 0
         for row in range(n_rows):
@@ -188,16 +300,19 @@ def sparse_norms(indptr, indices, data, zeros, kinds, norms):
 def _add_overlap(kind, value, zero, indices, data, start, stop, overlap):
     """Add what a column that two rows share takes off the sum of their norms."""
     if kind == 0:
+        twice = 2.0 * (value - zero)
         for place in range(start, stop):
-            overlap[np.uint64(indices[place])] += 2.0 * value * data[place]
+            overlap[np.uint64(indices[place])] += twice * (data[place] - zero)
     elif kind == 1:
+        own = 1.0 if value != zero else 0.0
         for place in range(start, stop):
-            overlap[np.uint64(indices[place])] += 2.0 if data[place] == value else 1.0
+            shared = own + 1.0 if data[place] != zero else own
+            overlap[np.uint64(indices[place])] += shared if data[place] == value else shared - 1.0
     else:
-        own = abs(value - zero)
+        own = _difference(kind, value, zero)
         for place in range(start, stop):
             other = data[place]
-            shared = own + abs(other - zero) - abs(value - other)
+            shared = own + _difference(kind, other, zero) - _difference(kind, value, other)
             overlap[np.uint64(indices[place])] += shared
 
 
@@ -218,6 +333,7 @@ def search_sparse(
     kinds,
     error,
     own,
+    by_heap,
     start,
     stop,
     rows,
@@ -232,6 +348,7 @@ def search_sparse(
     near = np.empty(n_rows)
     slack = np.empty(n_rows)
     scratch = np.empty(rows.shape[1])
+    heap_rows = np.empty(rows.shape[1], np.int64)
     for query in range(start, stop):
         begin, end = q_indptr[query], q_indptr[query + 1]
         near[:] = 0.0
@@ -250,10 +367,29 @@ def search_sparse(
         for row in range(n_rows):
             near[row] = q_norms[query] + b_norms[row] - near[row]
         if error == 0.0:
-            _rank(near, own[query], rows[query], distances[query])
+            if by_heap:
+                _rank_by_heap(near, own[query], scratch, heap_rows, rows[query], distances[query])
+            else:
+                _rank(near, own[query], rows[query], distances[query])
             continue
         for row in range(n_rows):
             slack[row] = error * (q_norms[query] + b_norms[row])
+        if by_heap:
+            n_found = 0
+            for row in range(n_rows):
+                surely_out = n_found == len(scratch) and near[row] - slack[row] > scratch[0]
+                if row != own[query] and not surely_out:
+                    exact = exact_sparse(
+                        q_indices[begin:end],
+                        q_data[begin:end],
+                        b_indices[b_indptr[row] : b_indptr[row + 1]],
+                        b_data[b_indptr[row] : b_indptr[row + 1]],
+                        zeros,
+                        kinds,
+                    )
+                    n_found = _offer(exact, row, n_found, scratch, heap_rows)
+            _unheap(scratch, heap_rows, rows[query], distances[query])
+            continue
         reach = _reach(near, slack, own[query], scratch)
         n_found = 0
         for row in range(n_rows):

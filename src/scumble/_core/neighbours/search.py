@@ -29,7 +29,7 @@ class Neighbours(NamedTuple):
     Attributes
     ----------
     rows : ndarray of int64, shape (n_queries, n_found)
-        Row numbers, nearest first; of equally near rows the earlier one first.
+        Row numbers, nearest first; those equally near in row order.
     distances : ndarray of float64, shape (n_queries, n_found)
         Their distances.
     """
@@ -47,7 +47,13 @@ class _Task(NamedTuple):
     kinds: Array
     zeros: Array  # what an absent element of a sparse row stands for
     n_wanted: int
+    by_heap: bool
     n_jobs: int | None
+
+    @property
+    def is_gapped(self) -> bool:
+        """Whether a cell is missing somewhere."""
+        return bool((self.kinds >= kernels.GAPPED_SQUARE).any())
 
 
 def nearest(
@@ -79,8 +85,9 @@ def nearest(
     table : ndarray of float, optional
         A number for every value of every nominal column, one column after another. Two values
         then differ by the absolute difference of their numbers instead of by 0 or 1.
-    ties : {"row"}
-        Which of equally near rows is taken: the earlier one.
+    ties : {"row", "weka"}
+        Which of equally near rows are taken: the earlier ones, or those that stay in the heap of
+        WEKA's search when all rows are shown to it in their order.
     n_jobs : int, optional
         Threads; they change the time only.
 
@@ -97,6 +104,11 @@ def nearest(
     column by column, and ranked by that exact number. So the ways agree to the bit, and neither
     blocks nor threads can change a neighbour. Memory grows with the rows, never with rows x rows.
 
+    WEKA's search keeps the n nearest rows seen so far in a binary heap with the farthest on top.
+    A nearer row replaces the top; which of several farthest rows is on top depends on all rows
+    that have been in the heap. So all rows are shown to such a heap here too, but the exact
+    distance is taken only where the bound cannot exclude that a row enters.
+
     Examples
     --------
     Rows 1 and 2 are equally near to row 0: the earlier one is taken.
@@ -111,10 +123,8 @@ def nearest(
            [2, 0]])
     """
     check_count(n_neighbors, name="n_neighbors", caller="nearest")
-    # WEKA's order of ties depends on every row its heap has seen: it would be one more way of
-    # searching beside those in `_choose`, over exact distances of all rows in row order.
-    check_choice(ties, ("row",), name="ties", caller="nearest")
-    task = _task(space, n_neighbors, rows, among, queries, table, n_jobs)
+    check_choice(ties, ("row", "weka"), name="ties", caller="nearest")
+    task = _task(space, n_neighbors, rows, among, queries, table, ties == "weka", n_jobs)
     n_queries = task.queries.shape[0]
     found = np.empty((n_queries, task.n_wanted), np.int64)
     squared = np.empty((n_queries, task.n_wanted))
@@ -154,7 +164,7 @@ def distances(space: Space, others: Space, rows: Array) -> Array:
     squared = np.empty(len(rows))
     a, b = others.values, space.values
     if space.is_sparse:
-        zeros = np.zeros(len(kinds))
+        zeros = space.zeros
         first, second = ((part.indptr, part.indices, part.data) for part in (a, b))
         kernels.pairs_sparse(*first, *second, rows, zeros, kinds, squared)
     else:
@@ -169,10 +179,11 @@ def _task(
     among: Array | None,
     queries: Space | None,
     table: Array | None,
+    by_heap: bool,
     n_jobs: int | None,
 ) -> _Task:
     kinds = np.where(space.n_values > 0, kernels.MISMATCH, kernels.SQUARE).astype(np.int8)
-    zeros = np.zeros(len(kinds))
+    zeros = space.zeros
     base = space.values if among is None else space.values[among]
     if queries is not None:
         asked, own = queries.values, np.full(len(queries), -1)
@@ -189,8 +200,24 @@ def _task(
         mapped = _mapped(base, space.n_values, table)
         asked = mapped if asked is base else _mapped(asked, space.n_values, table)
         base = mapped
+    gapped = _gapped_columns(base) | _gapped_columns(asked)
+    kinds[gapped & (kinds == kernels.SQUARE)] = kernels.GAPPED_SQUARE
+    kinds[gapped & (kinds == kernels.MISMATCH)] = kernels.GAPPED_MISMATCH
     n_others = base.shape[0] - int((own >= 0).any())
-    return _Task(asked, base, own, kinds, zeros, max(0, min(n_neighbors, n_others)), n_jobs)
+    n_wanted = max(0, min(n_neighbors, n_others))
+    return _Task(asked, base, own, kinds, zeros, n_wanted, by_heap, n_jobs)
+
+
+def _gapped_columns(values: Any) -> Array:
+    """Tell which columns have missing cells."""
+    stored = values.data if sparse.issparse(values) else values
+    gapped = np.zeros(values.shape[1], bool)
+    if np.isnan(stored.sum()):  # quicker than looking at each cell, and mostly the end of it
+        if sparse.issparse(values):
+            gapped[values.indices[np.isnan(stored)]] = True
+        else:
+            gapped = np.isnan(values).any(axis=0)
+    return gapped
 
 
 def _places(rows: Array, among: Array | None, n_rows: int) -> Array:
@@ -226,10 +253,10 @@ def _choose(task: _Task, space: Space, table: Array | None) -> Any:
     if sparse.issparse(task.base):
         return _by_columns
     n_rows, n_columns = task.base.shape
-    if task.queries.shape[0] * n_rows * n_columns <= DIRECT_BELOW:
+    if task.is_gapped or task.queries.shape[0] * n_rows * n_columns <= DIRECT_BELOW:
         return _directly
     if space.is_numeric and n_columns <= TREE_MAX_COLUMNS and n_rows >= TREE_MIN_ROWS:
-        return _by_tree
+        return _by_tree_and_heap if task.by_heap else _by_tree
     many_valued = space.n_values > 2
     too_wide = space.n_values[many_valued].sum() > 4 * n_columns
     if too_wide or (table is not None and many_valued.any()):
@@ -241,7 +268,9 @@ def _directly(task: _Task, space: Space, among: Array | None, rows: Array, squar
     columns = np.ascontiguousarray(task.base.T)
 
     def search(block: tuple[int, int]) -> None:
-        kernels.search_directly(task.queries, columns, task.kinds, task.own, *block, rows, squared)
+        kernels.search_directly(
+            task.queries, columns, task.kinds, task.own, task.by_heap, *block, rows, squared
+        )
 
     cost = task.base.shape[0] * max(task.base.shape[1], 1)
     run(search, _blocks(len(rows), cost), n_jobs=task.n_jobs)
@@ -269,6 +298,7 @@ def _by_products(
                 task.base,
                 task.kinds,
                 task.own,
+                task.by_heap,
                 first,
                 *block,
                 rows,
@@ -299,7 +329,7 @@ def _embedded(values: Array, task: _Task, space: Space) -> Array:
 
 def _error_bound(n_terms: int, kinds: Array) -> float:
     """Bound the rounding of norms and products, relative to the norms; 0 for whole numbers."""
-    if (kinds == kernels.MISMATCH).all():
+    if np.isin(kinds, (kernels.MISMATCH, kernels.GAPPED_MISMATCH)).all():
         return 0.0
     return (4 * n_terms + 32) * float(np.finfo(float).eps)
 
@@ -331,6 +361,7 @@ def _by_columns(
             task.kinds,
             error,
             task.own,
+            task.by_heap,
             *block,
             rows,
             squared,
@@ -379,6 +410,25 @@ def _by_tree(task: _Task, space: Space, among: Array | None, rows: Array, square
         )
 
     run(search, _blocks(len(rows), 1 << 12), n_jobs=task.n_jobs)
+
+
+def _by_tree_and_heap(
+    task: _Task, space: Space, among: Array | None, rows: Array, squared: Array
+) -> None:
+    """Ask a tree for one more neighbour; where it ties with the last, let the heap choose."""
+    n_others = task.base.shape[0] - int((task.own >= 0).any())
+    wider = task._replace(n_wanted=min(task.n_wanted + 1, n_others), by_heap=False)
+    found = np.empty((len(rows), wider.n_wanted), np.int64)
+    near = np.empty(found.shape)
+    _by_tree(wider, space, among, found, near)
+    rows[:], squared[:] = found[:, : task.n_wanted], near[:, : task.n_wanted]
+    tied = np.flatnonzero(near[:, -1] == near[:, task.n_wanted - 1])
+    if wider.n_wanted == task.n_wanted or not len(tied):
+        return
+    again = task._replace(queries=task.queries[tied], own=task.own[tied])
+    chosen, distances = rows[tied], squared[tied]
+    _directly(again, space, among, chosen, distances)
+    rows[tied], squared[tied] = chosen, distances
 
 
 def _blocks(n_queries: int, cost: int) -> list[tuple[int, int]]:

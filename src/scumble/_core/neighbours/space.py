@@ -23,13 +23,19 @@ class Space:
         How many values a nominal column has; 0 for a numeric one.
     divisors : ndarray of float64, shape (n_columns,)
         What numeric columns were divided by; infinite for constant ones.
+    lows : ndarray of float64, shape (n_columns,), or None
+        What was taken off numeric columns before; None for nothing.
 
     Notes
     -----
     The distance of two rows is the root of the sum, column by column in their order, of
     :math:`(a - b)^2` for numeric columns and of 0 (equal) or 1 (different) for nominal ones, or
     of what a table says (see `nearest`). Scaling divides a column by its range, which gives the
-    distances of scaling to [0, 1] and keeps sparse columns sparse.
+    distances of scaling to [0, 1] and keeps sparse columns sparse. WEKA takes off the lowest
+    value first, which can round differently, and it has a rule for missing values: they differ
+    by 1 from each other and from every nominal value, and from a number as much as a value in
+    [0, 1] can. ``shift=True`` does as WEKA; an absent element of a sparse row then stands for
+    the place of zero.
 
     Examples
     --------
@@ -45,19 +51,22 @@ class Space:
     values: Any
     n_values: Array
     divisors: Array
+    lows: Array | None = None
 
     @classmethod
-    def of(cls, X: Any, n_values: Any = None, *, scale: bool = True) -> Space:
+    def of(cls, X: Any, n_values: Any = None, *, scale: bool = True, shift: bool = False) -> Space:
         """Make the space of some rows.
 
         Parameters
         ----------
         X : ndarray or csr_array of shape (n_rows, n_columns)
-            Finite numbers; nominal columns hold codes.
+            Numbers; nominal columns hold codes. NaN is a missing value.
         n_values : array of int of shape (n_columns,), optional
             How many values nominal columns have, 0 for numeric ones; by default all are numeric.
         scale : bool
             Whether numeric columns are divided by their range.
+        shift : bool
+            Whether their lowest value becomes 0 before, as in WEKA (see Notes).
 
         Returns
         -------
@@ -67,12 +76,17 @@ class Space:
         n_columns = X.shape[1]
         n_values = np.zeros(n_columns, np.int64) if n_values is None else np.asarray(n_values)
         divisors = np.ones(n_columns)
-        if scale and X.shape[0]:
-            ranges = _ranges(X)
-            # A constant column tells nothing: dividing by infinity makes it 0 everywhere.
-            divisors = np.where(ranges > 0, ranges, np.inf)
-            divisors[n_values > 0] = 1.0
-        return cls(_divided(X, divisors), n_values.astype(np.int64), divisors)
+        lows = np.zeros(n_columns) if shift else None
+        if (scale or shift) and X.shape[0]:
+            low, high = _ends(X)
+            nominal = n_values > 0
+            if lows is not None:
+                lows = np.where(nominal | np.isnan(low), 0.0, low)
+            if scale:
+                # A constant column tells nothing: dividing by infinity makes it 0 everywhere.
+                divisors = np.where(high - low > 0, high - low, np.inf)
+                divisors[nominal] = 1.0
+        return cls(_scaled(X, lows, divisors), n_values.astype(np.int64), divisors, lows)
 
     def place(self, X: Any) -> Space:
         """Bring other rows with the same columns into this space.
@@ -85,11 +99,11 @@ class Space:
         Returns
         -------
         Space
-            Divided by the ranges of this space's rows.
+            Scaled by the ranges of this space's rows.
         """
         if sparse.issparse(X) != sparse.issparse(self.values):
             X = sparse.csr_array(X) if sparse.issparse(self.values) else X.toarray()
-        return Space(_divided(X, self.divisors), self.n_values, self.divisors)
+        return Space(_scaled(X, self.lows, self.divisors), self.n_values, self.divisors, self.lows)
 
     def __len__(self) -> int:
         return int(self.values.shape[0])
@@ -100,21 +114,32 @@ class Space:
         return sparse.issparse(self.values)
 
     @property
+    def zeros(self) -> Array:
+        """What an absent element of a sparse row stands for, column by column."""
+        if self.lows is None:
+            return np.zeros(len(self.n_values))
+        return (0.0 - self.lows) / self.divisors
+
+    @property
     def is_numeric(self) -> bool:
         """Whether no column is nominal."""
         return not self.n_values.any()
 
 
-def _ranges(X: Any) -> Array:
-    if sparse.issparse(X):
-        low, high = (np.asarray(end.todense()).ravel() for end in (X.min(axis=0), X.max(axis=0)))
-        return high - low
-    return X.max(axis=0) - X.min(axis=0)
-
-
-def _divided(X: Any, divisors: Array) -> Any:
+def _ends(X: Any) -> tuple[Array, Array]:
+    """Find the lowest and the highest value of each column; NaN where all are missing."""
     if not sparse.issparse(X):
-        return np.ascontiguousarray(X / divisors, dtype=np.float64)
+        return np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+    missing = np.isnan(X.data).any()
+    ends = (X.nanmin(axis=0), X.nanmax(axis=0)) if missing else (X.min(axis=0), X.max(axis=0))
+    low, high = (np.asarray(end.todense()).ravel() for end in ends)
+    return low, high
+
+
+def _scaled(X: Any, lows: Array | None, divisors: Array) -> Any:
+    if not sparse.issparse(X):
+        shifted = X if lows is None else X - lows
+        return np.ascontiguousarray(shifted / divisors, dtype=np.float64)
     X = sparse.csr_array(X)
     if not X.has_canonical_format:
         X = X.copy()
@@ -122,4 +147,5 @@ def _divided(X: Any, divisors: Array) -> Any:
     # One type of index, and arrays of our own: kernels are compiled once.
     kind = np.int32 if X.nnz < 2**31 else np.int64
     indices, indptr = X.indices.astype(kind), X.indptr.astype(kind)
-    return sparse.csr_array((X.data / divisors[indices], indices, indptr), shape=X.shape)
+    data = X.data if lows is None else X.data - lows[indices]
+    return sparse.csr_array((data / divisors[indices], indices, indptr), shape=X.shape)
