@@ -1,0 +1,227 @@
+"""What all multilabel classifiers share: the door, the way back, and two answers per row."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
+
+from scumble._core.parallel import thread_count
+from scumble._core.registry import register
+from scumble._core.validation import check_same_length
+from scumble.learn.features import (
+    check_codes,
+    check_table,
+    count_values,
+    encode,
+    frame_of,
+    learn_codes,
+)
+from scumble.learn.labels import LabelForm, read_labels
+
+Array = np.ndarray[Any, Any]
+
+#: So many confidences are computed at a time where only labels are wanted.
+_CELLS_AT_ONCE = 2**23
+
+
+class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator, ABC):
+    """Base of all multilabel classifiers.
+
+    A subclass implements `_fit_labels`, which gets clean features and canonical labels, and
+    `_judge`, which tells for clean rows which labels they have and how sure that is. These are
+    two answers and not one: many methods decide by another rule than a confidence of one half.
+
+    The subclass names itself for the catalogue: ``class BinaryRelevance(..., name="br")``.
+
+    Attributes
+    ----------
+    n_labels_ : int
+        Number of labels, or of classes.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes where one class per row was given.
+    label_names_ : tuple of str or None
+        Names of the labels, where they had any.
+    n_features_in_ : int
+        Number of columns seen when fitting.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where they have any.
+    """
+
+    categorical_features: Any
+    n_jobs: int | None
+    classes_: Any
+
+    def __init_subclass__(cls, name: str | None = None, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if name is not None:
+            register("classifier", name, cls)
+
+    @abstractmethod
+    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+        """Learn from a float table or csr_array and canonical labels.
+
+        ``self._codes.n_values`` tells the number of values of each nominal column, 0 where a
+        column is numeric.
+        """
+
+    @abstractmethod
+    def _judge(self, X: Any) -> tuple[Any, Array]:
+        """Return labels (bool, dense or CSR) and confidences (float) of rows of a clean table."""
+
+    def _class_scores(self, X: Any) -> Array:
+        """Return a number per row and class, the largest for the most probable class.
+
+        Only asked where one class per row was given.
+        """
+        return self._judge(X)[1]
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters outside their domain."""
+
+    def _categorical(self) -> Any:
+        """Return what the user said about nominal columns."""
+        return self.categorical_features
+
+    def fit(self, X: Any, Y: Any) -> Self:
+        """Learn which rows have which labels.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Numbers and codes. Never changed.
+        Y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+            Labels, 0/1 or True/False; or a list with the labels of each row; or one class per
+            row, as any scikit-learn classifier takes it.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        self._check_parameters()
+        thread_count(self.n_jobs)
+        X = self._read_training(X)
+        labels, self._form, classes = read_labels(Y, caller=type(self).__name__)
+        check_same_length(X, labels, caller=type(self).__name__)
+        self.n_labels_ = int(labels.shape[1])
+        self.label_names_ = self._form.names
+        if classes is None:
+            values = np.array([0, 1]).astype(_cell_type(self._form))
+            self.classes_ = [values] * self.n_labels_
+        else:
+            self.classes_ = classes
+            self._class_shares = np.bincount(labels.indices, minlength=len(classes)) / X.shape[0]
+        self._fit_labels(X, labels)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Tell which labels each row has.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Rows to judge.
+
+        Returns
+        -------
+        ndarray, csr_array or DataFrame of shape (n_samples, n_labels)
+            In the form of the labels seen when fitting; shape (n_samples,) for classes.
+        """
+        table = self._read_rows(X)
+        if self._form.kind == "classes":
+            return self.classes_[self._class_probabilities(table).argmax(axis=1)]
+        if self._form.kind != "sparse":
+            return self._form.give(self._judge(table)[0], X)
+        parts = [sparse.csr_array(self._judge(part)[0]) for part in self._row_blocks(table)]
+        return self._form.give(sparse.vstack(parts, format="csr"), X)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Tell how sure it is that each row has each label.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Rows to judge.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Confidences in [0, 1]. `predict` may follow another rule than "at least one half":
+            see the class.
+        """
+        table = self._read_rows(X)
+        if self._form.kind == "classes":
+            return self._class_probabilities(table)
+        return self._judge(table)[1]
+
+    def predict_both(self, X: Any) -> tuple[Any, Array]:
+        """Give what `predict` and `predict_proba` give, for the price of one.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Rows to judge.
+
+        Returns
+        -------
+        predictions : ndarray, csr_array or DataFrame of shape (n_samples, n_labels)
+            See `predict`.
+        confidences : ndarray of shape (n_samples, n_labels)
+            See `predict_proba`.
+        """
+        table = self._read_rows(X)
+        if self._form.kind == "classes":
+            probabilities = self._class_probabilities(table)
+            return self.classes_[probabilities.argmax(axis=1)], probabilities
+        labels, confidences = self._judge(table)
+        return self._form.give(labels, X), confidences
+
+    def _class_probabilities(self, table: Any) -> Array:
+        """Make the scores of a row add up to one; a row without any gets the training shares."""
+        scores = self._class_scores(table)
+        total = scores.sum(axis=1, keepdims=True)
+        shares = np.broadcast_to(self._class_shares, scores.shape).copy()
+        return np.divide(scores, total, out=shares, where=total > 0)
+
+    def _row_blocks(self, table: Any) -> Iterator[Any]:
+        size = max(1, _CELLS_AT_ONCE // self.n_labels_)
+        for start in range(0, table.shape[0], size):
+            yield table[start : start + size]
+
+    def _read_training(self, X: Any) -> Any:
+        caller = type(self).__name__
+        _check_feature_names(self, X, reset=True)
+        if frame_of(X) is None:
+            X = check_table(X, self, caller)
+        X, codes = learn_codes(X, self._categorical(), caller=caller)
+        X = check_table(X, self, caller)
+        _check_n_features(self, X, reset=True)
+        self._codes = count_values(X, codes, caller=caller)
+        return X
+
+    def _read_rows(self, X: Any) -> Any:
+        check_is_fitted(self)
+        caller = type(self).__name__
+        _check_feature_names(self, X, reset=False)
+        X = check_table(encode(X, self._codes, caller=caller), self, caller)
+        _check_n_features(self, X, reset=False)
+        check_codes(X, self._codes, caller=caller)
+        return X
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn what the classifier can do."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _cell_type(form: LabelForm) -> str:
+    return form.dtypes[0] if form.kind != "frame" else "int64"

@@ -1,0 +1,123 @@
+"""Binary relevance: every label on its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble.learn.many import Models, fit_many
+from scumble.learn.transforming import TransformingClassifier
+from scumble.learn.trees import Target
+
+Array = np.ndarray[Any, Any]
+
+
+class BinaryRelevance(TransformingClassifier, name="br"):
+    """One binary classifier for each label, which knows nothing of the other labels.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        What learns each label; `C45Classifier` by default. Any scikit-learn classifier will do.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
+    n_jobs : int, default=None
+        Number of threads; it changes the time and nothing else.
+
+    Attributes
+    ----------
+    models_ : Forest or ForeignModels
+        One fitted model per label.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes where one class per row was given.
+    n_labels_ : int
+        Number of labels.
+    label_names_ : tuple of str or None
+        Their names, where they had any.
+    n_features_in_ : int
+        Number of columns seen when fitting.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where they have any.
+
+    See Also
+    --------
+    ClassifierChain : Every label sees those before it.
+    CalibratedLabelRanking : Also compares all pairs of labels.
+
+    Notes
+    -----
+    A label is predicted unless its absence is more probable: at one half it is present, as in
+    MULAN. A label without positives in training is never predicted, one without negatives always.
+
+    Examples
+    --------
+    >>> from scumble.learn import BinaryRelevance
+    >>> X = [[1], [2], [3], [4], [5], [6]]
+    >>> Y = [[1, 0], [1, 0], [1, 1], [0, 1], [0, 1], [0, 1]]
+    >>> BinaryRelevance().fit(X, Y).predict([[1], [6]])
+    array([[1, 0],
+           [0, 1]])
+    """
+
+    models_: Models
+
+    def __init__(
+        self, estimator: Any = None, *, categorical_features: Any = None, n_jobs: int | None = None
+    ) -> None:
+        self.estimator = estimator
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+        targets = label_targets(Y)
+        self.models_ = fit_many(
+            self.estimator, X, self._codes.n_values, targets, n_jobs=self.n_jobs
+        )
+
+    def _judge(self, X: Any) -> tuple[Array, Array]:
+        return judge_labels(self.models_.ask(X, n_jobs=self.n_jobs))
+
+
+def label_targets(Y: sparse.csr_array, rows: Array | None = None) -> list[Target]:
+    """Make one target per label.
+
+    Parameters
+    ----------
+    Y : csr_array of bool
+        Labels of the training rows.
+    rows : ndarray of int, optional
+        The rows of the table they belong to; all by default.
+
+    Returns
+    -------
+    list of Target
+        In the order of the labels.
+    """
+    by_label = Y.tocsc()
+    targets = []
+    for label in range(Y.shape[1]):
+        y = np.zeros(Y.shape[0], np.int32)
+        y[by_label.indices[by_label.indptr[label] : by_label.indptr[label + 1]]] = 1
+        targets.append(Target(y, rows=rows))
+    return targets
+
+
+def judge_labels(answers: Array) -> tuple[Array, Array]:
+    """Decide from the probabilities of absence and presence of each label.
+
+    Parameters
+    ----------
+    answers : ndarray of shape (n_samples, 2 * n_labels)
+        Absence and presence in turns.
+
+    Returns
+    -------
+    labels : ndarray of bool, shape (n_samples, n_labels)
+        Present unless absence is more probable.
+    confidences : ndarray of float64, shape (n_samples, n_labels)
+        The probabilities of presence.
+    """
+    absent, present = answers[:, 0::2], answers[:, 1::2]
+    return present >= absent, np.ascontiguousarray(present)

@@ -1,0 +1,222 @@
+"""Many trees as a few arrays: quick to ask, small to keep."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scumble._core.parallel import run
+from scumble.learn.kernels.layout import Rows
+from scumble.learn.trees import Tree, as_rows
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """The nodes of many trees, one tree after another.
+
+    Attributes
+    ----------
+    roots : array of int64, shape (n_trees,)
+        The first node of each tree.
+    feature : array of int32, shape (n_nodes,)
+        Column a node asks for, -1 at a leaf.
+    cut : array of float64
+        Values at or below it go to the first branch; NaN where the column is nominal.
+    first : array of int64
+        First child.
+    width : array of int32
+        Number of children.
+    share : array of float64
+        Part of its parent's rows that came down to a node; -1 for an empty leaf.
+    leaf : array of int64
+        Where the probabilities of a node begin.
+    probabilities : array of float64
+        Class probabilities of the nodes, flat.
+    n_classes : array of int64, shape (n_trees,)
+        Number of classes of each tree.
+    """
+
+    roots: Array
+    feature: Array
+    cut: Array
+    first: Array
+    width: Array
+    share: Array
+    leaf: Array
+    probabilities: Array
+    n_classes: Array
+
+    @classmethod
+    def of(cls, trees: Sequence[Tree], *, laplace: bool = False) -> Forest:
+        """Put trees together.
+
+        Parameters
+        ----------
+        trees : sequence of Tree
+            Grown on tables with the same columns.
+        laplace : bool
+            Whether to smooth the counts by one per class.
+
+        Returns
+        -------
+        Forest
+            In the order of the trees.
+        """
+        sizes = np.array([tree.n_nodes for tree in trees], np.int64)
+        n_classes = np.array([tree.n_classes for tree in trees], np.int64)
+        roots = _starts(sizes)
+        root_of = np.repeat(roots, sizes)
+        feature = _joined([tree.feature for tree in trees], np.int32)
+        width = _joined([tree.width for tree in trees], np.int32)
+        first = _joined([tree.first for tree in trees], np.int64) + root_of
+        empty = _joined([tree.empty for tree in trees], bool)
+        branch = _joined([tree.branch for tree in trees], np.float64)
+        parent = _parents(feature, first, width)
+        per_node = np.repeat(n_classes, sizes)
+        leaf = _starts(per_node)
+        counts = _joined([tree.counts.ravel() for tree in trees], np.float64)
+        totals = np.add.reduceat(counts, leaf) if len(leaf) else np.zeros(0)
+        return cls(
+            roots,
+            feature,
+            _joined([tree.cut for tree in trees], np.float64),
+            first,
+            width,
+            _shares(branch, totals, parent, empty),
+            leaf,
+            _answers(counts, totals, leaf, per_node, np.where(empty, parent, -1), laplace=laplace),
+            n_classes,
+        )
+
+    @classmethod
+    def joined(cls, forests: Sequence[Forest]) -> Forest:
+        """Put forests one after another.
+
+        Parameters
+        ----------
+        forests : sequence of Forest
+            At least one.
+
+        Returns
+        -------
+        Forest
+            Of all their trees.
+        """
+        nodes = _starts(np.array([len(forest.feature) for forest in forests], np.int64))
+        places = _starts(np.array([len(forest.probabilities) for forest in forests], np.int64))
+        parts = list(zip(forests, nodes, places, strict=True))
+        return cls(
+            np.concatenate([forest.roots + node for forest, node, _ in parts]),
+            np.concatenate([forest.feature for forest in forests]),
+            np.concatenate([forest.cut for forest in forests]),
+            np.concatenate([forest.first + node for forest, node, _ in parts]),
+            np.concatenate([forest.width for forest in forests]),
+            np.concatenate([forest.share for forest in forests]),
+            np.concatenate([forest.leaf + place for forest, _, place in parts]),
+            np.concatenate([forest.probabilities for forest in forests]),
+            np.concatenate([forest.n_classes for forest in forests]),
+        )
+
+    def __len__(self) -> int:
+        """Return the number of trees."""
+        return len(self.roots)
+
+    def arrays(self) -> tuple[Array, ...]:
+        """Return what kernels take, in their order."""
+        return (
+            self.roots, self.feature, np.isnan(self.cut), self.cut, self.first, self.width,
+            self.share, self.leaf, self.probabilities, self.n_classes,
+        )  # fmt: skip
+
+    def ask(self, X: Any, *, n_jobs: int | None = None) -> Array:
+        """Ask every tree for the class probabilities of every row.
+
+        Parameters
+        ----------
+        X : float ndarray or csr_array of shape (n_samples, n_features)
+            The rows.
+        n_jobs : int, optional
+            Number of threads.
+
+        Returns
+        -------
+        array of shape (n_samples, total number of classes)
+            The columns of one tree follow those of the tree before.
+        """
+        from scumble.learn.kernels.predict import predict_rows
+
+        out = np.empty((X.shape[0], int(self.n_classes.sum())))
+        arrays = self.arrays()
+        each_block(
+            X.shape[0],
+            len(self),
+            lambda start, stop, rows: predict_rows(rows, start, stop, X.shape[1], *arrays, out),
+            as_rows(X),
+            n_jobs,
+        )
+        return out
+
+
+def each_block(n_rows: int, n_trees: int, work: Any, rows: Rows, n_jobs: int | None) -> None:
+    """Do ``work(start, stop, rows)`` on ranges of rows, in threads where that is worth it.
+
+    Parameters
+    ----------
+    n_rows, n_trees : int
+        Their product tells the cost.
+    work : callable
+        Writes to the places of its rows only.
+    rows : Rows
+        What it reads.
+    n_jobs : int, optional
+        Number of threads.
+    """
+    n_blocks = 1 if n_rows * n_trees < 5_000 else min(n_rows, 64)
+    edges = np.linspace(0, n_rows, n_blocks + 1).astype(int).tolist()
+    blocks = list(itertools.pairwise(edges))
+    run(lambda block: work(block[0], block[1], rows), blocks, n_jobs=n_jobs)
+
+
+def _joined(parts: list[Any], dtype: Any) -> Array:
+    return np.concatenate(parts).astype(dtype, copy=False) if parts else np.zeros(0, dtype)
+
+
+def _starts(sizes: Array) -> Array:
+    return (np.cumsum(sizes) - sizes).astype(np.int64)
+
+
+def _ranges(starts: Array, sizes: Array) -> Array:
+    """List the numbers of many ranges one after another."""
+    inside = np.arange(sizes.sum()) - np.repeat(_starts(sizes), sizes)
+    return np.repeat(starts, sizes) + inside
+
+
+def _parents(feature: Array, first: Array, width: Array) -> Array:
+    parent = np.full(len(feature), -1, np.int64)
+    inner = np.flatnonzero(feature >= 0)
+    parent[_ranges(first[inner], width[inner].astype(np.int64))] = np.repeat(inner, width[inner])
+    return parent
+
+
+def _shares(branch: Array, totals: Array, parent: Array, empty: Array) -> Array:
+    above = totals[np.maximum(parent, 0)] if len(parent) else np.zeros(0)
+    shares = np.divide(branch, above, out=np.zeros(len(branch)), where=above > 0)
+    return np.where(empty, -1.0, shares)
+
+
+def _answers(
+    counts: Array, totals: Array, leaf: Array, width: Array, stand_in: Array, *, laplace: bool
+) -> Array:
+    """Turn counts into probabilities; an empty leaf answers like its parent."""
+    source = np.where(stand_in >= 0, stand_in, np.arange(len(leaf)))
+    total = np.repeat(totals[source], width)
+    answers = counts[_ranges(leaf[source], width)]
+    if laplace:
+        return (answers + 1) / (total + np.repeat(width, width))
+    return np.divide(answers, total, out=np.zeros_like(answers), where=total >= 1e-6)

@@ -1,0 +1,170 @@
+"""Labels in any form a user gives them, and predictions in the same form."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Set
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, column_or_1d
+
+from scumble._core.errors import LabelError
+from scumble._core.validation import check_named_labels
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelForm:
+    """What the labels looked like when fitting, in plain values that any file format can hold.
+
+    Attributes
+    ----------
+    kind : {"array", "sparse", "frame", "classes"}
+        A dense indicator matrix, a sparse one, a DataFrame, or one class per row.
+    dtypes : tuple of str
+        Type of the cells; one per column for a frame.
+    names : tuple of str or None
+        Names of the labels, where they have any.
+    library : str or None
+        The library of a frame.
+    """
+
+    kind: str
+    dtypes: tuple[str, ...] = ("int64",)
+    names: tuple[str, ...] | None = None
+    library: Any = None
+
+    def give(self, labels: Any, X: Any) -> Any:
+        """Put predicted labels into this form.
+
+        Parameters
+        ----------
+        labels : csr_array or ndarray of bool
+            The predictions.
+        X : object
+            The rows as the user gave them, for a pandas index.
+
+        Returns
+        -------
+        ndarray, csr_array or DataFrame
+            With the types and names of the labels seen when fitting.
+        """
+        if self.kind == "sparse":
+            return sparse.csr_array(labels).astype(self.dtypes[0])
+        cells = labels.toarray() if sparse.issparse(labels) else labels
+        if self.kind == "array":
+            return cells.astype(self.dtypes[0], copy=False)
+        return self._give_frame(cells, X)
+
+    def _give_frame(self, cells: Array, X: Any) -> Any:
+        import narwhals as nw
+
+        assert self.names is not None
+        columns = {
+            name: nw.new_series(name, cells[:, at], nw.Boolean, backend=self.library).cast(
+                getattr(nw, dtype, nw.Int8)
+            )
+            for at, (name, dtype) in enumerate(zip(self.names, self.dtypes, strict=True))
+        }
+        frame = nw.from_dict(columns, backend=self.library).to_native()
+        index = getattr(X, "index", None)
+        if self.library == "pandas" and index is not None and hasattr(X, "iloc"):
+            frame.index = index
+        return frame
+
+
+def read_labels(Y: Any, *, caller: str) -> tuple[sparse.csr_array, LabelForm, Array | None]:
+    """Read labels or classes.
+
+    Parameters
+    ----------
+    Y : array, sparse matrix, DataFrame, list of label lists, or one class per row
+        What the user gave.
+    caller : str
+        Who asks, for messages.
+
+    Returns
+    -------
+    Y : csr_array of bool
+        Canonical labels; a column per class where classes were given.
+    form : LabelForm
+        How to give predictions.
+    classes : ndarray or None
+        The classes, where classes were given.
+    """
+    if Y is None:
+        raise LabelError(
+            f"{caller} requires y to be passed, but the target y is None: give the labels of "
+            "each row."
+        )
+    if hasattr(Y, "__array__") and not (
+        isinstance(Y, np.ndarray) or sparse.issparse(Y) or hasattr(Y, "columns")
+    ):
+        Y = np.asarray(Y)
+    if _holds_classes(Y):
+        return _read_classes(Y, caller)
+    labels, names = check_named_labels(Y, caller=caller)
+    if labels.shape[1] == 0:
+        raise LabelError(f"{caller}: Y has no labels. Expected at least one column.")
+    return labels, _form_of(Y, names), None
+
+
+def _holds_classes(Y: Any) -> bool:
+    """Tell one class per row from labels; a column of 0/1 is one label."""
+    if isinstance(Y, list | tuple):
+        return bool(Y) and not any(isinstance(row, list | tuple | Set | np.ndarray) for row in Y)
+    if not isinstance(Y, np.ndarray):
+        return False
+    return Y.ndim == 1 or (Y.ndim == 2 and Y.shape[1] == 1 and _is_no_label(Y))
+
+
+def _is_no_label(column: Array) -> bool:
+    """Tell whether a column holds classes: several values that are not 0 and 1 only."""
+    return column.dtype.kind in "iuUS" and not np.isin(column, (0, 1)).all()
+
+
+def _read_classes(y: Any, caller: str) -> tuple[sparse.csr_array, LabelForm, Array]:
+    y = np.asarray(y)
+    if y.ndim == 2:
+        warnings.warn(
+            f"A column-vector y was passed when a 1d array was expected: {caller} reads it as one "
+            "class per row. Use y.ravel() to say so.",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+    y = column_or_1d(y)
+    assert_all_finite(y, input_name="y")
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        raise LabelError(
+            f"{caller}: y must hold classes. {error} To learn a number, make classes of it "
+            "first, for instance with numpy.digitize."
+        ) from None
+    classes, codes = np.unique(y, return_inverse=True)
+    n = len(y)
+    Y = sparse.csr_array(
+        (np.ones(n, bool), codes.astype(np.int32), np.arange(n + 1, dtype=np.int32)),
+        shape=(n, len(classes)),
+    )
+    return Y, LabelForm("classes", (str(classes.dtype),)), classes
+
+
+def _form_of(Y: Any, names: tuple[str, ...] | None) -> LabelForm:
+    if sparse.issparse(Y):
+        return LabelForm("sparse", (str(Y.dtype),))
+    if isinstance(Y, np.ndarray):
+        return LabelForm("array", ("int64" if Y.dtype == object else str(Y.dtype),))
+    if not hasattr(Y, "columns"):
+        return LabelForm("array", names=names)
+    import narwhals as nw
+
+    frame = nw.from_native(Y, eager_only=True)
+    dtypes = tuple(str(dtype) for dtype in frame.schema.values())
+    return LabelForm("frame", dtypes, names, nw.get_native_namespace(frame).__name__)

@@ -1,0 +1,272 @@
+"""Many single-label problems on one table: C4.5 trees together, other classifiers one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from scumble._core.errors import ParameterTypeError
+from scumble._core.parallel import run
+from scumble.learn.c45 import C45Classifier
+from scumble.learn.forest import Forest
+from scumble.learn.trees import Table, Target, grow_trees, prepare_table
+
+Array = np.ndarray[Any, Any]
+
+#: Trees become arrays after so many, so that many small objects never live at once.
+_TREES_AT_ONCE = 8192
+
+
+class Models(Protocol):
+    """Fitted models of many problems."""
+
+    def __len__(self) -> int:
+        """Return their number."""
+
+    def ask(self, X: Any, *, n_jobs: int | None = None) -> Array:
+        """Return all class probabilities, the columns of one model after those before it."""
+
+
+def is_tree(estimator: Any) -> bool:
+    """Tell whether the shared path can be taken: C4.5 itself, not something derived from it.
+
+    Parameters
+    ----------
+    estimator : object
+        None stands for C4.5.
+
+    Returns
+    -------
+    bool
+        True for C4.5.
+    """
+    return estimator is None or type(estimator) is C45Classifier
+
+
+def check_estimator_given(estimator: Any, *, caller: str) -> None:
+    """Refuse what is no classifier.
+
+    Parameters
+    ----------
+    estimator : object
+        What the user gave.
+    caller : str
+        Who asks, for the message.
+    """
+    if estimator is None:
+        return
+    if isinstance(estimator, type) or not (
+        hasattr(estimator, "fit") and hasattr(estimator, "predict")
+    ):
+        hint = f" Did you mean {estimator.__name__}()?" if isinstance(estimator, type) else ""
+        raise ParameterTypeError(
+            f"The 'estimator' parameter of {caller} must be None or a classifier with fit and "
+            f"predict. Got {estimator!r} instead.{hint}"
+        )
+
+
+def fit_many(
+    estimator: Any,
+    X: Any,
+    n_values: Array,
+    targets: Sequence[Target],
+    *,
+    extra: Any = None,
+    generator: np.random.Generator | None = None,
+    n_jobs: int | None = None,
+) -> Models:
+    """Fit one model for each target.
+
+    Parameters
+    ----------
+    estimator : classifier or None
+        C4.5 by default.
+    X : float ndarray or csr_array
+        The features.
+    n_values : array of int
+        Number of values of each nominal column, 0 for numeric ones.
+    targets : sequence of Target
+        What to learn; may make its items when asked.
+    extra : csr_array of bool, optional
+        0/1 columns that single targets may use beside those of ``X``.
+    generator : Generator, optional
+        Seeds for estimators whose ``random_state`` is None.
+    n_jobs : int, optional
+        Number of threads; it changes the time and nothing else.
+
+    Returns
+    -------
+    Forest or ForeignModels
+        In the order of the targets.
+    """
+    if not is_tree(estimator):
+        return _fit_foreign(estimator, X, targets, extra, generator, n_jobs)
+    table = prepare_table(X, n_values, extra=extra, n_jobs=n_jobs)
+    return grow_forest(estimator, table, targets, n_jobs=n_jobs)
+
+
+def grow_forest(
+    estimator: Any, table: Table, targets: Sequence[Target], *, n_jobs: int | None = None
+) -> Forest:
+    """Grow a tree for each target on a prepared table.
+
+    Parameters
+    ----------
+    estimator : C45Classifier or None
+        The parameters.
+    table : Table
+        The prepared columns.
+    targets : sequence of Target
+        What to learn.
+    n_jobs : int, optional
+        Number of threads.
+
+    Returns
+    -------
+    Forest
+        In the order of the targets.
+    """
+    tree = C45Classifier() if estimator is None else estimator
+    settings = tree.settings()
+    parts = []
+    for start in range(0, max(len(targets), 1), _TREES_AT_ONCE):
+        part = _Part(targets, start, min(len(targets), start + _TREES_AT_ONCE))
+        trees = grow_trees(table, part, settings, n_jobs=n_jobs)
+        parts.append(Forest.of(trees, laplace=bool(tree.laplace)))
+    return Forest.joined(parts)
+
+
+class _Part(Sequence[Any]):
+    """A range of a sequence whose items are made when asked for."""
+
+    def __init__(self, whole: Sequence[Any], start: int, stop: int) -> None:
+        self._whole = whole
+        self._start = start
+        self._stop = stop
+
+    def __len__(self) -> int:
+        return self._stop - self._start
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._whole[self._start + int(at)]
+
+
+@dataclass(frozen=True, eq=False)
+class ForeignModels:
+    """Fitted scikit-learn classifiers.
+
+    Attributes
+    ----------
+    models : list
+        A fitted classifier, or the only class there was as a number.
+    n_classes : ndarray of int64
+        Number of classes of each.
+    extra : list
+        Extra columns of each, or None.
+    """
+
+    models: list[Any]
+    n_classes: Array
+    extra: list[Any]
+
+    def __len__(self) -> int:
+        """Return the number of models."""
+        return len(self.models)
+
+    def ask_one(self, at: int, X: Any, extra: Any = None) -> Array:
+        """Ask one model for class probabilities.
+
+        Parameters
+        ----------
+        at : int
+            Which.
+        X : float ndarray or csr_array
+            The rows.
+        extra : csr_array of bool, optional
+            The extra columns.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Zero for classes the model has not seen.
+        """
+        model = self.models[at]
+        out = np.zeros((X.shape[0], int(self.n_classes[at])))
+        if isinstance(model, int):
+            out[:, model] = 1.0
+            return out
+        X = _with_extra(X, extra, self.extra[at])
+        if hasattr(model, "predict_proba"):
+            out[:, model.classes_] = model.predict_proba(X)
+        else:  # it is sure of what it says
+            out[np.arange(X.shape[0]), model.predict(X)] = 1.0
+        return out
+
+    def ask(self, X: Any, *, n_jobs: int | None = None) -> Array:
+        """Ask every model for the class probabilities of every row.
+
+        Parameters
+        ----------
+        X : float ndarray or csr_array
+            The rows.
+        n_jobs : int, optional
+            Number of threads.
+
+        Returns
+        -------
+        array of shape (n_samples, total number of classes)
+            The columns of one model follow those of the model before.
+        """
+        answers = run(lambda at: self.ask_one(at, X), range(len(self)), n_jobs=n_jobs)
+        return np.hstack(answers) if answers else np.zeros((X.shape[0], 0))
+
+
+def _fit_foreign(
+    estimator: Any,
+    X: Any,
+    targets: Sequence[Target],
+    extra: Any,
+    generator: np.random.Generator | None,
+    n_jobs: int | None,
+) -> ForeignModels:
+    seeds = None
+    if generator is not None and estimator.get_params().get("random_state", 0) is None:
+        seeds = generator.integers(2**31 - 1, size=len(targets))
+
+    def fit(at: int) -> tuple[Any, int, Any]:
+        target = targets[at]
+        seed = None if seeds is None else int(seeds[at])
+        return _fit_one(estimator, X, target, extra, seed), target.n_classes, target.extra
+
+    fitted = run(fit, range(len(targets)), n_jobs=n_jobs)
+    n_classes = np.array([entry[1] for entry in fitted], np.int64)
+    return ForeignModels([entry[0] for entry in fitted], n_classes, [e[2] for e in fitted])
+
+
+def _fit_one(estimator: Any, X: Any, target: Target, extra: Any, seed: int | None) -> Any:
+    rows = np.arange(X.shape[0]) if target.rows is None else np.asarray(target.rows, np.int64)
+    y = np.asarray(target.y)
+    if target.repeats is not None:
+        rows, y = np.repeat(rows, target.repeats), np.repeat(y, target.repeats)
+    if y.min() == y.max():
+        return int(y[0])
+    model = clone(estimator)
+    if seed is not None:
+        model.set_params(random_state=seed)
+    X = _with_extra(X, extra, target.extra)
+    return model.fit(X[rows], y)
+
+
+def _with_extra(X: Any, extra: Any, chosen: Any) -> Any:
+    """Append some of the extra columns, in their order."""
+    if chosen is None or len(chosen) == 0:
+        return X
+    columns = extra[:, np.sort(chosen)].astype(np.float64)
+    if sparse.issparse(X):
+        return sparse.hstack([X, columns], format="csr")
+    return np.hstack([X, columns.toarray()])

@@ -1,0 +1,33 @@
+"""What the classifiers that turn labels into single-label problems share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.utils import get_tags
+
+from scumble.learn.base import BaseMultilabelClassifier
+from scumble.learn.many import check_estimator_given, is_tree
+
+
+class TransformingClassifier(BaseMultilabelClassifier):
+    """Base of the classifiers that ask a single-label classifier, C4.5 by default."""
+
+    estimator: Any
+
+    def _check_parameters(self) -> None:
+        check_estimator_given(self.estimator, caller=type(self).__name__)
+
+    def _categorical(self) -> Any:
+        """Nominal columns may also be told to the tree."""
+        if self.categorical_features is None and is_tree(self.estimator):
+            return getattr(self.estimator, "categorical_features", None)
+        return self.categorical_features
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if not is_tree(self.estimator) and hasattr(self.estimator, "__sklearn_tags__"):
+            inner = get_tags(self.estimator)
+            tags.input_tags.allow_nan = inner.input_tags.allow_nan
+            tags.input_tags.sparse = inner.input_tags.sparse
+        return tags
