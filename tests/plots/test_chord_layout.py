@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import scumble
 from scumble._core.errors import ParameterError
 from scumble.plots import chord_layout
+from scumble.plots.chord_layout import NAME_STEP
 from scumble.testing.strategies import label_matrices
 
 # Ten instances: a 8 times, b 5 times, c twice. b and a meet 4 times, c and a twice, c and b once;
@@ -78,6 +79,7 @@ def test_true_of_all_layouts(Y, max_ribbons):
     for arc in arcs:
         assert arc.count == counts[arc.label]
         assert arc.n_company == (dense[dense[:, arc.label] == 1].sum(axis=1) > 1).sum()
+        assert arc.name_angle is not None
         assert arc.start <= arc.ribbons_end <= arc.company_end <= arc.end
 
     n_pairs = int((np.triu(joint, 1) > 0).sum())
@@ -134,6 +136,28 @@ def test_equally_frequent_labels_are_drawn_too():
     assert len(layout.arcs) == 12
     assert not layout.ribbons
     assert layout.note == "12 of 40 labels."
+
+
+def test_names_keep_apart_and_stay_near():
+    # One label in a hundred instances, thirty in one: their names need more room than their arcs.
+    Y = np.zeros((100, 30), int)
+    Y[:, 0] = 1
+    Y[np.arange(29), np.arange(1, 30)] = 1
+    angles = [arc.name_angle for arc in chord_layout(Y).arcs]
+    assert np.diff(angles).min() >= NAME_STEP - 1e-9
+    assert angles[-1] - angles[0] <= 2 * math.pi - NAME_STEP + 1e-9
+    middle = [(arc.start + arc.end) / 2 for arc in chord_layout(ROWS).arcs]
+    assert [arc.name_angle for arc in chord_layout(ROWS).arcs] == pytest.approx(middle)
+
+
+@pytest.mark.parametrize("n_labels", [100, 128, 129, 400])
+def test_names_that_have_no_room_are_counted(n_labels):
+    layout = chord_layout(np.eye(n_labels, dtype=int), list(range(n_labels)))
+    angles = [arc.name_angle for arc in layout.arcs if arc.name_angle is not None]
+    assert len(angles) == min(n_labels, 128)
+    assert np.diff(angles).min() >= NAME_STEP - 1e-9
+    assert angles[-1] - angles[0] <= 2 * math.pi - NAME_STEP + 1e-9
+    assert ("names there is no room" in layout.note) == (n_labels > 128)
 
 
 def test_awkward_data():

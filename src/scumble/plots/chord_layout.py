@@ -33,6 +33,8 @@ MAX_RIBBONS = 1000
 GAP, GAP_SHARE = math.radians(2), 0.25
 #: How many times wider the gap between minority and majority labels is.
 WIDE_GAP = 3
+#: Angle a written name takes. An ink writes in a size that fits.
+NAME_STEP = math.radians(2.8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ class ChordArc:
         Ribbons leave between `start` and this angle: the part of the instances with drawn company.
     company_end : float
         From `ribbons_end` to here the company is not drawn; from here to `end` there is none.
+    name_angle : float or None
+        Where to write the name, so that names keep apart; None where there is no room for it.
     is_minority : bool
         Whether IRLbl > MeanIR.
     irlbl, scumble : float
@@ -72,6 +76,7 @@ class ChordArc:
     end: float
     ribbons_end: float
     company_end: float
+    name_angle: float | None
     is_minority: bool
     irlbl: float
     scumble: float
@@ -136,6 +141,11 @@ class ChordLayout:
     is_choice: bool
 
     @property
+    def n_names_left_out(self) -> int:
+        """Labels drawn without their name."""
+        return sum(arc.name_angle is None for arc in self.arcs)
+
+    @property
     def note(self) -> str:
         """What is drawn and what was left out, in words."""
         n_drawn = len(self.arcs)
@@ -151,9 +161,11 @@ class ChordLayout:
             )
         else:
             shown = f"{n_drawn:,} of {self.n_labels:,} labels, as chosen."
-        if not self.n_ribbons_left_out:
-            return shown
-        return f"{shown} {self.n_ribbons_left_out:,} slighter ribbons are not drawn."
+        if self.n_ribbons_left_out:
+            shown += f" {self.n_ribbons_left_out:,} slighter ribbons are not drawn."
+        if self.n_names_left_out:
+            shown += f" For {self.n_names_left_out:,} names there is no room."
+        return shown
 
     def to_json(self) -> dict[str, Any]:
         """Return the layout as plain values, which JSON can hold.
@@ -161,7 +173,7 @@ class ChordLayout:
         Returns
         -------
         dict
-            The fields, ``note``, and ``arcs`` and ``ribbons`` as lists of dicts; NaN becomes None.
+            The fields, `note`, and ``arcs`` and ``ribbons`` as lists of dicts; NaN becomes None.
         """
         whole = asdict(self)
         for part in ("arcs", "ribbons"):
@@ -317,6 +329,7 @@ def _arcs(
     counts = table.count[chosen]
     is_rare = table.is_minority[chosen]
     starts, per_row = _starts(counts, int(is_rare.sum()))
+    name_angles = _name_angles(starts, starts + per_row * counts, table.scumble[chosen])
     joint = (drawn.T @ drawn).toarray() if len(chosen) else np.zeros((0, 0), np.int64)
     np.fill_diagonal(joint, 0)
     arcs = tuple(
@@ -330,6 +343,7 @@ def _arcs(
             end=float(starts[at] + per_row * counts[at]),
             ribbons_end=float(starts[at] + per_row * n_drawn[at]),
             company_end=float(starts[at] + per_row * n_company[at]),
+            name_angle=name_angles[at],
             is_minority=bool(is_rare[at]),
             irlbl=float(table.irlbl[label]),
             scumble=float(table.scumble[label]),
@@ -360,6 +374,40 @@ def _starts(counts: Array, n_rare: int) -> tuple[Array, float]:
     starts = np.concatenate([[0.0], np.cumsum(steps[:-1])])
     group = n_rare if has_both else 1
     return starts - (starts[group - 1] + counts[group - 1] * per_row) / 2, per_row
+
+
+def _name_angles(starts: Array, ends: Array, scores: Array) -> list[float | None]:
+    """Write names beside the middle of their arcs, moved apart where they would overlap.
+
+    Where not all have room, the longest arcs and the most concurrent labels keep their names.
+    """
+    room = int(2 * math.pi / NAME_STEP)
+    by_length = np.argsort(np.argsort(starts - ends, kind="stable"))
+    by_score = np.argsort(np.argsort(-scores, kind="stable"))
+    named = np.sort(np.argsort(np.minimum(by_length, by_score), kind="stable")[:room])
+    angles: list[float | None] = [None] * len(starts)
+    if not len(named):
+        return angles
+    steps = NAME_STEP * np.arange(len(named))
+    places = _never_falling(((starts + ends) / 2)[named] - steps)
+    # The circle is cut in the gap before the first arc; no name may cross the cut.
+    cut = (starts[0] + ends[-1] - 2 * math.pi) / 2
+    last = max(cut + 2 * math.pi - NAME_STEP * (len(named) - 0.5), cut + NAME_STEP / 2)
+    for at, place in zip(named, np.clip(places, cut + NAME_STEP / 2, last) + steps, strict=True):
+        angles[at] = float(place)
+    return angles
+
+
+def _never_falling(values: Array) -> Array:
+    """Find the nearest sequence that never falls: neighbours in the wrong order meet midway."""
+    pools: list[list[float]] = []  # [mean, size]
+    for value in values.tolist():
+        pools.append([value, 1])
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            mean, size = pools.pop()
+            before, n_before = pools[-1]
+            pools[-1] = [(before * n_before + mean * size) / (n_before + size), n_before + size]
+    return np.repeat([mean for mean, _ in pools], [int(size) for _, size in pools])
 
 
 def _ribbons(

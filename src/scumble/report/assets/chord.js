@@ -1,0 +1,330 @@
+// The chord diagram in the browser, drawn from the layout that scumble.plots.chord_layout computes.
+//
+//   import { drawChord } from "./chord.js";
+//   const chord = drawChord(svg, layout, { onSelect: (arc) => ..., onHover: (arc) => ... });
+//   chord.highlight(label);  // the number of a label, or null
+//
+// The drawing carries its colours as attributes, so that a saved copy looks the same anywhere;
+// chord.css restyles it for dark pages. Names enter as text nodes only, never as markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+const RADIUS = 255;
+const RING = 14;
+const NAME_RADIUS = RADIUS + 16;
+const LONGEST_NAME = 24; // letters; wide ones count twice
+const LETTER = 7.4; // width of a bold letter
+const INFO_ROOM = 34;
+// The same colours as scumble.plots.palette: warm for rare labels, cool for frequent ones.
+const RARE = ["#d55e00", "#e69f00"];
+const COMMON = ["#0072b2", "#56b4e9", "#009e73"];
+const INK = "#1c2024";
+const DIM = "#667079";
+
+const format = new Intl.NumberFormat("en");
+
+export function drawChord(svg, layout, { onSelect = null, onHover = null } = {}) {
+  const inks = colours(layout.arcs);
+  const reach = Math.max(320, ...layout.arcs.map(extent));
+  svg.replaceChildren();
+  svg.setAttribute("viewBox", `${-reach} ${-reach} ${2 * reach} ${2 * reach + INFO_ROOM}`);
+  svg.setAttribute("font-family", "system-ui, sans-serif");
+  svg.setAttribute("role", "group");
+  svg.setAttribute("aria-label", `Label concurrence. ${layout.note}`);
+  svg.classList.add("chord");
+
+  const ribbons = layout.ribbons.map((ribbon) => drawRibbon(ribbon, layout.arcs, inks));
+  const arcs = layout.arcs.map((arc, at) => drawArc(arc, at, inks[at], Boolean(onSelect)));
+  svg.append(group("chord-ribbons", ribbons), group("chord-arcs", arcs));
+  const info = text("", { y: reach + INFO_ROOM - 12, class: "chord-ink chord-info", "font-size": 15 });
+  info.setAttribute("text-anchor", "middle");
+  info.setAttribute("aria-live", "polite");
+  svg.append(info);
+
+  let pinned = null;
+
+  function show(at) {
+    const near = at === null ? null : neighbours(layout.ribbons, at);
+    arcs.forEach((arc, k) => arc.setAttribute("opacity", near === null || near.has(k) ? 1 : 0.25));
+    layout.ribbons.forEach((ribbon, k) => {
+      const mine = at !== null && (ribbon.source === at || ribbon.target === at);
+      ribbons[k].setAttribute("opacity", at === null ? strength(ribbon) : mine ? 0.8 : 0.06);
+    });
+    info.textContent = at === null ? "" : sentence(layout, at);
+  }
+
+  function enter(at) {
+    show(at);
+    if (onHover) onHover(layout.arcs[at]);
+  }
+
+  function leave() {
+    show(pinned);
+    if (onHover) onHover(null);
+  }
+
+  function select(at) {
+    pinned = pinned === at ? null : at;
+    show(pinned);
+    if (onSelect) onSelect(layout.arcs[at], pinned !== null);
+  }
+
+  arcs.forEach((arc, at) => {
+    arc.addEventListener("pointerenter", () => enter(at));
+    arc.addEventListener("pointerleave", leave);
+    arc.addEventListener("focus", () => enter(at));
+    arc.addEventListener("blur", leave);
+    arc.addEventListener("click", () => select(at));
+    arc.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      select(at);
+    });
+  });
+  ribbons.forEach((ribbon, at) => {
+    ribbon.addEventListener("pointerenter", () => {
+      ribbon.setAttribute("opacity", 0.95);
+      info.textContent = meeting(layout, layout.ribbons[at]);
+    });
+    ribbon.addEventListener("pointerleave", () => show(pinned));
+  });
+  show(null);
+
+  return {
+    highlight(label) {
+      const at = layout.arcs.findIndex((arc) => arc.label === label);
+      pinned = at < 0 ? null : at;
+      show(pinned);
+    },
+  };
+}
+
+// What a drawing needs to live in a file of its own.
+export function chordAsText(svg) {
+  const copy = svg.cloneNode(true);
+  copy.setAttribute("xmlns", SVG);
+  const [, , width, height] = svg.getAttribute("viewBox").split(" ");
+  copy.setAttribute("width", width);
+  copy.setAttribute("height", height);
+  for (const part of copy.querySelectorAll("[tabindex]")) part.removeAttribute("tabindex");
+  return new XMLSerializer().serializeToString(copy);
+}
+
+function colours(arcs) {
+  let rare = 0;
+  let common = 0;
+  return arcs.map((arc) => {
+    if (arc.is_minority) {
+      const k = rare++ % RARE.length;
+      return { fill: RARE[k], class: `chord-rare-${k}` };
+    }
+    const k = common++ % COMMON.length;
+    return { fill: COMMON[k], class: `chord-common-${k}` };
+  });
+}
+
+function drawArc(arc, at, ink, selectable) {
+  const share = arc.count ? Math.round((100 * arc.n_company) / arc.count) : 0;
+  const facts = `${arc.name}: ${instances(arc.count)}, ${share} % with company`;
+  const parts = [title(facts)];
+  parts.push(band(arc.start, arc.end, RADIUS - RING, RADIUS, ink));
+  if (arc.company_end > arc.ribbons_end) {
+    const pale = band(arc.ribbons_end, arc.company_end, RADIUS - RING - 7, RADIUS - RING - 2, ink);
+    pale.setAttribute("opacity", 0.4);
+    parts.push(pale);
+  }
+  if (arc.name_angle !== null) parts.push(leader(arc), name(arc));
+  // A wider invisible band, so that a pointer can hit a label that occurs once.
+  const middle = (arc.start + arc.end) / 2;
+  const half = Math.max((arc.end - arc.start) / 2, 0.012);
+  const target = band(middle - half, middle + half, RADIUS - RING - 4, RADIUS + 12, {});
+  target.setAttribute("fill", "transparent");
+  parts.push(target);
+  const whole = group("chord-arc", parts);
+  whole.setAttribute("tabindex", "0");
+  whole.setAttribute("role", selectable ? "button" : "img");
+  whole.setAttribute("aria-label", facts);
+  whole.dataset.label = arc.label;
+  whole.dataset.at = at;
+  return whole;
+}
+
+function drawRibbon(ribbon, arcs, inks) {
+  const ink = inks[ribbon.source];
+  const r = RADIUS - RING - 2;
+  const { source_start: a, source_end: b, target_start: c, target_end: d } = ribbon;
+  const path = element("path", {
+    d:
+      `M${point(a, r)}${along(a, b, r)}C${curve(b, c, r)}${point(c, r)}` +
+      `${along(c, d, r)}C${curve(d, a, r)}${point(a, r)}Z`,
+    fill: ink.fill,
+    stroke: ink.fill,
+    "stroke-width": 0.7,
+    opacity: strength(ribbon),
+    class: `chord-ribbon ${ink.class}`,
+  });
+  path.append(title(`${arcs[ribbon.source].name} and ${arcs[ribbon.target].name}: ` +
+    `${instances(ribbon.joint_count)} together`));
+  return path;
+}
+
+function strength(ribbon) {
+  return ribbon.is_mixed ? 0.7 : 0.3;
+}
+
+function neighbours(ribbons, at) {
+  const near = new Set([at]);
+  for (const ribbon of ribbons) {
+    if (ribbon.source === at) near.add(ribbon.target);
+    if (ribbon.target === at) near.add(ribbon.source);
+  }
+  return near;
+}
+
+function sentence(layout, at) {
+  const arc = layout.arcs[at];
+  const met = layout.ribbons
+    .filter((ribbon) => ribbon.source === at || ribbon.target === at)
+    .sort((a, b) => b.joint_count - a.joint_count)
+    .slice(0, 3)
+    .map((ribbon) => {
+      const other = layout.arcs[ribbon.source === at ? ribbon.target : ribbon.source];
+      return `${shorten(other.name)} ${format.format(ribbon.joint_count)}`;
+    });
+  const company = met.length ? `; with ${met.join(", ")}` : "";
+  return `${shorten(arc.name)}: ${instances(arc.count)}${company}`;
+}
+
+function meeting(layout, ribbon) {
+  const rarer = layout.arcs[ribbon.source];
+  const other = layout.arcs[ribbon.target];
+  const share = Math.round((100 * ribbon.joint_count) / rarer.count);
+  return (
+    `${shorten(rarer.name)} and ${shorten(other.name)}: ` +
+    `${instances(ribbon.joint_count)} together, ${share} % of the former`
+  );
+}
+
+function name(arc) {
+  const angle = arc.name_angle;
+  const turned = (((angle % (2 * Math.PI)) + 2 * Math.PI) % (2 * Math.PI)) > Math.PI;
+  const degrees = (angle * 180) / Math.PI - 90 + (turned ? 180 : 0);
+  const [x, y] = place(angle, NAME_RADIUS);
+  const label = text(shorten(arc.name), {
+    transform: `translate(${x} ${y}) rotate(${round(degrees)})`,
+    "text-anchor": turned ? "end" : "start",
+    "dominant-baseline": "central",
+    "font-size": 12,
+    "font-weight": arc.is_minority ? 600 : 400,
+    class: "chord-ink",
+  });
+  const count = element("tspan", { fill: DIM, class: "chord-dim", "font-weight": 400 });
+  count.textContent = format.format(arc.count);
+  if (turned) label.prepend(count, "  ");
+  else label.append("  ", count);
+  return label;
+}
+
+function leader(arc) {
+  const middle = (arc.start + arc.end) / 2;
+  return element("path", {
+    d: `M${point(middle, RADIUS + 2)}L${point(arc.name_angle, NAME_RADIUS - 3)}`,
+    stroke: DIM,
+    "stroke-width": 0.7,
+    fill: "none",
+    class: "chord-line",
+  });
+}
+
+function band(start, end, inner, outer, ink) {
+  return element("path", {
+    d:
+      `M${point(start, outer)}${along(start, end, outer)}L${point(end, inner)}` +
+      `${along(end, start, inner)}Z`,
+    fill: ink.fill ?? "none",
+    stroke: ink.fill ?? "none",
+    "stroke-width": 0.7,
+    class: ink.class ?? "",
+  });
+}
+
+// Arcs are cut in two, because SVG draws nothing where an arc ends at its start.
+function along(start, end, r) {
+  const middle = (start + end) / 2;
+  const sweep = end >= start ? 1 : 0;
+  return `A${r} ${r} 0 0 ${sweep} ${point(middle, r)}A${r} ${r} 0 0 ${sweep} ${point(end, r)}`;
+}
+
+// Ribbons between distant arcs pass near the centre, those between neighbours stay outside.
+function curve(from, to, r) {
+  const apart = Math.abs(((from - to + 3 * Math.PI) % (2 * Math.PI)) - Math.PI) / Math.PI;
+  const pull = r * (0.55 - 0.5 * apart);
+  return `${point(from, pull)} ${point(to, pull)} `;
+}
+
+function place(angle, r) {
+  return [round(r * Math.sin(angle)), round(-r * Math.cos(angle))];
+}
+
+function point(angle, r) {
+  return place(angle, r).join(" ");
+}
+
+function round(value) {
+  return Math.round(value * 100) / 100;
+}
+
+// How far from the centre a name reaches.
+function extent(arc) {
+  if (arc.name_angle === null) return 0;
+  return NAME_RADIUS + 10 + LETTER * (width(shorten(arc.name)) + 1.5 + String(arc.count).length);
+}
+
+function width(text) {
+  let cells = 0;
+  for (const letter of text) cells += letter.codePointAt(0) >= 0x1100 ? 2 : 1;
+  return cells;
+}
+
+function shorten(text) {
+  const whole = visible(text);
+  if (width(whole) <= LONGEST_NAME) return whole;
+  let cut = "";
+  for (const letter of whole) {
+    if (width(cut + letter) > LONGEST_NAME - 1) break;
+    cut += letter;
+  }
+  return `${cut}…`;
+}
+
+// Control characters and direction marks could make one name look like another.
+function visible(text) {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\u{fffd}");
+}
+
+function instances(n) {
+  return `${format.format(n)} instance${n === 1 ? "" : "s"}`;
+}
+
+function title(words) {
+  const node = element("title", {});
+  node.textContent = visible(words);
+  return node;
+}
+
+function text(words, attributes) {
+  const node = element("text", { fill: INK, ...attributes });
+  node.textContent = words;
+  return node;
+}
+
+function group(name, children) {
+  const node = element("g", { class: name });
+  node.append(...children);
+  return node;
+}
+
+function element(kind, attributes) {
+  const node = document.createElementNS(SVG, kind);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  return node;
+}
