@@ -1,0 +1,7 @@
+"""The paper recomputed: what it prints, what follows from it, what the data say."""
+
+from scumble.experiment.paper.audit import audit
+from scumble.experiment.paper.findings import Finding, tally
+from scumble.experiment.paper.repair import displaced
+
+__all__ = ["Finding", "audit", "displaced", "tally"]

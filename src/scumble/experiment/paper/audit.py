@@ -1,0 +1,464 @@
+"""What follows from the paper's tables alone. No data is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from statistics import fmean
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from scumble.evaluate.statistics import pearson, wilcoxon, win_tie_loss
+from scumble.experiment.paper import published
+from scumble.experiment.paper.findings import Finding
+from scumble.experiment.paper.published import Count, Pair
+
+#: How many times the printed values are blurred to see what rounding may have hidden.
+N_BLURRED = 20_000
+ALPHA = 0.05
+#: P-values are printed with six decimals.
+TOLERANCE = 0.51e-6
+
+
+def audit() -> list[Finding]:
+    """Recompute everything that follows from the published tables.
+
+    Returns
+    -------
+    list of Finding
+        Correlations, changes of the F-measure, p-values, stars, bold marks, counts, statements.
+
+    Examples
+    --------
+    >>> from scumble.experiment.paper import audit
+    >>> deltas = [found for found in audit() if found.part == "Table 4"]
+    >>> {found.verdict for found in deltas}
+    {'follows'}
+    """
+    return [
+        *correlations(),
+        *f_measure_changes(),
+        *p_values(),
+        *stars(),
+        *bold_marks(),
+        *win_counts(),
+        *statements(),
+    ]
+
+
+def correlations() -> Iterator[Finding]:
+    """Correlate SCUMBLE with the relative changes of Table 2.
+
+    Yields
+    ------
+    Finding
+        Coefficient and p-value of every row of Table 3.
+    """
+    for row in published.correlations():
+        found = pearson(*scumble_and_change(imbalance_pairs(row.resampler, row.measure)))
+        yield _number(
+            "Table 3", f"{row.resampler} {row.measure} r", row.coefficient, found.coefficient, 4
+        )
+        yield _number("Table 3", f"{row.resampler} {row.measure} p", row.p_value, found.p_value, 4)
+
+
+def f_measure_changes() -> Iterator[Finding]:
+    """Recompute the changes in percent.
+
+    Yields
+    ------
+    Finding
+        One per printed change.
+    """
+    for row in published.f_measures():
+        percent = 100 * (row.after - row.before) / row.before
+        yield _number("Table 4", f"{row.dataset} {row.resampler}", row.percent, percent, 4)
+
+
+def p_values() -> Iterator[Finding]:
+    """Recompute Wilcoxon's p-values: normal approximation with continuity correction.
+
+    Yields
+    ------
+    Finding
+        One per p-value. ``follows before rounding`` where values exist that round to the printed
+        ones and have the printed p-value: rounding makes ties and zeros.
+    """
+    for row in published.significances():
+        pairs = result_pairs(classifier=row.classifier, metric=row.metric)
+        found = wilcoxon(*before_and_after(pairs), method="normal").p_value
+        finding = _number("Table 10", f"{row.classifier} {row.metric}", row.p_value, found, 6)
+        if finding.verdict != "follows" and _reached_by_rounding(pairs, row.p_value):
+            finding = _with(finding, "follows before rounding", "four decimals made ties")
+        elif finding.verdict != "follows":
+            finding = _with(finding, finding.verdict, _sample_size_note(row.p_value, len(pairs)))
+        yield finding
+
+
+def stars() -> Iterator[Finding]:
+    """Check which differences are significant, by the p-values that follow from the tables.
+
+    Yields
+    ------
+    Finding
+        One per star or missing star.
+    """
+    for row in published.significances():
+        pairs = result_pairs(classifier=row.classifier, metric=row.metric)
+        found = wilcoxon(*before_and_after(pairs), method="normal").p_value
+        agree = (found < ALPHA) == row.starred
+        yield Finding(
+            "Stars",
+            f"{row.classifier} {row.metric}",
+            "significant" if row.starred else "not significant",
+            "significant" if found < ALPHA else "not significant",
+            "follows" if agree else "does not follow",
+            "" if agree else f"p = {found:.4f} by the printed values",
+        )
+
+
+def bold_marks() -> Iterator[Finding]:
+    """Check that the better value of every pair is the one in bold.
+
+    Yields
+    ------
+    Finding
+        One per pair.
+    """
+    for pair in published.results():
+        yield Finding(
+            "Bold marks",
+            f"{pair.measure} {pair.dataset} {pair.method}",
+            pair.bold,
+            pair.better,
+            "follows" if pair.bold == pair.better else "does not follow",
+            "" if pair.bold == pair.better else f"before {pair.before}, after {pair.after}",
+        )
+
+
+def win_counts() -> Iterator[Finding]:
+    """Count better and worse results and compare with the paper's counts.
+
+    Yields
+    ------
+    Finding
+        By classifier, data set and metric.
+    """
+    field = {"classifier": "method", "dataset": "dataset", "metric": "measure"}
+    for row in published.counts():
+        chosen = [p for p in published.results() if getattr(p, field[row.by]) == row.name]
+        better = sum(pair.better == "after" for pair in chosen)
+        worse = sum(pair.better == "before" for pair in chosen)
+        ties = len(chosen) - better - worse
+        yield Finding(
+            "Counts",
+            f"by {row.by}: {row.name}",
+            f"{row.better}/{row.worse}",
+            f"{better}/{worse}" + (f" and {ties} equal" if ties else ""),
+            *_judge_count(row, better, worse, ties),
+        )
+
+
+def _judge_count(row: Count, better: int, worse: int, ties: int) -> tuple[str, str]:
+    """Compare counts; equal pairs may have been given to either side."""
+    printed, counted = better + worse + ties, row.better + row.worse
+    if printed != counted:
+        return "does not follow", f"{counted} counted, {printed} printed"
+    if not (better <= row.better <= better + ties):
+        return "does not follow", ""
+    if not ties:
+        return "follows", ""
+    given = row.better - better
+    side = "worse" if given == 0 else "better" if given == ties else "either side"
+    return "follows", f"equal pairs counted as {side}"
+
+
+def statements() -> Iterator[Finding]:
+    """Check the statements of the text that the tables decide.
+
+    Yields
+    ------
+    Finding
+        One per statement.
+    """
+    yield from _percentages()
+    yield from _cases()
+    yield from _sentences()
+
+
+@cache
+def imbalance_pairs(resampler: str, measure: str) -> tuple[Pair, ...]:
+    """Select pairs of Table 2.
+
+    Parameters
+    ----------
+    resampler, measure : str
+        Which.
+
+    Returns
+    -------
+    tuple of Pair
+        One per data set of the first phase.
+    """
+    return tuple(p for p in published.imbalance() if (p.method, p.measure) == (resampler, measure))
+
+
+@cache
+def result_pairs(*, classifier: str, metric: str) -> tuple[Pair, ...]:
+    """Select pairs of Tables 5 to 9.
+
+    Parameters
+    ----------
+    classifier, metric : str
+        Which.
+
+    Returns
+    -------
+    tuple of Pair
+        One per data set.
+    """
+    return tuple(p for p in published.results() if (p.method, p.measure) == (classifier, metric))
+
+
+def before_and_after(pairs: Sequence[Pair]) -> tuple[list[float], list[float]]:
+    """Return both sides of pairs as lists.
+
+    Parameters
+    ----------
+    pairs : sequence of Pair
+        Which.
+
+    Returns
+    -------
+    tuple of list
+        Values before, values after.
+    """
+    return [pair.before for pair in pairs], [pair.after for pair in pairs]
+
+
+def scumble_and_change(pairs: Sequence[Pair]) -> tuple[list[float], list[float]]:
+    """Return SCUMBLE of the data sets, and their relative changes.
+
+    Parameters
+    ----------
+    pairs : sequence of Pair
+        Which.
+
+    Returns
+    -------
+    tuple of list
+        In the order of the pairs.
+    """
+    table = published.characteristics()
+    return [table[pair.dataset]["scumble"] for pair in pairs], [pair.change for pair in pairs]
+
+
+def mean_change(measure: str, datasets: Sequence[str]) -> float:
+    """Average the relative change of an imbalance measure over data sets and both resamplers.
+
+    Parameters
+    ----------
+    measure : str
+        ``"max_ir"`` or ``"mean_ir"``.
+    datasets : sequence of str
+        Which.
+
+    Returns
+    -------
+    float
+        In percent.
+    """
+    chosen = [p for p in published.imbalance() if p.measure == measure and p.dataset in datasets]
+    return 100 * fmean(pair.change for pair in chosen)
+
+
+def _percentages() -> Iterator[Finding]:
+    high, low = published.PHASE_1[:3], published.PHASE_1[3:]
+    wanted = (
+        ("MeanIR falls by, SCUMBLE > 0.3", "mean_ir", high, -6),
+        ("MaxIR grows by, SCUMBLE > 0.3", "max_ir", high, 6),
+        ("MeanIR falls by, SCUMBLE < 0.11", "mean_ir", low, -52),
+        ("MaxIR falls by, SCUMBLE < 0.11", "max_ir", low, -54),
+    )
+    for item, measure, datasets, percent in wanted:
+        found = mean_change(measure, datasets)
+        agree = round(found) == percent
+        yield Finding(
+            "Statements",
+            item,
+            f"{percent:+d} %",
+            f"{found:+.1f} %",
+            "follows" if agree else "does not follow",
+            "" if agree else "LP-RUS rows of yeast, medical and genbase look exchanged",
+        )
+
+
+def _cases() -> Iterator[Finding]:
+    precision = [p for p in published.results() if p.measure == "Precision"]
+    homer = [p for p in published.results() if p.method == "HOMER"]
+    improved = [p for p in homer if p.better == "after"]
+    wanted = (
+        (
+            "Precision not improved",
+            "9 of 64",
+            [p for p in precision if p.better != "after"],
+            precision,
+        ),
+        (
+            "HOMER improved, HL and Precision",
+            "19 of 22",
+            [p for p in improved if p.measure in ("HL", "Precision")],
+            [p for p in homer if p.measure in ("HL", "Precision")],
+        ),
+        (
+            "HOMER improved, MacroFM and RL",
+            "5 of 22",
+            [p for p in improved if p.measure in ("MacroFM", "RL")],
+            [p for p in homer if p.measure in ("MacroFM", "RL")],
+        ),
+    )
+    for item, text, counted, total in wanted:
+        ours = f"{len(counted)} of {len(total)}"
+        yield Finding(
+            "Statements", item, text, ours, "follows" if ours == text else "does not follow"
+        )
+
+
+def _sentences() -> Iterator[Finding]:
+    tests = [
+        pearson(*scumble_and_change(imbalance_pairs(row.resampler, row.measure)))
+        for row in published.correlations()
+    ]
+    yield _sentence(
+        "all correlations above 0.8 and significant",
+        all(one.coefficient > 0.8 and one.p_value < ALPHA for one in tests),
+        ", ".join(f"{one.coefficient:.2f}" for one in tests),
+    )
+    for name in ("enron", "corel5k", "cal500"):
+        chosen = [p for p in published.results() if p.dataset == name]
+        share = sum(pair.better == "after" for pair in chosen) / len(chosen)
+        yield _sentence(
+            f"two thirds of the best values after REMEDIAL: {name}",
+            abs(share - 2 / 3) < 0.05,
+            f"{share:.0%}",
+        )
+    changes = [
+        row.percent for row in published.f_measures() if row.dataset in ("medical", "genbase")
+    ]
+    yield _sentence(
+        "medical and genbase lose less than 1 % of F-measure",
+        min(changes) > -1,
+        f"{min(changes)} %",
+    )
+    balanced = [
+        [pair.better for pair in published.results() if pair.measure == metric]
+        for metric in ("HL", "MacroFM", "OE", "RL")
+    ]
+    yield _sentence(
+        "almost a tie of better and worse: HL, MacroFM, OE, RL",
+        all(abs(found.count("after") - found.count("before")) <= 6 for found in balanced),
+        ", ".join(f"{found.count('after')}/{found.count('before')}" for found in balanced),
+    )
+    fallen = [pair for pair in published.imbalance() if pair.after < pair.before]
+    yield _sentence(
+        "in most cases MaxIR and MeanIR are lower after resampling",
+        2 * len(fallen) > len(published.imbalance()),
+        f"{len(fallen)} of {len(published.imbalance())}",
+    )
+
+
+def _sentence(item: str, holds: bool, ours: str) -> Finding:
+    return Finding("Statements", item, "stated", ours, "follows" if holds else "does not follow")
+
+
+def _number(part: str, item: str, printed: float, found: float, decimals: int) -> Finding:
+    """Compare at the printed number of decimals."""
+    ours = f"{found:.{decimals}f}"
+    # A value on the edge between two roundings may be printed either way.
+    agree = abs(found - printed) <= 0.5000001 * 10.0**-decimals
+    verdict = "follows" if agree else "does not follow"
+    return Finding(part, item, f"{printed:.{decimals}f}", ours, verdict)
+
+
+def _with(finding: Finding, verdict: str, note: str) -> Finding:
+    return Finding(finding.part, finding.item, finding.published, finding.ours, verdict, note)
+
+
+def _reached_by_rounding(pairs: Sequence[Pair], printed: float) -> bool:
+    """Tell whether values that round to the printed ones can have the printed p-value.
+
+    The printed decimals are continued by one random digit, so that some ties stay ties, and by
+    five, so that none does.
+    """
+    rng = np.random.default_rng(0)
+    before, after = (np.array(side) for side in before_and_after(pairs))
+    for further in (1, 5):
+        unit = 10 ** (pairs[0].decimals + further)
+        half = 10**further // 2
+        blur = rng.integers(-half, half, size=(2, N_BLURRED, len(pairs)), endpoint=True)
+        differences = np.round((after - before) * unit).astype(np.int64) + blur[1] - blur[0]
+        if (np.abs(_normal_p_values(differences) - printed) <= TOLERANCE).any():
+            return True
+    return False
+
+
+def _normal_p_values(differences: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Wilcoxon's normal p-value of every row; differences of zero are dropped."""
+    is_zero = differences == 0
+    ranks = stats.rankdata(np.abs(differences), axis=1) - is_zero.sum(axis=1, keepdims=True)
+    ranks = np.where(is_zero, 0.0, ranks)
+    positive = np.where(differences > 0, ranks, 0.0).sum(axis=1)
+    distance = np.abs(positive - ranks.sum(axis=1) / 2)
+    spread = np.sqrt((ranks**2).sum(axis=1)) / 2
+    p_values: npt.NDArray[np.float64] = 2 * stats.norm.sf(np.maximum(distance - 0.5, 0) / spread)
+    return p_values
+
+
+def _p_without_ties(positive: float, n_pairs: int) -> float:
+    """Wilcoxon's normal p-value from a rank sum of pairs that are all different."""
+    distance = abs(positive - n_pairs * (n_pairs + 1) / 4)
+    spread = np.sqrt(n_pairs * (n_pairs + 1) * (2 * n_pairs + 1) / 24)
+    return float(2 * stats.norm.sf(max(distance - 0.5, 0) / spread))
+
+
+def _sample_size_note(printed: float, n_pairs: int) -> str:
+    """Tell with how many pairs the printed p-value is possible, where not with those printed."""
+
+    def possible(n: int) -> bool:
+        sums = range(n * (n + 1) // 2 + 1)
+        return any(abs(_p_without_ties(total, n) - printed) <= TOLERANCE for total in sums)
+
+    if possible(n_pairs):
+        return ""
+    sizes = [n for n in range(n_pairs - 1, 3, -1) if possible(n)]
+    if not sizes:
+        return f"no ranking of {n_pairs} different pairs gives it"
+    return f"possible with {sizes[0]} pairs, not with the {n_pairs} printed"
+
+
+def tallies(classifier: str, metric: str) -> tuple[int, int, int]:
+    """Count wins, ties and losses of REMEDIAL in the printed tables.
+
+    Parameters
+    ----------
+    classifier, metric : str
+        Which.
+
+    Returns
+    -------
+    tuple of int
+        Better, equal, worse.
+
+    Examples
+    --------
+    >>> from scumble.experiment.paper.audit import tallies
+    >>> tallies("HOMER", "Precision")
+    (11, 0, 0)
+    """
+    counted = win_tie_loss(
+        *before_and_after(result_pairs(classifier=classifier, metric=metric)),
+        higher_is_better=published.HIGHER_IS_BETTER[metric],
+    )
+    return counted.wins, counted.ties, counted.losses
