@@ -9,9 +9,11 @@ import numpy as np
 from scumble._core.jit import kernel
 
 # Unsigned indices spare numba the handling of negative ones, in every access.
-ZERO, ONE, TWO, THREE = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
-CHUNK = 1024  # rows sorted by size at a time
+ZERO, ONE = np.uint64(0), np.uint64(1)
+CHUNK = 2048  # rows sorted by size at a time
 LONG = 5  # rows with this many labels or more share one loop
+INVERSE_CUBE_ROOT, THIRD = np.int32(0x54A21D2A), np.int32(3)
+EQUAL = math.nan  # a mark that survives roots and is above nothing: such rows score exactly 0
 SAFE_FACTORS = 16  # ratios are below 2**63, so 16 of them multiply without overflow
 
 
@@ -30,119 +32,159 @@ def score_rows(indptr, indices, table, start, stop, scores):
     cache line; the sums are added to. The total of all scores is returned.
 
     Rows are taken in chunks and, within a chunk, by their number of labels: a loop that ends
-    after two rounds, then four, then one would mostly wait for mispredicted branches. Rows of
-    two to four labels, the bulk of real data, have a loop of their own.
+    after two rounds, then four, then one would mostly wait for mispredicted branches. Looking
+    up, computing and adding up are loops of their own: loads then overlap, and the arithmetic
+    of several rows goes through one vector instruction.
     """
-    order = np.empty(CHUNK, np.uint64)
-    ends = np.empty(LONG + 1, np.uint64)
+    rows = np.empty((LONG + 1, CHUNK), np.uint16)  # counted from the start of the chunk
+    sizes = np.empty(LONG + 1, np.uint64)
+    work = (np.empty(CHUNK), np.empty(CHUNK))
     total = 0.0
     for low in range(start, stop, CHUNK):
-        high = min(low + CHUNK, stop)
-        _order_by_size(indptr, low, high, order, ends)
-        for place in range(ends[1]):
-            scores[order[place]] = 0.0
-        for place in range(ends[1], ends[2]):
-            at = np.uint64(indptr[order[place]])
-            a = np.uint64(indices[at])
-            b = np.uint64(indices[at + ONE])
-            score = _score_two(table[a, ZERO], table[b, ZERO])
-            scores[order[place]] = score
-            total += score
-            table[a, ONE] += score
-            table[b, ONE] += score
-        for place in range(ends[2], ends[3]):
-            at = np.uint64(indptr[order[place]])
-            a = np.uint64(indices[at])
-            b = np.uint64(indices[at + ONE])
-            c = np.uint64(indices[at + TWO])
-            score = _score_three(table[a, ZERO], table[b, ZERO], table[c, ZERO])
-            scores[order[place]] = score
-            total += score
-            table[a, ONE] += score
-            table[b, ONE] += score
-            table[c, ONE] += score
-        for place in range(ends[3], ends[4]):
-            at = np.uint64(indptr[order[place]])
-            a = np.uint64(indices[at])
-            b = np.uint64(indices[at + ONE])
-            c = np.uint64(indices[at + TWO])
-            d = np.uint64(indices[at + THREE])
-            score = _score_four(table[a, ZERO], table[b, ZERO], table[c, ZERO], table[d, ZERO])
-            scores[order[place]] = score
-            total += score
-            table[a, ONE] += score
-            table[b, ONE] += score
-            table[c, ONE] += score
-            table[d, ONE] += score
-        for place in range(ends[4], ends[LONG]):
-            first = np.uint64(indptr[order[place]])
-            last = np.uint64(indptr[order[place] + ONE])
-            score = _score_many(indices, table, first, last)
-            scores[order[place]] = score
-            total += score
-            for at in range(first, last):
-                table[np.uint64(indices[at]), ONE] += score
+        chunk = indptr[low : min(low + CHUNK, stop) + 1]
+        chunk_scores = scores[low : low + CHUNK]
+        _sort_by_size(chunk, rows, sizes)
+        for size in range(2):
+            for place in range(sizes[size]):
+                chunk_scores[np.uint64(rows[size, place])] = 0.0
+        total += _score_pairs(chunk, indices, table, rows[2], sizes[2], *work, chunk_scores)
+        total += _score_threes(chunk, indices, table, rows[3], sizes[3], *work, chunk_scores)
+        total += _score_fours(chunk, indices, table, rows[4], sizes[4], *work, chunk_scores)
+        total += _score_long(chunk, indices, table, rows[LONG], sizes[LONG], *work, chunk_scores)
     return total
 
 
 @kernel
-def _order_by_size(indptr, low, high, order, ends):
-    """Write rows low..high to ``order`` by size; ``ends[k]`` is where those of size k end."""
-    ends[:] = ZERO
-    for row in range(np.uint64(low), np.uint64(high)):
-        size = np.uint64(indptr[row + ONE]) - np.uint64(indptr[row])
-        ends[min(size, np.uint64(LONG))] += ONE
-    seen = ZERO
-    for size in range(LONG + 1):
-        n_rows = ends[size]
-        ends[size] = seen
-        seen += n_rows
-    for row in range(np.uint64(low), np.uint64(high)):
-        size = min(np.uint64(indptr[row + ONE]) - np.uint64(indptr[row]), np.uint64(LONG))
-        order[ends[size]] = row
-        ends[size] += ONE
+def _sort_by_size(indptr, rows, sizes):
+    """List the rows by their number of labels, those of `LONG` or more together."""
+    sizes[:] = ZERO
+    first = np.uint64(indptr[ZERO])
+    for row in range(np.uint64(len(indptr) - 1)):
+        last = np.uint64(indptr[row + ONE])
+        size = min(last - first, np.uint64(LONG))
+        first = last
+        place = sizes[size]
+        rows[size, place] = row
+        sizes[size] = place + ONE
+
+
+def _score_rows_of(size):
+    """Make the kernel for rows of ``size`` labels; as a constant it unrolls the inner loops."""
+
+    @kernel
+    def score(indptr, indices, table, rows, n_rows, geometric, arithmetic, scores):
+        for place in range(n_rows):
+            first = np.uint64(indptr[np.uint64(rows[place])])
+            lead = table[np.uint64(indices[first]), ZERO]
+            product = lead
+            ratio_sum = lead
+            unequal = False
+            for other in range(1, size):
+                ratio = table[np.uint64(indices[first + np.uint64(other)]), ZERO]
+                product *= ratio
+                ratio_sum += ratio
+                unequal |= ratio != lead
+            geometric[place] = product if unequal else EQUAL
+            arithmetic[place] = ratio_sum * (1.0 / size)
+        _take_roots(geometric, n_rows, size)
+        _compare_means(geometric, arithmetic, n_rows)
+        total = 0.0
+        for place in range(n_rows):
+            row = np.uint64(rows[place])
+            score = geometric[place]
+            first = np.uint64(indptr[row])
+            scores[row] = score
+            total += score
+            for label in range(size):
+                table[np.uint64(indices[first + np.uint64(label)]), ONE] += score
+        return total
+
+    return score
+
+
+_score_pairs, _score_threes, _score_fours = (_score_rows_of(size) for size in (2, 3, 4))
 
 
 @kernel
-def _score_two(x, y):
-    return 0.0 if x == y else max(1.0 - math.sqrt(x * y) / (0.5 * (x + y)), 0.0)
+def _score_long(indptr, indices, table, rows, n_rows, geometric, arithmetic, scores):
+    """Score rows of many labels, whose ratios may multiply to more than a float holds."""
+    for place in range(n_rows):
+        row = np.uint64(rows[place])
+        first = np.uint64(indptr[row])
+        last = np.uint64(indptr[row + ONE])
+        lead = table[np.uint64(indices[first]), ZERO]
+        ratio_sum = 0.0
+        log_sum = 0.0
+        product = 1.0
+        unequal = False
+        pending = 0
+        for at in range(first, last):
+            ratio = table[np.uint64(indices[at]), ZERO]
+            ratio_sum += ratio
+            product *= ratio
+            unequal |= ratio != lead
+            pending += 1
+            if pending == SAFE_FACTORS:
+                log_sum += math.log(product)
+                product = 1.0
+                pending = 0
+        size = float(last - first)
+        mean = math.exp((log_sum + math.log(product)) / size)
+        geometric[place] = mean if unequal else EQUAL
+        arithmetic[place] = ratio_sum / size
+    _compare_means(geometric, arithmetic, n_rows)
+    total = 0.0
+    for place in range(n_rows):
+        row = np.uint64(rows[place])
+        score = geometric[place]
+        scores[row] = score
+        total += score
+        for at in range(np.uint64(indptr[row]), np.uint64(indptr[row + ONE])):
+            table[np.uint64(indices[at]), ONE] += score
+    return total
 
 
 @kernel
-def _score_three(x, y, z):
-    score = max(1.0 - 3.0 * math.exp(math.log(x * y * z) / 3.0) / (x + y + z), 0.0)
-    return 0.0 if (x == y) & (y == z) else score
+def _take_roots(values, n_values, degree):
+    """Replace values of at least 1 by their square, cube or fourth roots."""
+    if degree == 3:
+        _take_cube_roots(values, n_values)
+        return
+    for place in range(n_values):
+        values[place] = math.sqrt(values[place])
+    if degree == 4:
+        for place in range(n_values):
+            values[place] = math.sqrt(values[place])
 
 
 @kernel
-def _score_four(x, y, z, w):
-    score = max(1.0 - 4.0 * math.sqrt(math.sqrt(x * y) * math.sqrt(z * w)) / (x + y + z + w), 0.0)
-    return 0.0 if (x == y) & (y == z) & (z == w) else score
+def _take_cube_roots(values, n_values):
+    """Replace values by their cube roots: Newton's method, in steps that vectorise.
+
+    A third of a float's bits, taken from a constant, is its inverse cube root to 3.5 %; each step
+    squares the error, so the fourth reaches the last bit.
+    """
+    guess = np.empty(n_values, np.float32)
+    bits = guess.view(np.int32)
+    for place in range(n_values):
+        guess[place] = values[place]
+    for place in range(n_values):
+        bits[place] = INVERSE_CUBE_ROOT - bits[place] // THIRD
+    for place in range(n_values):
+        value = values[place]
+        third = value * (1.0 / 3.0)
+        root = np.float64(guess[place])
+        for _ in range(4):
+            root *= 4.0 / 3.0 - third * (root * root * root)
+        values[place] = value * (root * root)
 
 
 @kernel
-def _score_many(indices, table, first, last):
-    lead = table[np.uint64(indices[first]), ZERO]
-    ratio_sum = 0.0
-    log_sum = 0.0
-    product = 1.0
-    equal = True
-    pending = 0
-    for at in range(first, last):
-        ratio = table[np.uint64(indices[at]), ZERO]
-        ratio_sum += ratio
-        product *= ratio
-        equal &= ratio == lead
-        pending += 1
-        if pending == SAFE_FACTORS:
-            log_sum += math.log(product)
-            product = 1.0
-            pending = 0
-    if equal:  # rounding must not make a difference out of none
-        return 0.0
-    log_sum += math.log(product)
-    size = float(last - first)
-    return max(1.0 - math.exp(log_sum / size) * size / ratio_sum, 0.0)
+def _compare_means(geometric, arithmetic, n_rows):
+    """Turn geometric means into scores."""
+    for place in range(n_rows):
+        score = 1.0 - geometric[place] / arithmetic[place]
+        geometric[place] = score if score > 0.0 else 0.0
 
 
 @kernel
