@@ -1,0 +1,214 @@
+"""Logistic regression of many labels on the same columns, with hardly any ridge.
+
+WEKA's objective: the log-likelihood less 1e-8 times the squared coefficients of standardised
+columns. So small a ridge leaves the fit of ordinary labels alone and keeps the coefficients of
+separable ones finite, where the likelihood alone has its maximum at infinity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit
+
+from scumble._core.parallel import run
+from scumble.learn.kernels import logistic as kernels
+
+Array = np.ndarray[Any, Any]
+
+RIDGE = 1e-8
+#: Newton's method ends with the step that promises less gain than this.
+TOLERANCE = 1e-8
+N_STEPS = 200
+#: Sparse columns this full are faster, and no larger, as a table.
+DENSE_FROM = 0.25
+#: Above this many columns, and rows, second derivatives are too many to keep.
+MAX_NEWTON = 4000
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticModels:
+    """Fitted regressions, one per label.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_columns, n_labels)
+        Coefficients of the columns as they are, not standardised.
+    intercepts : ndarray of shape (n_labels,)
+        Intercepts.
+    """
+
+    weights: Array
+    intercepts: Array
+
+    def probabilities(self, X: Any) -> Array:
+        """Tell how probable each label is.
+
+        Parameters
+        ----------
+        X : ndarray or csr_array of shape (n_rows, n_columns)
+            Rows to judge.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_labels)
+            Probabilities.
+        """
+        return expit(np.asarray(X @ self.weights) + self.intercepts)
+
+
+def fit_logistic(
+    X: Any, Y: sparse.csr_array, *, ridge: float = RIDGE, n_jobs: int | None = None
+) -> LogisticModels:
+    """Regress each label on the columns.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of float64, shape (n_rows, n_columns)
+        Finite numbers.
+    Y : csr_array of bool, shape (n_rows, n_labels)
+        Canonical labels.
+    ridge : float
+        Weight of the squared coefficients of the standardised columns; the intercept is free.
+    n_jobs : int, optional
+        Threads; they change the time only.
+
+    Returns
+    -------
+    LogisticModels
+        Coefficients. A label that all rows have, or none, is near certain.
+
+    Notes
+    -----
+    Newton's method with backtracking: quadratic near the optimum, and safe where a label is
+    separable and most rows weigh nothing. More columns than rows are turned into as many
+    coordinates as there are rows first, which changes neither fit nor ridge. Where both are
+    above 4,000, a quasi-Newton method without second derivatives takes over.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from scumble.learn.logistic import fit_logistic
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> Y = sparse.csr_array(np.array([[0], [1], [0], [1]], bool))
+    >>> fit_logistic(X, Y).probabilities(np.array([[1.5], [3.0]])).round(3).ravel()
+    array([0.5  , 0.796])
+    """
+    design = _standardised(X)
+    targets = sparse.csc_array(Y)
+    if max(design.columns.shape) > MAX_NEWTON and min(design.columns.shape) > MAX_NEWTON:
+        fit, columns, back = _quasi_newton, design.columns, None
+    else:
+        fit = _newton
+        columns, back = _rotated(design)
+    n_rows, n_labels = Y.shape
+    fitted = np.empty((n_labels, columns.shape[1] + 1))
+
+    def fit_label(label: int) -> None:
+        is_positive = np.zeros(n_rows, bool)
+        is_positive[targets.indices[targets.indptr[label] : targets.indptr[label + 1]]] = True
+        fitted[label] = fit(columns, is_positive, ridge)
+
+    run(fit_label, range(n_labels), n_jobs=n_jobs)
+    scaled = fitted[:, :-1] if back is None else fitted[:, :-1] @ back
+    weights = np.zeros((X.shape[1], n_labels))
+    weights[design.kept] = scaled.T / design.scales[:, None]
+    return LogisticModels(weights, fitted[:, -1] - design.centres @ weights[design.kept])
+
+
+@dataclass(frozen=True, eq=False)
+class _Design:
+    """Columns of mean 0 (where dense) and standard deviation 1."""
+
+    columns: Any
+    kept: Array  # the columns of X that are not constant
+    centres: Array
+    scales: Array
+
+
+def _standardised(X: Any) -> _Design:
+    n_rows, n_columns = X.shape
+    is_sparse = sparse.issparse(X) and X.nnz < DENSE_FROM * n_rows * n_columns
+    if not is_sparse:
+        X = X.toarray() if sparse.issparse(X) else np.asarray(X, np.float64)
+        means = X.mean(axis=0)
+        deviations = X.std(axis=0, ddof=1) if n_rows > 1 else np.zeros(n_columns)
+        constant = (X == X[:1]).all(axis=0)  # a sum of equal numbers may round
+    else:
+        X = sparse.csr_array(X)
+        means = np.asarray(X.mean(axis=0)).ravel()
+        filled = np.bincount(X.indices, minlength=n_columns)
+        squares = np.bincount(
+            X.indices, weights=(X.data - means[X.indices]) ** 2, minlength=n_columns
+        )
+        squares = squares + (n_rows - filled) * means**2
+        deviations = np.sqrt(squares / max(n_rows - 1, 1))
+        low, high = (np.asarray(end.todense()).ravel() for end in (X.min(axis=0), X.max(axis=0)))
+        constant = low == high
+    kept = np.flatnonzero(~constant & (deviations > 0))
+    scales = deviations[kept]
+    if is_sparse:
+        # Taking the mean off changes the intercept only, and would fill the table.
+        columns = X[:, kept]
+        columns.data /= scales[columns.indices]
+        columns.sort_indices()
+        return _Design(columns, kept, np.zeros(len(kept)), scales)
+    centres = means[kept]
+    return _Design(np.ascontiguousarray((X[:, kept] - centres) / scales), kept, centres, scales)
+
+
+def _rotated(design: _Design) -> tuple[Any, Array | None]:
+    """Turn more columns than rows into as many coordinates as their rank."""
+    n_rows, n_columns = design.columns.shape
+    if n_columns <= n_rows:
+        return design.columns, None
+    columns = design.columns
+    products = columns @ columns.T
+    products = products.toarray() if sparse.issparse(products) else products
+    sizes, axes = np.linalg.eigh(products)
+    real = sizes > sizes[-1] * n_columns * np.finfo(float).eps if n_rows else sizes > 0
+    lengths = np.sqrt(sizes[real])
+    coordinates = np.ascontiguousarray(axes[:, real] * lengths)
+    back = np.asarray((columns.T @ axes[:, real]).T) / lengths[:, None]
+    return coordinates, back
+
+
+def _start(is_positive: Array, n_columns: int) -> Array:
+    """Start where WEKA does: at the smoothed share of the label."""
+    beta = np.zeros(n_columns + 1)
+    n_positive = int(is_positive.sum())
+    beta[-1] = np.log((n_positive + 1) / (len(is_positive) - n_positive + 1))
+    return beta
+
+
+def _newton(columns: Any, is_positive: Array, ridge: float) -> Array:
+    n_rows, n_columns = columns.shape
+    beta = _start(is_positive, n_columns)
+    matrix = np.empty((n_columns + 1, n_columns + 1))
+    if sparse.issparse(columns):
+        parts = (np.empty((0, 0)), columns.indptr, columns.indices, columns.data)
+    else:
+        none = np.empty(0, np.int32)
+        parts = (columns, none, none, np.empty(0))
+    kernels.minimise(*parts, is_positive, ridge, TOLERANCE, N_STEPS, beta, np.empty(n_rows), matrix)
+    return beta
+
+
+def _quasi_newton(columns: Any, is_positive: Array, ridge: float) -> Array:
+    from scipy.optimize import minimize
+
+    target = is_positive.astype(float)
+
+    def loss(beta: Array) -> tuple[float, Array]:
+        scores = np.asarray(columns @ beta[:-1]) + beta[-1]
+        excess = expit(scores) - target
+        value = np.logaddexp(0.0, np.where(is_positive, -scores, scores)).sum()
+        slope = np.append(np.asarray(columns.T @ excess) + 2 * ridge * beta[:-1], excess.sum())
+        return float(value + ridge * (beta[:-1] @ beta[:-1])), slope
+
+    start = _start(is_positive, columns.shape[1])
+    return minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 500}).x

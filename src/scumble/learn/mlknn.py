@@ -1,0 +1,142 @@
+"""MLkNN: how many neighbours have a label, and how often that means that a row has it too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble.learn.neighbourhood import NeighbourClassifier
+from scumble.learn.parameters import check_share
+
+Array = np.ndarray[Any, Any]
+
+
+class MLkNN(NeighbourClassifier, name="mlknn"):
+    """Judge each label by Bayes' rule from the number of near rows that have it.
+
+    For every label the training rows tell how often c of the nearest rows have it, among rows
+    that have it themselves and among those that do not. A new row's count c then makes the label
+    more or less probable than its share in the training rows.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+        Number of nearest rows to ask. A training set with fewer other rows asks them all.
+    smoothing : float, default=1.0
+        Added to every count, so that nothing is impossible; greater than 0.
+    ties : {"weka", "row"}, default="weka"
+        Which of equally near rows are asked: those WEKA's search would find, and so MULAN, or
+        the earlier ones.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; two values differ by 0 or 1.
+    n_jobs : int, default=None
+        Number of threads; it changes the time and nothing else.
+
+    Attributes
+    ----------
+    priors_ : ndarray of shape (n_labels,)
+        Smoothed share of each label.
+    present_, absent_ : ndarray of shape (n_neighbors_ + 1, n_labels)
+        How probable c neighbours with the label are for a row that has it, and one that has not.
+    space_ : Space
+        The training rows, scaled.
+    labels_ : csr_array of bool, shape (n_samples, n_labels)
+        Their labels.
+    n_neighbors_ : int
+        How many rows are asked: at most one less than there are training rows.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes where one class per row was given.
+    n_labels_ : int
+        Number of labels.
+    label_names_ : tuple of str or None
+        Their names, where they had any.
+    n_features_in_ : int
+        Number of columns seen when fitting.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where they have any.
+
+    See Also
+    --------
+    IBLR : Learns from the neighbours' labels by logistic regression.
+
+    Notes
+    -----
+    With s the smoothing, n rows, :math:`n_l` of which have label l, and :math:`N_l(c)` those
+    among them with c neighbours that have it, the prior is :math:`(s + n_l) / (2s + n)` and the
+    likelihood :math:`(s + N_l(c)) / (s(k+1) + n_l)` [1]_; likewise for rows without the label.
+    The confidence is the posterior probability. A label is predicted when it is more probable
+    than its absence; where both are equal MULAN tosses a coin, and we do not predict it.
+
+    Numeric columns are scaled to [0, 1] by the training rows. A missing value (NaN) is as far
+    from any other as can be.
+
+    References
+    ----------
+    .. [1] Zhang, M.-L., & Zhou, Z.-H. (2007). ML-kNN: A lazy learning approach to multi-label
+       learning. *Pattern Recognition*, 40(7).
+
+    Examples
+    --------
+    >>> from scumble.learn import MLkNN
+    >>> X = [[0], [1], [2], [7], [8], [9]]
+    >>> Y = [[1, 0], [1, 0], [1, 0], [0, 1], [0, 1], [1, 1]]
+    >>> model = MLkNN(n_neighbors=2).fit(X, Y)
+    >>> model.predict([[1.5], [8.5]])
+    array([[1, 0],
+           [0, 1]])
+    >>> model.predict_proba([[1.5], [8.5]]).round(2)
+    array([[0.83, 0.2 ],
+           [0.28, 0.8 ]])
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 10,
+        smoothing: float = 1.0,
+        *,
+        ties: str = "weka",
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.smoothing = smoothing
+        self.ties = ties
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_share(self.smoothing, name="smoothing", caller="MLkNN")
+
+    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+        self._remember(X, Y)
+        n_rows, n_labels = Y.shape
+        smoothing = float(self.smoothing)
+        n_counts = self.n_neighbors_ + 1
+        counts = self._count_labels()
+        n_present = np.bincount(Y.indices, minlength=n_labels)
+        # A product cell by cell leaves the counts of rows that have the label themselves.
+        with_label = _tally(sparse.csr_array(counts.multiply(Y)), n_counts)
+        with_label[0] -= n_rows - n_present
+        without = _tally(counts, n_counts) - with_label
+        self.priors_ = (smoothing + n_present) / (2 * smoothing + n_rows)
+        self.present_ = (smoothing + with_label) / (smoothing * n_counts + n_present)
+        self.absent_ = (smoothing + without) / (smoothing * n_counts + n_rows - n_present)
+
+    def _judge(self, X: Any) -> tuple[Array, Array]:
+        counts = self._count_labels(X).toarray().astype(np.intp)
+        labels = np.arange(self.n_labels_)
+        present = self.priors_ * self.present_[counts, labels]
+        absent = (1 - self.priors_) * self.absent_[counts, labels]
+        return present > absent, present / (present + absent)
+
+
+def _tally(counts: sparse.csr_array, n_counts: int) -> Array:
+    """Tell for each label how many rows have which count, zero included."""
+    n_rows, n_labels = counts.shape
+    cells = counts.data.astype(np.int64) * n_labels + counts.indices
+    tally = np.bincount(cells, minlength=n_counts * n_labels).reshape(n_counts, n_labels)
+    tally[0] += n_rows - tally.sum(axis=0)
+    return tally

@@ -1,0 +1,67 @@
+"""What the classifiers that ask the labels of near rows share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.neighbours import Space, nearest
+from scumble._core.validation import check_choice, check_count
+from scumble.learn.base import BaseMultilabelClassifier
+
+Array = np.ndarray[Any, Any]
+
+
+class NeighbourClassifier(BaseMultilabelClassifier):
+    """Base of the classifiers that count the labels of the nearest training rows.
+
+    A subclass has the parameters ``n_neighbors``, ``ties``, ``categorical_features`` and
+    ``n_jobs``.
+    """
+
+    n_neighbors: int
+    ties: str
+    space_: Space
+    labels_: sparse.csr_array
+    n_neighbors_: int
+
+    def _check_parameters(self) -> None:
+        caller = type(self).__name__
+        check_count(self.n_neighbors, name="n_neighbors", caller=caller)
+        check_choice(self.ties, ("weka", "row"), name="ties", caller=caller)
+
+    def _remember(self, X: Any, Y: sparse.csr_array) -> None:
+        """Keep the training rows. Each has all others to choose its neighbours from, no more."""
+        self.space_ = Space.of(X, self._codes.n_values, shift=True)
+        self.labels_ = Y.copy()
+        self.n_neighbors_ = min(int(self.n_neighbors), X.shape[0] - 1)
+
+    def _count_labels(self, X: Any = None) -> sparse.csr_array:
+        """Count for each row and label the neighbours that have it.
+
+        Parameters
+        ----------
+        X : float ndarray or csr_array, optional
+            Clean rows; by default the training rows, none of which is its own neighbour.
+
+        Returns
+        -------
+        csr_array of float64, shape (n_rows, n_labels)
+            Whole numbers, columns in order.
+        """
+        n_rows = len(self.space_) if X is None else X.shape[0]
+        n_train, n_labels = self.labels_.shape
+        if self.n_neighbors_ == 0:
+            return sparse.csr_array((n_rows, n_labels))
+        queries = None if X is None else self.space_.place(X)
+        found = nearest(
+            self.space_, self.n_neighbors_, queries=queries, ties=self.ties, n_jobs=self.n_jobs
+        ).rows
+        starts = np.arange(0, found.size + 1, self.n_neighbors_)
+        shape = (n_rows, n_train)
+        neighbours = sparse.csr_array((np.ones(found.size), found.ravel(), starts), shape=shape)
+        counts = sparse.csr_array(neighbours @ self.labels_.astype(np.float64))
+        counts.sort_indices()
+        return counts

@@ -1,0 +1,253 @@
+"""MLkNN and IBLR: by hand, by MULAN's dumps, and on the field's awkward cases."""
+
+import lzma
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import scumble
+from scumble import ScumbleError
+from scumble.learn import IBLR, MLkNN
+from scumble.learn.design import Columns
+
+ALL = [MLkNN(), IBLR(), IBLR(features=True)]
+
+
+@parametrize_with_checks([MLkNN(n_neighbors=3), IBLR(n_neighbors=3), IBLR(3, features=True)])
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+def read_split(datasets, name):
+    folder = datasets / name
+    return [scumble.read(next(folder.glob(f"{name}-{part}.arff*"))) for part in ("train", "test")]
+
+
+def read_golden(golden, name, method):
+    """Truth, bipartition, ranks and confidences that MULAN dumped."""
+    with lzma.open(golden / "mulan" / "pred" / f"{name}_{method}.csv.xz", "rt") as file:
+        table = np.loadtxt(file, delimiter=",", skiprows=1)
+    return np.split(table[:, 1:], 4, axis=1)
+
+
+@pytest.mark.parametrize("name", ["flags", "emotions", "medical"])
+def test_mlknn_is_mulans_cell_by_cell(datasets, golden, name):
+    train, test = read_split(datasets, name)
+    truth, labels, _, confidences = read_golden(golden, name, "MLKNN")
+    model = MLkNN(categorical_features=train.categorical_features).fit(train.X, train.Y)
+    found, sure = model.predict_both(test.X)
+
+    assert (test.Y.toarray() == truth).all()
+    assert np.abs(sure - confidences).max() < 1e-15
+    # At exactly one half MULAN tosses a coin. These splits have no such cell.
+    assert np.count_nonzero(confidences == 0.5) == 0
+    assert (found.toarray() == labels).all()
+
+
+@pytest.mark.parametrize("name", ["flags", "emotions"])
+def test_iblr_is_mulans_where_labels_are_not_separable(datasets, golden, name):
+    train, test = read_split(datasets, name)
+    _, labels, _, confidences = read_golden(golden, name, "IBLR")
+    model = IBLR(categorical_features=train.categorical_features).fit(train.X, train.Y)
+    found, sure = model.predict_both(test.X)
+
+    assert (found.toarray() == labels).all()
+    assert np.abs(sure - confidences).max() < 1.3e-5  # where WEKA's optimiser stops
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "differ"),
+    [("genbase", 5373, 2), ("medical", 29025, 300), ("enron", 30687, 100)],
+)
+def test_iblr_is_close_to_mulan_where_they_are(datasets, golden, name, most, differ):
+    # The optimum lies far out there, and WEKA's optimiser stops before it.
+    train, test = read_split(datasets, name)
+    truth, labels, _, _ = read_golden(golden, name, "IBLR")
+    model = IBLR(categorical_features=train.categorical_features).fit(train.X, train.Y)
+    found = model.predict(test.X).toarray()
+
+    assert labels.size == most
+    assert np.count_nonzero(found != labels) <= differ
+    # Hamming loss, and the share of positives found.
+    assert abs((found != truth).mean() - (labels != truth).mean()) < 1.2e-3
+    recalls = [(part * truth).sum() / truth.sum() for part in (found, labels)]
+    assert abs(recalls[0] - recalls[1]) < 0.01
+
+
+def test_mlknn_by_hand():
+    # Label 0 belongs to rows 0, 1, 2 and 5 of six; with k=2 the neighbours of rows 0..5 are
+    # (1,2) (0,2) (1,0) (4,5) (3,5) (4,3): 2 2 2 1 1 0 of them have it, 2 2 2 0 of the rows that
+    # have it, 1 1 of those that do not. Prior (1+4)/(2+6). For a count of 2 the likelihoods are
+    # (1+3)/(3+4) and (1+0)/(3+2), for a count of 1 they are (1+0)/(3+4) and (1+2)/(3+2).
+    X = np.array([[0], [1], [2], [7], [8], [9]])
+    Y = np.array([[1, 0], [1, 0], [1, 0], [0, 1], [0, 1], [1, 1]])
+    model = MLkNN(n_neighbors=2).fit(X, Y)
+
+    assert model.priors_.tolist() == [5 / 8, 4 / 8]
+    assert model.present_[:, 0].tolist() == [2 / 7, 1 / 7, 4 / 7]
+    assert model.absent_[:, 0].tolist() == [1 / 5, 3 / 5, 1 / 5]
+    # 1.5 lies between rows 1 and 2 (count 2), 8.5 between rows 4 and 5 (count 1).
+    two, one = 5 / 8 * 4 / 7, 5 / 8 * 1 / 7
+    expected = [two / (two + 3 / 8 / 5), one / (one + 3 / 8 * 3 / 5)]
+    assert np.allclose(model.predict_proba([[1.5], [8.5]])[:, 0], expected, atol=1e-15)
+    assert model.predict([[1.5], [8.5]]).tolist() == [[1, 0], [0, 1]]
+
+
+def slow_mlknn(X, Y, Q, k, s):
+    """Count everything in plain loops; distances on columns scaled to [0, 1]."""
+    low, width = X.min(axis=0), np.ptp(X, axis=0)
+    X, Q = (X - low) / width, (Q - low) / width
+
+    def near(point, leave_out):
+        ranked = sorted((((row - point) ** 2).sum(), at) for at, row in enumerate(X))
+        return [at for _, at in ranked if at != leave_out][:k]
+
+    answers = []
+    for label in Y.T:
+        tally = np.zeros((2, k + 1))
+        for at, point in enumerate(X):
+            tally[int(label[at]), int(label[near(point, at)].sum())] += 1
+        odds = []
+        for point in Q:
+            count = int(label[near(point, None)].sum())
+            sides = [
+                (s + rows.sum()) / (2 * s + len(X)) * (s + rows[count]) / (s * (k + 1) + rows.sum())
+                for rows in tally
+            ]
+            odds.append(sides[1] / sum(sides))
+        answers.append(odds)
+    return np.array(answers).T
+
+
+@pytest.mark.parametrize("smoothing", [1.0, 0.1])
+def test_mlknn_agrees_with_plain_loops(smoothing):
+    rng = np.random.default_rng(0)
+    X, Q, Y = rng.random((40, 3)), rng.random((11, 3)), rng.random((40, 4)) < 0.4
+    found = MLkNN(5, smoothing).fit(X, Y).predict_proba(Q)
+    assert np.allclose(found, slow_mlknn(X, Y, Q, 5, smoothing), atol=1e-12)
+
+
+def test_iblr_describes_rows_by_the_labels_of_their_neighbours():
+    X = np.array([[0.0], [1.0], [2.1], [7.0], [8.0], [9.1]])
+    Y = np.array([[1, 0], [1, 0], [0, 0], [0, 1], [1, 1], [0, 1]])
+    model = IBLR(n_neighbors=2).fit(X, Y)
+    shares = model._describe(model._count_labels(), X)
+    # The neighbours of rows 0..5: (1,2) (0,2) (1,0) (4,5) (3,5) (4,3).
+    assert shares.toarray().tolist() == [[0.5, 0], [0.5, 0], [1, 0], [0.5, 1], [0, 1], [0.5, 1]]
+
+
+@given(st.integers(0, 10_000), st.integers(1, 14), st.sampled_from(ALL))
+def test_few_rows_any_labels(seed, n, model):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, (n, 3)).astype(float)
+    Y = rng.random((n, 5)) < [0.0, 1.0, 0.3, 0.5, 0.1]
+    fitted = type(model)(**model.get_params()).fit(X, Y)
+    labels, sure = fitted.predict_both(X)
+
+    assert fitted.n_neighbors_ == min(10, n - 1)
+    assert np.isfinite(sure).all()
+    assert ((sure >= 0) & (sure <= 1)).all()
+    assert not labels[:, 0].any()
+    assert labels[:, 1].all()
+
+
+@pytest.mark.parametrize("model", ALL)
+def test_dense_and_sparse_agree(model):
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 4, (60, 8)) * (rng.random((60, 8)) < 0.4) * 1.0
+    Y = rng.random((60, 4)) < 0.4
+    model = type(model)(**model.get_params() | {"categorical_features": {0: 4, 1: 4}})
+    dense, thin = model.fit(X, Y).predict_proba(X), None
+    thin = model.fit(sparse.csr_array(X), sparse.csr_array(Y)).predict_proba(sparse.csr_array(X))
+
+    assert np.allclose(dense, thin, atol=1e-6)
+    assert sparse.issparse(model.predict(X))
+
+
+@pytest.mark.parametrize("model", ALL)
+def test_missing_values_are_taken(model):
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 3, (50, 4)).astype(float)
+    X[rng.random(X.shape) < 0.2] = np.nan
+    Y = rng.random((50, 3)) < 0.4
+    model = type(model)(**model.get_params() | {"categorical_features": [0]})
+    dense = model.fit(X, Y).predict_proba(X)
+    thin = model.fit(sparse.csr_array(X), Y).predict_proba(sparse.csr_array(X))
+
+    assert np.isfinite(dense).all()
+    assert np.allclose(dense, thin, atol=1e-6)
+
+
+@pytest.mark.parametrize("model", ALL)
+def test_threads_change_nothing(model):
+    rng = np.random.default_rng(3)
+    X, Y = rng.random((80, 3)), rng.random((80, 5)) < 0.3
+    one, three = (
+        type(model)(**model.get_params() | {"n_jobs": n}).fit(X, Y).predict_proba(X) for n in (1, 3)
+    )
+    assert (one == three).all()
+
+
+@pytest.mark.parametrize("model", ALL)
+def test_models_survive_pickling_and_keep_their_own_labels(model):
+    rng = np.random.default_rng(4)
+    X, Y = rng.random((30, 3)), sparse.csr_array(rng.random((30, 2)) < 0.5)
+    model = type(model)(**model.get_params()).fit(X, Y)
+    before = model.predict_proba(X)
+    again = pickle.loads(pickle.dumps(model))
+    Y.data[:] = False  # the caller's matrix is the caller's
+
+    assert (again.predict_proba(X) == before).all()
+    assert (model.predict_proba(X) == before).all()
+
+
+def test_frames_go_in_and_come_out():
+    X = pd.DataFrame({"size": [1.0, 2, 8, 9], "kind": pd.Categorical(["a", "a", "b", "b"])})
+    Y = pd.DataFrame({"cat": [1, 1, 0, 0], "dog": [0, 0, 1, 1]})
+    model = MLkNN(n_neighbors=1).fit(X, Y)
+    found = model.predict(X.iloc[[0, 3]])
+
+    assert list(found.columns) == ["cat", "dog"]
+    assert found.index.tolist() == [0, 3]
+    assert found.to_numpy().tolist() == [[1, 0], [0, 1]]
+
+
+def test_ties_by_row_order_are_another_choice():
+    rng = np.random.default_rng(5)
+    X, Y = rng.integers(0, 3, (80, 3)).astype(float), rng.random((80, 3)) < 0.5
+    found = [MLkNN(ties=ties).fit(X, Y).predict_proba(X) for ties in ("weka", "row")]
+    assert (found[0] != found[1]).any()
+
+
+def test_nominal_features_become_columns_of_the_regression():
+    X = np.array([[2.0, 0, 1], [1.0, 1, 0], [0.0, np.nan, 1], [2.0, 0, np.nan]])
+    columns = Columns.of(X, np.array([3, 0, 2]))
+
+    assert columns.fillings.round(3).tolist() == [0, 0.333, 1]
+    expected = [[0, 1, 0, 1], [1, 0, 1, 0], [0, 0, 1 / 3, 1], [0, 1, 0, 1]]
+    assert columns.take(X).tolist() == expected
+    thin = columns.take(sparse.csr_array(X))
+    assert sparse.issparse(thin)
+    assert thin.toarray().tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (MLkNN(n_neighbors=0), "n_neighbors"),
+        (MLkNN(smoothing=0), "smoothing"),
+        (MLkNN(smoothing="much"), "smoothing"),
+        (IBLR(n_neighbors=2.5), "n_neighbors"),
+        (IBLR(features="yes"), "features"),
+        (IBLR(ties="coin"), "ties"),
+    ],
+)
+def test_wrong_parameters_are_named(model, name):
+    with pytest.raises(ScumbleError, match=f"'{name}' parameter of {type(model).__name__}"):
+        model.fit([[0.0], [1.0]], [[1], [0]])
