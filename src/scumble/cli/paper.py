@@ -37,6 +37,26 @@ def audit(everything: AllOption = False, json: JsonOption = False) -> None:
     _print_findings([*shown, *repairs])
 
 
+@app.command()
+def claims(
+    datasets: Annotated[
+        list[str] | None, typer.Argument(help="Only these data sets; by default all there are.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Check what the paper says in prose on the data sets of this machine."""
+    from scumble._core.progress import show_progress
+    from scumble.cli.console import ProgressBar
+    from scumble.experiment.paper import claims as check_claims
+
+    with show_progress(ProgressBar()):
+        findings = check_claims(datasets or None)
+    if json:
+        _print_json(findings)
+    else:
+        _print_findings(findings)
+
+
 def _print_json(findings: Sequence[Finding]) -> None:
     from scumble.cli.console import show_json
 

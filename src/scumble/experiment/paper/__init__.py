@@ -1,7 +1,8 @@
 """The paper recomputed: what it prints, what follows from it, what the data say."""
 
 from scumble.experiment.paper.audit import audit
+from scumble.experiment.paper.claims import claims
 from scumble.experiment.paper.findings import Finding, tally
 from scumble.experiment.paper.repair import displaced
 
-__all__ = ["Finding", "audit", "displaced", "tally"]
+__all__ = ["Finding", "audit", "claims", "displaced", "tally"]
