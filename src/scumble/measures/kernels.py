@@ -13,6 +13,7 @@ ZERO, ONE = np.uint64(0), np.uint64(1)
 CHUNK = 2048  # rows sorted by size at a time
 LONG = 5  # rows with this many labels or more share one loop
 INVERSE_CUBE_ROOT, THIRD = np.int32(0x54A21D2A), np.int32(3)
+UNROLLED = np.uint64(4)  # labels of a row looked at without a branch
 EQUAL = math.nan  # a mark that survives roots and is above nothing: such rows score exactly 0
 SAFE_FACTORS = 16  # ratios are below 2**63, so 16 of them multiply without overflow
 
@@ -213,7 +214,15 @@ def row_key(indptr, indices, row, bits, capacity):
     start = np.uint64(indptr[row])
     stop = np.uint64(indptr[row + ONE])
     value = ZERO
-    if stop - start <= capacity:
+    size = stop - start
+    if size <= UNROLLED and UNROLLED <= capacity and start + UNROLLED <= np.uint64(len(indices)):
+        # Most rows: read all four places and choose, as the size of the next row is anyone's
+        # guess and a wrong guess costs more than this.
+        for place in range(UNROLLED):
+            longer = (value << bits) | (np.uint64(indices[start + place]) + ONE)
+            value = longer if place < size else value
+        return value
+    if size <= capacity:
         for at in range(start, stop):
             value = (value << bits) | (np.uint64(indices[at]) + ONE)
         return value
@@ -252,45 +261,64 @@ def scatter_rows(indptr, indices, start, stop, bits, capacity, shift, places, ke
 
 
 @kernel
-def group_rows(indptr, indices, keys, rows, start, stop, counts):
-    """Group the rows at places start..stop by their labels, in place.
+def group_rows(indptr, indices, keys, rows, starts, first, last, counts, sizes):
+    """Group the rows of the partitions first..last by their labels, in place.
 
-    Afterwards ``rows[start:start + n]`` holds the first row of each group and
-    ``counts[start:start + n]`` its size; n is returned.
+    Afterwards, with ``start`` the start of a partition and ``n`` what ``sizes`` says of it,
+    ``rows[start:start + n]`` holds the first row of each group and ``counts[start:start + n]``
+    its size.
     """
-    slots = np.zeros(_table_size(stop - start), np.uint64)
-    end = np.uint64(start)
-    for place in range(np.uint64(start), np.uint64(stop)):
-        slot = _find_slot(indptr, indices, keys, rows, slots, place)
-        if slots[slot] == ZERO:
-            # Groups never outrun the rows read, so they may move into places already read.
-            keys[end] = keys[place]
-            rows[end] = rows[place]
-            counts[end] = 1
-            end += ONE
-            slots[slot] = end
-        else:
-            counts[slots[slot] - ONE] += 1
-    return end - np.uint64(start)
+    slots = np.empty(0, np.uint32)
+    for partition in range(first, last):
+        start = np.uint64(starts[partition])
+        n_rows = np.uint64(starts[partition + 1]) - start
+        slots = _clear_slots(slots, n_rows)
+        part_keys = keys[start : start + n_rows]
+        part_rows = rows[start : start + n_rows]
+        part_counts = counts[start : start + n_rows]
+        end = ZERO
+        for place in range(n_rows):
+            slot = _find_slot(indptr, indices, part_keys, part_rows, slots, place)
+            group = np.uint64(slots[slot])
+            if group == ZERO:
+                # Groups never outrun the rows read, so they may move into places already read.
+                part_keys[end] = part_keys[place]
+                part_rows[end] = part_rows[place]
+                part_counts[end] = 1
+                end += ONE
+                slots[slot] = end
+            else:
+                part_counts[group - ONE] += 1
+        sizes[partition] = end
 
 
 @kernel
-def find_leaders(indptr, indices, keys, rows, start, stop, leaders):
-    """Write for each row at places start..stop the first row with the same labels."""
-    slots = np.zeros(_table_size(stop - start), np.uint64)
-    for place in range(np.uint64(start), np.uint64(stop)):
-        slot = _find_slot(indptr, indices, keys, rows, slots, place)
-        if slots[slot] == ZERO:
-            slots[slot] = place + ONE
-        leaders[rows[place]] = rows[slots[slot] - ONE]
+def find_leaders(indptr, indices, keys, rows, starts, first, last, leaders):
+    """Write for each row of the partitions first..last the first row with the same labels."""
+    slots = np.empty(0, np.uint32)
+    for partition in range(first, last):
+        start = np.uint64(starts[partition])
+        n_rows = np.uint64(starts[partition + 1]) - start
+        slots = _clear_slots(slots, n_rows)
+        part_keys = keys[start : start + n_rows]
+        part_rows = rows[start : start + n_rows]
+        for place in range(n_rows):
+            slot = _find_slot(indptr, indices, part_keys, part_rows, slots, place)
+            if slots[slot] == ZERO:
+                slots[slot] = place + ONE
+            leaders[part_rows[place]] = part_rows[np.uint64(slots[slot]) - ONE]
 
 
 @kernel
-def _table_size(n_rows):
+def _clear_slots(slots, n_rows):
+    """Return empty slots, at least two a row and a power of two; old ones are used again."""
     size = 16
     while size < 2 * n_rows:
         size *= 2
-    return size
+    if size != len(slots):
+        return np.zeros(size, np.uint32)
+    slots[:] = 0
+    return slots
 
 
 @kernel
@@ -302,7 +330,7 @@ def _find_slot(indptr, indices, keys, rows, slots, place):
     while True:
         if slots[slot] == ZERO:
             return slot
-        group = slots[slot] - ONE
+        group = np.uint64(slots[slot]) - ONE
         if keys[group] == key and (
             key < (ONE << np.uint64(63)) or _same_row(indptr, indices, rows[group], rows[place])
         ):

@@ -17,8 +17,9 @@ from scumble.measures.base import measure
 
 Array = np.ndarray[Any, Any]
 
-#: Rows a partition should hold, so that its hash table stays in a core's own cache.
-PARTITION_ROWS = 16_384
+#: Rows a partition should hold, so that its hash table stays in the cache.
+PARTITION_ROWS = 65_536
+TASKS = 64  # into which the partitions are bundled for the threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,19 +87,23 @@ def labelsets(Y: Any) -> Labelsets:
     >>> found.first_row[found.order], found.counts[found.order]
     (array([0, 1, 3]), array([2, 1, 1]))
     """
-    Y = check_labels(Y, caller="labelsets")
+    return find_labelsets(check_labels(Y, caller="labelsets"))
+
+
+def find_labelsets(Y: sparse.csr_array) -> Labelsets:
+    """Do what `labelsets` does for labels that have come through the door already."""
     n_rows = Y.shape[0]
     if n_rows == 0:
         return Labelsets(np.empty(0, np.int64), np.empty(0, np.int64))
     starts, keys, rows = _deal(Y)
     counts = np.empty(n_rows, rows.dtype)
 
-    def group(at: int) -> int:
-        return int(
-            kernels.group_rows(Y.indptr, Y.indices, keys, rows, starts[at], starts[at + 1], counts)
-        )
+    sizes = np.zeros(len(starts) - 1, np.int64)
 
-    sizes = run(group, range(len(starts) - 1))
+    def group(block: tuple[int, int]) -> None:
+        kernels.group_rows(Y.indptr, Y.indices, keys, rows, starts, *block, counts, sizes)
+
+    run(group, row_blocks(starts, TASKS))
     return Labelsets(_gather(rows, starts, sizes), _gather(counts, starts, sizes))
 
 
@@ -131,10 +136,10 @@ def labelset_of_rows(Y: Any) -> tuple[Array, Labelsets]:
     starts, keys, rows = _deal(Y)
     leaders = np.empty(n_rows, np.int64)
 
-    def lead(at: int) -> None:
-        kernels.find_leaders(Y.indptr, Y.indices, keys, rows, starts[at], starts[at + 1], leaders)
+    def lead(block: tuple[int, int]) -> None:
+        kernels.find_leaders(Y.indptr, Y.indices, keys, rows, starts, *block, leaders)
 
-    run(lead, range(len(starts) - 1))
+    run(lead, row_blocks(starts, TASKS))
     first_row, numbers, counts = np.unique(leaders, return_inverse=True, return_counts=True)
     return numbers, Labelsets(first_row, counts)
 
@@ -227,7 +232,7 @@ def _deal(Y: sparse.csr_array) -> tuple[Array, Array, Array]:
     return starts, keys, rows
 
 
-def _gather(values: Array, starts: Array, sizes: list[int]) -> Array:
+def _gather(values: Array, starts: Array, sizes: Array) -> Array:
     """Collect the first ``sizes`` values of every partition."""
     parts = [values[start : start + size] for start, size in zip(starts, sizes, strict=False)]
     return np.concatenate(parts).astype(np.int64)

@@ -33,7 +33,7 @@ from scumble.measures.imbalance import (
     minority_from_ratios,
     ratios_from_counts,
 )
-from scumble.measures.labelsets import Labelsets, labelsets, tcs_of
+from scumble.measures.labelsets import Labelsets, find_labelsets, tcs_of
 
 Array = np.ndarray[Any, Any]
 LABEL_COLUMNS = ("name", "count", "frequency", "irlbl", "scumble", "scumble_cv")
@@ -233,7 +233,7 @@ def _characterize(data: Any, unseen: Unseen) -> Summary:
     mean = mean_of_scores(scores.total, n_rows)
     label_means = mean_by_label(scores.by_label_sum, counts)
     squares, label_squares = passes.deviations(Y, scores.by_instance, mean, label_means)
-    sets = labelsets(Y)
+    sets = find_labelsets(Y)
     sizes = np.diff(Y.indptr)
 
     shown = ratios_from_counts(counts, unseen=unseen)
