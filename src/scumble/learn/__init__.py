@@ -3,6 +3,27 @@
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.binary_relevance import BinaryRelevance
 from scumble.learn.c45 import C45Classifier
+from scumble.learn.calibrated_label_ranking import CalibratedLabelRanking
+from scumble.learn.chains import ClassifierChain, EnsembleOfClassifierChains
 from scumble.learn.export import export_text
+from scumble.learn.homer import HOMER
+from scumble.learn.iblr import IBLR
+from scumble.learn.label_powerset import LabelPowerset
+from scumble.learn.mlknn import MLkNN
+from scumble.learn.pruned_sets import EnsembleOfPrunedSets, PrunedSets
 
-__all__ = ["BaseMultilabelClassifier", "BinaryRelevance", "C45Classifier", "export_text"]
+__all__ = [
+    "HOMER",
+    "IBLR",
+    "BaseMultilabelClassifier",
+    "BinaryRelevance",
+    "C45Classifier",
+    "CalibratedLabelRanking",
+    "ClassifierChain",
+    "EnsembleOfClassifierChains",
+    "EnsembleOfPrunedSets",
+    "LabelPowerset",
+    "MLkNN",
+    "PrunedSets",
+    "export_text",
+]

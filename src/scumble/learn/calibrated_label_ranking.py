@@ -1,0 +1,205 @@
+"""Calibrated label ranking: all pairs of labels vote, and a virtual label divides them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble.learn.forest import Forest, each_block
+from scumble.learn.many import Models, fit_many
+from scumble.learn.parameters import check_flag
+from scumble.learn.transforming import TransformingClassifier
+from scumble.learn.trees import Target, as_rows
+
+Array = np.ndarray[Any, Any]
+
+
+class CalibratedLabelRanking(TransformingClassifier, name="clr"):
+    """A classifier for each pair of labels and one for each label: they vote.
+
+    The classifier of a pair learns from the rows that have exactly one of the two labels, and
+    votes for one of them. The classifier of a label votes for it or for a virtual label, which
+    stands where the present labels end and the absent ones begin.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        What learns each pair and label; `C45Classifier` by default. Any scikit-learn classifier
+        will do.
+    mulan_compat : bool, default=False
+        Whether to lose the votes MULAN (since 1.5.0) loses: those of all pairs after the first
+        pair that no row tells apart.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
+    n_jobs : int, default=None
+        Number of threads; it changes the time and nothing else.
+
+    Attributes
+    ----------
+    pairs_ : ndarray of int32, shape (n_pairs, 2)
+        The pairs that have a model: without those no training row tells apart.
+    models_ : Forest or ForeignModels
+        The models of the pairs, then those of the labels.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes where one class per row was given.
+    n_labels_ : int
+        Number of labels.
+    label_names_ : tuple of str or None
+        Their names, where they had any.
+    n_features_in_ : int
+        Number of columns seen when fitting.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where they have any.
+
+    See Also
+    --------
+    BinaryRelevance : The classifiers of the labels alone.
+
+    Notes
+    -----
+    A label is predicted if it has at least as many votes as the virtual label [1]_. Its
+    confidence is its votes, its own classifier's included, over the number of labels, so one
+    half is no border. A pair in doubt votes for its first label, as in MULAN.
+
+    References
+    ----------
+    .. [1] Fuernkranz, J., Huellermeier, E., Loza Mencia, E., & Brinker, K. (2008). Multilabel
+       classification via calibrated label ranking. *Machine Learning*, 73(2).
+
+    Examples
+    --------
+    >>> from scumble.learn import CalibratedLabelRanking
+    >>> X = [[1], [2], [3], [4], [5], [6]]
+    >>> Y = [[1, 0], [1, 0], [1, 1], [0, 1], [0, 1], [0, 1]]
+    >>> CalibratedLabelRanking().fit(X, Y).predict_both([[1], [6]])
+    (array([[1, 0],
+           [0, 1]]), array([[1., 0.],
+           [0., 1.]]))
+    """
+
+    models_: Models
+    pairs_: Array
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        mulan_compat: bool = False,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.mulan_compat = mulan_compat
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_flag(self.mulan_compat, name="mulan_compat", caller=type(self).__name__)
+
+    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+        pairs = _told_apart(Y, stop_at_gap=bool(self.mulan_compat))
+        self.pairs_ = pairs
+        self.models_ = fit_many(
+            self.estimator, X, self._codes.n_values, _Duels(Y, pairs), n_jobs=self.n_jobs
+        )
+
+    def _judge(self, X: Any) -> tuple[Array, Array]:
+        votes = count_votes(self.models_, self._duels(), self.n_labels_ + 1, X, self.n_jobs)
+        scores, virtual = votes[:, :-1], votes[:, -1:]
+        return scores >= virtual, scores / self.n_labels_
+
+    def _duels(self) -> Array:
+        """List winner and loser of every model; the virtual label comes after the others."""
+        labels = np.arange(self.n_labels_)
+        against_virtual = np.column_stack([labels, np.full_like(labels, self.n_labels_)])
+        return np.vstack([self.pairs_, against_virtual])
+
+
+class _Duels(Sequence[Any]):
+    """The targets of all pairs, then of all labels, made when asked for: there may be millions."""
+
+    def __init__(self, Y: sparse.csr_array, pairs: Array) -> None:
+        self._n_rows = Y.shape[0]
+        self._by_label = Y.tocsc()
+        self._by_label.sort_indices()
+        self._pairs = pairs
+
+    def __len__(self) -> int:
+        return len(self._pairs) + self._by_label.shape[1]
+
+    def __getitem__(self, at: Any) -> Any:
+        if at >= len(self._pairs):
+            y = np.zeros(self._n_rows, np.int32)
+            y[self._rows_with(at - len(self._pairs))] = 1
+            return Target(y)
+        from scumble.learn.kernels.walk import exclusive_rows
+
+        first, second = (self._rows_with(label) for label in self._pairs[at])
+        rows = np.empty(len(first) + len(second), np.int32)
+        y = np.empty(len(rows), np.int32)
+        n = exclusive_rows(first, second, rows, y)
+        return Target(y[:n], rows=rows[:n])
+
+    def _rows_with(self, label: int) -> Array:
+        indptr = self._by_label.indptr
+        return self._by_label.indices[indptr[label] : indptr[label + 1]]
+
+
+def _told_apart(Y: sparse.csr_array, *, stop_at_gap: bool) -> Array:
+    """List the pairs with a row that has one label only; up to the first other pair if wanted."""
+    counts = np.bincount(Y.indices, minlength=Y.shape[1])
+    common = (Y.T.astype(np.int32) @ Y.astype(np.int32)).toarray()
+    first, second = np.triu_indices(Y.shape[1], 1)
+    told = counts[first] + counts[second] > 2 * common[first, second]
+    if stop_at_gap and not told.all():
+        told[int(told.argmin()) :] = False
+    return np.column_stack([first[told], second[told]]).astype(np.int32)
+
+
+def count_votes(
+    models: Any, duels: Array, n_places: int, X: Any, n_jobs: int | None = None
+) -> Array:
+    """Let each model vote for one of two.
+
+    Parameters
+    ----------
+    models : Forest or ForeignModels
+        Two-class models.
+    duels : ndarray of int, shape (n_models, 2)
+        Who gets the vote of class 1, and who that of class 0 where it is more probable.
+    n_places : int
+        How many may get votes.
+    X : float ndarray or csr_array
+        The rows.
+    n_jobs : int, optional
+        Number of threads.
+
+    Returns
+    -------
+    ndarray of int32, shape (n_samples, n_places)
+        Votes.
+    """
+    votes = np.zeros((X.shape[0], n_places), np.int32)
+    if not isinstance(models, Forest):
+        for at, (winner, loser) in enumerate(duels):
+            both = models.ask_one(at, X)
+            lost = both[:, 0] > both[:, 1]
+            votes[:, winner] += ~lost
+            votes[:, loser] += lost
+        return votes
+    from scumble.learn.kernels.walk import vote_rows
+
+    winners, losers = np.ascontiguousarray(duels.T.astype(np.int64))
+    arrays = models.arrays()[:-1]
+    each_block(
+        X.shape[0],
+        len(models),
+        lambda start, stop, rows: vote_rows(rows, start, stop, winners, losers, *arrays, votes),
+        as_rows(X),
+        n_jobs,
+    )
+    return votes

@@ -1,0 +1,354 @@
+"""Classifier chains: every label sees the labels before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.errors import ParameterError
+from scumble._core.parallel import run
+from scumble._core.random import as_generator
+from scumble._core.validation import check_count
+from scumble.learn.forest import Forest, each_block
+from scumble.learn.many import ForeignModels, Models, fit_many
+from scumble.learn.parameters import check_flag, check_share
+from scumble.learn.transforming import TransformingClassifier
+from scumble.learn.trees import Target, as_rows
+
+Array = np.ndarray[Any, Any]
+
+
+class ClassifierChain(TransformingClassifier, name="cc"):
+    """One classifier for each label, which also sees the labels before it in the chain.
+
+    In training these are the true ones, in prediction the predicted ones.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        What learns each label; `C45Classifier` by default. Any scikit-learn classifier will do.
+    order : sequence of int, default=None
+        The labels in the order of the chain; their own order by default.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
+    n_jobs : int, default=None
+        Number of threads; it changes the time and nothing else.
+
+    Attributes
+    ----------
+    order_ : ndarray of int64, shape (n_labels,)
+        The chain.
+    models_ : Forest or ForeignModels
+        One fitted model per label, in the order of the chain.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes where one class per row was given.
+    n_labels_ : int
+        Number of labels.
+    label_names_ : tuple of str or None
+        Their names, where they had any.
+    n_features_in_ : int
+        Number of columns seen when fitting.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where they have any.
+
+    See Also
+    --------
+    EnsembleOfClassifierChains : Many chains in random orders vote.
+
+    Notes
+    -----
+    A label is predicted unless its absence is more probable [1]_; the confidence is the
+    probability of its presence. Labels come after the features, as nominal columns.
+
+    References
+    ----------
+    .. [1] Read, J., Pfahringer, B., Holmes, G., & Frank, E. (2011). Classifier chains for
+       multi-label classification. *Machine Learning*, 85(3).
+
+    Examples
+    --------
+    The second label is there where the first is not.
+
+    >>> from scumble.learn import ClassifierChain
+    >>> X = [[1], [2], [3], [4], [5], [6]]
+    >>> Y = [[1, 0], [1, 0], [1, 0], [0, 1], [0, 1], [0, 1]]
+    >>> ClassifierChain(order=[1, 0]).fit(X, Y).predict([[1], [6]])
+    array([[1, 0],
+           [0, 1]])
+    """
+
+    models_: Models
+    order_: Array
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        order: Sequence[int] | None = None,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.order = order
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+        self.order_ = self._check_order(Y.shape[1])
+        self.models_ = fit_many(
+            self.estimator,
+            X,
+            self._codes.n_values,
+            chain_targets(Y, [Draw(self.order_)]),
+            extra=Y,
+            n_jobs=self.n_jobs,
+        )
+
+    def _judge(self, X: Any) -> tuple[Array, Array]:
+        return follow_chains(self.models_, self.order_[None, :], X, n_jobs=self.n_jobs)
+
+    def _check_order(self, n_labels: int) -> Array:
+        if self.order is None:
+            return np.arange(n_labels)
+        order = np.asarray(self.order)
+        if order.shape != (n_labels,) or sorted(order.tolist()) != list(range(n_labels)):
+            raise ParameterError(
+                f"The 'order' parameter of {type(self).__name__} must name each of the "
+                f"{n_labels} labels once, by its number. Got {self.order!r} instead."
+            )
+        return order.astype(np.int64)
+
+
+class EnsembleOfClassifierChains(TransformingClassifier, name="ecc"):
+    """Chains in random orders on random samples of the rows; their mean decides.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        What learns each label; `C45Classifier` by default. Any scikit-learn classifier will do.
+    n_estimators : int, default=10
+        Number of chains.
+    use_confidences : bool, default=True
+        Whether to average the chains' confidences rather than their 0/1 decisions.
+    bootstrap : bool, default=True
+        Whether the rows of a chain are drawn with replacement.
+    sample : float, default=None
+        How many rows to draw for each chain, as a share of the rows there are; all with
+        replacement and 0.67 without by default.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
+    random_state : None, int or Generator, default=None
+        Seed of the draws.
+    n_jobs : int, default=None
+        Number of threads; it changes the time and nothing else.
+
+    Attributes
+    ----------
+    orders_ : ndarray of int64, shape (n_estimators, n_labels)
+        The chains.
+    models_ : Forest or ForeignModels
+        One fitted model per chain and label, chain after chain.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes where one class per row was given.
+    n_labels_ : int
+        Number of labels.
+    label_names_ : tuple of str or None
+        Their names, where they had any.
+    n_features_in_ : int
+        Number of columns seen when fitting.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where they have any.
+
+    See Also
+    --------
+    ClassifierChain : One of the chains.
+
+    Notes
+    -----
+    Confidences are means over the chains [1]_; a label is predicted from 0.5 on. MULAN draws the
+    same positions for all chains from rows shuffled anew and shuffles the labels with a bias;
+    here all draws are uniform.
+
+    References
+    ----------
+    .. [1] Read, J., Pfahringer, B., Holmes, G., & Frank, E. (2011). Classifier chains for
+       multi-label classification. *Machine Learning*, 85(3).
+
+    Examples
+    --------
+    >>> from scumble.learn import EnsembleOfClassifierChains
+    >>> X = [[1], [2], [3], [4], [5], [6]]
+    >>> Y = [[1, 0], [1, 0], [1, 0], [0, 1], [0, 1], [0, 1]]
+    >>> EnsembleOfClassifierChains(random_state=1).fit(X, Y).predict([[1], [6]])
+    array([[1, 0],
+           [0, 1]])
+    """
+
+    models_: Models
+    orders_: Array
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 10,
+        use_confidences: bool = True,
+        bootstrap: bool = True,
+        sample: float | None = None,
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.use_confidences = use_confidences
+        self.bootstrap = bootstrap
+        self.sample = sample
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        name = type(self).__name__
+        check_count(self.n_estimators, name="n_estimators", caller=name)
+        check_flag(self.use_confidences, name="use_confidences", caller=name)
+        check_flag(self.bootstrap, name="bootstrap", caller=name)
+        if self.sample is not None:
+            check_share(self.sample, name="sample", caller=name)
+
+    def _draws(self, n_rows: int, n_labels: int, generator: np.random.Generator) -> list[Draw]:
+        """Draw the rows and the order of each chain."""
+        share = self.sample or (1.0 if self.bootstrap else 0.67)
+        size = max(1, int(share * n_rows + 0.5))
+        draws = []
+        for _ in range(self.n_estimators):
+            if self.bootstrap:
+                rows = generator.integers(n_rows, size=size)
+            else:
+                rows = generator.permutation(n_rows)[:size]
+            repeats = np.bincount(rows, minlength=n_rows)
+            draws.append(Draw(generator.permutation(n_labels), repeats))
+        return draws
+
+    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+        generator = as_generator(self.random_state, caller=type(self).__name__)
+        draws = self._draws(Y.shape[0], Y.shape[1], generator)
+        self.orders_ = np.array([draw.order for draw in draws], np.int64)
+        self.models_ = fit_many(
+            self.estimator,
+            X,
+            self._codes.n_values,
+            chain_targets(Y, draws),
+            extra=Y,
+            generator=generator,
+            n_jobs=self.n_jobs,
+        )
+
+    def _judge(self, X: Any) -> tuple[Array, Array]:
+        _, sums = follow_chains(
+            self.models_, self.orders_, X, hard=not self.use_confidences, n_jobs=self.n_jobs
+        )
+        means = sums / len(self.orders_)
+        return means >= 0.5, means
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """The order of a chain, and how many times each row counts; each once where None."""
+
+    order: Array
+    repeats: Array | None = None
+
+
+def chain_targets(Y: sparse.csr_array, draws: Sequence[Draw]) -> list[Target]:
+    """Make the targets of all chains, chain after chain, in the order of each chain.
+
+    Parameters
+    ----------
+    Y : csr_array of bool
+        The labels, which are also the table's extra columns.
+    draws : sequence of Draw
+        The chains.
+
+    Returns
+    -------
+    list of Target
+        Each may use the labels before it in its chain.
+    """
+    columns = np.ascontiguousarray(Y.toarray().T.astype(np.int32))
+    return [
+        Target(columns[label], repeats=draw.repeats, extra=draw.order[:place])
+        for draw in draws
+        for place, label in enumerate(draw.order)
+    ]
+
+
+def follow_chains(
+    models: Any, orders: Array, X: Any, *, hard: bool = False, n_jobs: int | None = None
+) -> tuple[Array, Array]:
+    """Ask all chains, each label knowing what was predicted for those before it.
+
+    Parameters
+    ----------
+    models : Forest or ForeignModels
+        Fitted to `chain_targets`.
+    orders : ndarray of int64, shape (n_chains, n_labels)
+        The chains.
+    X : float ndarray or csr_array
+        The rows.
+    hard : bool
+        Whether to add decisions rather than confidences.
+    n_jobs : int, optional
+        Number of threads.
+
+    Returns
+    -------
+    labels : ndarray of bool, shape (n_samples, n_labels)
+        Decisions of the last chain.
+    sums : ndarray of float64, shape (n_samples, n_labels)
+        Sums over the chains.
+    """
+    if not isinstance(models, Forest):
+        return _follow_foreign(models, orders, X, hard, n_jobs)
+    from scumble.learn.kernels.walk import chain_rows
+
+    labels = np.zeros((X.shape[0], orders.shape[1]), bool)
+    sums = np.zeros(labels.shape)
+    arrays = models.arrays()[:-1]
+    each_block(
+        X.shape[0],
+        len(models),
+        lambda start, stop, rows: chain_rows(
+            rows, start, stop, orders, hard, *arrays, labels, sums
+        ),
+        as_rows(X),
+        n_jobs,
+    )
+    return labels, sums
+
+
+def _follow_foreign(
+    models: ForeignModels, orders: Array, X: Any, hard: bool, n_jobs: int | None
+) -> tuple[Array, Array]:
+    n_chains, n_labels = orders.shape
+
+    def follow(chain: int) -> tuple[Array, Array]:
+        labels = np.zeros((X.shape[0], n_labels), bool)
+        confidences = np.zeros(labels.shape)
+        for place, label in enumerate(orders[chain]):
+            known = sparse.csr_array(labels)
+            both = models.ask_one(chain * n_labels + place, X, known)
+            labels[:, label] = both[:, 1] >= both[:, 0]
+            confidences[:, label] = labels[:, label] if hard else both[:, 1]
+        return labels, confidences
+
+    answers = run(follow, range(n_chains), n_jobs=n_jobs)
+    sums = np.zeros((X.shape[0], n_labels))
+    for _, confidences in answers:
+        sums += confidences
+    return answers[-1][0], sums

@@ -1,0 +1,272 @@
+"""A tree of labels: similar labels stand close together."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.errors import ParameterError
+
+Array = np.ndarray[Any, Any]
+Nested = Any  # a label's number, or a tuple of such things
+
+METHODS = ("balanced", "kmeans", "random")
+
+#: K-means stops after so many rounds, as in MULAN.
+MOST_ROUNDS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """An inner node of the tree.
+
+    Attributes
+    ----------
+    below : list of ndarray of int64
+        The labels under each child.
+    inner : list of int
+        The number of each child that is an inner node itself, -1 for a label.
+    """
+
+    below: list[Array]
+    inner: list[int]
+
+    @property
+    def labels(self) -> Array:
+        """All labels under the node."""
+        return np.concatenate(self.below)
+
+
+def list_nodes(hierarchy: Nested) -> list[Node]:
+    """List the inner nodes, the root first and parents before their children.
+
+    Parameters
+    ----------
+    hierarchy : nested tuples
+        The tree.
+
+    Returns
+    -------
+    list of Node
+        All inner nodes.
+
+    Examples
+    --------
+    >>> from scumble.learn.hierarchy import list_nodes
+    >>> [node.inner for node in list_nodes(((0, 2), 1))]
+    [[1, -1], [-1, -1]]
+    """
+    waiting, nodes, n_known = [hierarchy], [], 1
+    for children in waiting:
+        below, inner = [], []
+        for child in children:
+            below.append(np.array(list(_leaves(child)), np.int64))
+            inner.append(-1)
+            if isinstance(child, tuple):
+                inner[-1] = n_known
+                waiting.append(child)
+                n_known += 1
+        nodes.append(Node(below, inner))
+    return nodes
+
+
+def _leaves(tree: Nested) -> Iterator[int]:
+    waiting = [tree]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, tuple):
+            waiting.extend(reversed(part))
+        else:
+            yield part
+
+
+def check_hierarchy(hierarchy: Any, n_labels: int, *, caller: str) -> Nested:
+    """Read a tree of labels from nested sequences.
+
+    Parameters
+    ----------
+    hierarchy : nested sequences of int
+        Each label once. A sequence of one thing is that thing.
+    n_labels : int
+        How many labels there are.
+    caller : str
+        Who asks, for the message.
+
+    Returns
+    -------
+    nested tuples
+        The tree; a tuple at the top.
+    """
+    tree = _as_tuples(hierarchy, caller)
+    tree = tree if isinstance(tree, tuple) else (tree,)
+    if sorted(_leaves(tree)) != list(range(n_labels)):
+        raise ParameterError(
+            f"The 'hierarchy' parameter of {caller} must hold each of the {n_labels} labels once, "
+            f"by its number. Got {hierarchy!r} instead."
+        )
+    return tree
+
+
+def _as_tuples(part: Any, caller: str) -> Nested:
+    if isinstance(part, int | np.integer) and not isinstance(part, bool):
+        return int(part)
+    if isinstance(part, Sequence | np.ndarray) and not isinstance(part, str) and len(part):
+        inside = tuple(_as_tuples(child, caller) for child in part)
+        return inside if len(inside) > 1 else inside[0]
+    raise ParameterError(
+        f"The 'hierarchy' parameter of {caller} must be nested sequences of label numbers. "
+        f"Found {part!r} in it."
+    )
+
+
+def build_hierarchy(
+    Y: sparse.csr_array, *, n_clusters: int, method: str, generator: np.random.Generator
+) -> Nested:
+    """Divide the labels into parts, the parts into parts, down to single labels.
+
+    Parameters
+    ----------
+    Y : csr_array of bool
+        Labels; two labels are close where the same rows have them.
+    n_clusters : int
+        Parts of each division.
+    method : {"balanced", "kmeans", "random"}
+        Parts of equal size or free size, or at random.
+    generator : Generator
+        Draws.
+
+    Returns
+    -------
+    nested tuples
+        The tree.
+    """
+    by_label = Y.T.tocsr().astype(np.float64)
+
+    def divide(labels: Array) -> Nested:
+        if len(labels) <= n_clusters:
+            return tuple(labels.tolist())
+        parts = divide_labels(by_label[labels], n_clusters, method, generator)
+        if len(parts) == 1:
+            parts = _random_parts(len(labels), n_clusters, generator)
+        return tuple(
+            divide(labels[part]) if len(part) > 1 else int(labels[part[0]]) for part in parts
+        )
+
+    return divide(np.arange(Y.shape[1]))
+
+
+def divide_labels(
+    members: sparse.csr_array, n_clusters: int, method: str, generator: np.random.Generator
+) -> list[Array]:
+    """Cluster labels by the rows that have them.
+
+    Parameters
+    ----------
+    members : csr_array of float64, shape (n_labels, n_samples)
+        A one for each row a label has.
+    n_clusters : int
+        Number of clusters at the most.
+    method : {"balanced", "kmeans", "random"}
+        See `build_hierarchy`.
+    generator : Generator
+        Draws.
+
+    Returns
+    -------
+    list of ndarray of int64
+        The labels of each cluster that is not empty.
+    """
+    n_labels = members.shape[0]
+    if method == "random":
+        return _random_parts(n_labels, n_clusters, generator)
+    capacity = -(-n_labels // n_clusters) if method == "balanced" else n_labels
+    sizes = np.diff(members.indptr)
+    centres = members[_distinct_labels(members, n_clusters, generator)].toarray()
+    assigned = np.full(n_labels, -1)
+    for _ in range(MOST_ROUNDS):
+        distances = sizes[:, None] - 2 * (members @ centres.T) + (centres**2).sum(axis=1)
+        before, assigned = assigned, assign(distances, capacity)
+        if (assigned == before).all():
+            break
+        centres = _means(members, assigned, centres)
+    parts = (np.flatnonzero(assigned == cluster) for cluster in range(len(centres)))
+    return [part for part in parts if len(part)]
+
+
+def assign(distances: Array, capacity: int) -> Array:
+    """Put each label into the nearest cluster; a full one sends its farthest label on.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n_labels, n_clusters)
+        Of labels to centres.
+    capacity : int
+        Most labels of a cluster; all clusters together must hold all labels.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_labels,)
+        The cluster of each.
+
+    Examples
+    --------
+    All three are nearest to the first cluster, which holds two; the farthest has to go.
+
+    >>> import numpy as np
+    >>> from scumble.learn.hierarchy import assign
+    >>> assign(np.array([[1.0, 9.0], [3.0, 9.0], [2.0, 9.0]]), 2)
+    array([0, 1, 0])
+    """
+    open_to = distances.copy()
+    clusters: list[list[tuple[float, int]]] = [[] for _ in range(distances.shape[1])]
+    for label in range(len(distances)):
+        moving = label
+        while True:
+            cluster = int(open_to[moving].argmin())
+            insort(clusters[cluster], (float(distances[moving, cluster]), moving))
+            if len(clusters[cluster]) <= capacity:
+                break
+            _, moving = clusters[cluster].pop()
+            open_to[moving, cluster] = np.inf
+    assigned = np.empty(len(distances), np.int64)
+    for number, cluster_labels in enumerate(clusters):
+        for _, label in cluster_labels:
+            assigned[label] = number
+    return assigned
+
+
+def _distinct_labels(
+    members: sparse.csr_array, n_wanted: int, generator: np.random.Generator
+) -> list[int]:
+    """Draw labels no two of which have the same rows, fewer where there are not so many."""
+    seen: set[bytes] = set()
+    drawn: list[int] = []
+    for label in generator.permutation(members.shape[0]).tolist():
+        key = members.indices[members.indptr[label] : members.indptr[label + 1]].tobytes()
+        if key not in seen:
+            seen.add(key)
+            drawn.append(label)
+        if len(drawn) == n_wanted:
+            break
+    return drawn
+
+
+def _means(members: sparse.csr_array, assigned: Array, centres: Array) -> Array:
+    """Move each centre to the mean of its labels; an empty cluster's stays."""
+    n_labels = len(assigned)
+    counts = np.bincount(assigned, minlength=len(centres))
+    belongs = sparse.csr_array(
+        (np.ones(n_labels), (assigned, np.arange(n_labels))), shape=(len(centres), n_labels)
+    )
+    sums = (belongs @ members).toarray()
+    return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], centres)
+
+
+def _random_parts(n: int, n_parts: int, generator: np.random.Generator) -> list[Array]:
+    parts = np.array_split(generator.permutation(n), n_parts)
+    return [np.sort(part) for part in parts if len(part)]

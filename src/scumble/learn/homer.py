@@ -1,0 +1,374 @@
+"""HOMER: a hierarchy of multilabel classifiers, from groups of labels down to single ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+from scumble._core.errors import ParameterTypeError
+from scumble._core.random import as_generator
+from scumble._core.validation import check_choice, check_count
+from scumble.learn.base import BaseMultilabelClassifier
+from scumble.learn.binary_relevance import BinaryRelevance, judge_labels, label_targets
+from scumble.learn.hierarchy import (
+    METHODS,
+    Nested,
+    Node,
+    build_hierarchy,
+    check_hierarchy,
+    list_nodes,
+)
+from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, winners_confidences
+from scumble.learn.many import Models, fit_many
+from scumble.learn.parameters import check_flag
+from scumble.learn.trees import Target
+
+Array = np.ndarray[Any, Any]
+Answer = tuple[Array, Array]
+
+
+class HOMER(BaseMultilabelClassifier, name="homer"):
+    """A tree of groups of labels, with a small multilabel classifier at each node.
+
+    A node's classifier tells which of its children a row may belong to, where a group counts as
+    present if any of its labels is. It has learnt from the rows of its group only, so that every
+    classifier sees few labels, and fairly balanced ones.
+
+    Parameters
+    ----------
+    classifier : multilabel classifier, default=None
+        What decides at each node; `BinaryRelevance` by default.
+    n_clusters : int, default=3
+        Number of children of a node.
+    method : {"balanced", "kmeans", "random"}, default="balanced"
+        How labels are grouped: by k-means with clusters of equal size, by plain k-means, or at
+        random in equal parts.
+    hierarchy : nested sequences of int, default=None
+        The tree itself, each label once by its number, for instance ``[[0, 3], [1, [2, 4]]]``;
+        then nothing is clustered.
+    mulan_compat : bool, default=False
+        Whether confidences are those of MULAN, see Notes. Predictions are the same.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
+    random_state : None, int or Generator, default=None
+        Seed of the clustering.
+    n_jobs : int, default=None
+        Number of threads; it changes the time and nothing else.
+
+    Attributes
+    ----------
+    hierarchy_ : nested tuples of int
+        The tree of labels.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes where one class per row was given.
+    n_labels_ : int
+        Number of labels.
+    label_names_ : tuple of str or None
+        Their names, where they had any.
+    n_features_in_ : int
+        Number of columns seen when fitting.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where they have any.
+
+    See Also
+    --------
+    BinaryRelevance : What decides at the nodes.
+
+    Notes
+    -----
+    A row goes down to a child if the node's classifier predicts it [1]_; a label is predicted if
+    a row comes down to it. The confidence of a label is the product of the confidences on the
+    way, by the chain rule. MULAN gives a predicted label the confidence of its last step, a label
+    rejected at its own leaf 0, and all labels below a rejected group the confidence of that
+    group: so a label may rank above another that came closer. Its clustering also records labels
+    in other clusters than those that hold them; here they are where they are.
+
+    References
+    ----------
+    .. [1] Tsoumakas, G., Katakis, I., & Vlahavas, I. (2008). Effective and efficient multilabel
+       classification in domains with large number of labels. *MMD 2008*.
+
+    Examples
+    --------
+    >>> from scumble.learn import HOMER
+    >>> X = [[1], [2], [3], [4], [5], [6], [7], [8]]
+    >>> Y = [[1, 1, 0, 0]] * 4 + [[0, 0, 1, 1]] * 4
+    >>> homer = HOMER(n_clusters=2, random_state=0).fit(X, Y)
+    >>> homer.hierarchy_
+    ((0, 1), (2, 3))
+    >>> homer.predict([[1], [8]])
+    array([[1, 1, 0, 0],
+           [0, 0, 1, 1]])
+    """
+
+    hierarchy_: Nested
+    _node_models: _Shared | _Single
+
+    def __init__(
+        self,
+        classifier: Any = None,
+        *,
+        n_clusters: int = 3,
+        method: str = "balanced",
+        hierarchy: Sequence[Any] | None = None,
+        mulan_compat: bool = False,
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.classifier = classifier
+        self.n_clusters = n_clusters
+        self.method = method
+        self.hierarchy = hierarchy
+        self.mulan_compat = mulan_compat
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        name = type(self).__name__
+        check_count(self.n_clusters, name="n_clusters", caller=name, minimum=2)
+        check_choice(self.method, METHODS, name="method", caller=name)
+        check_flag(self.mulan_compat, name="mulan_compat", caller=name)
+        wrong = isinstance(self.classifier, type) or not hasattr(self.classifier, "fit")
+        if self.classifier is not None and wrong:
+            raise ParameterTypeError(
+                f"The 'classifier' parameter of {name} must be None or a multilabel classifier "
+                f"with fit and predict. Got {self.classifier!r} instead."
+            )
+
+    def _categorical(self) -> Any:
+        """Nominal columns may also be told to the classifier inside."""
+        if self.categorical_features is not None or self.classifier is None:
+            return self.categorical_features
+        if isinstance(self.classifier, BaseMultilabelClassifier):
+            return self.classifier._categorical()
+        return None
+
+    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+        generator = as_generator(self.random_state, caller=type(self).__name__)
+        if self.hierarchy is None:
+            self.hierarchy_ = build_hierarchy(
+                Y, n_clusters=self.n_clusters, method=self.method, generator=generator
+            )
+        else:
+            name = type(self).__name__
+            self.hierarchy_ = check_hierarchy(self.hierarchy, Y.shape[1], caller=name)
+        self._nodes = list_nodes(self.hierarchy_)
+        inner = BinaryRelevance() if self.classifier is None else self.classifier
+        if isinstance(inner, BaseMultilabelClassifier):
+            inner._check_parameters()
+        kind = _Shared if type(inner) in (BinaryRelevance, LabelPowerset) else _Single
+        problems = _node_problems(Y.tocsc(), self._nodes)
+        self._node_models = kind(inner, problems)
+        self._node_models.fit(X, self._codes.n_values, generator, self.n_jobs)
+
+    def _judge(self, X: Any) -> tuple[Array, Array]:
+        answers = self._node_models.ask(X, self.n_jobs)
+        return descend(self._nodes, answers, self.n_labels_, compat=bool(self.mulan_compat))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.classifier is not None and hasattr(self.classifier, "__sklearn_tags__"):
+            inner = get_tags(self.classifier)
+            tags.input_tags.allow_nan = inner.input_tags.allow_nan
+            tags.input_tags.sparse = inner.input_tags.sparse
+        return tags
+
+
+def descend(nodes: list[Node], answers: list[Answer], n_labels: int, *, compat: bool) -> Answer:
+    """Follow all rows from the root down.
+
+    Parameters
+    ----------
+    nodes : list of Node
+        Parents before their children.
+    answers : list of (labels, confidences)
+        What each node's classifier says of its children, for all rows.
+    n_labels : int
+        Number of labels.
+    compat : bool
+        Whether confidences are those of MULAN.
+
+    Returns
+    -------
+    labels : ndarray of bool, shape (n_samples, n_labels)
+        Labels a row comes down to.
+    confidences : ndarray of float64, shape (n_samples, n_labels)
+        See `HOMER`.
+    """
+    n_rows = len(answers[0][0])
+    labels = np.zeros((n_rows, n_labels), bool)
+    confidences = np.zeros((n_rows, n_labels))
+    reached = {0: np.ones(n_rows, bool)}
+    weights = {0: np.ones(n_rows)}
+    for number, (node, (present, sure)) in enumerate(zip(nodes, answers, strict=True)):
+        here, weight = reached.pop(number), weights.pop(number)
+        for child, (below, inner) in enumerate(zip(node.below, node.inner, strict=True)):
+            going = here & present[:, child]
+            if inner >= 0:
+                reached[inner] = going
+                weights[inner] = weight * sure[:, child]
+                if compat:
+                    turned_away = here & ~going
+                    confidences[np.ix_(turned_away, below)] = sure[turned_away, child][:, None]
+                continue
+            labels[:, below[0]] = going
+            if compat:
+                confidences[going, below[0]] = sure[going, child]
+            else:
+                confidences[:, below[0]] = weight * sure[:, child]
+    return labels, confidences
+
+
+class _NodeProblem:
+    """The rows and targets of one node: a column per child."""
+
+    def __init__(self, rows: Array | None, Y: sparse.csr_array) -> None:
+        self.rows = rows
+        self.Y = Y
+
+
+def _node_problems(by_label: sparse.csc_array, nodes: list[Node]) -> list[_NodeProblem]:
+    """Find each node's rows (all for the root) and which child each of them belongs to."""
+    n_rows = by_label.shape[0]
+    problems = []
+    for number, node in enumerate(nodes):
+        members = [_rows_with_any(by_label, below) for below in node.below]
+        rows = None if number == 0 else np.unique(np.concatenate(members))
+        size = n_rows if rows is None else len(rows)
+        places = members if rows is None else [np.searchsorted(rows, part) for part in members]
+        indptr = np.concatenate([[0], np.cumsum([len(part) for part in places])])
+        cells = np.ones(indptr[-1], bool)
+        by_child = sparse.csc_array(
+            (cells, np.concatenate(places), indptr), shape=(size, len(members))
+        )
+        problems.append(_NodeProblem(rows, by_child.tocsr()))
+    return problems
+
+
+def _rows_with_any(by_label: sparse.csc_array, labels: Array) -> Array:
+    parts = [by_label.indices[by_label.indptr[j] : by_label.indptr[j + 1]] for j in labels]
+    return parts[0] if len(parts) == 1 else np.unique(np.concatenate(parts))
+
+
+class _Shared:
+    """Binary relevance or label powerset at all nodes: their models are fitted together."""
+
+    def __init__(self, inner: Any, problems: list[_NodeProblem]) -> None:
+        self._estimator = inner.estimator
+        self._powerset = isinstance(inner, LabelPowerset)
+        self._widths = [problem.Y.shape[1] for problem in problems]
+        self._targets: list[Target] = []
+        self._spans: list[tuple[int, int]] = []
+        self._sets: list[Any] = []
+        n_columns = 0
+        for problem in problems:
+            targets, sets = self._plan(problem)
+            self._targets += targets
+            self._sets.append(sets)
+            self._spans.append((n_columns, n_columns + sum(t.n_classes for t in targets)))
+            n_columns = self._spans[-1][1]
+        self._models: Models
+
+    def _plan(self, problem: _NodeProblem) -> tuple[list[Target], Any]:
+        if problem.Y.shape[0] == 0:  # a group no training row has is never reached
+            return [], None
+        if not self._powerset:
+            return label_targets(problem.Y, problem.rows), None
+        whole = LabelsetProblem.of(problem.Y)
+        n_classes = whole.sets.shape[0]
+        return [Target(whole.codes, n_classes=n_classes, rows=problem.rows)], whole.sets
+
+    def fit(self, X: Any, n_values: Array, generator: Any, n_jobs: int | None) -> None:
+        self._models = fit_many(
+            self._estimator, X, n_values, self._targets, generator=generator, n_jobs=n_jobs
+        )
+        self._targets = []  # the training labels are not needed any more
+
+    def ask(self, X: Any, n_jobs: int | None) -> list[Answer]:
+        whole = self._models.ask(X, n_jobs=n_jobs)
+        answers: list[Answer] = []
+        for (start, stop), width, sets in zip(self._spans, self._widths, self._sets, strict=True):
+            part = whole[:, start:stop]
+            if start == stop:
+                answers.append(_nothing(len(whole), width))
+            elif sets is None:
+                answers.append(judge_labels(part))
+            else:
+                labels = sets[part.argmax(axis=1)].toarray()
+                answers.append((labels, winners_confidences(labels, part)))
+        return answers
+
+
+class _Single:
+    """Any multilabel classifier, cloned for each node."""
+
+    def __init__(self, inner: Any, problems: list[_NodeProblem]) -> None:
+        self._inner = inner
+        self._problems = problems
+        self._fitted: list[tuple[Any, Array, Array]] = []
+
+    def fit(self, X: Any, n_values: Array, generator: Any, n_jobs: int | None) -> None:
+        for problem in self._problems:
+            part = X if problem.rows is None else X[problem.rows]
+            self._fitted.append(self._fit_node(part, problem.Y, n_values, generator, n_jobs))
+        self._problems = []
+
+    def _fit_node(
+        self, X: Any, Y: sparse.csr_array, n_values: Array, generator: Any, n_jobs: int | None
+    ) -> tuple[Any, Array, Array]:
+        """Fit the children that some rows have and some have not; the others are constant."""
+        counts = np.bincount(Y.indices, minlength=Y.shape[1])
+        open_children = np.flatnonzero((counts > 0) & (counts < Y.shape[0]))
+        always = (counts == Y.shape[0]) & (counts > 0)
+        if len(open_children) == 0:
+            return None, open_children, always
+        model = clone(self._inner)
+        known = model.get_params(deep=False)
+        settings: dict[str, Any] = {}
+        if known.get("random_state", 0) is None:
+            settings["random_state"] = int(generator.integers(2**31 - 1))
+        if known.get("n_jobs", 0) is None:
+            settings["n_jobs"] = n_jobs
+        if known.get("categorical_features", 0) is None:
+            nominal = np.flatnonzero(n_values)
+            settings["categorical_features"] = {int(c): int(n_values[c]) for c in nominal}
+        labels = Y[:, open_children].toarray().astype(np.int64)
+        return model.set_params(**settings).fit(X, labels), open_children, always
+
+    def ask(self, X: Any, n_jobs: int | None) -> list[Answer]:
+        answers = []
+        for model, open_children, always in self._fitted:
+            labels = np.tile(always, (X.shape[0], 1))
+            confidences = labels.astype(np.float64)
+            if model is not None:
+                labels[:, open_children], confidences[:, open_children] = _ask_both(model, X)
+            answers.append((labels, confidences))
+        return answers
+
+
+def _ask_both(model: Any, X: Any) -> Answer:
+    """Get labels and confidences from any multilabel classifier."""
+    if hasattr(model, "predict_both"):
+        return model.predict_both(X)
+    labels = model.predict(X)
+    labels = labels.toarray() if sparse.issparse(labels) else np.asarray(labels)
+    labels = labels.reshape(X.shape[0], -1).astype(bool)
+    if not hasattr(model, "predict_proba"):
+        return labels, labels.astype(np.float64)
+    sure = model.predict_proba(X)
+    if isinstance(sure, list):  # one table of absence and presence per label
+        return labels, np.column_stack([both[:, 1] for both in sure])
+    sure = sure.toarray() if sparse.issparse(sure) else np.asarray(sure)
+    # A single label may come as absence and presence.
+    return labels, sure[:, 1:] if labels.shape[1] == 1 and sure.shape[1] == 2 else sure
+
+
+def _nothing(n_rows: int, width: int) -> Answer:
+    return np.zeros((n_rows, width), bool), np.zeros((n_rows, width))

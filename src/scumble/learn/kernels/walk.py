@@ -1,0 +1,133 @@
+"""Ask two-class trees one after another about a row: chains that go on, pairs that vote."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from scumble._core.jit import kernel
+from scumble.learn.kernels.arithmetic import U
+from scumble.learn.kernels.layout import spread_stored
+from scumble.learn.kernels.predict import _spread_missing
+
+
+@kernel
+def load_row(rows, row, buffer):
+    """Write a row's cells into a buffer that holds zeros."""
+    if rows.is_dense:
+        for column in range(rows.n_features):
+            buffer[U(column)] = rows.dense[U(row), U(column)]
+    spread_stored(rows, row, buffer, True)
+
+
+@kernel
+def answer(
+    buffer, root, feature, is_nominal, cut, first, width, share, leaf, probabilities, both, nodes,
+    parts,
+):  # fmt: skip
+    """Write what a tree says about the row in the buffer into ``both``: absence and presence."""
+    node = np.int64(root)
+    while True:
+        column = feature[U(node)]
+        if column < 0:
+            both[0] = probabilities[U(leaf[U(node)])]
+            both[1] = probabilities[U(leaf[U(node)] + 1)]
+            return nodes, parts
+        value = buffer[U(column)]
+        if math.isnan(value):
+            both[0] = 0.0
+            both[1] = 0.0
+            return _spread_missing(
+                buffer, node, feature, is_nominal, cut, first, width, share, leaf, probabilities,
+                2, both, 0, nodes, parts,
+            )  # fmt: skip
+        if is_nominal[U(node)]:
+            node = first[U(node)] + int(value)
+        else:
+            node = first[U(node)] + (0 if value <= cut[U(node)] else 1)
+
+
+@kernel
+def chain_rows(
+    rows, start, stop, orders, hard, roots, feature, is_nominal, cut, first, width, share, leaf,
+    probabilities, labels, sums,
+):  # fmt: skip
+    """Follow chains: tree ``c * n_labels + i`` learnt label ``orders[c, i]`` from those before it.
+
+    ``labels`` gets the decisions of the last chain, ``sums`` is increased by the confidences of
+    all chains, or by their decisions where ``hard``.
+    """
+    n_chains, n_labels = orders.shape
+    n_features = rows.n_features
+    buffer = np.zeros(n_features + n_labels, np.float64)
+    nodes = np.empty(64, np.int64)
+    parts = np.empty(64, np.float64)
+    both = np.zeros(2)
+    for row in range(start, stop):
+        load_row(rows, row, buffer)
+        for chain in range(n_chains):
+            for place in range(n_labels):
+                label = orders[chain, place]
+                nodes, parts = answer(
+                    buffer, roots[chain * n_labels + place], feature, is_nominal, cut, first,
+                    width, share, leaf, probabilities, both, nodes, parts,
+                )  # fmt: skip
+                present = both[1] >= both[0]
+                labels[row, label] = present
+                buffer[n_features + label] = 1.0 if present else 0.0
+                if hard:
+                    sums[row, label] += 1.0 if present else 0.0
+                else:
+                    sums[row, label] += both[1]
+            for label in range(n_labels):
+                buffer[n_features + label] = 0.0
+        spread_stored(rows, row, buffer, False)
+
+
+@kernel
+def vote_rows(
+    rows, start, stop, winners, losers, roots, feature, is_nominal, cut, first, width, share, leaf,
+    probabilities, votes,
+):  # fmt: skip
+    """Give each tree's vote to its winner, or to its loser where class 0 is more probable."""
+    buffer = np.zeros(rows.n_features, np.float64)
+    nodes = np.empty(64, np.int64)
+    parts = np.empty(64, np.float64)
+    both = np.zeros(2)
+    for row in range(start, stop):
+        load_row(rows, row, buffer)
+        for tree in range(len(roots)):
+            nodes, parts = answer(
+                buffer, roots[tree], feature, is_nominal, cut, first, width, share, leaf,
+                probabilities, both, nodes, parts,
+            )  # fmt: skip
+            if both[0] > both[1]:
+                votes[row, losers[tree]] += 1
+            else:
+                votes[row, winners[tree]] += 1
+        spread_stored(rows, row, buffer, False)
+
+
+@kernel
+def exclusive_rows(first_rows, second_rows, rows, y):
+    """List the rows that have one label and not the other; ``y`` is 1 where it is the first.
+
+    Both lists are sorted. Returns how many there are.
+    """
+    i = j = n = 0
+    while i < len(first_rows) or j < len(second_rows):
+        if j == len(second_rows) or (i < len(first_rows) and first_rows[i] < second_rows[j]):
+            rows[n] = first_rows[i]
+            y[n] = 1
+            i += 1
+            n += 1
+        elif i == len(first_rows) or second_rows[j] < first_rows[i]:
+            rows[n] = second_rows[j]
+            y[n] = 0
+            j += 1
+            n += 1
+        else:
+            i += 1
+            j += 1
+    return n

@@ -1,0 +1,229 @@
+"""Label powerset: every labelset is a class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble.learn.many import Models, fit_many
+from scumble.learn.transforming import TransformingClassifier
+from scumble.learn.trees import Target
+from scumble.measures.labelsets import labelset_of_rows
+
+Array = np.ndarray[Any, Any]
+
+#: So many class probabilities are computed at a time.
+_CELLS_AT_ONCE = 2**22
+
+
+@dataclass(frozen=True, eq=False)
+class LabelsetProblem:
+    """Labelsets as classes.
+
+    Attributes
+    ----------
+    sets : csr_array of bool, shape (n_classes, n_labels)
+        The labelset each class stands for.
+    rows : ndarray of int64
+        Training rows; a row that counts for several labelsets comes several times.
+    codes : ndarray of int32
+        The class of each.
+    """
+
+    sets: sparse.csr_array
+    rows: Array
+    codes: Array
+
+    @classmethod
+    def of(cls, Y: sparse.csr_array) -> LabelsetProblem:
+        """Make every labelset a class, the most frequent first.
+
+        Parameters
+        ----------
+        Y : csr_array of bool
+            Labels.
+
+        Returns
+        -------
+        LabelsetProblem
+            Each row once.
+        """
+        numbers, found = labelset_of_rows(Y)
+        rank = np.empty(len(found), np.int32)
+        rank[found.order] = np.arange(len(found))
+        return cls(Y[found.first_row[found.order]], np.arange(Y.shape[0]), rank[numbers])
+
+
+class LabelPowerset(TransformingClassifier, name="lp"):
+    """A single classifier whose classes are the labelsets seen in training.
+
+    It can only predict combinations it has seen, and knows how labels go together.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        What learns the labelsets; `C45Classifier` by default. Any scikit-learn classifier will
+        do.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
+    n_jobs : int, default=None
+        Number of threads; it changes the time and nothing else.
+
+    Attributes
+    ----------
+    labelsets_ : csr_array of bool, shape (n_labelsets, n_labels)
+        The labelsets that are classes, the most frequent first.
+    models_ : Forest or ForeignModels
+        The fitted model.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes where one class per row was given.
+    n_labels_ : int
+        Number of labels.
+    label_names_ : tuple of str or None
+        Their names, where they had any.
+    n_features_in_ : int
+        Number of columns seen when fitting.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where they have any.
+
+    See Also
+    --------
+    PrunedSets : Leaves out rare labelsets.
+
+    Notes
+    -----
+    The most probable labelset is predicted; of equals the most frequent one in training (MULAN
+    draws one). With P its probability, its labels have the confidence P and all others 1 - P, as
+    in MULAN.
+
+    Examples
+    --------
+    >>> from scumble.learn import LabelPowerset
+    >>> X = [[1], [2], [3], [4], [5], [6]]
+    >>> Y = [[1, 0], [1, 0], [1, 0], [1, 1], [1, 1], [1, 1]]
+    >>> LabelPowerset().fit(X, Y).predict([[1], [6]])
+    array([[1, 0],
+           [1, 1]])
+    """
+
+    models_: Models
+    labelsets_: sparse.csr_array
+
+    def __init__(
+        self, estimator: Any = None, *, categorical_features: Any = None, n_jobs: int | None = None
+    ) -> None:
+        self.estimator = estimator
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def _problem(self, Y: sparse.csr_array) -> LabelsetProblem:
+        """Choose the classes."""
+        return LabelsetProblem.of(Y)
+
+    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+        problem = self._problem(Y)
+        self.labelsets_ = problem.sets
+        table, (target,) = table_for(X, [problem])
+        self.models_ = fit_many(
+            self.estimator, table, self._codes.n_values, [target], n_jobs=self.n_jobs
+        )
+
+    def _judge(self, X: Any) -> tuple[Array, Array]:
+        labels = np.zeros((X.shape[0], self.n_labels_), bool)
+        confidences = np.zeros(labels.shape)
+        for rows, probabilities in self._probabilities(X):
+            labels[rows] = self.labelsets_[probabilities.argmax(axis=1)].toarray()
+            confidences[rows] = self._confidences(labels[rows], probabilities)
+        return labels, confidences
+
+    def _confidences(self, labels: Array, probabilities: Array) -> Array:
+        return winners_confidences(labels, probabilities)
+
+    def _class_scores(self, X: Any) -> Array:
+        scores = np.zeros((X.shape[0], self.n_labels_))
+        for rows, probabilities in self._probabilities(X):
+            scores[rows] = probabilities @ self.labelsets_
+        return scores
+
+    def _probabilities(self, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Ask about as many rows at a time as keep the memory bounded."""
+        size = max(1, _CELLS_AT_ONCE // self.labelsets_.shape[0])
+        for start in range(0, X.shape[0], size):
+            rows = slice(start, start + size)
+            yield rows, self.models_.ask(X[rows], n_jobs=self.n_jobs)
+
+
+def winners_confidences(labels: Array, probabilities: Array) -> Array:
+    """Give the labels of the winner its probability, all others what is left.
+
+    Parameters
+    ----------
+    labels : ndarray of bool, shape (n_samples, n_labels)
+        The most probable labelset of each row.
+    probabilities : ndarray of shape (n_samples, n_classes)
+        Probabilities of the labelsets.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels)
+        Confidences.
+    """
+    largest = probabilities.max(axis=1, keepdims=True)
+    return np.where(labels, largest, 1 - largest)
+
+
+def table_for(X: Any, problems: list[LabelsetProblem]) -> tuple[Any, list[Target]]:
+    """Lay out problems on one table, in which a row appears as often as any of them needs it.
+
+    Parameters
+    ----------
+    X : float ndarray or csr_array
+        The features.
+    problems : list of LabelsetProblem
+        Rows may come several times, with different classes.
+
+    Returns
+    -------
+    table : same type as X
+        ``X``, then further copies of some rows.
+    targets : list of Target
+        One per problem, each row of the table at most once.
+    """
+    n = X.shape[0]
+    turns = [_turns(problem.rows) for problem in problems]
+    needed = np.zeros(n, np.int64)
+    for problem, turn in zip(problems, turns, strict=True):
+        np.maximum.at(needed, problem.rows, turn)
+    copied = np.repeat(np.arange(n), needed)
+    first_copy = n + np.cumsum(needed) - needed
+    targets = [
+        _target(np.where(turn == 0, p.rows, first_copy[p.rows] + turn - 1), p, n + len(copied))
+        for p, turn in zip(problems, turns, strict=True)
+    ]
+    return (X if len(copied) == 0 else X[np.concatenate([np.arange(n), copied])]), targets
+
+
+def _target(rows: Array, problem: LabelsetProblem, n_rows: int) -> Target:
+    n_classes = problem.sets.shape[0]
+    if len(rows) == n_rows:  # all rows, which is learnt faster when not listed
+        y = np.empty(n_rows, np.int32)
+        y[rows] = problem.codes
+        return Target(y, n_classes=n_classes)
+    order = np.argsort(rows)
+    return Target(problem.codes[order], n_classes=n_classes, rows=rows[order])
+
+
+def _turns(rows: Array) -> Array:
+    """Count for each entry how many times its row came before."""
+    order = np.argsort(rows, kind="stable")
+    in_order = rows[order]
+    is_first = np.ones(len(rows), bool)
+    is_first[1:] = in_order[1:] != in_order[:-1]
+    starts = np.maximum.accumulate(np.where(is_first, np.arange(len(rows)), 0))
+    turns = np.empty(len(rows), np.int64)
+    turns[order] = np.arange(len(rows)) - starts
+    return turns

@@ -1,0 +1,46 @@
+"""Checks of parameters that several classifiers have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from scumble._core.errors import ParameterError
+
+
+def check_flag(value: Any, *, name: str, caller: str) -> None:
+    """Refuse what is not True or False.
+
+    Parameters
+    ----------
+    value : object
+        What was given.
+    name, caller : str
+        Names of the parameter and of its owner, for the message.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterError(
+            f"The {name!r} parameter of {caller} must be True or False. Got {value!r} instead."
+        )
+
+
+def check_share(value: Any, *, name: str, caller: str, maximum: float | None = None) -> None:
+    """Refuse what is no positive number, or exceeds a maximum.
+
+    Parameters
+    ----------
+    value : object
+        What was given.
+    name, caller : str
+        Names of the parameter and of its owner, for the message.
+    maximum : float, optional
+        The largest value allowed.
+    """
+    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not is_number or not 0 < value <= (np.inf if maximum is None else maximum):
+        domain = "(0, inf)" if maximum is None else f"(0, {maximum:g}]"
+        raise ParameterError(
+            f"The {name!r} parameter of {caller} must be a float in {domain}. "
+            f"Got {value!r} instead."
+        )

@@ -1,0 +1,336 @@
+"""Pruned sets: label powerset without rare labelsets, alone or as an ensemble."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.random import as_generator
+from scumble._core.validation import check_choice, check_count
+from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, table_for
+from scumble.learn.many import Models, fit_many
+from scumble.learn.parameters import check_share
+from scumble.learn.transforming import TransformingClassifier
+
+Array = np.ndarray[Any, Any]
+
+#: Rejected labelsets compared with the kept ones at a time.
+_SETS_AT_ONCE = 4096
+
+
+def prune_labelsets(Y: sparse.csr_array, *, p: int, strategy: str, b: int) -> LabelsetProblem:
+    """Keep frequent labelsets; rows of the others stand in for frequent subsets of theirs.
+
+    Parameters
+    ----------
+    Y : csr_array of bool
+        Labels.
+    p : int
+        A labelset is kept if more than ``p`` rows have it.
+    strategy : {"A", "B"}
+        Take the first ``b`` subsets, largest and most frequent first; or all with more than
+        ``b`` labels.
+    b : int
+        See ``strategy``.
+
+    Returns
+    -------
+    LabelsetProblem
+        A row without any frequent subset is left out. Where no labelset is frequent, all are
+        kept.
+    """
+    whole = LabelsetProblem.of(Y)
+    n_kept = int(np.count_nonzero(np.bincount(whole.codes) > p))
+    if n_kept in (0, whole.sets.shape[0]):
+        return whole
+    # The most frequent come first, so the kept classes are those with the lowest codes.
+    subsets = _stand_ins(whole.sets, n_kept, np.bincount(whole.codes), strategy, b)
+    sizes = np.diff(subsets.indptr)[whole.codes]
+    starts = subsets.indptr[whole.codes]
+    inside = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    codes = subsets.indices[np.repeat(starts, sizes) + inside]
+    return LabelsetProblem(
+        whole.sets[:n_kept], np.repeat(whole.rows, sizes), codes.astype(np.int32)
+    )
+
+
+def _stand_ins(
+    sets: sparse.csr_array, n_kept: int, counts: Array, strategy: str, b: int
+) -> sparse.csr_array:
+    """List for each labelset what its rows count for: itself, or kept subsets of it.
+
+    Only labelsets that occur are looked at, never all subsets there could be.
+    """
+    kept, rejected = sets[:n_kept].astype(np.int32), sets[n_kept:].astype(np.int32)
+    kept_sizes = np.diff(kept.indptr)
+    rank = np.empty(n_kept, np.int64)
+    rank[_preference(sets[:n_kept], counts[:n_kept])] = np.arange(n_kept)
+    chosen = [np.array([code]) for code in range(n_kept)]
+    transposed = kept.T.tocsr()
+    for start in range(0, rejected.shape[0], _SETS_AT_ONCE):
+        common = (rejected[start : start + _SETS_AT_ONCE] @ transposed).tocsr()
+        for at in range(common.shape[0]):
+            here = slice(common.indptr[at], common.indptr[at + 1])
+            codes = common.indices[here]
+            codes = codes[common.data[here] == kept_sizes[codes]]
+            codes = codes[np.argsort(rank[codes])]
+            chosen.append(codes[:b] if strategy == "A" else codes[kept_sizes[codes] > b])
+    indptr = np.concatenate([[0], np.cumsum([len(codes) for codes in chosen])])
+    indices = np.concatenate(chosen)
+    return sparse.csr_array(
+        (np.ones(len(indices), bool), indices, indptr), shape=(len(chosen), n_kept)
+    )
+
+
+def _preference(sets: sparse.csr_array, counts: Array) -> Array:
+    """Order labelsets: more labels, then more frequent, then as a binary counter meets them."""
+    bits = sets.toarray()
+    sizes = np.diff(sets.indptr)
+    # The first label is the counter's highest bit; lexsort takes the last key as the first.
+    return np.lexsort((*bits.T[::-1], -counts, -sizes))
+
+
+class PrunedSets(LabelPowerset, name="ps"):
+    """Label powerset on frequent labelsets; rows of rare ones are taken apart into frequent ones.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        What learns the labelsets; `C45Classifier` by default. Any scikit-learn classifier will
+        do.
+    p : int, default=3
+        A labelset is frequent if more than `p` rows have it.
+    strategy : {"A", "B"}, default="A"
+        What a row with a rare labelset counts for: the first `b` frequent subsets of it, largest
+        and most frequent first, or all frequent subsets with more than `b` labels.
+    b : int, default=2
+        See `strategy`.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
+    n_jobs : int, default=None
+        Number of threads; it changes the time and nothing else.
+
+    Attributes
+    ----------
+    labelsets_ : csr_array of bool, shape (n_labelsets, n_labels)
+        The labelsets that are classes, the most frequent first.
+    models_ : Forest or ForeignModels
+        The fitted model.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes where one class per row was given.
+    n_labels_ : int
+        Number of labels.
+    label_names_ : tuple of str or None
+        Their names, where they had any.
+    n_features_in_ : int
+        Number of columns seen when fitting.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where they have any.
+
+    See Also
+    --------
+    EnsembleOfPrunedSets : Many of them on random samples.
+
+    Notes
+    -----
+    The most probable labelset is predicted; the confidence of a label is the sum of the
+    probabilities of all labelsets that contain it [1]_. Subsets are looked up among the labelsets
+    that occur, so that large labelsets cost no more than small ones. Where no labelset is
+    frequent enough, all are kept.
+
+    References
+    ----------
+    .. [1] Read, J., Pfahringer, B., & Holmes, G. (2008). Multi-label classification using
+       ensembles of pruned sets. *ICDM 2008*.
+
+    Examples
+    --------
+    The labelset of the last row is rare; the row counts for the first label alone.
+
+    >>> from scumble.learn import PrunedSets
+    >>> X = [[1], [2], [3], [4], [5], [6], [7]]
+    >>> Y = [[1, 0, 0], [1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 1, 0], [1, 0, 1]]
+    >>> PrunedSets(p=2).fit(X, Y).labelsets_.toarray().astype(int)
+    array([[1, 0, 0],
+           [0, 1, 0]])
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        p: int = 3,
+        strategy: str = "A",
+        b: int = 2,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(estimator, categorical_features=categorical_features, n_jobs=n_jobs)
+        self.p = p
+        self.strategy = strategy
+        self.b = b
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        _check_pruning(self)
+
+    def _problem(self, Y: sparse.csr_array) -> LabelsetProblem:
+        return prune_labelsets(Y, p=self.p, strategy=self.strategy, b=self.b)
+
+    def _confidences(self, labels: Array, probabilities: Array) -> Array:
+        return probabilities @ self.labelsets_
+
+
+class EnsembleOfPrunedSets(TransformingClassifier, name="eps"):
+    """Pruned sets on random samples of the rows; they vote for each label.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        What learns the labelsets; `C45Classifier` by default. Any scikit-learn classifier will
+        do.
+    n_estimators : int, default=10
+        Number of members.
+    sample : float, default=0.66
+        Share of the rows each member sees, drawn without replacement.
+    p : int, default=2
+        A labelset is frequent if more than `p` rows of the sample have it.
+    strategy : {"A", "B"}, default="A"
+        See `PrunedSets`.
+    b : int, default=3
+        See `PrunedSets`.
+    threshold : float, default=0.5
+        Share of the votes from which a label is predicted.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
+    random_state : None, int or Generator, default=None
+        Seed of the draws.
+    n_jobs : int, default=None
+        Number of threads; it changes the time and nothing else.
+
+    Attributes
+    ----------
+    labelsets_ : list of csr_array
+        The labelsets that are classes of each member.
+    models_ : Forest or ForeignModels
+        One fitted model per member.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes where one class per row was given.
+    n_labels_ : int
+        Number of labels.
+    label_names_ : tuple of str or None
+        Their names, where they had any.
+    n_features_in_ : int
+        Number of columns seen when fitting.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where they have any.
+
+    See Also
+    --------
+    PrunedSets : One of the members.
+
+    Notes
+    -----
+    The confidence of a label is the share of members whose predicted labelset contains it, as in
+    MULAN; the members' probabilities are not used [1]_.
+
+    References
+    ----------
+    .. [1] Read, J., Pfahringer, B., & Holmes, G. (2008). Multi-label classification using
+       ensembles of pruned sets. *ICDM 2008*.
+
+    Examples
+    --------
+    >>> from scumble.learn import EnsembleOfPrunedSets
+    >>> X = [[1], [2], [3], [4], [5], [6], [7], [8]]
+    >>> Y = [[1, 0], [1, 0], [1, 0], [1, 0], [1, 1], [1, 1], [1, 1], [1, 1]]
+    >>> EnsembleOfPrunedSets(p=1, random_state=1).fit(X, Y).predict([[1], [8]])
+    array([[1, 0],
+           [1, 1]])
+    """
+
+    models_: Models
+    labelsets_: list[sparse.csr_array]
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 10,
+        sample: float = 0.66,
+        p: int = 2,
+        strategy: str = "A",
+        b: int = 3,
+        threshold: float = 0.5,
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.sample = sample
+        self.p = p
+        self.strategy = strategy
+        self.b = b
+        self.threshold = threshold
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        _check_pruning(self)
+        name = type(self).__name__
+        check_count(self.n_estimators, name="n_estimators", caller=name)
+        check_share(self.sample, name="sample", caller=name, maximum=1.0)
+        check_share(self.threshold, name="threshold", caller=name, maximum=1.0)
+
+    def _draws(self, n_rows: int, generator: np.random.Generator) -> list[Array]:
+        """Draw the rows of each member."""
+        size = max(1, int(self.sample * n_rows + 0.5))
+        return [generator.permutation(n_rows)[:size] for _ in range(self.n_estimators)]
+
+    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+        generator = as_generator(self.random_state, caller=type(self).__name__)
+        problems = []
+        for rows in self._draws(Y.shape[0], generator):
+            drawn = np.sort(rows)
+            problem = prune_labelsets(Y[drawn], p=self.p, strategy=self.strategy, b=self.b)
+            problems.append(LabelsetProblem(problem.sets, drawn[problem.rows], problem.codes))
+        self.labelsets_ = [problem.sets for problem in problems]
+        table, targets = table_for(X, problems)
+        self.models_ = fit_many(
+            self.estimator,
+            table,
+            self._codes.n_values,
+            targets,
+            generator=generator,
+            n_jobs=self.n_jobs,
+        )
+
+    def _judge(self, X: Any) -> tuple[Array, Array]:
+        n_classes = [sets.shape[0] for sets in self.labelsets_]
+        votes = np.zeros((X.shape[0], self.n_labels_))
+        size = max(1, 2**22 // sum(n_classes))
+        for start in range(0, X.shape[0], size):
+            rows = slice(start, start + size)
+            answers = self.models_.ask(X[rows], n_jobs=self.n_jobs)
+            first = 0
+            for sets, width in zip(self.labelsets_, n_classes, strict=True):
+                chosen = answers[:, first : first + width].argmax(axis=1)
+                votes[rows] += sets[chosen].toarray()
+                first += width
+        votes /= len(self.labelsets_)
+        return votes >= self.threshold, votes
+
+
+def _check_pruning(classifier: Any) -> None:
+    name = type(classifier).__name__
+    check_count(classifier.p, name="p", caller=name, minimum=0)
+    check_count(classifier.b, name="b", caller=name, minimum=0)
+    check_choice(classifier.strategy, ("A", "B"), name="strategy", caller=name)
+
+
+__all__ = ["EnsembleOfPrunedSets", "PrunedSets", "prune_labelsets"]
