@@ -10,7 +10,7 @@ import pytest
 import scumble
 
 ROOT = Path(__file__).resolve().parents[1]
-ROOMS = ["measures", "data", "resample", "learn", "scale", "plots", "report", "testing"]
+ROOMS = ["measures", "data", "resample", "learn", "evaluate", "scale", "plots", "report", "testing"]
 
 
 def run_python(code):

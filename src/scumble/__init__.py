@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from scumble import (
         catalogue,
         data,
+        evaluate,
         learn,
         measures,
         plots,
@@ -48,6 +49,7 @@ _HOMES = {
 _ROOMS = (
     "catalogue",
     "data",
+    "evaluate",
     "learn",
     "measures",
     "plots",
@@ -65,6 +67,7 @@ __all__ = [
     "catalogue",
     "characterize",
     "data",
+    "evaluate",
     "learn",
     "limit_threads",
     "load",

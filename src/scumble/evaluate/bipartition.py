@@ -1,0 +1,393 @@
+"""Metrics of predicted labels: per instance, per label (macro), and over all cells (micro).
+
+Written as formulas on `Counts`; the decorator makes functions of ``(Y, predictions)`` of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from scumble._core.errors import ParameterError
+from scumble._core.parallel import run
+from scumble.evaluate import kernels
+from scumble.evaluate.confusion import Confusion, Counts, arrays_of, check_pair
+from scumble.evaluate.metric import bipartition_metric
+from scumble.evaluate.undefined import Undefined, ratio
+from scumble.measures.passes import blocks_of
+
+Array = np.ndarray[Any, Any]
+#: Values and what MULAN takes where they are undefined.
+Rated = tuple[Array, Array | float]
+
+
+def precisions(counts: Counts) -> Rated:
+    """Rate every unit by the share of predicted labels that are there."""
+    return ratio(counts.hits, counts.predicted), _one_if_nothing(counts.either)
+
+
+def recalls(counts: Counts) -> Rated:
+    """Rate every unit by the share of its labels that were predicted."""
+    return ratio(counts.hits, counts.true), _one_if_nothing(counts.either)
+
+
+def f1s(counts: Counts) -> Rated:
+    """Rate every unit by the harmonic mean of precision and recall."""
+    return ratio(2 * counts.hits, counts.predicted + counts.true), 1.0
+
+
+def accuracies(counts: Counts) -> Rated:
+    """Rate every unit by hits over labels that are there or predicted."""
+    return ratio(counts.hits, counts.either), 1.0
+
+
+def specificities(counts: Counts) -> Rated:
+    """Rate every unit by the share of absent labels that were not predicted."""
+    absent = counts.size - counts.true
+    return ratio(counts.true_negatives, absent), _one_if_nothing(counts.size - counts.hits)
+
+
+def balanced_accuracies(counts: Counts, undefined: Undefined) -> Array:
+    """Rate every unit by the mean of recall and specificity."""
+    recall, specificity = _both_sides(counts, undefined)
+    return (recall + specificity) / 2
+
+
+def g_means(counts: Counts, undefined: Undefined) -> Array:
+    """Rate every unit by the geometric mean of recall and specificity."""
+    recall, specificity = _both_sides(counts, undefined)
+    return np.sqrt(recall * specificity)
+
+
+def _both_sides(counts: Counts, undefined: Undefined) -> tuple[Array, Array]:
+    return undefined.fill(*recalls(counts)), undefined.fill(*specificities(counts))
+
+
+def _one_if_nothing(size: Array) -> Array:
+    """MULAN: nothing there and nothing said is perfect, else 0/0 is a failure."""
+    return np.where(size == 0, 1.0, 0.0)
+
+
+@bipartition_metric(greater_is_better=False)
+def hamming_loss(confusion: Confusion, undefined: Undefined) -> float:
+    """Share of all cells that are wrong.
+
+    Examples
+    --------
+    Two of six cells differ.
+
+    >>> from scumble.evaluate import hamming_loss
+    >>> round(hamming_loss([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]]), 3)
+    0.333
+    """
+    counts = confusion.in_all
+    return float((counts.either - counts.hits)[0] / counts.size)
+
+
+@bipartition_metric()
+def subset_accuracy(confusion: Confusion, undefined: Undefined) -> float:
+    """Share of instances whose labels are all right.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import subset_accuracy
+    >>> subset_accuracy([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]])
+    0.5
+    """
+    counts = confusion.by_instance
+    return float((counts.either == counts.hits).mean())
+
+
+@bipartition_metric()
+def precision(confusion: Confusion, undefined: Undefined) -> float:
+    """Share of the predicted labels that are there, averaged over instances.
+
+    An instance without predicted labels is undefined; MULAN takes 1 if it has no labels either,
+    else 0.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import precision
+    >>> precision([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]])
+    0.75
+    """
+    return undefined.mean(*precisions(confusion.by_instance))
+
+
+@bipartition_metric()
+def recall(confusion: Confusion, undefined: Undefined) -> float:
+    """Share of an instance's labels that were predicted, averaged over instances.
+
+    An instance without labels is undefined; MULAN takes 1 if none was predicted, else 0.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import recall
+    >>> recall([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]])
+    0.75
+    """
+    return undefined.mean(*recalls(confusion.by_instance))
+
+
+@bipartition_metric()
+def f1(confusion: Confusion, undefined: Undefined) -> float:
+    """Harmonic mean of precision and recall of an instance, averaged over instances.
+
+    Neither labels nor predictions is undefined; MULAN takes 1.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import f1
+    >>> f1([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]])
+    0.75
+    """
+    return undefined.mean(*f1s(confusion.by_instance))
+
+
+@bipartition_metric()
+def accuracy(confusion: Confusion, undefined: Undefined) -> float:
+    """Labels that are there and predicted over labels that are either, averaged over instances.
+
+    Also known as Jaccard index. Neither labels nor predictions is undefined; MULAN takes 1.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import accuracy
+    >>> round(accuracy([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]]), 3)
+    0.667
+    """
+    return undefined.mean(*accuracies(confusion.by_instance))
+
+
+@bipartition_metric()
+def specificity(confusion: Confusion, undefined: Undefined) -> float:
+    """Share of the labels an instance has not that were not predicted, averaged over instances.
+
+    An instance that has all labels is undefined; MULAN takes 1 if all were predicted, else 0.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import specificity
+    >>> specificity([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]])
+    0.5
+    """
+    return undefined.mean(*specificities(confusion.by_instance))
+
+
+@bipartition_metric()
+def macro_precision(confusion: Confusion, undefined: Undefined) -> float:
+    """Precision of each label, averaged over labels.
+
+    A label that was never predicted is undefined; MULAN takes 1 if it never occurs, else 0.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import macro_precision
+    >>> round(macro_precision([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]]), 3)
+    0.667
+    """
+    return undefined.mean(*precisions(confusion.by_label))
+
+
+@bipartition_metric()
+def macro_recall(confusion: Confusion, undefined: Undefined) -> float:
+    """Recall of each label, averaged over labels.
+
+    A label that never occurs is undefined; MULAN takes 1 if it was never predicted, else 0.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import macro_recall
+    >>> macro_recall([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]])
+    0.5
+    """
+    return undefined.mean(*recalls(confusion.by_label))
+
+
+@bipartition_metric()
+def macro_f1(confusion: Confusion, undefined: Undefined) -> float:
+    """Harmonic mean of precision and recall of each label, averaged over labels.
+
+    A label that neither occurs nor was predicted is undefined; MULAN takes 1, scikit-learn 0.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import macro_f1
+    >>> round(macro_f1([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]]), 3)
+    0.556
+    >>> macro_f1([[1, 0]], [[1, 0]]), macro_f1([[1, 0]], [[1, 0]], undefined=0)
+    (1.0, 0.5)
+    """
+    return undefined.mean(*f1s(confusion.by_label))
+
+
+@bipartition_metric()
+def macro_specificity(confusion: Confusion, undefined: Undefined) -> float:
+    """Specificity of each label, averaged over labels.
+
+    A label that all instances have is undefined; MULAN takes 1 if all were predicted, else 0.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import macro_specificity
+    >>> macro_specificity([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]])
+    0.5
+    """
+    return undefined.mean(*specificities(confusion.by_label))
+
+
+@bipartition_metric()
+def macro_balanced_accuracy(confusion: Confusion, undefined: Undefined) -> float:
+    """Mean of recall and specificity of each label, averaged over labels.
+
+    Undefined where one of the two is.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import macro_balanced_accuracy
+    >>> macro_balanced_accuracy([[1, 0], [0, 1]], [[1, 0], [1, 1]])
+    0.75
+    """
+    return undefined.mean(balanced_accuracies(confusion.by_label, undefined))
+
+
+@bipartition_metric()
+def macro_g_mean(confusion: Confusion, undefined: Undefined) -> float:
+    """Geometric mean of recall and specificity of each label, averaged over labels.
+
+    A label that is never predicted scores 0, however rare it is. Undefined where one of the two
+    is.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import macro_g_mean
+    >>> macro_g_mean([[1, 0], [0, 1]], [[1, 0], [1, 1]])
+    0.5
+    """
+    return undefined.mean(g_means(confusion.by_label, undefined))
+
+
+@bipartition_metric()
+def micro_precision(confusion: Confusion, undefined: Undefined) -> float:
+    """Precision over all cells.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import micro_precision
+    >>> round(micro_precision([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]]), 3)
+    0.667
+    """
+    return undefined.mean(*precisions(confusion.in_all))
+
+
+@bipartition_metric()
+def micro_recall(confusion: Confusion, undefined: Undefined) -> float:
+    """Recall over all cells.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import micro_recall
+    >>> round(micro_recall([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]]), 3)
+    0.667
+    """
+    return undefined.mean(*recalls(confusion.in_all))
+
+
+@bipartition_metric()
+def micro_f1(confusion: Confusion, undefined: Undefined) -> float:
+    """Harmonic mean of precision and recall over all cells.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import micro_f1
+    >>> round(micro_f1([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]]), 3)
+    0.667
+    """
+    return undefined.mean(*f1s(confusion.in_all))
+
+
+@bipartition_metric()
+def micro_specificity(confusion: Confusion, undefined: Undefined) -> float:
+    """Specificity over all cells.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import micro_specificity
+    >>> round(micro_specificity([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]]), 3)
+    0.667
+    """
+    return undefined.mean(*specificities(confusion.in_all))
+
+
+def hierarchical_loss(Y: Any, predictions: Any, label_parents: Any) -> float:
+    """Wrong labels that have no wrong label above them, per instance.
+
+    In a hierarchy of labels a fault at the top brings faults below; only the first counts.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The labels that are there.
+    predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The labels that were predicted, 0/1 or True/False.
+    label_parents : sequence of int
+        Number of each label's parent, -1 at the top; see `MultilabelDataset`.
+
+    Returns
+    -------
+    float
+        The mean number of such faults; smaller is better.
+
+    Examples
+    --------
+    Label 1 lies below label 0. Both are missed, which counts once; then only label 1 is.
+
+    >>> from scumble.evaluate import hierarchical_loss
+    >>> hierarchical_loss([[1, 1], [1, 1]], [[0, 0], [1, 0]], [-1, 0])
+    1.0
+    """
+    Y, predictions = check_pair(Y, predictions, caller="hierarchical_loss")
+    parents = np.asarray(label_parents, dtype=np.int64)
+    if parents.shape != (Y.shape[1],) or (parents < -1).any() or (parents >= Y.shape[1]).any():
+        raise ParameterError(
+            f"hierarchical_loss: label_parents must be {Y.shape[1]} label numbers, -1 for a top "
+            f"label. Got {label_parents!r} instead."
+        )
+    matrices = (*arrays_of(Y), *arrays_of(predictions))
+    faults = run(lambda block: kernels.count_top_faults(*matrices, parents, *block), blocks_of(Y))
+    return float(sum(faults) / Y.shape[0])
+
+
+def label_table(found: Confusion, undefined: Undefined) -> dict[str, Array]:
+    """Rate every label by its predictions.
+
+    Parameters
+    ----------
+    found : Confusion
+        The counts.
+    undefined : Undefined
+        What to take for 0/0.
+
+    Returns
+    -------
+    dict of str to ndarray
+        One value per label.
+    """
+    counts = found.by_label
+    rated = {
+        "precision": precisions,
+        "recall": recalls,
+        "f1": f1s,
+        "accuracy": accuracies,
+        "specificity": specificities,
+    }
+    return {
+        "true_positives": counts.hits,
+        "false_positives": counts.false_positives,
+        "false_negatives": counts.false_negatives,
+        "true_negatives": counts.true_negatives,
+        **{name: undefined.fill(*rate(counts)) for name, rate in rated.items()},
+        "balanced_accuracy": balanced_accuracies(counts, undefined),
+        "g_mean": g_means(counts, undefined),
+    }

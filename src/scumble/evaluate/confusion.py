@@ -1,0 +1,213 @@
+"""How often labels were predicted, rightly and wrongly: one pass that all metrics share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.errors import DataError
+from scumble._core.parallel import run
+from scumble._core.validation import check_labels, labels_of
+from scumble.evaluate import kernels
+from scumble.measures.passes import blocks_of, count
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Hits and misses, one number per unit: per instance, per label, or one for everything.
+
+    Attributes
+    ----------
+    hits : ndarray of int64
+        Labels that are there and were predicted (true positives).
+    predicted, true : ndarray of int64
+        Labels that were predicted, and labels that are there.
+    size : int
+        Number of cells of a unit.
+    """
+
+    hits: Array
+    predicted: Array
+    true: Array
+    size: int
+
+    @property
+    def either(self) -> Array:
+        """Labels that are there, were predicted, or both."""
+        return self.predicted + self.true - self.hits
+
+    @property
+    def false_positives(self) -> Array:
+        """Labels that were predicted and are not there."""
+        return self.predicted - self.hits
+
+    @property
+    def false_negatives(self) -> Array:
+        """Labels that are there and were not predicted."""
+        return self.true - self.hits
+
+    @property
+    def true_negatives(self) -> Array:
+        """Labels that are not there and were not predicted."""
+        return self.size - self.either
+
+
+@dataclass(frozen=True, eq=False)
+class Confusion:
+    """Labels and predictions, counted.
+
+    Attributes
+    ----------
+    by_instance, by_label : Counts
+        One number per instance, and per label.
+    Y, predictions : csr_array of bool
+        What was counted.
+    """
+
+    by_instance: Counts
+    by_label: Counts
+    Y: sparse.csr_array
+    predictions: sparse.csr_array
+
+    @property
+    def in_all(self) -> Counts:
+        """Count over all cells."""
+        labels = self.by_label
+        return Counts(
+            labels.hits.sum(keepdims=True),
+            labels.predicted.sum(keepdims=True),
+            labels.true.sum(keepdims=True),
+            self.Y.shape[0] * self.Y.shape[1],
+        )
+
+
+def confusion(Y: Any, predictions: Any, *, caller: str = "confusion") -> Confusion:
+    """Count hits and misses by instance and by label.
+
+    Parameters
+    ----------
+    Y : data set, or array, sparse matrix, DataFrame or list of label lists
+        The truth, of shape (n_samples, n_labels).
+    predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        What was predicted, 0/1 or True/False.
+    caller : str
+        Who asks, for messages.
+
+    Returns
+    -------
+    Confusion
+        The counts. The cost grows with the number of labels that are there or were predicted.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import confusion
+    >>> counts = confusion([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]]).by_label
+    >>> counts.hits, counts.false_positives, counts.false_negatives
+    (array([1, 1, 0]), array([0, 0, 1]), array([0, 1, 0]))
+    """
+    Y, predictions = check_pair(Y, predictions, caller=caller)
+    n_rows, n_labels = Y.shape
+    blocks = blocks_of(Y if Y.nnz > predictions.nnz else predictions)
+    by_row = np.zeros(n_rows, np.int64)
+    partial = np.zeros((len(blocks), n_labels), np.int64)
+
+    matrices = (*arrays_of(Y), *arrays_of(predictions))
+
+    def work(at: int) -> None:
+        kernels.count_hits(*matrices, *blocks[at], by_row, partial[at])
+
+    run(work, range(len(blocks)))
+    n_predicted, n_true = (np.diff(part.indptr).astype(np.int64) for part in (predictions, Y))
+    instances = Counts(by_row, n_predicted, n_true, n_labels)
+    labels = Counts(partial.sum(axis=0), count(predictions), count(Y), n_rows)
+    return Confusion(instances, labels, Y, predictions)
+
+
+def check_pair(
+    Y: Any, predictions: Any, *, caller: str
+) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Bring truth and predictions into canonical form, of one shape.
+
+    Parameters
+    ----------
+    Y, predictions : array, sparse matrix, DataFrame or list of label lists
+        Labels.
+    caller : str
+        Who asks, for messages.
+
+    Returns
+    -------
+    Y, predictions : csr_array of bool
+        The canonical forms.
+    """
+    Y = check_truth(Y, caller=caller)
+    found = check_labels(predictions, caller=f"{caller}, predictions")
+    if found.shape != Y.shape:
+        raise DataError(
+            f"{caller}: predictions must have the shape of Y, {Y.shape}. Got {found.shape} "
+            "instead: one row per instance and one column per label, in the same order."
+        )
+    return Y, found
+
+
+def check_truth(Y: Any, *, caller: str) -> sparse.csr_array:
+    """Bring the truth into canonical form; nothing cannot be judged.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix, DataFrame or list of label lists
+        Labels.
+    caller : str
+        Who asks, for messages.
+
+    Returns
+    -------
+    csr_array of bool
+        The canonical form.
+    """
+    Y = check_labels(labels_of(Y), caller=f"{caller}, Y")
+    if 0 in Y.shape:
+        raise DataError(
+            f"{caller}: there is nothing to judge, Y has {Y.shape[0]} rows and {Y.shape[1]} "
+            "labels. Expected at least one of each."
+        )
+    return Y
+
+
+def arrays_of(Y: sparse.csr_array) -> tuple[Array, Array]:
+    """Return row pointers and columns, read-only, so that kernels meet one type of array.
+
+    Parameters
+    ----------
+    Y : csr_array
+        Labels; a data set's are read-only, a user's are not.
+
+    Returns
+    -------
+    indptr, indices : ndarray
+        Views.
+    """
+    return read_only(Y.indptr), read_only(Y.indices)
+
+
+def read_only(array: Array) -> Array:
+    """Return a view that cannot be written to.
+
+    Parameters
+    ----------
+    array : ndarray
+        Any array.
+
+    Returns
+    -------
+    ndarray
+        The view.
+    """
+    view = array.view()
+    view.flags.writeable = False
+    return view

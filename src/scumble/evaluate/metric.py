@@ -1,0 +1,226 @@
+"""How a metric presents itself, and how a formula becomes a public function."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from scumble._core.errors import DataError
+from scumble._core.registry import register
+from scumble.evaluate.confusion import Confusion, check_truth, confusion
+from scumble.evaluate.rankings import Rankings
+from scumble.evaluate.undefined import Undefined
+
+Needs = Literal["predictions", "scores", "probabilities"]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What the catalogue knows of a metric.
+
+    Parameters
+    ----------
+    name : str
+        Name of the function, and its key in what `evaluate` returns.
+    needs : {"predictions", "scores", "probabilities"}
+        What it judges: predicted labels, an order of the labels, or probabilities.
+    greater_is_better : bool
+        Whether larger values are better.
+    lower, upper : float
+        Bounds of its values; NaN is allowed besides.
+    function : callable
+        The function of ``Y`` and predictions or scores.
+    formula : callable
+        The same from counts or rankings that are already there.
+    """
+
+    name: str
+    needs: Needs
+    greater_is_better: bool
+    lower: float
+    upper: float
+    function: Callable[..., float]
+    formula: Callable[..., float]
+
+
+class BipartitionMetric(Protocol):
+    """A metric of predicted labels."""
+
+    __name__: str
+
+    def __call__(self, Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
+        """Judge predictions."""
+
+
+class RankingMetric(Protocol):
+    """A metric of the order that scores give."""
+
+    __name__: str
+
+    def __call__(
+        self, Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "mulan"
+    ) -> float:
+        """Judge scores."""
+
+
+class ProbabilityMetric(Protocol):
+    """A metric of probabilities."""
+
+    __name__: str
+
+    def __call__(self, Y: Any, scores: Any) -> float:
+        """Judge probabilities."""
+
+
+_TRUTH = """Parameters
+----------
+Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+    The labels that are there.
+"""
+_PREDICTIONS = """predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+    The labels that were predicted, 0/1 or True/False.
+"""
+_SCORES = """scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+    How sure the classifier is of each label; larger is surer.
+"""
+_UNDEFINED = """undefined : {"mulan", "ignore"} or number
+    What stands for 0/0, see `evaluate`.
+"""
+_TIES = """ties : {"mulan", "average", "worst"}
+    How equal scores are ranked, see `evaluate`.
+"""
+_RETURNS = """
+Returns
+-------
+float
+    The value, between {lower:g} and {upper:g}; {better} is better.
+"""
+
+
+def bipartition_metric(
+    *, greater_is_better: bool = True, lower: float = 0.0, upper: float = 1.0
+) -> Callable[[Callable[[Confusion, Undefined], float]], BipartitionMetric]:
+    """Make a function of labels and predictions from a formula on their counts.
+
+    Parameters
+    ----------
+    greater_is_better : bool
+        Whether larger values are better.
+    lower, upper : float
+        Bounds of its values.
+
+    Returns
+    -------
+    callable
+        The decorator; it registers the metric and completes its docstring.
+    """
+
+    def make(formula: Callable[[Confusion, Undefined], float]) -> BipartitionMetric:
+        def function(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
+            policy = Undefined(undefined, caller=formula.__name__)
+            return formula(confusion(Y, predictions, caller=formula.__name__), policy)
+
+        parts = _TRUTH + _PREDICTIONS + _UNDEFINED
+        _enter(function, formula, parts, "predictions", greater_is_better, lower, upper)
+        return function
+
+    return make
+
+
+def ranking_metric(
+    *, greater_is_better: bool = True, lower: float = 0.0, upper: float = 1.0
+) -> Callable[[Callable[[Rankings, Undefined], float]], RankingMetric]:
+    """Make a function of labels and scores from a formula on their rankings.
+
+    Parameters
+    ----------
+    greater_is_better : bool
+        Whether larger values are better.
+    lower, upper : float
+        Bounds of its values.
+
+    Returns
+    -------
+    callable
+        The decorator; it registers the metric and completes its docstring.
+    """
+
+    def make(formula: Callable[[Rankings, Undefined], float]) -> RankingMetric:
+        def function(
+            Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "mulan"
+        ) -> float:
+            caller = formula.__name__
+            policy = Undefined(undefined, caller=caller)
+            return formula(_rankings(Y, scores, caller, ties), policy)
+
+        parts = _TRUTH + _SCORES + _UNDEFINED + _TIES
+        _enter(function, formula, parts, "scores", greater_is_better, lower, upper)
+        return function
+
+    return make
+
+
+def probability_metric(
+    *, lower: float = 0.0, upper: float = 1.0
+) -> Callable[[Callable[[Rankings], float]], ProbabilityMetric]:
+    """Make a function of labels and probabilities, smaller being better.
+
+    Parameters
+    ----------
+    lower, upper : float
+        Bounds of its values.
+
+    Returns
+    -------
+    callable
+        The decorator; it registers the metric and completes its docstring.
+    """
+
+    def make(formula: Callable[[Rankings], float]) -> ProbabilityMetric:
+        def function(Y: Any, scores: Any) -> float:
+            caller = formula.__name__
+            rankings = _rankings(Y, scores, caller, "mulan")
+            if not rankings.are_probabilities:
+                raise DataError(
+                    f"{caller}: scores must be probabilities, in [0, 1]. Found "
+                    f"{rankings.scores.min():g} to {rankings.scores.max():g}: use predict_proba "
+                    "rather than decision_function."
+                )
+            return formula(rankings)
+
+        _enter(function, formula, _TRUTH + _SCORES, "probabilities", False, lower, upper)
+        return function
+
+    return make
+
+
+def _rankings(Y: Any, scores: Any, caller: str, ties: str) -> Rankings:
+    if scores is None:
+        raise DataError(
+            f"{caller} judges scores, and there are none: give the classifier's confidences "
+            "(predict_proba), not only its predictions."
+        )
+    return Rankings(check_truth(Y, caller=caller), scores, ties=ties, caller=caller)
+
+
+def _enter(
+    function: Any,
+    formula: Callable[..., float],
+    parameters: str,
+    needs: Needs,
+    greater_is_better: bool,
+    lower: float,
+    upper: float,
+) -> None:
+    """Give the function its name and whole docstring, and the catalogue its record."""
+    for attribute in ("__name__", "__qualname__", "__module__"):
+        setattr(function, attribute, getattr(formula, attribute))
+    better = "larger" if greater_is_better else "smaller"
+    told, mark, example = inspect.cleandoc(formula.__doc__ or "").partition("Examples\n")
+    returns = _RETURNS.format(lower=lower, upper=upper, better=better)
+    function.__doc__ = f"{told.rstrip()}\n\n{parameters}{returns}\n{mark}{example}\n"
+    name = formula.__name__
+    entry = Metric(name, needs, greater_is_better, lower, upper, function, formula)
+    register("metric", name, entry)

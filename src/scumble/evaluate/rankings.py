@@ -1,0 +1,226 @@
+"""How scores order the labels of an instance and the instances of a label."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.errors import DataError, ParameterTypeError
+from scumble._core.parallel import SERIAL_BELOW, run
+from scumble._core.validation import check_choice
+from scumble.evaluate import kernels
+from scumble.evaluate.confusion import arrays_of, read_only
+
+Array = np.ndarray[Any, Any]
+TIES = {"mulan": kernels.MULAN, "average": kernels.AVERAGE, "worst": kernels.WORST}
+MAX_BLOCKS = 64
+#: Labels judged side by side; fewer would read every line of the scores several times.
+LABELS_AT_ONCE = 8
+
+
+class InstanceRankings(NamedTuple):
+    """How the labels of each instance are ordered; 0 where no label is relevant.
+
+    Attributes
+    ----------
+    n_relevant : ndarray
+        Number of labels the instance has.
+    n_pairs : ndarray
+        Pairs of a relevant and an irrelevant label.
+    wrong_pairs : ndarray
+        Those with the irrelevant label first, ties as chosen.
+    tied_wrong_pairs : ndarray
+        Those with the irrelevant label first, ties as halves.
+    worst_rank : ndarray
+        Rank of the last relevant label.
+    precision : ndarray
+        Average precision.
+    top_fault : ndarray
+        Whether the best label is irrelevant.
+    """
+
+    n_relevant: Array
+    n_pairs: Array
+    wrong_pairs: Array
+    tied_wrong_pairs: Array
+    worst_rank: Array
+    precision: Array
+    top_fault: Array
+
+
+class LabelRankings(NamedTuple):
+    """How the instances are ordered by the scores of each label; NaN where there is no answer.
+
+    Attributes
+    ----------
+    auc : ndarray
+        Area under the ROC curve.
+    average_precision, interpolated_precision : ndarray
+        Mean precision at the relevant instances, and at ten levels of recall.
+    auc_pr : ndarray
+        Area under the precision-recall curve.
+    """
+
+    auc: Array
+    average_precision: Array
+    interpolated_precision: Array
+    auc_pr: Array
+
+
+class Rankings:
+    """Labels and scores, each kind of ranking computed when it is first asked for.
+
+    Parameters
+    ----------
+    Y : csr_array of bool
+        The truth, in canonical form.
+    scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        How sure the classifier is of each label.
+    ties : {"mulan", "average", "worst"}
+        How equal scores are ranked.
+    caller : str
+        Who asks, for messages.
+    """
+
+    def __init__(
+        self, Y: sparse.csr_array, scores: Any, *, ties: str = "mulan", caller: str = "evaluate"
+    ) -> None:
+        self.Y = Y
+        self.scores = check_scores(scores, Y.shape, caller=caller)
+        self.ties = check_choice(ties, tuple(TIES), name="ties", caller=caller)
+
+    @cached_property
+    def by_instance(self) -> InstanceRankings:
+        """Judge every instance."""
+        n_rows, n_labels = self.Y.shape
+        wrong, twice, worst, precision, top = np.zeros((5, n_rows))
+
+        def work(block: tuple[int, int]) -> None:
+            kernels.rank_rows(
+                *arrays_of(self.Y), self.scores, *block, TIES[self.ties], wrong, twice, worst,
+                precision, top,
+            )  # fmt: skip
+
+        run(work, self._row_blocks())
+        n_relevant = np.diff(self.Y.indptr).astype(np.int64)
+        n_pairs = n_relevant * (n_labels - n_relevant)
+        return InstanceRankings(n_relevant, n_pairs, wrong, twice / 2, worst, precision, top)
+
+    @cached_property
+    def by_label(self) -> LabelRankings:
+        """Judge every label."""
+        n_labels = self.Y.shape[1]
+        columns = self.Y.tocsc()
+        columns.sort_indices()
+        indptr, rows = columns.indptr.astype(np.int64), columns.indices.astype(np.int64)
+        distinct = np.empty(len(rows))
+        times, tied = np.zeros((2, len(rows)), np.int64)
+        between = np.zeros(len(rows) + n_labels, np.int64)
+        n_distinct = np.zeros(n_labels, np.int64)
+        curves = np.empty((n_labels, 4))
+
+        def work(start: int) -> None:
+            stop = min(start + LABELS_AT_ONCE, n_labels)
+            kernels.gather_positives(
+                indptr, rows, self.scores, start, stop, distinct, times, n_distinct
+            )
+            kernels.rank_labels(
+                indptr, rows, self.scores, start, stop, self.ties != "mulan", distinct, times,
+                n_distinct, tied, between, curves,
+            )  # fmt: skip
+
+        run(work, range(0, n_labels, LABELS_AT_ONCE), n_jobs=self._threads())
+        return LabelRankings(*curves.T)
+
+    @cached_property
+    def micro_auc(self) -> float:
+        """Area under the ROC curve of all cells together; NaN where one kind is missing."""
+        n_positive = self.Y.nnz
+        n_negative = self.scores.size - n_positive
+        if n_positive == 0 or n_negative == 0:
+            return math.nan
+        rows = np.repeat(np.arange(self.Y.shape[0]), np.diff(self.Y.indptr))
+        distinct, times = np.unique(self.scores[rows, self.Y.indices], return_counts=True)
+        below = np.concatenate([[0], np.cumsum(times)])
+        twice = sum(
+            run(
+                lambda block: int(
+                    kernels.count_positives_above(self.scores, *block, distinct, below)
+                ),
+                self._row_blocks(),
+            )
+        )
+        # Positives met positives too: of each two, one is better or they are tied.
+        return (twice - n_positive**2) / (2 * n_positive * n_negative)
+
+    @cached_property
+    def are_probabilities(self) -> bool:
+        """Whether all scores lie in [0, 1]."""
+        return bool(self.scores.min() >= 0 and self.scores.max() <= 1)
+
+    @cached_property
+    def log_and_square(self) -> tuple[float, float]:
+        """Sums of log loss and squared error over all cells."""
+        parts = run(
+            lambda block: kernels.judge_probabilities(*arrays_of(self.Y), self.scores, *block),
+            self._row_blocks(),
+        )
+        log_total, square_total = np.sum(parts, axis=0)
+        return float(log_total), float(square_total)
+
+    def _threads(self) -> int | None:
+        return 1 if self.scores.size < SERIAL_BELOW else None
+
+    def _row_blocks(self) -> list[tuple[int, int]]:
+        """Cut the rows by their number alone, so that threads change no bit."""
+        n_rows = self.Y.shape[0]
+        n_blocks = 1 if self.scores.size < SERIAL_BELOW else min(MAX_BLOCKS, n_rows)
+        cuts = [n_rows * at // n_blocks for at in range(n_blocks + 1)]
+        return list(itertools.pairwise(cuts))
+
+
+def check_scores(scores: Any, shape: tuple[int, int], *, caller: str) -> Array:
+    """Bring scores into a plain table, or say what is wrong with them.
+
+    Parameters
+    ----------
+    scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        How sure the classifier is of each label; larger is surer.
+    shape : tuple of int
+        Shape of the labels.
+    caller : str
+        Who asks, for messages.
+
+    Returns
+    -------
+    ndarray of float64
+        C-contiguous.
+    """
+    if sparse.issparse(scores):
+        scores = scores.toarray()
+    try:
+        table = np.ascontiguousarray(scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ParameterTypeError(
+            f"{caller}: scores must be a table of numbers ({error}). A list of arrays, as some "
+            "scikit-learn classifiers give, holds one per label: take the column of class 1 of "
+            "each."
+        ) from None
+    if table.shape != tuple(shape):
+        raise DataError(
+            f"{caller}: scores must have the shape of Y, {tuple(shape)}. Got {table.shape} "
+            "instead: one row per instance and one column per label, in the same order."
+        )
+    missing = np.isnan(table)
+    if missing.any():
+        row, column = np.argwhere(missing)[0]
+        raise DataError(
+            f"{caller}: the score in row {row}, column {column} is NaN, which has no rank. "
+            f"{int(missing.sum()):,} scores are; give each label a number."
+        )
+    return read_only(table)
