@@ -13,6 +13,7 @@ ZERO, ONE = np.uint64(0), np.uint64(1)
 CHUNK = 2048  # rows sorted by size at a time
 LONG = 5  # rows with this many labels or more share one loop
 INVERSE_CUBE_ROOT, THIRD = np.int32(0x54A21D2A), np.int32(3)
+CACHED_LABELS = 32_768  # whose table of ratios and sums fits the cache of a core
 UNROLLED = np.uint64(4)  # labels of a row looked at without a branch
 EQUAL = math.nan  # a mark that survives roots and is above nothing: such rows score exactly 0
 SAFE_FACTORS = 16  # ratios are below 2**63, so 16 of them multiply without overflow
@@ -44,6 +45,8 @@ def score_rows(indptr, indices, table, start, stop, scores):
     for low in range(start, stop, CHUNK):
         chunk = indptr[low : min(low + CHUNK, stop) + 1]
         chunk_scores = scores[low : low + CHUNK]
+        if len(table) > CACHED_LABELS:
+            total += _touch(table, indices, chunk[0], chunk[-1])
         _sort_by_size(chunk, rows, sizes)
         for size in range(2):
             for place in range(sizes[size]):
@@ -53,6 +56,19 @@ def score_rows(indptr, indices, table, start, stop, scores):
         total += _score_fours(chunk, indices, table, rows[4], sizes[4], *work, chunk_scores)
         total += _score_long(chunk, indices, table, rows[LONG], sizes[LONG], *work, chunk_scores)
     return total
+
+
+@kernel
+def _touch(table, indices, first, last):
+    """Bring the ratios of the assignments first..last into the cache; return 0.
+
+    A loop that does nothing else has many more of its misses under way at a time than one that
+    also computes.
+    """
+    below_zero = False
+    for at in range(np.uint64(first), np.uint64(last)):
+        below_zero |= table[np.uint64(indices[at]), ZERO] < 0.0
+    return math.nan if below_zero else 0.0  # used, or the compiler would drop the loop
 
 
 @kernel

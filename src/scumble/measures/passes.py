@@ -41,8 +41,9 @@ def blocks_of(Y: sparse.csr_array) -> list[tuple[int, int]]:
     """
     if Y.nnz < SERIAL_BELOW:
         return row_blocks(Y.indptr, 1)
-    affordable = Y.nnz // (8 * max(Y.shape[1], 1))
-    return row_blocks(Y.indptr, min(MAX_BLOCKS, max(1, affordable)))
+    affordable = max(Y.nnz // (8 * max(Y.shape[1], 1)), 1)
+    # A power of two, which two or four threads share without a rest.
+    return row_blocks(Y.indptr, min(MAX_BLOCKS, 1 << (affordable.bit_length() - 1)))
 
 
 def count(Y: sparse.csr_array) -> Array:
@@ -87,13 +88,15 @@ def score(Y: sparse.csr_array, ratios: Array) -> Scores:
     """
     blocks = blocks_of(Y)
     scores = np.empty(Y.shape[0])
+    spare: list[Array] = []  # a table is large where labels are many: the next block takes it over
 
     def work(block: tuple[int, int]) -> tuple[float, Array]:
-        table = np.empty((len(ratios), 2))
-        table[:, 0] = ratios
+        table = spare.pop() if spare else np.column_stack((ratios, np.empty(len(ratios))))
         table[:, 1] = 0.0
         total = kernels.score_rows(Y.indptr, Y.indices, table, *block, scores)
-        return float(total), table[:, 1].copy()
+        sums = table[:, 1].copy()
+        spare.append(table)
+        return float(total), sums
 
     parts = run(work, blocks)
     by_label = np.zeros(len(ratios))
