@@ -1,1 +1,1 @@
-"""The page in the browser. Nothing is here yet."""
+"""The page in the browser: a server on this machine, an HTTP API, and files without a build."""

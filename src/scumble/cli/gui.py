@@ -1,0 +1,60 @@
+"""``gui``: the page in the browser."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from scumble.cli.inputs import FormatOption, LabelsOption, ReadOption
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command.
+
+    Parameters
+    ----------
+    app : Typer
+        Where to.
+    """
+    app.command()(gui)
+
+
+def gui(
+    data: Annotated[
+        str | None,
+        typer.Argument(metavar="[DATA]", help="A file or public data set to open at once."),
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="By default 8707, or a free one.")
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; others than this machine's are let in.")
+    ] = "127.0.0.1",
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="A further name browsers may use; repeatable.")
+    ] = None,
+    browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
+    max_upload: Annotated[int, typer.Option(min=1, help="Megabytes of an uploaded file.")] = 512,
+    max_unpacked: Annotated[int, typer.Option(min=1, help="The same, decompressed.")] = 4096,
+    format: FormatOption = None,
+    labels: LabelsOption = None,
+    option: ReadOption = None,
+) -> None:
+    """Look at data sets and treat them in the browser; nothing leaves this machine."""
+    from scumble.cli.inputs import parse_labels, parse_parameters
+    from scumble.gui.server import serve
+
+    serve(
+        data,
+        host=host,
+        port=port,
+        allow_hosts=tuple(allow_host or ()),
+        open_browser=browser,
+        max_upload_mb=max_upload,
+        max_unpacked_mb=max_unpacked,
+        announce=lambda address: typer.echo(f"scumble is at {address}\nCtrl-C ends it."),
+        format=format,
+        labels=parse_labels(labels),
+        **parse_parameters(option or []),
+    )

@@ -1,0 +1,143 @@
+"""Calls and answers of the API, free of any web library."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+class RefusedError(Exception):
+    """The call cannot be answered; the client may read why.
+
+    Parameters
+    ----------
+    status : int
+        The HTTP status.
+    message : str
+        What is wrong and what to do.
+    """
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status, self.message = status, message
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a client asked.
+
+    Attributes
+    ----------
+    path : mapping of str to str
+        Parts of the address.
+    query : mapping of str to str
+        What follows the question mark.
+    body : bytes
+        Of a POST request, bounded.
+    """
+
+    path: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+
+    def json(self) -> dict[str, Any]:
+        """Read the body as a JSON object.
+
+        Returns
+        -------
+        dict
+            Empty where there is no body.
+
+        Raises
+        ------
+        RefusedError
+            If it is something else.
+        """
+        if not self.body:
+            return {}
+        try:
+            value = json.loads(self.body)
+        except (ValueError, RecursionError):
+            raise RefusedError(400, "The body is not JSON.") from None
+        if not isinstance(value, dict):
+            raise RefusedError(400, "The body must be a JSON object.")
+        return value
+
+    def integer(self, name: str, default: int, *, least: int = 0, most: int = 10**9) -> int:
+        """Read a whole number of the query.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        default : int
+            Taken where it is absent.
+        least, most : int
+            Its bounds.
+
+        Returns
+        -------
+        int
+            The number.
+        """
+        text = self.query.get(name)
+        if text is None:
+            return default
+        if not text.isascii() or not text.isdecimal() or not least <= int(text[:12]) <= most:
+            raise RefusedError(422, f"{name!r} must be a whole number from {least} to {most}.")
+        return int(text)
+
+    def choice(self, name: str, choices: tuple[str, ...], default: str) -> str:
+        """Read a word of the query.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        choices : tuple of str
+            What it may be.
+        default : str
+            Taken where it is absent.
+
+        Returns
+        -------
+        str
+            One of the choices.
+        """
+        text = self.query.get(name, default)
+        if text not in choices:
+            raise RefusedError(422, f"{name!r} must be one of {', '.join(choices)}.")
+        return text
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the API answers, other than a plain 200 with JSON.
+
+    Attributes
+    ----------
+    content : object
+        Values for JSON, or text.
+    status : int
+        The HTTP status.
+    media_type : str
+        Of a text.
+    filename : str or None
+        Name under which a browser saves it.
+    """
+
+    content: Any
+    status: int = 200
+    media_type: str = "application/json"
+    filename: str | None = None
+
+
+@dataclass(frozen=True)
+class FileAnswer:
+    """A file to download."""
+
+    path: Path
+    filename: str

@@ -1,0 +1,1 @@
+"""The HTTP API: one function per address, listed in `scumble.gui.api.routes`."""

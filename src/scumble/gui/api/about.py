@@ -1,0 +1,50 @@
+"""What the server is and knows."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Any
+
+from scumble._core.version import __version__
+from scumble.gui.answers import Call
+from scumble.gui.desk import Desk
+
+EXAMPLES = (
+    {
+        "name": "debtags",
+        "title": "Debian's package tags",
+        "summary": "5,000 packages, 431 tags, words of their descriptions. Highly imbalanced, and "
+        "rare tags mostly travel with frequent ones.",
+    },
+    {
+        "name": "synthetic",
+        "title": "Synthetic data",
+        "summary": "As imbalanced and as entangled as you ask for.",
+    },
+)
+
+
+async def show_about(desk: Desk, call: Call) -> dict[str, Any]:
+    """Tell the version, the limits and the examples."""
+    settings = desk.settings
+    return {
+        "version": __version__,
+        "max_upload": settings.max_upload,
+        "max_unpacked": settings.max_unpacked,
+        "max_open": settings.max_open,
+        "examples": list(EXAMPLES),
+        "jobs": [job.to_dict() for job in desk.jobs.running],
+    }
+
+
+async def show_catalogue(desk: Desk, call: Call) -> dict[str, Any]:
+    """List formats, methods with their parameters, and forms of the report."""
+    return await desk.catalogue()
+
+
+def show_openapi(desk: Desk, call: Call) -> dict[str, Any]:
+    """Describe this API."""
+    text = (files("scumble.gui") / "openapi.json").read_text(encoding="utf-8")
+    described: dict[str, Any] = json.loads(text)
+    return described

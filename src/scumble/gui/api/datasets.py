@@ -1,0 +1,171 @@
+"""Open, list, look at and close data sets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scumble.gui.answers import Answer, Call, RefusedError
+from scumble.gui.desk import Desk
+from scumble.gui.overview import comparison, overview
+
+#: What a client may say about a file, and of which type it must be.
+READ_OPTIONS: dict[str, tuple[type, ...]] = {
+    "format": (str,),
+    "labels": (int, list),
+    "label_column": (str, int),
+    "label_separator": (str,),
+}
+#: What a client may wish of synthetic data, with the most a server makes.
+SYNTHETIC = {
+    "n_instances": 1_000_000,
+    "n_labels": 10_000,
+    "n_features": 2_000,
+    "cardinality": 1_000.0,
+    "mean_ir": 100_000.0,
+    "scumble": 1.0,
+    "random_state": 2**31,
+}
+MAX_LABELS = 2_000
+
+
+async def list_datasets(desk: Desk, call: Call) -> dict[str, Any]:
+    """List what is open."""
+    return {"datasets": [entry.to_dict() for entry in desk.store]}
+
+
+async def open_dataset(desk: Desk, call: Call) -> Answer:
+    """Open uploaded files."""
+    wish = call.json()
+    numbers = wish.pop("uploads", None)
+    if not isinstance(numbers, list) or not 1 <= len(numbers) <= 2:
+        raise RefusedError(422, "'uploads' must list one file, or a MULAN file and its XML.")
+    options = _read_options(wish)
+    stored = [desk.uploads.get(str(number)) for number in numbers]
+    xml = [each for each in stored if each.upload.path.suffix == ".xml"]
+    files = [each for each in stored if each not in xml]
+    if len(files) != 1:
+        raise RefusedError(
+            422,
+            "An XML file names the labels of an ARFF file: send both together."
+            if not files
+            else "Only a MULAN file and its XML belong together: open other files one by one.",
+        )
+    desk.store.check_room()
+    [file] = files
+    arguments = {
+        "file": file.upload,
+        "xml": xml[0].upload if xml else None,
+        "options": options,
+        "max_unpacked": desk.settings.max_unpacked,
+    }
+    open_result = desk.open_result(file.upload.shown)
+
+    def finish(found: Any) -> dict[str, Any]:
+        for each in stored:  # a file that failed stays, for another try with other options
+            desk.uploads.discard(each.id)
+        result: dict[str, Any] = open_result(found)
+        return result
+
+    job = desk.jobs.submit(f"Opening {file.upload.shown}", "open_upload", arguments, finish)
+    return Answer(job.to_dict(), 202)
+
+
+async def open_example(desk: Desk, call: Call) -> Answer:
+    """Open one of the built-in examples."""
+    name = call.path["example"]
+    if name not in ("debtags", "synthetic"):
+        raise RefusedError(404, "There is no such example. Known are: debtags, synthetic.")
+    wish = call.json()
+    if name == "debtags" and wish:
+        raise RefusedError(422, "The example debtags has no options.")
+    options = _synthetic_options(wish)
+    desk.store.check_room()
+    arguments = {"name": name, "options": options}
+    job = desk.jobs.submit(
+        f"Opening {name}", "open_example", arguments, desk.open_result("built-in example")
+    )
+    return Answer(job.to_dict(), 202)
+
+
+def show_dataset(desk: Desk, call: Call) -> dict[str, Any]:
+    """Tell all measures of a data set, and what its overview shows."""
+    return overview(desk.store.get(call.path["dataset"]))
+
+
+async def close_dataset(desk: Desk, call: Call) -> Answer:
+    """Close a data set."""
+    desk.store.close(call.path["dataset"])
+    return Answer(None, 204)
+
+
+def show_comparison(desk: Desk, call: Call) -> dict[str, Any]:
+    """Put a treated data set beside the one it was made of."""
+    after = desk.store.get(call.path["dataset"])
+    if after.treatment is None:
+        raise RefusedError(
+            409, "This data set was not treated here, so there is nothing to compare."
+        )
+    before = next((entry for entry in desk.store if entry.id == after.parent), None)
+    return comparison(before, after)
+
+
+def show_chord(desk: Desk, call: Call) -> dict[str, Any]:
+    """Compute where the arcs and ribbons of a chord diagram lie."""
+    from scumble.plots.chord_layout import chord_layout
+
+    entry = desk.store.get(call.path["dataset"])
+    labels = _label_numbers(call.query.get("labels"), entry.data.n_labels)
+    n_labels = call.integer("n_labels", 12, most=MAX_LABELS) if "n_labels" in call.query else None
+    layout = chord_layout(entry.data, labels, n_labels=n_labels, summary=entry.summary)
+    return layout.to_json()
+
+
+def _label_numbers(text: str | None, n_labels: int) -> list[int] | None:
+    """Read numbers of labels with commas between them."""
+    if text is None:
+        return None
+    parts = [part for part in text[:20_000].split(",") if part]
+    if len(parts) > MAX_LABELS or not all(
+        part.isascii() and part.isdecimal() and len(part) < 10 and int(part) < n_labels
+        for part in parts
+    ):
+        raise RefusedError(
+            422,
+            f"'labels' must be numbers from 0 to {n_labels - 1} with commas between them, at most "
+            f"{MAX_LABELS:,}.",
+        )
+    return [int(part) for part in parts]
+
+
+def _read_options(wish: dict[str, Any]) -> dict[str, Any]:
+    """Take what may be said about a file; nothing of it can be a path."""
+    given = {key: value for key, value in wish.items() if value is not None}
+    for key, value in given.items():
+        if key not in READ_OPTIONS:
+            raise RefusedError(
+                422, f"There is no option {key!r}. Known are: {', '.join(READ_OPTIONS)}."
+            )
+        if not isinstance(value, READ_OPTIONS[key]) or isinstance(value, bool):
+            raise RefusedError(422, f"The option {key!r} has a wrong type.")
+    labels = given.get("labels")
+    if isinstance(labels, list) and not _is_uniform(labels):
+        raise RefusedError(422, "'labels' must be names, or column numbers, or a count.")
+    return given
+
+
+def _is_uniform(items: list[Any]) -> bool:
+    kinds = {type(item) for item in items}
+    return kinds in ({str}, {int})
+
+
+def _synthetic_options(wish: dict[str, Any]) -> dict[str, Any]:
+    for key, value in wish.items():
+        if key not in SYNTHETIC:
+            raise RefusedError(
+                422, f"There is no option {key!r}. Known are: {', '.join(SYNTHETIC)}."
+            )
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise RefusedError(422, f"{key!r} must be a number.")
+        if not 0 <= value <= SYNTHETIC[key]:
+            raise RefusedError(422, f"{key!r} must lie between 0 and {SYNTHETIC[key]:,}.")
+    return {"random_state": 0, **wish}

@@ -1,0 +1,43 @@
+"""Which function answers which address. ``openapi.json`` describes the same list."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from scumble.gui.answers import Call
+from scumble.gui.api import about, datasets, tables, work
+from scumble.gui.desk import Desk
+
+Handler = Callable[[Desk, Call], Any] | Callable[[Desk, Call], Awaitable[Any]]
+
+PREFIX = "/api/v1"
+ONE = "/datasets/{dataset}"
+
+#: Coroutines run in the event loop and are quick; plain functions compute, and get a thread.
+ROUTES: tuple[tuple[str, str, Handler], ...] = (
+    ("GET", "/about", about.show_about),
+    ("GET", "/openapi.json", about.show_openapi),
+    ("GET", "/catalogue", about.show_catalogue),
+    ("GET", "/datasets", datasets.list_datasets),
+    ("POST", "/datasets", datasets.open_dataset),
+    ("POST", "/examples/{example}", datasets.open_example),
+    ("GET", ONE, datasets.show_dataset),
+    ("DELETE", ONE, datasets.close_dataset),
+    ("GET", f"{ONE}/labels", tables.labels),
+    ("GET", f"{ONE}/labels.csv", tables.labels_csv),
+    ("GET", f"{ONE}/labelsets", tables.labelsets),
+    ("GET", f"{ONE}/labelsets.csv", tables.labelsets_csv),
+    ("GET", f"{ONE}/features", tables.features),
+    ("GET", f"{ONE}/features.csv", tables.features_csv),
+    ("GET", f"{ONE}/chord", datasets.show_chord),
+    ("GET", f"{ONE}/comparison", datasets.show_comparison),
+    ("POST", f"{ONE}/treatments", work.treat),
+    ("POST", f"{ONE}/exports", work.export),
+    ("GET", "/jobs", work.list_jobs),
+    ("GET", "/jobs/{job}", work.show_job),
+    ("DELETE", "/jobs/{job}", work.cancel_job),
+    ("GET", "/files/{file}", work.download),
+)
+#: Answered by `scumble.gui.web`, which alone sees the stream of a request.
+UPLOAD = ("POST", "/uploads")

@@ -1,0 +1,41 @@
+"""The tables of a data set, a page at a time or whole as CSV."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scumble.gui.answers import Answer, Call
+from scumble.gui.desk import Desk
+
+
+def labels(desk: Desk, call: Call) -> dict[str, Any]:
+    """Give a page of the labels."""
+    return desk.store.get(call.path["dataset"]).labels.page(call)
+
+
+def labels_csv(desk: Desk, call: Call) -> Answer:
+    """Give all labels as CSV."""
+    entry = desk.store.get(call.path["dataset"])
+    return entry.labels.csv(call, f"{entry.id}-labels.csv")
+
+
+def labelsets(desk: Desk, call: Call) -> dict[str, Any]:
+    """Give a page of the labelsets."""
+    return desk.store.get(call.path["dataset"]).labelsets.page(call)
+
+
+def labelsets_csv(desk: Desk, call: Call) -> Answer:
+    """Give all labelsets as CSV."""
+    entry = desk.store.get(call.path["dataset"])
+    return entry.labelsets_for_export.csv(call, f"{entry.id}-labelsets.csv")
+
+
+def features(desk: Desk, call: Call) -> dict[str, Any]:
+    """Give a page of the features."""
+    return desk.store.get(call.path["dataset"]).features.page(call)
+
+
+def features_csv(desk: Desk, call: Call) -> Answer:
+    """Give all features as CSV."""
+    entry = desk.store.get(call.path["dataset"])
+    return entry.features.csv(call, f"{entry.id}-features.csv")

@@ -1,0 +1,227 @@
+"""Heavy work beside the event loop: queued, watched, cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from scumble.gui.worker import TaskError, Worker, WorkerGoneError
+
+State = Literal["queued", "running", "done", "failed", "cancelled"]
+#: Finished jobs that can still be asked about.
+KEPT = 200
+
+
+@dataclass(eq=False)
+class Job:
+    """A piece of heavy work.
+
+    Attributes
+    ----------
+    id : str
+        Its number.
+    title : str
+        What it does, for a person.
+    state : {"queued", "running", "done", "failed", "cancelled"}
+        How it stands.
+    progress : dict
+        ``title``, ``done`` and ``total`` of the step at hand; ``total`` may be None.
+    result : dict or None
+        What came out.
+    error : str or None
+        Why it failed.
+    """
+
+    id: str
+    title: str
+    state: State = "queued"
+    progress: dict[str, Any] = field(default_factory=dict)
+    result: dict[str, Any] | None = None
+    error: str | None = None
+    notes: list[str] = field(default_factory=list)
+    _began: float = field(default_factory=time.monotonic)
+    _ended: float | None = None
+    _task: asyncio.Task[None] | None = None
+    _worker: Worker | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the API tells about it.
+
+        Returns
+        -------
+        dict
+            Ready for JSON.
+        """
+        seconds = (self._ended or time.monotonic()) - self._began
+        shown = ("id", "title", "state", "progress", "result", "error", "notes")
+        return {**{key: getattr(self, key) for key in shown}, "seconds": round(seconds, 3)}
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing will change any more."""
+        return self.state in ("done", "failed", "cancelled")
+
+
+class Jobs:
+    """The jobs of a server. All methods belong to the event loop.
+
+    Parameters
+    ----------
+    n_workers : int
+        Processes that may run at a time.
+    """
+
+    def __init__(self, n_workers: int) -> None:
+        self._jobs: dict[str, Job] = {}
+        self._numbers = itertools.count(1)
+        self._idle: list[Worker] = []
+        self._slots = asyncio.Semaphore(n_workers)
+        self._threads = ThreadPoolExecutor(n_workers, thread_name_prefix="scumble-job")
+
+    def get(self, job_id: str) -> Job | None:
+        """Find a job by its number.
+
+        Parameters
+        ----------
+        job_id : str
+            Its number.
+
+        Returns
+        -------
+        Job or None
+            None if there is no such job.
+        """
+        return self._jobs.get(job_id)
+
+    @property
+    def running(self) -> list[Job]:
+        """Jobs that are not over."""
+        return [job for job in self._jobs.values() if not job.is_over]
+
+    def warm_up(self) -> None:
+        """Start a process now, so that the first job need not wait for it."""
+        self._idle.append(Worker())
+
+    def submit(
+        self,
+        title: str,
+        task: str,
+        arguments: dict[str, Any],
+        finish: Callable[[Any], dict[str, Any]],
+    ) -> Job:
+        """Queue a task.
+
+        Parameters
+        ----------
+        title : str
+            For a person.
+        task : str
+            Name of a function of `scumble.gui.tasks`.
+        arguments : dict
+            Its arguments.
+        finish : callable
+            Turns what the task returns into the job's result, in the event loop.
+
+        Returns
+        -------
+        Job
+            The job, queued.
+        """
+        job = Job(str(next(self._numbers)), title)
+        self._jobs[job.id] = job
+        self._forget_old()
+        job._task = asyncio.get_running_loop().create_task(
+            self._run(job, task, arguments, finish), name=f"job {job.id}"
+        )
+        return job
+
+    def cancel(self, job: Job) -> None:
+        """Stop a job, whatever it is doing; one that is over stays as it is.
+
+        Parameters
+        ----------
+        job : Job
+            The job.
+        """
+        if job.is_over:
+            return
+        job.state, job._ended = "cancelled", time.monotonic()
+        if job._worker is not None:
+            job._worker.kill()
+        elif job._task is not None:
+            job._task.cancel()
+
+    async def close(self) -> None:
+        """Cancel everything and end all processes."""
+        for job in self.running:
+            self.cancel(job)
+        tasks = [job._task for job in self._jobs.values() if job._task is not None]
+        await asyncio.gather(*tasks, return_exceptions=True)
+        while self._idle:
+            self._idle.pop().kill()
+        self._threads.shutdown(wait=False)
+
+    async def _run(
+        self,
+        job: Job,
+        task: str,
+        arguments: dict[str, Any],
+        finish: Callable[[Any], dict[str, Any]],
+    ) -> None:
+        loop = asyncio.get_running_loop()
+
+        def tell(title: str, done: int, total: int | None) -> None:
+            job.progress = {"title": title, "done": done, "total": total}
+
+        async with self._slots:
+            worker = job._worker = self._take_worker()
+            job.state = "running"
+            try:
+                result, notes = await loop.run_in_executor(
+                    self._threads, worker.run, task, arguments, tell
+                )
+            except TaskError as error:
+                self._settle(job, "failed", error=str(error))
+            except WorkerGoneError:
+                self._settle(
+                    job,
+                    "failed",
+                    error="The work was ended from outside, most likely for want of memory.",
+                )
+            else:
+                if not job.is_over:
+                    job.notes = notes
+                    self._finish(job, result, finish)
+            finally:
+                job._worker = None
+                if worker.is_alive:
+                    self._idle.append(worker)
+
+    def _finish(self, job: Job, result: Any, finish: Callable[[Any], dict[str, Any]]) -> None:
+        try:
+            job.result = finish(result)
+        except Exception as error:
+            self._settle(job, "failed", error=str(error))
+        else:
+            self._settle(job, "done")
+
+    def _settle(self, job: Job, state: State, error: str | None = None) -> None:
+        if not job.is_over:  # it may have been cancelled meanwhile
+            job.state, job.error, job._ended = state, error, time.monotonic()
+
+    def _take_worker(self) -> Worker:
+        while self._idle:
+            worker = self._idle.pop()
+            if worker.is_alive:
+                return worker
+        return Worker()
+
+    def _forget_old(self) -> None:
+        over = [job.id for job in self._jobs.values() if job.is_over]
+        for job_id in over[: max(0, len(self._jobs) - KEPT)]:
+            del self._jobs[job_id]

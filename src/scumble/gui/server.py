@@ -1,0 +1,127 @@
+"""Start the server, open the browser, clean up."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable
+from typing import Any
+
+from scumble._core.errors import ParameterError, ScumbleError
+from scumble._core.optional import require
+from scumble.gui.desk import Desk
+from scumble.gui.settings import LOOPBACK, MEGABYTE, Settings
+from scumble.gui.web import create_app
+
+#: Tried first, so that the address stays the same from day to day.
+PORT = 8707
+WILDCARDS = ("0.0.0.0", "::", "")
+
+
+def serve(
+    file: str | None = None,
+    *,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    allow_hosts: tuple[str, ...] = (),
+    open_browser: bool = True,
+    max_upload_mb: int = 512,
+    max_unpacked_mb: int = 4096,
+    announce: Callable[[str], None] = print,
+    **options: Any,
+) -> None:
+    """Serve the page until Ctrl-C.
+
+    Parameters
+    ----------
+    file : str, optional
+        A file, or the name of a public data set, to open at once.
+    host : str
+        Address to listen on. Anything but the default lets other machines in, if they know the
+        token.
+    port : int, optional
+        By default 8707, or any free one if that is taken.
+    allow_hosts : tuple of str
+        Further names under which browsers may address the server.
+    open_browser : bool
+        Whether to open the page.
+    max_upload_mb, max_unpacked_mb : int
+        Most megabytes of an uploaded file, as sent and decompressed.
+    announce : callable
+        Called with the address.
+    **options : object
+        For `scumble.read` of ``file``.
+    """
+    uvicorn = require("uvicorn", purpose="scumble gui", extra="gui")
+    if host in WILDCARDS and not allow_hosts:
+        raise ParameterError(
+            f"The address {host!r} means every network this machine is in. Say by which name "
+            "browsers will address it, with --allow-host NAME."
+        )
+    listener = _listen(host, port)
+    settings = Settings(
+        port=listener.getsockname()[1],
+        hosts=tuple(dict.fromkeys((*LOOPBACK, *_own_name(host), *allow_hosts))),
+        max_upload=max_upload_mb * MEGABYTE,
+        max_unpacked=max_unpacked_mb * MEGABYTE,
+    )
+    address = f"http://{_authority(host, allow_hosts)}:{settings.port}/?token={settings.token}"
+
+    def on_start(desk: Desk) -> None:
+        if file is None:
+            desk.jobs.warm_up()
+        else:
+            desk.jobs.submit(
+                f"Opening {file}",
+                "open_path",
+                {"name": file, "options": options},
+                desk.open_result(file),
+            )
+        announce(address)
+        if open_browser:
+            # Some browsers keep the caller waiting; the server must not.
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+    config = uvicorn.Config(
+        create_app(settings, on_start),
+        log_level="warning",
+        access_log=False,  # addresses may hold the token
+        server_header=False,
+        ws="none",
+        lifespan="on",
+        timeout_graceful_shutdown=2,
+    )
+    with listener:
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listen(host: str, port: int | None) -> socket.socket:
+    """Bind now, so that the port is ours before anyone is told of it."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    last: OSError | None = None
+    for candidate in (port,) if port is not None else (PORT, 0):
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, candidate))
+            listener.listen(128)
+        except (OSError, OverflowError) as error:
+            listener.close()
+            last = error if isinstance(error, OSError) else OSError(str(error))
+        else:
+            return listener
+    reason = (last.strerror or str(last)) if last is not None else ""
+    raise ScumbleError(
+        f"Cannot listen on {host}, port {port}: {reason}. Choose another with --port."
+    )
+
+
+def _own_name(host: str) -> tuple[str, ...]:
+    if host in WILDCARDS:
+        return ()
+    return (f"[{host}]" if ":" in host else host.lower(),)
+
+
+def _authority(host: str, allow_hosts: tuple[str, ...]) -> str:
+    return allow_hosts[0] if host in WILDCARDS else _own_name(host)[0]

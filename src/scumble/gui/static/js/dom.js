@@ -1,0 +1,61 @@
+// Elements from values. Text is always a text node: no markup is ever made from a string.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === "function") element.addEventListener(name.slice(2), value);
+    else if (name in element && ["value", "checked", "disabled", "selected", "hidden"].includes(name)) element[name] = value;
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+export function h(tag, attributes, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+export function s(tag, attributes, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+/** A name from a file: text, kept apart from its surroundings whatever its direction. */
+export function name(text, more) {
+  return h("bdi", { class: "name", ...more }, text === "" ? "(no name)" : text);
+}
+
+export function say(text) {
+  document.getElementById("live").textContent = text;
+}
+
+/** Show a text beside the pointer while it is over an element. */
+export function hint(element, text) {
+  const tip = document.getElementById("tip");
+  const place = (event) => {
+    const shown = typeof text === "function" ? text(event) : text;
+    if (!shown) { tip.hidden = true; return; }
+    tip.textContent = shown;
+    tip.hidden = false;
+    const box = tip.getBoundingClientRect();
+    const left = Math.min(event.clientX + 14, innerWidth - box.width - 8);
+    const below = event.clientY + 18 + box.height < innerHeight;
+    tip.style.left = `${Math.max(8, left)}px`;
+    tip.style.top = `${below ? event.clientY + 18 : event.clientY - box.height - 12}px`;
+  };
+  element.addEventListener("pointermove", place);
+  element.addEventListener("pointerleave", () => { tip.hidden = true; });
+  return element;
+}
+
+export function hideHint() {
+  document.getElementById("tip").hidden = true;
+}
+
+/** Give the browser a file to save. */
+export function save(blob, filename) {
+  const link = h("a", { href: URL.createObjectURL(blob), download: filename });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

@@ -1,0 +1,36 @@
+// Make a file on the server, then let the browser save it.
+
+import { address, catalogue, part, post } from "./api.js";
+import { h, name } from "./dom.js";
+import { bytes } from "./format.js";
+import { watch } from "./state.js";
+
+export async function makeAndSave(dataset, wish, told) {
+  told.replaceChildren(h("span", { class: "dim" }, "Writing …"));
+  try {
+    const job = await watch(await post(`/datasets/${part(dataset.id)}/exports`, wish));
+    const link = h("a", { href: address(`/files/${job.result.file}`), download: job.result.name }, name(job.result.name));
+    told.replaceChildren(h("span", {}, "Saved as ", link, h("span", { class: "dim" }, ` (${bytes(job.result.size)})`)), ...job.notes.map((note) => h("p", { class: "notice" }, note)));
+    link.click();
+  } catch (error) {
+    told.replaceChildren(error.name === "AbortError" ? "Cancelled." : h("p", { class: "notice bad", role: "alert" }, error.message));
+  }
+}
+
+/** A form that writes the data in any format. */
+export function dataDownload(dataset) {
+  const told = h("div", { role: "status" });
+  const format = h("select", { "aria-label": "Format" });
+  const compression = h("select", { "aria-label": "Compression" });
+  catalogue().then(({ formats, compressions }) => {
+    const first = ["mulan", "meka", "csv"];
+    const order = [...formats].sort((a, b) => (first.indexOf(a.name) + 9) % 9 - (first.indexOf(b.name) + 9) % 9);
+    format.append(...order.map((each) => h("option", { value: each.name }, each.title)));
+    compression.append(...compressions.map((each) => h("option", { value: each }, each || "not compressed")));
+  }).catch(() => {});
+  const submit = (event) => {
+    event.preventDefault();
+    makeAndSave(dataset, { kind: "data", format: format.value, compression: compression.value }, told);
+  };
+  return h("form", { class: "stack", onsubmit: submit }, h("div", { class: "row" }, format, compression, h("button", {}, "Download")), told);
+}

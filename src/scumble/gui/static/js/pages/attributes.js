@@ -1,0 +1,40 @@
+import { part } from "../api.js";
+import { h, name } from "../dom.js";
+import { int, percent, sig } from "../format.js";
+import { PagedTable } from "../table.js";
+
+export async function render(dataset) {
+  const table = new PagedTable({
+    path: `/datasets/${part(dataset.id)}/features`,
+    caption: "Attributes with the range of their values",
+    noun: "attributes",
+    searchTitle: "Search attributes",
+    columns: [
+      { key: "feature", title: "Position", hide: true, render: (row) => int(row.feature) },
+      { key: "name", title: "Attribute", text: true, head: true, render: (row) => name(row.name) },
+      { key: "kind", title: "Type", text: true, render: (row) => row.kind },
+      { key: "minimum", title: "Least", render: (row) => value(row, row.minimum) },
+      { key: "quartiles", title: "Quartiles", text: true, hide: true, sort: false, render: values },
+      { key: "mean", title: "Mean", hide: true, render: (row) => row.kind === "date" ? "" : value(row, row.mean) },
+      { key: "maximum", title: "Most", render: (row) => value(row, row.maximum) },
+      { key: "n_nonzero", title: "Not 0", hide: true, render: (row) => percent(dataset.n_instances ? row.n_nonzero / dataset.n_instances : null) },
+      { key: "n_missing", title: "Missing", hide: true, render: (row) => row.n_missing ? int(row.n_missing) : h("span", { class: "dim" }, "0") },
+    ],
+  });
+  await table.load();
+  return h("div", {}, h("div", { class: "head" }, h("h1", {}, "Attributes"), h("span", { class: "dim" }, "What the instances are described by.")), table.element);
+}
+
+const isCode = (row) => row.kind === "nominal" || row.kind === "string";
+
+function value(row, number) {
+  if (isCode(row)) return "";
+  return row.kind === "date" && number !== null ? new Date(number).toISOString().slice(0, 10) : sig(number);
+}
+
+/** Quartiles of numbers; of nominal attributes the most frequent values. */
+function values(row) {
+  if (!isCode(row)) return row.quartiles && row.kind !== "date" ? row.quartiles.map((each) => sig(each)).join(" · ") : "";
+  const rest = row.n_values - row.values.length;
+  return h("span", { class: "tags" }, row.values.map(([text, count]) => h("span", {}, name(text), h("span", { class: "dim" }, ` ${int(count)}`))), rest > 0 ? h("span", { class: "dim" }, `and ${int(rest)} more`) : null);
+}

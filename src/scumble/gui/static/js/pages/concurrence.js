@@ -1,0 +1,129 @@
+import { part } from "../api.js";
+import { chordElement, draw, layoutOf, savePng, saveSvg } from "../chords.js";
+import { h, name, say } from "../dom.js";
+import { counted, fixed, int, sig } from "../format.js";
+import { query, setQuery } from "../router.js";
+import { complain } from "../state.js";
+import { PagedTable } from "../table.js";
+
+const MANY = 80;
+
+export async function render(dataset) {
+  const page = new Concurrence(dataset);
+  await page.load();
+  return page.element;
+}
+
+class Concurrence {
+  constructor(dataset) {
+    this.dataset = dataset;
+    this.names = new Map();
+    const given = query().get("labels");
+    this.picked = given === null ? null : new Set(given.split(",").filter(Boolean).map(Number));
+    this.svg = chordElement();
+    this.note = h("p", { class: "dim" });
+    this.readout = h("p", { class: "readout", "aria-live": "polite" });
+    for (const kind of ["pointerover", "focusin"]) this.svg.addEventListener(kind, (event) => this.read(event.target));
+    this.chips = h("ul", { class: "chips picks", "aria-label": "Labels in the chord" });
+    this.table = new PagedTable({
+      path: `/datasets/${part(dataset.id)}/labels`,
+      caption: "Choose labels for the chord",
+      noun: "labels",
+      searchTitle: "Search labels",
+      pageSize: 25,
+      keepInAddress: false,
+      csv: false,
+      columns: [
+        { key: "pick", title: h("span", { class: "visually-hidden" }, "Drawn"), sort: false, class: "pick", render: (row) => this.box(row) },
+        { key: "name", title: "Label", text: true, head: true, render: (row) => h("label", { for: `pick-${row.label}` }, name(row.name)) },
+        { key: "count", title: "Count", render: (row) => int(row.count) },
+        { key: "irlbl", title: "IRLbl", hide: true, render: (row) => sig(row.irlbl, 4) },
+        { key: "scumble", title: "SCUMBLE", render: (row) => fixed(row.scumble, 3) },
+      ],
+      decorate: (element, row) => {
+        element.classList.toggle("is-rare", row.is_minority);
+        element.classList.toggle("picked", this.drawn.has(row.label));
+        this.names.set(row.label, row.name);
+      },
+    });
+    this.drawn = new Set();
+    const file = `${dataset.id}-chord`;
+    const button = (title, act) => h("button", { type: "button", class: "small", onclick: act }, title);
+    this.element = h("div", {},
+      h("div", { class: "head" }, h("h1", {}, "Concurrence"), h("span", { class: "dim" }, "Which labels share instances. An arc is as long as its label's count; ribbons join labels that meet.")),
+      h("div", { class: "concurrence" },
+        h("section", { class: "panel", "aria-label": "Choice of labels" },
+          h("div", { class: "row tools" }, button("Most difficult", () => this.choose(null)), button("None", () => this.choose(new Set()))),
+          this.chips, this.table.element),
+        h("section", { class: "panel chord-panel", "aria-label": "Chord diagram" },
+          this.svg, this.readout,
+          h("div", { class: "row" }, this.note, h("span", { class: "push row" }, button("Save SVG", () => saveSvg(this.svg, file)), button("Save PNG", () => savePng(this.svg, file).catch(complain)))))));
+  }
+
+  /** What is pointed at, in words below the chord. */
+  read(target) {
+    this.readout.textContent = target.closest(".chord-ribbon, .chord-arc")?.querySelector("title")?.textContent ?? "";
+  }
+
+  async load() {
+    await Promise.all([this.drawChord(), this.table.load()]);
+    this.table.draw();
+  }
+
+  box(row) {
+    return h("input", {
+      type: "checkbox", id: `pick-${row.label}`, checked: this.drawn.has(row.label), "aria-label": `Draw ${row.name}`,
+      onchange: (event) => this.toggle(row.label, event.target.checked),
+    });
+  }
+
+  toggle(label, wanted) {
+    const next = new Set(this.picked ?? this.drawn);
+    if (wanted) next.add(label); else next.delete(label);
+    this.choose(next);
+  }
+
+  async choose(labels) {
+    this.picked = labels;
+    setQuery({ labels: labels === null ? null : [...labels].join(",") || "," }, { replace: true });
+    try {
+      await this.drawChord();
+    } catch (error) {
+      complain(error);
+    }
+    for (const box of this.table.body.querySelectorAll("input[type=checkbox]")) {
+      const label = Number(box.id.slice(5));
+      box.checked = this.drawn.has(label);
+      box.closest("tr").classList.toggle("picked", box.checked);
+    }
+  }
+
+  async drawChord() {
+    this.abort?.abort();
+    this.abort = new AbortController();
+    let layout;
+    try {
+      layout = await layoutOf(this.dataset.id, this.picked === null ? null : [...this.picked], this.abort.signal);
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      throw error;
+    }
+    for (const arc of layout.arcs) this.names.set(arc.label, arc.name);
+    this.drawn = this.picked ?? new Set(layout.arcs.map((arc) => arc.label));
+    const began = performance.now();
+    draw(this.svg, layout, {});
+    performance.measure("chord", { start: began, end: performance.now(), detail: layout.ribbons.length });
+    const hidden = this.drawn.size - layout.arcs.length;
+    this.note.textContent = this.drawn.size ? `${layout.note}${hidden ? ` ${counted(hidden, "chosen label")} never occur${hidden === 1 ? "s" : ""}.` : ""}` : "Pick labels in the table.";
+    say(this.note.textContent);
+    this.drawChips();
+  }
+
+  drawChips() {
+    const labels = [...this.drawn];
+    this.chips.replaceChildren(...labels.slice(0, MANY).map((label) => {
+      const text = this.names.get(label) ?? `label ${label}`;
+      return h("li", { class: "chip" }, name(text), h("button", { type: "button", "aria-label": `Remove ${text}`, onclick: () => this.toggle(label, false) }, "×"));
+    }), labels.length > MANY ? h("li", { class: "dim" }, `and ${labels.length - MANY} more`) : "");
+  }
+}

@@ -1,0 +1,25 @@
+import { part } from "../api.js";
+import { h, name } from "../dom.js";
+import { fixed, int } from "../format.js";
+import { meter, PagedTable } from "../table.js";
+
+export async function render(dataset) {
+  const table = new PagedTable({
+    path: `/datasets/${part(dataset.id)}/labels`,
+    caption: "Labels with their measures",
+    noun: "labels",
+    searchTitle: "Search labels",
+    columns: [
+      { key: "name", title: "Label", text: true, head: true, render: (row) => h("a", { href: `/d/${dataset.id}/concurrence?labels=${row.label}`, class: "plain" }, name(row.name)) },
+      { key: "count", title: "Count", render: (row) => int(row.count) },
+      { key: "frequency", title: "Frequency", hide: true, render: (row) => fixed(row.frequency, 4) },
+      { key: "irlbl", title: "IRLbl", help: "How many times rarer than the most frequent label", render: (row) => fixed(row.irlbl, 2) },
+      { key: "scumble", title: "SCUMBLE", help: "Mean SCUMBLE of the instances that have the label", render: (row) => meter(fixed(row.scumble, 4), row.scumble) },
+      { key: "scumble_cv", title: "CV", hide: true, render: (row) => fixed(row.scumble_cv, 4) },
+      { key: "label", title: "Position", hide: true, render: (row) => int(row.label) },
+    ],
+    decorate: (element, row) => element.classList.toggle("is-rare", row.is_minority),
+  });
+  await table.load();
+  return h("div", {}, h("div", { class: "head" }, h("h1", {}, "Labels"), h("span", { class: "dim" }, "Coloured names are rarer than average (IRLbl above MeanIR).")), table.element);
+}

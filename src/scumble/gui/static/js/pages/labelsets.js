@@ -1,0 +1,29 @@
+import { part } from "../api.js";
+import { h, name } from "../dom.js";
+import { fixed, int } from "../format.js";
+import { meter, PagedTable } from "../table.js";
+
+export async function render(dataset) {
+  const table = new PagedTable({
+    path: `/datasets/${part(dataset.id)}/labelsets`,
+    caption: "Labelsets",
+    noun: "labelsets",
+    searchTitle: "Search labels in labelsets",
+    columns: [
+      { key: "rank", title: "Rank", render: (row) => int(row.rank) },
+      { key: "labels", title: "Labelset", text: true, head: true, sort: false, render: labels },
+      { key: "size", title: "Labels", render: (row) => int(row.size) },
+      { key: "count", title: "Count", render: (row) => int(row.count) },
+      { key: "imbalance", title: "Imbalance", hide: true, help: "How many times rarer than the most frequent labelset", render: (row) => fixed(row.imbalance, 2) },
+      { key: "scumble", title: "SCUMBLE", hide: true, render: (row) => meter(fixed(row.scumble, 4), row.scumble) },
+    ],
+  });
+  await table.load();
+  return h("div", {}, h("div", { class: "head" }, h("h1", {}, "Labelsets"), h("span", { class: "dim" }, "Distinct combinations of labels; the empty one counts.")), table.element);
+}
+
+function labels(row) {
+  if (!row.size) return h("span", { class: "dim" }, "no label");
+  const rest = row.size - row.labels.length;
+  return h("span", { class: "tags" }, row.labels.map((each) => h("span", {}, name(each))), rest ? h("span", { class: "dim" }, `and ${int(rest)} more`) : null);
+}

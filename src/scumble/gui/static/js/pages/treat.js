@@ -1,0 +1,205 @@
+import { catalogue, get, part, post, remove } from "../api.js";
+import { dumbbells, histogram } from "../charts.js";
+import { chordElement, draw, layoutOf } from "../chords.js";
+import { h, name } from "../dom.js";
+import { fixed, int, sig } from "../format.js";
+import { go, query, setQuery } from "../router.js";
+import { complain, find, refresh, state, watch } from "../state.js";
+import { dataDownload } from "../downloads.js";
+
+export async function render(dataset) {
+  const page = new Treat(dataset, await catalogue());
+  await page.showResult(query().get("result"));
+  return page.element;
+}
+
+class Treat {
+  constructor(dataset, { methods }) {
+    this.dataset = dataset;
+    this.methods = new Map(methods.map((method) => [method.name, method]));
+    this.steps = [];
+    this.list = h("div");
+    this.result = h("div", { class: "stack", "aria-live": "polite" });
+    this.earlier = h("div");
+    this.run = h("button", { class: "primary" }, "Run");
+    this.more = h("button", { type: "button", onclick: () => this.addStep("mlros") }, "Add a step");
+    for (const wish of (query().get("chain") ?? "remedial").split("+")) if (this.methods.has(wish)) this.addStep(wish);
+    this.element = h("div", {},
+      h("div", { class: "head" }, h("h1", {}, "Treat"), h("span", { class: "dim" }, "Run resamplers, compare before and after, download the result. The data itself stays as it is.")),
+      h("div", { class: "treat" },
+        h("form", { class: "panel", onsubmit: (event) => { event.preventDefault(); this.start(); } }, this.list, h("div", { class: "row" }, this.run, this.more)),
+        h("div", { class: "stack" }, this.earlier, this.result)));
+  }
+
+  addStep(method) {
+    if (this.steps.length >= 6) return;
+    const step = { method, inputs: new Map() };
+    this.steps.push(step);
+    step.element = h("fieldset", { class: "step" });
+    this.list.append(step.element);
+    this.drawStep(step);
+    this.renumber();
+  }
+
+  renumber() {
+    this.steps.forEach((step, at) => {
+      const title = this.steps.length > 1 ? `Step ${at + 1}` : "Method";
+      step.element.querySelector("legend").replaceChildren(h("span", {}, title), this.steps.length > 1 ? h("button", { type: "button", class: "small quiet", "aria-label": `Remove step ${at + 1}`, onclick: () => this.removeStep(step) }, "Remove") : "");
+      step.select.setAttribute("aria-label", title);
+    });
+    this.more.disabled = this.steps.length >= 6;
+    const chain = this.steps.map((step) => step.method).join("+");
+    setQuery({ chain: chain === "remedial" ? null : chain }, { replace: true });
+  }
+
+  removeStep(step) {
+    this.steps.splice(this.steps.indexOf(step), 1);
+    step.element.remove();
+    this.renumber();
+    this.more.focus();
+  }
+
+  drawStep(step) {
+    const method = this.methods.get(step.method);
+    const families = Map.groupBy ? Map.groupBy(this.methods.values(), (each) => each.family) : grouped(this.methods);
+    step.select = h("select", { onchange: (event) => { step.method = event.target.value; this.drawStep(step); this.renumber(); step.select.focus(); } },
+      [...families].map(([family, members]) => h("optgroup", { label: family }, members.map((each) => h("option", { value: each.name, selected: each.name === step.method }, each.title)))));
+    step.inputs = new Map(method.parameters.map((parameter) => [parameter.name, input(parameter, this.methods)]));
+    step.element.replaceChildren(
+      h("legend", {}),
+      step.select,
+      h("p", { title: method.details }, method.summary),
+      method.parameters.length ? h("div", { class: "fields" }, method.parameters.map((parameter) => field(parameter, step.inputs.get(parameter.name)))) : "");
+  }
+
+  async start() {
+    const steps = this.steps.map((step) => ({ method: step.method, parameters: values(this.methods.get(step.method), step.inputs) }));
+    const stop = h("button", { type: "button", class: "small" }, "Cancel");
+    const bar = h("progress", { "aria-label": "Working" });
+    this.result.replaceChildren(h("div", { class: "panel card", role: "group", "aria-label": "Working" }, h("div", { class: "row" }, h("span", {}, "Working …"), h("span", { class: "push" }, stop)), bar));
+    this.run.disabled = true;
+    try {
+      const job = await post(`/datasets/${part(this.dataset.id)}/treatments`, { steps });
+      stop.addEventListener("click", () => remove(`/jobs/${job.id}`));
+      const { result } = await watch(job, { quiet: true });
+      await refresh();
+      if (this.element.isConnected) {
+        setQuery({ result: result.dataset.id });
+        await this.showResult(result.dataset.id);
+      }
+    } catch (error) {
+      this.result.replaceChildren(error.name === "AbortError" ? h("p", { class: "notice" }, "Cancelled. Nothing was changed.") : h("p", { class: "notice bad", role: "alert" }, error.message));
+    } finally {
+      this.run.disabled = false;
+    }
+  }
+
+  async showResult(id) {
+    this.drawEarlier(id);
+    if (!id || !find(id)) {
+      this.result.replaceChildren(h("p", { class: "dim" }, id ? "This result has been closed." : "Choose a method and run it: the result appears here."));
+      return;
+    }
+    const found = await get(`/datasets/${part(id)}/comparison`);
+    const after = find(id);
+    this.result.replaceChildren(
+      h("section", { class: "panel" },
+        h("div", { class: "row" }, h("h2", {}, "Before and after"), h("span", { class: "push row" }, h("a", { class: "button small", href: `/d/${id}/overview` }, "Look closer"), h("button", { type: "button", class: "small", onclick: () => this.discard(id) }, "Discard"))),
+        traits(found), stepNotes(found)),
+      h("section", { class: "panel" }, h("h2", {}, "Download the result"), dataDownload(after)),
+      found.labels.length ? h("section", { class: "panel" }, h("h2", {}, "Difficult labels: SCUMBLE"), dumbbells({ rows: found.labels })) : "",
+      found.histograms.before ? this.pair("SCUMBLE per instance (log)", (side) => histogram({ title: `SCUMBLE per instance, ${side}`, data: found.histograms[side], most: Math.max(...found.histograms.before.counts, ...found.histograms.after.counts), log: true, height: 150, label: (low, high) => `SCUMBLE ${sig(low, 3)}–${sig(high, 3)}` })) : "",
+      found.histograms.before ? await this.chords(id) : "");
+  }
+
+  pair(title, make) {
+    return h("section", { class: "panel" }, h("h2", {}, title), h("div", { class: "pair" }, ["before", "after"].map((side) => h("div", {}, h("h3", {}, side[0].toUpperCase() + side.slice(1)), make(side)))));
+  }
+
+  async chords(id) {
+    const before = await layoutOf(this.dataset.id, null);
+    const after = await layoutOf(id, before.arcs.map((arc) => arc.label));
+    return this.pair("Concurrence of the same labels", (side) => {
+      const svg = chordElement();
+      draw(svg, side === "before" ? before : after, {});
+      return svg;
+    });
+  }
+
+  drawEarlier(current) {
+    const results = state.datasets.filter((each) => each.parent === this.dataset.id);
+    this.earlier.replaceChildren(results.length > 1 || (results.length && !current) ? h("nav", { class: "chips", "aria-label": "Results so far" }, h("span", { class: "dim" }, "Results: "), results.map((each) => h("a", { class: "chip", href: `/d/${this.dataset.id}/treat?result=${each.id}`, "aria-current": each.id === current ? "true" : null }, name(each.treatment)))) : "");
+  }
+
+  async discard(id) {
+    try {
+      await remove(`/datasets/${part(id)}`);
+      await refresh();
+      go(`/d/${this.dataset.id}/treat`, { replace: true });
+    } catch (error) {
+      complain(error);
+    }
+  }
+}
+
+function grouped(methods) {
+  const found = new Map();
+  for (const method of methods.values()) found.set(method.family, [...(found.get(method.family) ?? []), method]);
+  return found;
+}
+
+function input(parameter, methods) {
+  const { kind, choices } = parameter;
+  const value = parameter.default;
+  if (kind === "choice" || kind === "method") return h("select", {}, choices.map((each) => h("option", { value: each, selected: each === value }, methods.get(each)?.title ?? each)));
+  if (kind === "switch") return h("input", { type: "checkbox", checked: value });
+  if (kind === "seed") return h("input", { type: "number", min: 0, step: 1, value: 0 });
+  if (kind === "integer") return h("input", { type: "number", min: 1, step: 1, value, required: true });
+  if (kind === "number") return h("input", { type: "number", min: 0, step: "any", value, required: true });
+  return h("input", { type: "text", value });
+}
+
+function field(parameter, element) {
+  if (parameter.kind === "switch") return h("label", { class: "tick", title: parameter.help }, element, parameter.title);
+  return h("label", { class: "field", title: parameter.help }, h("span", {}, parameter.title), element);
+}
+
+function values(method, inputs) {
+  const found = {};
+  for (const { name: key, kind } of method.parameters) {
+    const element = inputs.get(key);
+    const text = element.value.trim();
+    if (kind === "switch") found[key] = element.checked;
+    else if (kind === "choice" || kind === "method") found[key] = text;
+    else if (text !== "") found[key] = Number.isNaN(Number(text)) ? text : Number(text);
+  }
+  return found;
+}
+
+const FORMATS = { cardinality: 4, density: 4, mean_ir: 4, max_ir: 4, scumble: 6, scumble_cv: 4, tcs: 4 };
+
+function traits({ traits: rows, steps }) {
+  const show = (row, value) => row.key in FORMATS ? fixed(value, FORMATS[row.key]) : int(value);
+  const titles = steps.map((step) => `after ${step.method}`);
+  return h("div", { class: "table-wrap", tabindex: "0", role: "region", "aria-label": "Traits before and after" }, h("table", { "data-testid": "traits" },
+    h("caption", { class: "visually-hidden" }, "Traits before and after"),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "text" }, "Trait"), h("th", { scope: "col" }, "before"), titles.map((title) => h("th", { scope: "col" }, title)), h("th", { scope: "col" }, "change"))),
+    h("tbody", {}, rows.map((row) => h("tr", { "data-trait": row.key }, h("th", { scope: "row" }, row.title), h("td", {}, show(row, row.before)), row.steps.map((value) => h("td", {}, show(row, value))), h("td", {}, change(row.before, row.steps.at(-1))))))));
+}
+
+function change(before, after) {
+  if (before === null || after === null) return "–";
+  if (before === after) return h("span", { class: "dim" }, "same");
+  if (before === 0) return "new";
+  const part = (100 * (after - before)) / before;
+  const shown = Math.abs(part) >= 1000 ? int(part) : fixed(part, 1);
+  return `${part > 0 ? "+" : "−"}${shown.replace("-", "")} %`;
+}
+
+function stepNotes({ steps }) {
+  return h("div", { class: "dim" }, steps.map((step) => {
+    const facts = [`${step.method}: ${int(step.n_added)} rows added`, `${int(step.n_removed)} removed`];
+    if (step.n_one_sided) facts.push(`${int(step.n_one_sided)} one-sided instances met`);
+    return h("p", {}, `${facts.join(", ")}.`);
+  }));
+}

@@ -1,0 +1,320 @@
+"""What worker processes do: read, treat, write. Each is a plain function of plain values."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from scumble._core.errors import ReadError, ScumbleError
+from scumble._core.files import BLOCK, COMPRESSIONS, Source
+from scumble._core.progress import track
+from scumble.data import MultilabelDataset
+from scumble.measures.summary import Summary, characterize
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A data set with its measures, ready to be shown."""
+
+    data: MultilabelDataset
+    summary: Summary
+
+
+@dataclass(frozen=True)
+class Treated:
+    """What came out of a treatment."""
+
+    data: MultilabelDataset
+    summary: Summary
+    report: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file a client sent: where it lies, under a name of ours, and what the client calls it."""
+
+    path: Path
+    shown: str
+
+
+def describe_catalogue() -> dict[str, Any]:
+    """List formats, resamplers and reports; importing them all takes seconds, hence here.
+
+    Returns
+    -------
+    dict
+        ``formats``, ``compressions``, ``methods``, ``reports``, ``suffixes``; ready for JSON.
+    """
+    from importlib.util import find_spec
+
+    from scumble import report
+    from scumble.catalogue import entries
+    from scumble.gui.methods import methods
+
+    formats = entries("format").values()
+    has_pdf = hasattr(report, "render_pdf") and find_spec("typst") is not None
+    return {
+        "formats": [
+            {"name": form.name, "title": form.title, "suffixes": list(form.suffixes)}
+            for form in formats
+        ],
+        "compressions": ["", *COMPRESSIONS],
+        "suffixes": sorted({".xml", *(suffix for form in formats for suffix in form.suffixes)}),
+        "methods": methods(),
+        "reports": ["html", *(["pdf"] if has_pdf else []), "json"],
+    }
+
+
+def measured(data: MultilabelDataset) -> Opened:
+    """Measure a data set.
+
+    Parameters
+    ----------
+    data : MultilabelDataset
+        The data.
+
+    Returns
+    -------
+    Opened
+        With its measures.
+    """
+    with track("Measuring"):
+        return Opened(data, characterize(data))
+
+
+def open_upload(
+    file: Upload, xml: Upload | None, options: dict[str, Any], max_unpacked: int
+) -> Opened:
+    """Read a file that a client sent.
+
+    Parameters
+    ----------
+    file : Upload
+        The data.
+    xml : Upload, optional
+        MULAN's labels.
+    options : dict
+        For `scumble.read`.
+    max_unpacked : int
+        Bytes the file may have once it is decompressed.
+
+    Returns
+    -------
+    Opened
+        The data and its measures.
+    """
+    from scumble.data import read
+
+    shown = {str(each.path): each.shown for each in (file, xml) if each is not None}
+    if xml is not None:
+        options = {**options, "labels": str(xml.path)}
+    try:
+        path = _unpacked(file.path, max_unpacked)
+        shown[str(path)] = file.shown
+        data = read(path, **options)
+    except ScumbleError as error:
+        raise _about_shown(error, shown) from None
+    if data.name in ("", path.stem):
+        data = replace(data, name=_stem(file.shown))
+    return measured(data)
+
+
+def open_path(name: str, options: dict[str, Any]) -> Opened:
+    """Read what was named on the command line: a file, or a data set of the shelf.
+
+    Parameters
+    ----------
+    name : str
+        The user's own words, never a client's.
+    options : dict
+        For `scumble.read`.
+
+    Returns
+    -------
+    Opened
+        The data and its measures.
+    """
+    from scumble.data import read, shelf
+
+    given = {key: value for key, value in options.items() if value is not None}
+    is_file = Path(name).exists() or Path(name).name != name or "." in name
+    return measured(read(name, **given) if is_file else shelf.load(name, **given))
+
+
+def open_example(name: str, options: dict[str, Any]) -> Opened:
+    """Make one of the built-in examples.
+
+    Parameters
+    ----------
+    name : {"debtags", "synthetic"}
+        Which.
+    options : dict
+        For `scumble.make_multilabel`.
+
+    Returns
+    -------
+    Opened
+        The data and its measures.
+    """
+    if name == "debtags":
+        from scumble.data.embedded import load_debtags
+
+        return measured(load_debtags())
+    from scumble.data.synthetic import make_multilabel
+
+    with track("Making data"):
+        data = make_multilabel(**options)
+    return measured(data)
+
+
+def treat(data: MultilabelDataset, steps: list[dict[str, Any]]) -> Treated:
+    """Run resamplers one after another.
+
+    Parameters
+    ----------
+    data : MultilabelDataset
+        The data.
+    steps : list of dict
+        ``method`` and ``parameters`` of each.
+
+    Returns
+    -------
+    Treated
+        The new data, its measures, and what each step did.
+    """
+    from scumble.gui.methods import make_step
+    from scumble.report import apply_chain
+
+    chain = [make_step(step["method"], step["parameters"]) for step in steps]
+    with track(" + ".join(type(step).__name__ for step in chain)):
+        after, report = apply_chain(data, chain)
+    for step, told in zip(chain, report["methods"], strict=True):
+        told["n_one_sided"] = getattr(step, "n_one_sided_", None)
+    return Treated(after, characterize(after), report)
+
+
+def export_data(
+    data: MultilabelDataset, folder: Path, stem: str, form: str, compression: str
+) -> str:
+    """Write a data set to a folder of ours.
+
+    Parameters
+    ----------
+    data : MultilabelDataset
+        The data.
+    folder : Path
+        Where to.
+    stem : str
+        Name of the file, without suffix.
+    form : str
+        Name of the format.
+    compression : str
+        ``""``, or a suffix such as ``".gz"``.
+
+    Returns
+    -------
+    str
+        Name of the file; a format of two files comes as an archive.
+    """
+    from scumble.catalogue import get
+    from scumble.data import write
+
+    target = folder / f"{stem}{get('format', form).suffixes[0]}{compression}"
+    with track(f"Writing {target.name}"):
+        write(data, target, format=form)
+    written = sorted(folder.iterdir())
+    if len(written) == 1:
+        return target.name
+    archive = folder / f"{stem}.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as box:
+        for path in written:
+            # No time stamps: the same data gives the same bytes.
+            box.writestr(zipfile.ZipInfo(path.name), path.read_bytes(), zipfile.ZIP_DEFLATED)
+    return archive.name
+
+
+def export_report(
+    data: MultilabelDataset, treatment: dict[str, Any] | None, folder: Path, stem: str, form: str
+) -> str:
+    """Write the concurrence report to a folder of ours.
+
+    Parameters
+    ----------
+    data : MultilabelDataset
+        The data.
+    treatment : dict, optional
+        What was done to it.
+    folder : Path
+        Where to.
+    stem : str
+        Name of the file, without suffix.
+    form : {"html", "pdf", "json"}
+        The ink.
+
+    Returns
+    -------
+    str
+        Name of the file.
+    """
+    from scumble.report import concurrence_report
+
+    path = folder / f"{stem}-report.{form}"
+    with track(f"Writing {path.name}"):
+        report = concurrence_report(data)
+        if form == "json":
+            whole = report if treatment is None else {**report, "treatment": treatment}
+            path.write_text(json.dumps(whole, indent=2, allow_nan=False, ensure_ascii=False))
+        else:
+            path.write_bytes(_render(report, treatment, form))
+    return path.name
+
+
+def _render(report: dict[str, Any], treatment: dict[str, Any] | None, form: str) -> bytes:
+    from scumble import report as room
+
+    if form == "html":
+        return room.render_html(report, treatment).encode()
+    rendered: bytes = room.render_pdf(report, treatment)  # type: ignore[attr-defined]
+    return rendered
+
+
+def _unpacked(path: Path, limit: int) -> Path:
+    """Decompress a file with a bound, so that everything after sees plain bytes."""
+    with open(path, "rb") as raw:
+        start = raw.read(8)
+    if not any(start.startswith(magic) for magic in COMPRESSIONS.values()):
+        return path
+    target = path.parent / f"plain{Path(path.stem).suffix}"
+    if target.exists():  # a second try with other options
+        return target
+    partial = path.parent / "partial"
+    n_bytes = 0
+    with Source(path).open() as stream, open(partial, "wb") as out:
+        while block := stream.read(BLOCK):
+            n_bytes += len(block)
+            if n_bytes > limit:
+                raise ReadError(
+                    f"the file has more than {limit >> 20:,} MB when decompressed, which is more "
+                    "than this server takes. Start it with a larger --max-unpacked.",
+                    path=path,
+                )
+            out.write(block)
+    return partial.rename(target)
+
+
+def _stem(shown: str) -> str:
+    path = Path(shown.replace("\\", "/"))
+    return (Path(path.stem).stem if path.suffix.lower() in COMPRESSIONS else path.stem) or "data"
+
+
+def _about_shown(error: ScumbleError, shown: dict[str, str]) -> ScumbleError:
+    """Say what the client called a file, never where it lies here."""
+    text = str(error)
+    for path, name in sorted(shown.items(), key=lambda pair: -len(pair[0])):
+        text = text.replace(path, name)
+    for folder in {str(Path(path).parent) for path in shown}:
+        text = text.replace(f"{folder}/", "").replace(folder, "the upload")
+    return ScumbleError(text)

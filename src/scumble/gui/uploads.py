@@ -1,0 +1,149 @@
+"""Files that clients send: bounded, in a private folder, under names of our own."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+
+from scumble._core.files import COMPRESSIONS
+from scumble.gui.answers import RefusedError
+from scumble.gui.tasks import Upload
+
+#: Uploads that wait to be opened; more push out the oldest.
+KEPT = 12
+#: A name is for showing; nobody shows more.
+MAX_NAME = 255
+
+
+@dataclass(frozen=True)
+class Stored:
+    """An upload that is complete."""
+
+    id: str
+    upload: Upload
+    size: int
+
+
+class Uploads:
+    """Uploaded files, by number.
+
+    Parameters
+    ----------
+    folder : Path
+        A private folder.
+    max_bytes : int
+        The most a file may have.
+    """
+
+    def __init__(self, folder: Path, max_bytes: int) -> None:
+        self._folder, self._max_bytes = folder, max_bytes
+        self._stored: dict[str, Stored] = {}
+
+    async def store(
+        self,
+        name: str,
+        body: AsyncIterator[bytes],
+        *,
+        declared: int | None,
+        suffixes: frozenset[str],
+    ) -> Stored:
+        """Receive a file.
+
+        Parameters
+        ----------
+        name : str
+            What the client calls it. Kept for showing; of it only a known suffix is used.
+        body : asynchronous iterator of bytes
+            The content.
+        declared : int, optional
+            The size the client announced.
+        suffixes : frozenset of str
+            Suffixes that mean something to a reader.
+
+        Returns
+        -------
+        Stored
+            The file.
+
+        Raises
+        ------
+        RefusedError
+            If it is too large or empty; nothing is left of it then.
+        """
+        if declared is not None and declared > self._max_bytes:
+            raise self._too_large()
+        number = token_hex(8)
+        place = self._folder / number
+        place.mkdir(mode=0o700)
+        path = place / f"data{_known_suffix(name, suffixes)}"
+        try:
+            size = await self._receive(path, body)
+        except BaseException:  # also when the client goes away
+            shutil.rmtree(place, ignore_errors=True)
+            raise
+        stored = Stored(number, Upload(path, name[:MAX_NAME]), size)
+        self._stored[number] = stored
+        for old in list(self._stored)[:-KEPT]:
+            self.discard(old)
+        return stored
+
+    def get(self, number: str) -> Stored:
+        """Find an upload.
+
+        Parameters
+        ----------
+        number : str
+            Its number.
+
+        Returns
+        -------
+        Stored
+            The file.
+
+        Raises
+        ------
+        RefusedError
+            If there is none.
+        """
+        if number not in self._stored:
+            raise RefusedError(404, "There is no such upload any more. Send the file again.")
+        return self._stored[number]
+
+    def discard(self, number: str) -> None:
+        """Remove an upload, if it is still there.
+
+        Parameters
+        ----------
+        number : str
+            Its number.
+        """
+        if self._stored.pop(number, None) is not None:
+            shutil.rmtree(self._folder / number, ignore_errors=True)
+
+    async def _receive(self, path: Path, body: AsyncIterator[bytes]) -> int:
+        size = 0
+        with open(path, "xb") as out:
+            async for block in body:
+                size += len(block)
+                if size > self._max_bytes:
+                    raise self._too_large()
+                out.write(block)
+        if size == 0:
+            raise RefusedError(422, "The file is empty. Expected a data set.")
+        return size
+
+    def _too_large(self) -> RefusedError:
+        return RefusedError(
+            413,
+            f"The file is larger than the {self._max_bytes >> 20:,} MB this server takes. Compress "
+            "it, open it with 'scumble gui FILE', or start the server with a larger --max-upload.",
+        )
+
+
+def _known_suffix(name: str, suffixes: frozenset[str]) -> str:
+    parts = [f".{part}" for part in name.lower().split(".")[1:]]
+    compression = parts.pop() if parts and parts[-1] in COMPRESSIONS else ""
+    return (parts[-1] if parts and parts[-1] in suffixes else "") + compression

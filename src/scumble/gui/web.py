@@ -1,0 +1,198 @@
+"""The web application: addresses, files of the page, and nothing that computes."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from typing import Any
+
+from scumble._core.errors import ScumbleError
+from scumble._core.optional import require
+from scumble.gui.answers import Answer, Call, FileAnswer, RefusedError
+from scumble.gui.api.routes import PREFIX, ROUTES, UPLOAD, Handler
+from scumble.gui.desk import Desk
+from scumble.gui.guard import App, Guard
+from scumble.gui.settings import Settings
+
+#: Bytes of a JSON body.
+MAX_BODY = 1 << 20
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+#: What a download may do if a browser shows it after all: nothing.
+SANDBOX = {"content-security-policy": "default-src 'none'; sandbox"}
+
+
+def create_app(settings: Settings, on_start: Callable[[Desk], None] | None = None) -> App:
+    """Make the application of one server.
+
+    Parameters
+    ----------
+    settings : Settings
+        Address, token and limits.
+    on_start : callable, optional
+        Called with the `Desk` once the server runs.
+
+    Returns
+    -------
+    ASGI application
+        Behind its `Guard`.
+    """
+    require("starlette", purpose="scumble gui", extra="gui")
+    from starlette.applications import Starlette
+    from starlette.routing import Route
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        desk = app.state.desk = Desk(settings)
+        try:
+            if on_start is not None:
+                on_start(desk)
+            yield
+        finally:
+            await desk.close()
+
+    routes = [
+        *(
+            Route(PREFIX + path, _endpoint(handler), methods=[method], name=handler.__name__)
+            for method, path, handler in ROUTES
+        ),
+        Route(PREFIX + UPLOAD[1], _upload, methods=[UPLOAD[0]]),
+        Route(PREFIX + "/{rest:path}", _no_such_call),
+        Route("/static/{path:path}", _static),
+        Route("/{path:path}", _page),
+    ]
+    return Guard(Starlette(routes=routes, lifespan=lifespan), settings)
+
+
+def _endpoint(handler: Handler) -> Any:
+    """Let an API function answer HTTP requests."""
+
+    async def answer(request: Any) -> Any:
+        desk: Desk = request.app.state.desk
+        try:
+            body = await _body(request) if request.method == "POST" else b""
+            call = Call(request.path_params, request.query_params, body)
+            if inspect.iscoroutinefunction(handler):
+                content = await handler(desk, call)
+            else:
+                content = await asyncio.to_thread(handler, desk, call)
+        except (RefusedError, ScumbleError) as error:
+            return _refused(error)
+        return _response(content)
+
+    return answer
+
+
+async def _upload(request: Any) -> Any:
+    """Receive one file as the body of a request."""
+    from starlette.requests import ClientDisconnect
+
+    desk: Desk = request.app.state.desk
+    length = request.headers.get("content-length", "")
+    try:
+        suffixes = frozenset((await desk.catalogue())["suffixes"])
+        stored = await desk.uploads.store(
+            request.query_params.get("name", "data"),
+            request.stream(),
+            declared=int(length) if length.isdecimal() else None,
+            suffixes=suffixes,
+        )
+    except RefusedError as error:
+        refused = _refused(error)
+        refused.headers["connection"] = "close"  # the rest of the file is not worth reading
+        return refused
+    except ClientDisconnect:
+        return _refused(RefusedError(400, "The upload was broken off."))
+    shown = {"id": stored.id, "name": stored.upload.shown, "size": stored.size}
+    return _response(Answer(shown, 201))
+
+
+async def _no_such_call(request: Any) -> Any:
+    return _refused(RefusedError(404, "There is no such call; see /api/v1/openapi.json."))
+
+
+async def _static(request: Any) -> Any:
+    """Give a file of the page, from a list of those there are."""
+    return _asset(request, request.path_params["path"])
+
+
+async def _page(request: Any) -> Any:
+    """Give the page; its script reads the address."""
+    if request.path_params["path"] == "favicon.ico":
+        return _asset(request, "icon.svg")
+    return _asset(request, "index.html")
+
+
+def _asset(request: Any, name: str) -> Any:
+    from starlette.responses import Response
+
+    content = assets().get(name)
+    if content is None:
+        return _refused(RefusedError(404, "There is no such file."))
+    suffix = name[name.rindex(".") :]
+    return Response(content, headers={"content-type": TYPES[suffix], "cache-control": "no-cache"})
+
+
+def assets() -> dict[str, bytes]:
+    """Read the files of the page.
+
+    Returns
+    -------
+    dict of str to bytes
+        By name. A name that is not here does not exist, whatever it looks like.
+    """
+    if not _assets:
+        for at, names in (("gui/static", None), ("report/assets", ("chord.js",))):
+            _collect(files("scumble") / at, "", names)
+    return _assets
+
+
+_assets: dict[str, bytes] = {}
+
+
+def _collect(folder: Any, prefix: str, names: tuple[str, ...] | None) -> None:
+    for item in folder.iterdir():
+        if item.is_dir():
+            _collect(item, f"{prefix}{item.name}/", names)
+        elif item.name[item.name.rfind(".") :] in TYPES and (names is None or item.name in names):
+            _assets[prefix + item.name] = item.read_bytes()
+
+
+async def _body(request: Any) -> bytes:
+    body = b""
+    async for block in request.stream():
+        body += block
+        if len(body) > MAX_BODY:
+            raise RefusedError(413, f"The body of a call has at most {MAX_BODY:,} bytes.")
+    return body
+
+
+def _response(content: Any) -> Any:
+    from starlette.responses import FileResponse, Response
+
+    if isinstance(content, FileAnswer):
+        return FileResponse(content.path, filename=content.filename, headers=SANDBOX)
+    answer = content if isinstance(content, Answer) else Answer(content)
+    if answer.status == 204:
+        return Response(status_code=204)
+    if isinstance(answer.content, str):
+        disposition = {"content-disposition": f'attachment; filename="{answer.filename}"'}
+        return Response(answer.content, media_type=answer.media_type, headers=disposition | SANDBOX)
+    text = json.dumps(answer.content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    body = text.encode(errors="replace")  # a name may hold half a surrogate pair
+    return Response(body, status_code=answer.status, media_type="application/json")
+
+
+def _refused(error: RefusedError | ScumbleError) -> Any:
+    from starlette.responses import JSONResponse
+
+    status = error.status if isinstance(error, RefusedError) else 422
+    return JSONResponse({"error": str(error)}, status_code=status)
