@@ -1,0 +1,187 @@
+"""A cell: the smallest piece of an experiment, and the key it is known by."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+#: The name that stands for "nothing is done here": no resampling, no classifier.
+NOTHING = "none"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A data set, resampler, classifier or splitter by name, with its parameters.
+
+    Parameters
+    ----------
+    name : str
+        As the catalogue, the shelf or the file system knows it.
+    parameters : mapping
+        Plain values only: they become part of the key.
+    label : str
+        What tables call it; by default the name and the parameters.
+
+    Examples
+    --------
+    >>> from scumble.experiment import Part
+    >>> Part("remedial", {"one_sided": "keep"}).label
+    'remedial(one_sided=keep)'
+    """
+
+    name: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.label:
+            inside = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
+            object.__setattr__(self, "label", f"{self.name}({inside})" if inside else self.name)
+
+    def spec(self) -> dict[str, Any]:
+        """Return what decides about results: everything but the label.
+
+        Returns
+        -------
+        dict
+            Plain values.
+        """
+        return {"name": self.name, "parameters": dict(self.parameters)}
+
+    def __hash__(self) -> int:
+        return hash((canonical(self.spec()), self.label))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One fold of one data set, treated by one resampler, learned by one classifier.
+
+    Parameters
+    ----------
+    dataset, resampler, classifier, splitter : Part
+        What is combined.
+    seed : int
+        The plan's seed.
+    fold : int
+        Which fold of the splitter is the test part, counted from 0.
+    content : str
+        Checksum of the data set's content.
+    versions : mapping of str to str
+        Versions of the code that takes part.
+    seconds, megabytes : float, optional
+        Limits; not part of the key, since they change no result.
+    keep_predictions : bool
+        Whether predictions are stored with the scores.
+    """
+
+    dataset: Part
+    resampler: Part
+    classifier: Part
+    splitter: Part
+    seed: int
+    fold: int
+    content: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    seconds: float | None = None
+    megabytes: float | None = None
+    keep_predictions: bool = False
+
+    @property
+    def key(self) -> str:
+        """Checksum of everything that decides about the result."""
+        return digest(self.spec())
+
+    def spec(self) -> dict[str, Any]:
+        """Return what the key is made of.
+
+        Returns
+        -------
+        dict
+            Plain values. The data set enters by its content, not by its name or place.
+        """
+        return {
+            "content": self.content or self.dataset.spec(),
+            "resampler": self.resampler.spec(),
+            "classifier": self.classifier.spec(),
+            "splitter": self.splitter.spec(),
+            "seed": self.seed,
+            "fold": self.fold,
+            "versions": dict(self.versions),
+        }
+
+    def seed_for(self, purpose: str) -> int:
+        """Derive a seed from what the purpose depends on, never from the order of cells.
+
+        Folds depend on data, splitter and seed alone, and the classifier's seed does not depend
+        on the resampler, so that "before" and "after" differ by the treatment only.
+
+        Parameters
+        ----------
+        purpose : {"folds", "resampler", "classifier"}
+            What needs random numbers.
+
+        Returns
+        -------
+        int
+            Below 2 ** 31.
+        """
+        spec = self.spec()
+        keys = ["content", "splitter", "seed"]
+        if purpose != "folds":
+            keys += ["fold", purpose]
+        chosen = {key: spec[key] for key in keys}
+        return int(digest({"purpose": purpose, **chosen})[:8], 16) % 2**31
+
+
+@dataclass(frozen=True)
+class Result:
+    """What computing a cell gives.
+
+    Parameters
+    ----------
+    scores : mapping of str to float
+        Metrics and measures; NaN where undefined.
+    details : mapping
+        Anything else worth keeping, as plain values.
+    predictions : bytes, optional
+        A compressed archive of what was predicted.
+    """
+
+    scores: Mapping[str, float]
+    details: Mapping[str, Any] = field(default_factory=dict)
+    predictions: bytes | None = None
+
+
+def canonical(value: Any) -> str:
+    """Write plain values so that equal ones have equal texts.
+
+    Parameters
+    ----------
+    value : object
+        Dicts, lists, strings, numbers, booleans, None.
+
+    Returns
+    -------
+    str
+        JSON with sorted keys.
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def digest(value: Any) -> str:
+    """Return a checksum of plain values.
+
+    Parameters
+    ----------
+    value : object
+        See `canonical`.
+
+    Returns
+    -------
+    str
+        32 hexadecimal digits.
+    """
+    return hashlib.sha256(canonical(value).encode()).hexdigest()[:32]

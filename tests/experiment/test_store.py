@@ -1,0 +1,172 @@
+"""The file of results: claims, crashes, other people's files."""
+
+import math
+import multiprocessing
+import os
+import sqlite3
+import time
+
+import pytest
+
+from scumble.experiment import Result, Store, StoreError
+from scumble.experiment.processes import is_alive, machine, started_at
+from tests.experiment.toys import make_cells
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "results.db"
+
+
+def test_a_cell_goes_from_pending_to_done(path):
+    (cell,) = make_cells(1)
+    with Store(path) as store:
+        assert store.add([cell]) == 1
+        store.register()
+        assert store.claim([cell.key]) == cell.key
+        assert store.counts()["running"] == 1
+        result = Result({"f1": 0.5, "auc": math.nan}, {"note": "fine"}, b"archive")
+        assert store.finish(cell.key, result, seconds=1.5, megabytes=20.0)
+        (row,) = store.cells()
+    assert row["state"] == "done"
+    assert row["scores"]["f1"] == 0.5
+    assert math.isnan(row["scores"]["auc"])
+    assert (row["seconds"], row["megabytes"], row["attempts"]) == (1.5, 20.0, 1)
+    assert row["details"] == {"note": "fine"}
+    with Store(path) as store:
+        assert store.predictions(cell.key) == b"archive"
+
+
+def test_adding_again_changes_nothing(path):
+    cells = make_cells(3)
+    with Store(path) as store:
+        store.add(cells)
+        store.register()
+        store.claim([cells[0].key])
+        store.finish(cells[0].key, Result({"f1": 1.0}), seconds=0, megabytes=None)
+        assert store.add(make_cells(5)) == 2
+        assert store.counts() == {"pending": 4, "running": 0, "done": 1, "failed": 0}
+
+
+def test_a_claim_is_exclusive_and_lost_claims_record_nothing(path):
+    (cell,) = make_cells(1)
+    with Store(path) as first, Store(path) as second:
+        first.add([cell])
+        first.register()
+        second.register()
+        assert first.claim([cell.key]) == cell.key
+        assert second.claim([cell.key]) is None
+        assert not second.finish(cell.key, Result({"f1": 0.0}), seconds=0, megabytes=None)
+        assert not second.fail(cell.key, "error", "no", seconds=0)
+        assert first.finish(cell.key, Result({"f1": 1.0}), seconds=0, megabytes=None)
+        assert first.cells()[0]["scores"] == {"f1": 1.0}
+
+
+def test_closing_gives_claims_back(path):
+    (cell,) = make_cells(1)
+    with Store(path) as store:
+        store.add([cell])
+        store.register()
+        store.claim([cell.key])
+    with Store(path) as store:
+        assert store.counts()["pending"] == 1
+
+
+def test_claims_of_dead_runners_are_found_by_process_and_by_silence(path):
+    cells = make_cells(3)
+    with Store(path) as store:
+        store.add(cells)
+        ended = multiprocessing.get_context("fork").Process(target=int)
+        ended.start()
+        ended.join()
+        other = sqlite3.connect(path, isolation_level=None)
+        here, now = machine(), time.time()
+        runners = [
+            ("gone", here, ended.pid, 1.0, now),
+            ("reused", here, os.getpid(), -1.0, now),
+            ("silent", "elsewhere", 1, None, now - 1000),
+            ("alive", here, os.getpid(), started_at(os.getpid()), now - 1000),
+            ("far", "elsewhere", 1, None, now - 10),
+        ]
+        other.executemany("INSERT INTO runners VALUES (?, ?, ?, ?, ?)", runners)
+        for cell, runner in zip(cells, ("gone", "reused", "silent"), strict=True):
+            other.execute(
+                "UPDATE cells SET state = 'running', runner = ? WHERE key = ?", (runner, cell.key)
+            )
+        assert store.release_stale() == 3
+        assert {row[0] for row in other.execute("SELECT id FROM runners")} == {"alive", "far"}
+        other.execute("UPDATE cells SET state = 'running', runner = 'alive'")
+        assert store.release_stale() == 0
+        other.close()
+
+
+def test_processes_are_told_apart():
+    assert is_alive(os.getpid(), started_at(os.getpid()))
+    assert not is_alive(os.getpid(), -1.0)
+    assert not is_alive(2**22 + 1)
+
+
+def test_retry_makes_failed_cells_pending(path):
+    cells = make_cells(2)
+    with Store(path) as store:
+        store.add(cells)
+        store.register()
+        store.claim([cells[0].key])
+        store.fail(cells[0].key, "error", "ValueError: bad", seconds=0.1)
+        assert store.cells()[0]["reason"] == "error"
+        assert store.counts()["failed"] == 1
+        store.retry_failed([cell.key for cell in cells])
+        assert store.counts() == {"pending": 2, "running": 0, "done": 0, "failed": 0}
+
+
+def test_a_store_from_a_newer_version_is_refused_and_left_alone(path):
+    Store(path).close()
+    with sqlite3.connect(path) as other:
+        other.execute("PRAGMA user_version = 99")
+    other.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=r"newer scumble.*form 99.*upgrade"):
+        Store(path)
+    assert path.read_bytes() == before
+
+
+def test_other_files_are_refused(path, tmp_path):
+    path.write_text("this is a letter, not a database, and it is long enough to be read" * 20)
+    with pytest.raises(StoreError, match="no store of results"):
+        Store(path)
+    foreign = tmp_path / "foreign.db"
+    with sqlite3.connect(foreign) as other:
+        other.execute("CREATE TABLE people (name TEXT)")
+    other.close()
+    with pytest.raises(StoreError, match="another program"):
+        Store(foreign)
+    with pytest.raises(StoreError, match="no such store"):
+        Store(tmp_path / "absent.db", create=False)
+    with pytest.raises(StoreError, match="folder exists"):
+        Store(tmp_path / "no" / "folder" / "results.db")
+
+
+def test_a_full_disk_stops_with_a_message_and_loses_nothing(path):
+    cells = make_cells(2)
+    with Store(path) as store:
+        store.add(cells)
+        store.register()
+        store.claim([cells[0].key])
+        store.finish(cells[0].key, Result({"f1": 1.0}), seconds=0, megabytes=None)
+        store.claim([cells[1].key])
+        pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
+        store._connection.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(StoreError, match="disk is full: free some space"):
+            store.finish(
+                cells[1].key, Result({}, predictions=bytes(10**6)), seconds=0, megabytes=None
+            )
+    with Store(path) as store:
+        assert store.counts() == {"pending": 1, "running": 0, "done": 1, "failed": 0}
+        assert store.cells()[0]["scores"] == {"f1": 1.0}
+
+
+def test_contents_are_remembered_until_the_file_changes(path):
+    with Store(path) as store:
+        store.remember_content("yeast", "1 2", "abc", 3.0)
+        assert store.known_content("yeast", "1 2") == ("abc", 3.0)
+        assert store.known_content("yeast", "1 3") is None

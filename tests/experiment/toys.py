@@ -1,0 +1,55 @@
+"""Cells that cost milliseconds, and ones that misbehave."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+from scumble.experiment import Cell, Part, Result
+
+
+def make_cells(n, *, classifier="toy", **limits):
+    parts = Part("toy data"), Part("none"), Part(classifier), Part("folds")
+    return [Cell(*parts, seed=7, fold=fold, content="abc", **limits) for fold in range(n)]
+
+
+def quick(cell):
+    """A number that depends on the cell alone, after two milliseconds."""
+    time.sleep(0.002)
+    seed = cell.seed_for("classifier")
+    return Result({"score": seed / 2**31, "fold": float(cell.fold)}, {"seed": seed})
+
+
+def instant(cell):
+    return Result({"score": cell.seed_for("classifier") / 2**31})
+
+
+def logged(cell):
+    """Leave a trace of every computation in the file TOY_LOG names."""
+    with open(os.environ["TOY_LOG"], "a") as stream:
+        stream.write(f"{cell.key}\n")
+    time.sleep(0.01)
+    return instant(cell)
+
+
+def troubled(cell):
+    """Fold 1 raises, 2 dies, 3 sleeps, 4 eats memory, 5 prints; the others are fine."""
+    if cell.fold == 1:
+        raise ValueError("no such luck")
+    if cell.fold == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if cell.fold == 3:
+        time.sleep(60)
+    if cell.fold == 4:
+        held = bytearray(400 << 20)
+        time.sleep(60)
+        del held
+    if cell.fold == 5:
+        print("noise on standard output")
+    return instant(cell)
+
+
+def slow_then_logged(cell):
+    time.sleep(0.2)
+    return logged(cell)
