@@ -248,8 +248,8 @@ class Table:
     def missing(self) -> bool:
         """Whether any feature has a missing value; extra columns never have."""
         begins, ends = self.columns.begins, self.columns.ends
-        last = self.columns.entries[np.maximum(ends - 1, 0)] >> np.uint64(33)
-        return bool(((ends > begins) & (last == 0x7FFFFFFE)).any())
+        last = self.columns.entries[np.maximum(ends - 1, 0)] >> np.uint64(36)
+        return bool(((ends > begins) & (last == 0xFFFFFFE)).any())
 
     @cached_property
     def all_rows(self) -> Array:

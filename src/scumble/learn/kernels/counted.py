@@ -17,9 +17,9 @@ import numpy as np
 from scumble._core.jit import kernel
 from scumble.learn.kernels.arithmetic import LN2, TINY, U, lowered_cut
 from scumble.learn.kernels.growable import room_for, room_for_rows
-from scumble.learn.kernels.prepare import GAP
+from scumble.learn.kernels.prepare import FAR, GAP
 
-_CODE = np.uint64(33)
+_CODE = np.uint64(36)
 _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 _ONE = np.uint64(1)
@@ -190,24 +190,20 @@ def judge_numeric(
                 end = U(stop)
                 if block == U(0) or left > limit:
                     break
-                code = default << _ONE
-                if (
-                    left >= at_least
-                    and values[begin + (last >> _ONE)] + GAP < values[begin + default]
-                ):
+                if left >= at_least and values[begin + last] + GAP < values[begin + default]:
                     cuts += 1
                     score = ones[pos] + zeros[left - pos] - sizes[left]
                     if score > best:
                         best = score + tolerance
-                        best_left, best_pos, best_low, best_high = left, pos, last, code
+                        best_left, best_pos, best_low, best_high = left, pos, last, default
                 left += block
                 pos += block_ones
-                last = code
+                last = default
             if left < at_least:
                 judged = min(end, at + (at_least - left))
                 left += judged - at
                 if judged > at:
-                    last = entries[judged - _ONE] >> _HALF
+                    last = entries[judged - _ONE] >> _CODE
                 while at < judged:
                     pos += entries[at] & _ONE
                     at += _ONE
@@ -217,20 +213,18 @@ def judge_numeric(
             end = min(end, at + (limit - left) + _ONE)
             while at < end:
                 entry = entries[at]
-                code = entry >> _HALF
-                if code != last:
-                    # The lowest bit says that the next smaller value may be too close.
-                    if (
-                        code & _ONE == U(0)
-                        or values[begin + (last >> _ONE)] + GAP < values[begin + (code >> _ONE)]
-                    ):
-                        cuts += 1
-                        score = ones[pos] + zeros[at + shift - pos] - sizes[at + shift]
-                        if score > best:
-                            best = score + tolerance
-                            best_left = at + shift
-                            best_pos, best_low, best_high = pos, last, code
-                    last = code
+                code = entry >> _CODE
+                reach = entry >> _HALF & U(FAR)
+                may_cut = last + reach <= code
+                if reach == U(FAR):
+                    may_cut = values[begin + last] + GAP < values[begin + code]
+                cuts += may_cut
+                score = ones[pos] + zeros[at + shift - pos] - sizes[at + shift]
+                if score > best and may_cut:
+                    best = score + tolerance
+                    best_left = at + shift
+                    best_pos, best_low, best_high = pos, last, code
+                last = code
                 pos += entry & _ONE
                 at += _ONE
             left = at + shift
@@ -239,8 +233,8 @@ def judge_numeric(
         scores[place] = best - tolerance
         found[place, 0] = np.int64(best_left)
         found[place, 1] = np.int64(best_pos)
-        found[place, 2] = np.int64(best_low >> _ONE)
-        found[place, 3] = np.int64(best_high >> _ONE)
+        found[place, 2] = np.int64(best_low)
+        found[place, 3] = np.int64(best_high)
 
 
 @kernel

@@ -17,7 +17,7 @@ from scumble.learn.kernels.arithmetic import LN2, TINY, U, lowered_cut, x_ln_x
 from scumble.learn.kernels.growable import clear_row, room_for, room_for_rows
 from scumble.learn.kernels.prepare import GAP, MISSING
 
-_CODE = np.uint64(33)
+_CODE = np.uint64(36)
 _LOW = np.uint64(0xFFFFFFFF)
 
 # What is known of a waiting node.

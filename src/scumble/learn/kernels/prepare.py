@@ -1,9 +1,10 @@
 """Columns sorted once, for every tree that will be grown on them.
 
-A column becomes a list of entries ``code << 33 | close << 32 | row`` in ascending order. Rows in
+A column becomes a list of entries ``code << 36 | reach << 32 | row`` in ascending order. Rows in
 no entry have the column's default code: zero for a number, the most frequent value for a nominal
-column. The code of a number is its place among the column's distinct values, ``close`` is set
-where the next smaller one is too near to cut between; missing values come last.
+column. The code of a number is its place among the column's distinct values; ``reach`` is how far
+back the nearest value lies that is not too close to cut between (`FAR`: look it up). Missing
+values come last.
 """
 
 from __future__ import annotations
@@ -15,16 +16,17 @@ import numpy as np
 from scumble._core.jit import kernel
 from scumble.learn.kernels.arithmetic import U
 
-MISSING = 0x7FFFFFFE
-NO_DEFAULT = 0x7FFFFFFF
+MISSING = 0xFFFFFFE
+NO_DEFAULT = 0xFFFFFFF
+FAR = 15  # this many codes back, or more
 TILE = 8
 GAP = 1e-5  # values must differ by more than this to be cut apart
 _SIGN = np.uint64(1 << 63)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _BYTE = np.uint64(255)
 _EIGHT = np.uint64(8)
-_CODE = np.uint64(33)
-_CLOSE = np.uint64(32)
+_CODE = np.uint64(36)
+_REACH = np.uint64(32)
 
 
 @kernel
@@ -172,8 +174,9 @@ def _store_numeric(
     defaults[column] = NO_DEFAULT
     zero_waits = k < n
     code = -1
+    far = -1  # the last code whose value is far enough below
     last = 0.0
-    close = U(0)
+    reach = U(1)
     for i in range(k):
         place = order[U(i)]
         value = numbers[place]
@@ -187,11 +190,13 @@ def _store_numeric(
             values[U(at + code)] = 0.0
             last = 0.0
         if code < 0 or value != last:
-            close = U(code >= 0 and not last + GAP < value)
             code += 1
             values[U(at + code)] = value
             last = value
-        entries[U(at + i)] = U(code) << _CODE | close << _CLOSE | rows[place]
+            while far + 1 < code and values[U(at + far + 1)] + GAP < value:
+                far += 1
+            reach = U(min(code - far, FAR))
+        entries[U(at + i)] = U(code) << _CODE | reach << _REACH | rows[place]
     if zero_waits:
         code += 1
         defaults[column] = code
