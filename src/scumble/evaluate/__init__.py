@@ -41,12 +41,27 @@ from scumble.evaluate.ranking import (
     one_error,
     ranking_loss,
 )
+from scumble.evaluate.splitters import (
+    BaseSplitter,
+    FixedFolds,
+    IterativeStratification,
+    LabelsetStratification,
+    MulanKFold,
+    RepeatedKFold,
+    write_folds,
+)
 
 __all__ = [
+    "BaseSplitter",
     "Confusion",
     "Counts",
     "Evaluation",
+    "FixedFolds",
+    "IterativeStratification",
+    "LabelsetStratification",
     "Metric",
+    "MulanKFold",
+    "RepeatedKFold",
     "accuracy",
     "average_precision",
     "confusion",
@@ -83,4 +98,5 @@ __all__ = [
     "recall",
     "specificity",
     "subset_accuracy",
+    "write_folds",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from heapq import heappop, heappush
 
 import numpy as np
 
@@ -344,3 +345,59 @@ def judge_probabilities(indptr, indices, scores, start, stop):
         log_total += loss
         square_total += square
     return log_total, square_total
+
+
+@kernel
+def stratify(indptr, indices, column_indptr, column_rows, n_folds, first_choice):
+    """Deal rows to folds, the rarest label first, each to the fold that wants it most.
+
+    A heap finds the rarest label: a label enters it again whenever it loses a row, and what is
+    out of date is passed over.
+    """
+    n_rows, n_labels = len(indptr) - 1, len(column_indptr) - 1
+    left = column_indptr[1:] - column_indptr[:-1]
+    wanted = np.empty((n_labels, n_folds), np.float64)
+    for label in range(n_labels):
+        wanted[label] = left[label] / n_folds
+    wanted_rows = np.full(n_folds, n_rows / n_folds)
+    folds = np.full(n_rows, -1, np.int64)
+    heap = [np.int64(0) for _ in range(0)]
+    for label in range(n_labels):
+        if left[label] > 0:
+            heappush(heap, left[label] * n_labels + label)
+    while len(heap) > 0:
+        key = heappop(heap)
+        label = key % n_labels
+        if left[label] != key // n_labels:
+            continue
+        for at in range(column_indptr[label], column_indptr[label + 1]):
+            row = column_rows[at]
+            if folds[row] >= 0:
+                continue
+            best = _neediest(wanted[label], wanted_rows, first_choice[row])
+            folds[row] = best
+            wanted_rows[best] -= 1
+            for other in indices[indptr[row] : indptr[row + 1]]:
+                wanted[other, best] -= 1
+                left[other] -= 1
+                if left[other] > 0 and other != label:
+                    heappush(heap, left[other] * n_labels + other)
+    for row in range(n_rows):
+        if folds[row] < 0:
+            best = _neediest(wanted_rows, wanted_rows, first_choice[row])
+            folds[row] = best
+            wanted_rows[best] -= 1
+    return folds
+
+
+@kernel
+def _neediest(wanted, wanted_rows, start):
+    """Find the fold that wants most, looking from ``start`` on, so that ties are chance."""
+    best = start
+    for step in range(1, len(wanted)):
+        fold = (start + step) % len(wanted)
+        if wanted[fold] > wanted[best] or (
+            wanted[fold] == wanted[best] and wanted_rows[fold] > wanted_rows[best]
+        ):
+            best = fold
+    return best

@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from scumble._core.errors import DataError, ScumbleError
+from scumble._core.provenance import mark_resampled
 from scumble._core.random import as_generator
 from scumble._core.registry import register
 from scumble._core.validation import check_labels, check_same_length
@@ -121,6 +122,7 @@ class BaseResampler(BaseEstimator, ABC):
         # Labels that did not change may be the caller's own: the result must not share them.
         Y_new = result.Y.copy() if result.Y is labels else result.Y
         resampled = self._gather(X, result), labels_like(Y_new, like, rows)
+        self._mark(*resampled)
         return resampled if weights is None else (*resampled, weights[rows])
 
     def resample(self, data: Any, out: str | os.PathLike[str] | None = None) -> Any:
@@ -151,6 +153,7 @@ class BaseResampler(BaseEstimator, ABC):
         result = self._run(data.X, data.Y, data.features)
         X = self._gather(data.X, result)
         resampled = data.with_rows(X, result.Y, self.sample_indices_)
+        self._mark(resampled)
         if out is not None:
             write(resampled, out)
         return resampled
@@ -219,6 +222,11 @@ class BaseResampler(BaseEstimator, ABC):
             return take_rows(X, rows)
         n_taken = len(rows) - result.synthetic.shape[0]
         return append_rows(take_rows(X, rows[:n_taken]), result.synthetic)
+
+    def _mark(self, *resampled: Any) -> None:
+        """Let splitters warn of what was resampled before it is split."""
+        if self.n_added_ or self.n_removed_:
+            mark_resampled(*resampled)
 
     def _generator(self) -> np.random.Generator:
         """Make the generator for one run; the same `random_state` always gives the same one."""

@@ -1,0 +1,74 @@
+"""Remember which objects came out of a resampler, without a trace in the objects themselves."""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from typing import Any
+
+from scumble._core.errors import ScumbleWarning
+
+_resampled: dict[int, weakref.ref[Any]] = {}
+
+
+def mark_resampled(*objects: Any) -> None:
+    """Remember that these objects hold resampled rows, as long as they live.
+
+    Parameters
+    ----------
+    *objects : object
+        Data sets, arrays, sparse matrices, frames. What takes no weak reference is passed over.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scumble._core.provenance import is_resampled, mark_resampled
+    >>> X = np.zeros((3, 1))
+    >>> mark_resampled(X)
+    >>> is_resampled(X), is_resampled(X.copy())
+    (True, False)
+    """
+    for item in objects:
+        key = id(item)
+        try:
+            _resampled[key] = weakref.ref(item, lambda _, key=key: _resampled.pop(key, None))
+        except TypeError:
+            continue
+
+
+def is_resampled(item: Any) -> bool:
+    """Tell whether an object came out of a resampler.
+
+    Parameters
+    ----------
+    item : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        Copies and selections of rows are not recognised.
+    """
+    known = _resampled.get(id(item))
+    return known is not None and known() is item
+
+
+def warn_if_resampled(*objects: Any, caller: str) -> None:
+    """Warn that splitting resampled data lets test rows be copies of training rows.
+
+    Parameters
+    ----------
+    *objects : object
+        What is about to be split.
+    caller : str
+        Who splits it.
+    """
+    if any(is_resampled(item) for item in objects):
+        warnings.warn(
+            f"{caller}: this data has been resampled. Split afterwards, copies of one row fall "
+            "into training and test parts, and the test part no longer looks like the data. Split "
+            "first and resample the training part only, as cross_validate(data, classifier, "
+            "resampler) does.",
+            ScumbleWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,17 @@
+"""Splitters: which rows train and which test, in scikit-learn's manner."""
+
+from scumble.evaluate.splitters.base import BaseSplitter
+from scumble.evaluate.splitters.fixed import FixedFolds, write_folds
+from scumble.evaluate.splitters.kfold import RepeatedKFold
+from scumble.evaluate.splitters.mulan import MulanKFold
+from scumble.evaluate.splitters.stratified import IterativeStratification, LabelsetStratification
+
+__all__ = [
+    "BaseSplitter",
+    "FixedFolds",
+    "IterativeStratification",
+    "LabelsetStratification",
+    "MulanKFold",
+    "RepeatedKFold",
+    "write_folds",
+]

@@ -1,0 +1,43 @@
+"""Folds by chance, several times over: 2x5 and the like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble.evaluate.splitters.base import Array, BaseSplitter, deal_blocks
+
+
+class RepeatedKFold(BaseSplitter, name="kfold"):
+    """Deal the rows into folds of equal size by chance.
+
+    Parameters
+    ----------
+    n_splits : int
+        Number of folds.
+    n_repeats : int
+        How often the rows are dealt anew. The default, two times five, is how the paper
+        measures.
+    random_state : None, int, Generator or RandomState
+        One seed, one answer.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import RepeatedKFold
+    >>> splitter = RepeatedKFold(n_splits=2, n_repeats=2, random_state=0)
+    >>> Y = [[1, 0], [0, 1], [1, 1], [0, 0]]
+    >>> splitter.folds(None, Y).sum(axis=0)
+    array([2, 2])
+    >>> splitter.get_n_splits()
+    4
+    """
+
+    def __init__(self, n_splits: int = 5, n_repeats: int = 2, *, random_state: Any = None) -> None:
+        self.n_splits = n_splits
+        self.n_repeats = n_repeats
+        self.random_state = random_state
+
+    def _deal(self, Y: sparse.csr_array, generator: np.random.Generator) -> Array:
+        return deal_blocks(generator.permutation(Y.shape[0]), self.n_splits)
