@@ -16,7 +16,7 @@ from scumble._core.errors import ParameterError
 from scumble._core.registry import KINDS, registered
 
 #: The rooms that register things. A room that is still empty costs nothing.
-_ROOMS = ("measures", "data.formats", "resample", "learn", "evaluate")
+_ROOMS = ("measures", "data.formats", "resample", "learn", "evaluate", "plots")
 
 
 def entries(kind: str) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import scumble
 from scumble._core.errors import ParameterError
 from scumble.plots import chord_layout
-from scumble.plots.chord_layout import NAME_STEP
+from scumble.plots.chord_layout import FARTHEST, NAME_STEP
 from scumble.testing.strategies import label_matrices
 
 # Ten instances: a 8 times, b 5 times, c twice. b and a meet 4 times, c and a twice, c and b once;
@@ -79,7 +79,7 @@ def test_true_of_all_layouts(Y, max_ribbons):
     for arc in arcs:
         assert arc.count == counts[arc.label]
         assert arc.n_company == (dense[dense[:, arc.label] == 1].sum(axis=1) > 1).sum()
-        assert arc.name_angle is not None
+        assert abs(arc.name_angle - (arc.start + arc.end) / 2) <= FARTHEST
         assert arc.start <= arc.ribbons_end <= arc.company_end <= arc.end
 
     n_pairs = int((np.triu(joint, 1) > 0).sum())
@@ -143,7 +143,8 @@ def test_names_keep_apart_and_stay_near():
     Y = np.zeros((100, 30), int)
     Y[:, 0] = 1
     Y[np.arange(29), np.arange(1, 30)] = 1
-    angles = [arc.name_angle for arc in chord_layout(Y).arcs]
+    layout = chord_layout(Y)
+    angles = [arc.name_angle for arc in layout.arcs]
     assert np.diff(angles).min() >= NAME_STEP - 1e-9
     assert angles[-1] - angles[0] <= 2 * math.pi - NAME_STEP + 1e-9
     middle = [(arc.start + arc.end) / 2 for arc in chord_layout(ROWS).arcs]
@@ -154,10 +155,23 @@ def test_names_keep_apart_and_stay_near():
 def test_names_that_have_no_room_are_counted(n_labels):
     layout = chord_layout(np.eye(n_labels, dtype=int), list(range(n_labels)))
     angles = [arc.name_angle for arc in layout.arcs if arc.name_angle is not None]
-    assert len(angles) == min(n_labels, 128)
+    assert len(angles) == n_labels - layout.n_names_left_out
     assert np.diff(angles).min() >= NAME_STEP - 1e-9
     assert angles[-1] - angles[0] <= 2 * math.pi - NAME_STEP + 1e-9
     assert ("names there is no room" in layout.note) == (n_labels > 128)
+    assert len(angles) == n_labels if n_labels <= 128 else 20 < len(angles) <= 128
+
+
+def test_a_crowd_of_tiny_arcs_does_not_send_names_round_the_circle():
+    Y = np.zeros((500, 100), int)
+    Y[:, 0] = 1
+    Y[np.arange(99), np.arange(1, 100)] = 1
+    layout = chord_layout(Y, list(range(100)))
+    named = [arc for arc in layout.arcs if arc.name_angle is not None]
+    assert len(named) == 100 - layout.n_names_left_out
+    assert 10 < len(named) < 60
+    assert max(abs(arc.name_angle - (arc.start + arc.end) / 2) for arc in named) <= FARTHEST
+    assert layout.arcs[-1].name_angle is not None  # the longest arc
 
 
 def test_awkward_data():

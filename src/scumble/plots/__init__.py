@@ -5,25 +5,58 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from scumble.plots.bars import plot_labels, plot_labelsets
+from scumble.plots.base import Plot, plot_bytes, save_plot
+from scumble.plots.chord import plot_chord
 from scumble.plots.chord_layout import ChordArc, ChordLayout, ChordRibbon, chord_layout
+from scumble.plots.comparison import plot_before_after, plot_pair
+from scumble.plots.difficult import plot_difficult
+from scumble.plots.heatmap import plot_cooccurrence
+from scumble.plots.histograms import (
+    plot_attributes,
+    plot_cardinality,
+    plot_instances,
+    plot_label_histogram,
+    plot_labelset_histogram,
+)
 
 if TYPE_CHECKING:
     from scumble.plots.tree import plot_tree, tree_layout
 
-# Other names load on first use (PEP 562): a layout needs neither matplotlib nor the learners.
-_HOMES = {
-    "plot_tree": "tree",
-    "tree_layout": "tree",
-}
+# Matplotlib is imported where something is drawn. Trees load on first use (PEP 562), because they
+# bring the learners along.
+_TREE = ("plot_tree", "tree_layout")
 
-__all__ = ["ChordArc", "ChordLayout", "ChordRibbon", "chord_layout", "plot_tree", "tree_layout"]
+__all__ = [
+    "ChordArc",
+    "ChordLayout",
+    "ChordRibbon",
+    "Plot",
+    "chord_layout",
+    "plot_attributes",
+    "plot_before_after",
+    "plot_bytes",
+    "plot_cardinality",
+    "plot_chord",
+    "plot_cooccurrence",
+    "plot_difficult",
+    "plot_instances",
+    "plot_label_histogram",
+    "plot_labels",
+    "plot_labelset_histogram",
+    "plot_labelsets",
+    "plot_pair",
+    "plot_tree",
+    "save_plot",
+    "tree_layout",
+]
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for."""
-    if name not in _HOMES:
+    if name not in _TREE:
         raise AttributeError(f"module 'scumble.plots' has no attribute {name!r}")
-    value = getattr(import_module(f"scumble.plots.{_HOMES[name]}"), name)
+    value = getattr(import_module("scumble.plots.tree"), name)
     globals()[name] = value
     return value
 

@@ -17,9 +17,10 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.errors import ParameterError
-from scumble._core.validation import check_count, check_named_labels, is_dataset, labels_of
+from scumble._core.validation import check_count, check_labels, labels_of
 from scumble.measures.shape import joint_counts
 from scumble.measures.summary import Summary, characterize, plain
+from scumble.plots.spread import keep_apart
 
 Array = np.ndarray[Any, Any]
 
@@ -35,6 +36,8 @@ GAP, GAP_SHARE = math.radians(2), 0.25
 WIDE_GAP = 3
 #: Angle a written name takes. An ink writes in a size that fits.
 NAME_STEP = math.radians(2.8)
+#: How far a name may stand from its arc.
+FARTHEST = math.radians(15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,33 +246,89 @@ def chord_layout(
             "chord_layout: a summary does not say which labels meet. Give the data set, and the "
             "summary as summary=..."
         )
-    names = getattr(data, "labels", None) if is_dataset(data) else None
-    Y, found = check_named_labels(labels_of(data), caller="chord_layout")
-    measured = characterize(data) if summary is None else summary
-    table = measured.labels
-    seen = np.flatnonzero(table.count > 0)
-    chosen = (
-        _choose(Y, measured, seen, n_labels, n_partners)
-        if labels is None
-        else _look_up(labels, names or found or table.name)
+    chosen, measured = choose_labels(
+        data,
+        labels,
+        n_labels=N_LABELS if n_labels is None else n_labels,
+        n_partners=n_partners,
+        whole=DRAW_ALL if n_labels is None else 0,
+        summary=summary,
     )
-    chosen = _in_order(np.intersect1d(chosen, seen), measured)
+    Y = check_labels(labels_of(data), caller="chord_layout")
     arcs, joint = _arcs(Y, measured, chosen)
     ribbons, n_hidden = _ribbons(arcs, joint, max_ribbons)
+    n_seen = len(measured.labels) - measured.n_unseen
     return ChordLayout(
         name=measured.name,
         scumble=measured.scumble,
         arcs=arcs,
         ribbons=ribbons,
-        n_labels=len(seen),
-        n_labels_left_out=len(seen) - len(chosen),
+        n_labels=n_seen,
+        n_labels_left_out=n_seen - len(chosen),
         n_ribbons_left_out=n_hidden,
         is_choice=labels is None,
     )
 
 
-def _look_up(labels: Sequence[str | int], names: Sequence[str]) -> Array:
-    """Turn names and numbers of labels into numbers."""
+def choose_labels(
+    data: Any,
+    labels: Sequence[str | int] | None = None,
+    *,
+    n_labels: int = N_LABELS,
+    n_partners: int = N_PARTNERS,
+    whole: int = DRAW_ALL,
+    summary: Summary | None = None,
+) -> tuple[Array, Summary]:
+    """Choose labels to draw: those given, all, or the most difficult ones and their partners.
+
+    Parameters
+    ----------
+    data : MultilabelDataset, or labels
+        The data.
+    labels : sequence of str or int, optional
+        Names or numbers of labels.
+    n_labels, n_partners : int
+        How many difficult labels, and how many majority labels that they meet.
+    whole : int
+        Up to so many labels are all chosen.
+    summary : Summary, optional
+        The measures of ``data``, where they are at hand.
+
+    Returns
+    -------
+    chosen : ndarray of int
+        Numbers of labels that occur: minority labels by decreasing SCUMBLELbl, then majority labels
+        by decreasing count.
+    summary : Summary
+        The measures.
+    """
+    Y = check_labels(labels_of(data), caller="choose_labels")
+    measured = characterize(data) if summary is None else summary
+    seen = np.flatnonzero(measured.labels.count > 0)
+    if labels is not None:
+        chosen = np.intersect1d(look_up_labels(labels, measured.labels.name), seen)
+    elif len(seen) <= whole:
+        chosen = seen
+    else:
+        chosen = _difficult_and_partners(Y, measured, n_labels, n_partners)
+    return _in_order(chosen, measured), measured
+
+
+def look_up_labels(labels: Sequence[str | int], names: Sequence[str]) -> Array:
+    """Turn names and numbers of labels into numbers.
+
+    Parameters
+    ----------
+    labels : sequence of str or int
+        What the user gave.
+    names : sequence of str
+        The names of all labels.
+
+    Returns
+    -------
+    ndarray of int
+        In the given order.
+    """
     if isinstance(labels, str):
         labels = [labels]
     position = {name: at for at, name in enumerate(names)}
@@ -288,18 +347,15 @@ def _look_up(labels: Sequence[str | int], names: Sequence[str]) -> Array:
     return np.array(numbers, np.int64)
 
 
-def _choose(
-    Y: sparse.csr_array, summary: Summary, seen: Array, n_labels: int | None, n_partners: int
+def _difficult_and_partners(
+    Y: sparse.csr_array, summary: Summary, n_labels: int, n_partners: int
 ) -> Array:
-    """Choose all labels, or the most difficult ones and those that mask them."""
-    if n_labels is None and len(seen) <= DRAW_ALL:
-        return seen
     table = summary.labels
     rare = np.flatnonzero(table.is_minority)
     if not len(rare):  # equally frequent labels: none is difficult, so the most concurrent ones
-        rare = seen
+        rare = np.flatnonzero(table.count > 0)
     order = np.lexsort((rare, -table.irlbl[rare], -table.scumble[rare]))
-    difficult = rare[order][: N_LABELS if n_labels is None else n_labels]
+    difficult = rare[order][:n_labels]
     joint = joint_counts(Y, difficult).toarray()
     joint[:, table.is_minority] = 0
     joint[:, difficult] = 0
@@ -381,33 +437,26 @@ def _name_angles(starts: Array, ends: Array, scores: Array) -> list[float | None
 
     Where not all have room, the longest arcs and the most concurrent labels keep their names.
     """
-    room = int(2 * math.pi / NAME_STEP)
-    by_length = np.argsort(np.argsort(starts - ends, kind="stable"))
-    by_score = np.argsort(np.argsort(-scores, kind="stable"))
-    named = np.sort(np.argsort(np.minimum(by_length, by_score), kind="stable")[:room])
     angles: list[float | None] = [None] * len(starts)
-    if not len(named):
+    if not len(starts):
         return angles
-    steps = NAME_STEP * np.arange(len(named))
-    places = _never_falling(((starts + ends) / 2)[named] - steps)
+    middles = (starts + ends) / 2
     # The circle is cut in the gap before the first arc; no name may cross the cut.
     cut = (starts[0] + ends[-1] - 2 * math.pi) / 2
-    last = max(cut + 2 * math.pi - NAME_STEP * (len(named) - 0.5), cut + NAME_STEP / 2)
-    for at, place in zip(named, np.clip(places, cut + NAME_STEP / 2, last) + steps, strict=True):
+    by_length = np.argsort(np.argsort(starts - ends, kind="stable"))
+    by_score = np.argsort(np.argsort(-scores, kind="stable"))
+    rank = np.minimum(by_length, by_score)
+    named = np.sort(np.argsort(rank, kind="stable")[: int(2 * math.pi / NAME_STEP)])
+    while True:
+        places = keep_apart(middles[named], NAME_STEP, cut, cut + 2 * math.pi)
+        moved = np.abs(places - middles[named])
+        if moved.max() <= FARTHEST:
+            break
+        near = np.abs(middles[named] - middles[named][moved.argmax()]) <= FARTHEST
+        named = np.delete(named, np.flatnonzero(near)[rank[named][near].argmax()])
+    for at, place in zip(named, places, strict=True):
         angles[at] = float(place)
     return angles
-
-
-def _never_falling(values: Array) -> Array:
-    """Find the nearest sequence that never falls: neighbours in the wrong order meet midway."""
-    pools: list[list[float]] = []  # [mean, size]
-    for value in values.tolist():
-        pools.append([value, 1])
-        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
-            mean, size = pools.pop()
-            before, n_before = pools[-1]
-            pools[-1] = [(before * n_before + mean * size) / (n_before + size), n_before + size]
-    return np.repeat([mean for mean, _ in pools], [int(size) for _, size in pools])
 
 
 def _ribbons(

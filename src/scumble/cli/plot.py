@@ -1,0 +1,139 @@
+"""``plot``: a picture of a data set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from scumble._core.errors import ParameterError
+from scumble.cli.inputs import FormatOption, Input, LabelsOption, load
+
+if TYPE_CHECKING:
+    from scumble.plots import Plot
+
+BEFORE_AFTER = "before-after"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command.
+
+    Parameters
+    ----------
+    app : Typer
+        Where to.
+    """
+    app.command()(plot)
+
+
+def plot(
+    data: Input,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The file to write: .svg, .pdf or .png.")
+    ],
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--kind",
+            "-k",
+            help="What to draw: chord, cooccurrence, labels, labelsets, label-histogram, "
+            "labelset-histogram, cardinality, attributes, difficult, instances, before-after; or "
+            "as mldr calls it: LC, LB, LSB, LH, LSH, CH, AT.",
+        ),
+    ] = "chord",
+    draw: Annotated[
+        str | None,
+        typer.Option(help="Labels to draw (chord, cooccurrence, labels), with commas between."),
+    ] = None,
+    top: Annotated[
+        int | None, typer.Option(min=1, help="How many labels or labelsets to draw.")
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method", "-m", help="Draw before and after a resampler, or several with '+' between."
+        ),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the resampler.")] = None,
+    dark: Annotated[bool, typer.Option("--dark", help="Light ink on a dark page.")] = False,
+    dpi: Annotated[int, typer.Option(min=20, max=1200, help="Dots per inch of a PNG.")] = 150,
+    format: FormatOption = None,
+    labels: LabelsOption = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", help="An option of the format's reader, as name=value."),
+    ] = None,
+) -> None:
+    """Draw a data set: its difficult labels, their company, counts, before and after."""
+    from scumble.plots import plot_before_after, plot_pair, save_plot
+
+    entry = None if kind == BEFORE_AFTER else find_plot(kind)
+    options = {} if entry is None else _options(entry, draw, top)
+    if entry is None and method is None:
+        method = "remedial"
+    chain = _chain(method, seed)
+    before = load(data, format=format, labels=labels, options=option)
+    after = before
+    for sampler in chain:
+        after = sampler.resample(after)
+    if entry is None:
+        few = {} if top is None else {"n_labels": top}
+        ax = plot_before_after(before, after, dark=dark, **few)
+    elif chain:
+        titles = ("before", f"after {method}")
+        ax, _ = plot_pair(before, after, entry.name, titles=titles, dark=dark, **options)
+    else:
+        ax = entry.function(before, dark=dark, **options)
+    save_plot(ax, output, dpi=dpi)
+    typer.echo(f"{output} written")
+
+
+def find_plot(kind: str) -> Plot:
+    """Find a plot by its name, or by what mldr calls it.
+
+    Parameters
+    ----------
+    kind : str
+        What the user typed.
+
+    Returns
+    -------
+    Plot
+        What the catalogue knows of it.
+    """
+    import scumble.plots  # noqa: F401  (registers them)
+    from scumble._core.registry import registered
+
+    known = registered("plot")
+    for entry in known.values():
+        if kind.lower() == entry.name or kind.upper() == entry.alias:
+            return entry
+    names = ", ".join([*known, BEFORE_AFTER])
+    raise ParameterError(f"There is no plot {kind!r}. Expected one of {names}.")
+
+
+def _options(entry: Plot, draw: str | None, top: int | None) -> dict[str, Any]:
+    """Pass on what a plot understands, and refuse what it does not."""
+    from inspect import signature
+
+    known = signature(entry.function).parameters
+    options: dict[str, Any] = {}
+    if draw is not None:
+        if "labels" not in known:
+            raise ParameterError(f"--draw chooses labels, which the plot {entry.name!r} cannot.")
+        options["labels"] = [name.strip() for name in draw.split(",") if name.strip()]
+    if top is not None:
+        count = next((n for n in ("n_labels", "n_labelsets", "n_names") if n in known), None)
+        if count is None:
+            raise ParameterError(f"--top has no meaning for the plot {entry.name!r}.")
+        options[count] = top
+    return options
+
+
+def _chain(method: str | None, seed: int | None) -> list[Any]:
+    if method is None:
+        return []
+    from scumble.resample import make_chain
+
+    return list(make_chain(method, **({} if seed is None else {"random_state": seed})))

@@ -1,0 +1,183 @@
+"""Labels and labelsets, and how often each occurs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from scumble._core.validation import check_count, check_named_labels, is_dataset, labels_of
+from scumble.measures.summary import Summary
+from scumble.plots.base import measured, plot
+from scumble.plots.chord_layout import look_up_labels
+from scumble.plots.theme import Theme, canvas, entitle, written
+
+Array = np.ndarray[Any, Any]
+
+#: Bars drawn at the most.
+N_BARS = 40
+ROW = 0.23  # inches
+
+
+@plot("labels", title="the labels by count", alias="LB")
+def plot_labels(
+    data: Any,
+    labels: Sequence[str | int] | None = None,
+    *,
+    n_labels: int = N_BARS,
+    ax: Any = None,
+    dark: bool | None = None,
+) -> Any:
+    """Draw a bar for every label, the most frequent first.
+
+    Parameters
+    ----------
+    data : Summary, MultilabelDataset, or labels
+        What to draw.
+    labels : sequence of str or int, optional
+        Names or numbers of labels to draw.
+    n_labels : int
+        How many to draw at the most: where there are more, the most frequent and the rarest ones.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+    dark : bool, optional
+        Light ink on a dark page; by default as the figure's background asks.
+
+    Returns
+    -------
+    matplotlib Axes
+        With the drawing; minority labels have another colour and bold names.
+
+    Examples
+    --------
+    >>> from scumble.plots import plot_labels
+    >>> ax = plot_labels([["a"], ["a", "b"], ["a", "c"], ["a", "b"]])
+    >>> [(int(b.get_width()), t.get_text()) for b, t in zip(ax.patches, ax.get_yticklabels())]
+    [(4, 'a'), (2, 'b'), (1, 'c')]
+    """
+    check_count(n_labels, name="n_labels", caller="plot_labels")
+    summary = measured(data)
+    table = summary.labels
+    chosen = np.arange(len(table)) if labels is None else look_up_labels(labels, table.name)
+    chosen = chosen[np.lexsort((chosen, -table.count[chosen]))]
+    shown, n_hidden = _ends(chosen, n_labels)
+    ax, theme = canvas(ax, dark, size=_size(len(shown)), purpose="plot_labels")
+    is_rare = table.is_minority[shown]
+    _bars(
+        ax,
+        theme,
+        names=[table.name[at] for at in shown],
+        counts=table.count[shown],
+        is_rare=is_rare,
+        cut=(n_labels + 1) // 2 if n_hidden else None,
+    )
+    notes = [f"{n_hidden:,} labels in between are not drawn"] if n_hidden else []
+    if is_rare.any():
+        notes.append("bold: minority labels, with IRLbl above MeanIR")
+    ax.set_xlabel("\n".join(["instances", "; ".join(notes)]).strip())
+    entitle(ax, summary.name, f"{len(chosen):,} labels")
+    return ax
+
+
+@plot("labelsets", title="the most frequent labelsets", alias="LSB")
+def plot_labelsets(
+    data: Any, *, n_labelsets: int = 25, ax: Any = None, dark: bool | None = None
+) -> Any:
+    """Draw a bar for each of the most frequent labelsets.
+
+    Parameters
+    ----------
+    data : MultilabelDataset, or labels
+        What to draw.
+    n_labelsets : int
+        How many to draw at the most.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+    dark : bool, optional
+        Light ink on a dark page; by default as the figure's background asks.
+
+    Returns
+    -------
+    matplotlib Axes
+        With the drawing. How many more labelsets there are is written, not drawn: together they
+        would often dwarf all bars.
+
+    Examples
+    --------
+    >>> from scumble.plots import plot_labelsets
+    >>> ax = plot_labelsets([["a"], ["a", "b"], ["a", "c"], ["a", "b"]])
+    >>> [(int(b.get_width()), t.get_text()) for b, t in zip(ax.patches, ax.get_yticklabels())]
+    [(2, 'a, b'), (1, 'a'), (1, 'a, c')]
+    """
+    check_count(n_labelsets, name="n_labelsets", caller="plot_labelsets")
+    summary = measured(data)
+    found = summary.labelsets
+    shown = found.order[:n_labelsets]
+    ax, theme = canvas(ax, dark, size=_size(len(shown)), purpose="plot_labelsets")
+    names = _labelset_names(data, summary, found.first_row[shown])
+    counts = found.counts[shown]
+    _bars(ax, theme, names=names, counts=counts, is_rare=np.zeros(len(shown), bool))
+    n_more, n_rest = len(found) - len(shown), summary.n_instances - int(counts.sum())
+    rest = f"\n{n_more:,} more labelsets in {n_rest:,} instances" if n_more else ""
+    ax.set_xlabel(f"instances{rest}")
+    entitle(ax, summary.name, f"{len(found):,} labelsets")
+    return ax
+
+
+def _labelset_names(data: Any, summary: Summary, rows: Array) -> list[str]:
+    if isinstance(data, Summary):
+        return [f"labelset of row {row}" for row in rows]
+    Y, _ = check_named_labels(labels_of(data), caller="plot_labelsets")
+    names = data.labels if is_dataset(data) and hasattr(data, "labels") else summary.labels.name
+    return [
+        ", ".join(names[label] for label in Y.indices[Y.indptr[row] : Y.indptr[row + 1]])
+        or "(no label)"
+        for row in rows
+    ]
+
+
+def _ends(chosen: Array, n_shown: int) -> tuple[Array, int]:
+    """Keep the first and the last ones where there are too many."""
+    n_hidden = max(len(chosen) - n_shown, 0)
+    if not n_hidden:
+        return chosen, 0
+    n_first = (n_shown + 1) // 2
+    return np.concatenate([chosen[:n_first], chosen[len(chosen) - (n_shown - n_first) :]]), n_hidden
+
+
+def _size(n_bars: int) -> tuple[float, float]:
+    return 7.5, 1.4 + ROW * max(n_bars, 4)
+
+
+def _bars(
+    ax: Any,
+    theme: Theme,
+    *,
+    names: list[str],
+    counts: Array,
+    is_rare: Array,
+    cut: int | None = None,
+) -> None:
+    """Draw bars from top to bottom, each with its count; a gap after the first ``cut``."""
+    places = np.arange(len(names), dtype=float)
+    if cut is not None:
+        places[cut:] += 1
+    colours = [theme.rare[0] if rare else theme.common[0] for rare in is_rare]
+    ax.barh(places, counts, color=colours, height=0.75)
+    ax.set_yticks(
+        places, [written(name, 36) for name in names], parse_math=False, fontsize=9, color=theme.ink
+    )
+    for text, rare in zip(ax.get_yticklabels(), is_rare, strict=True):
+        text.set_fontweight("bold" if rare else "normal")
+    longest = max(counts.max(initial=0), 1)
+    for place, count in zip(places, counts, strict=True):
+        ax.text(
+            count + longest * 0.008, place, f"{count:,}", va="center", fontsize=8, color=theme.dim
+        )
+    ax.set_xlim(0, longest * 1.1)
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    if len(places):
+        ax.set_ylim(places[-1] + 0.6, -0.6)
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)

@@ -1,0 +1,138 @@
+"""How a plot presents itself, and how it gets on paper."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from scumble._core.errors import ParameterError
+from scumble._core.files import writing
+from scumble._core.registry import register
+from scumble.measures.summary import Summary, characterize
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: What `save_plot` writes.
+SUFFIXES = ("svg", "pdf", "png")
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """What the catalogue knows of a plot.
+
+    Parameters
+    ----------
+    name : str
+        How users spell it on the command line.
+    title : str
+        What it shows, in a few words.
+    alias : str
+        What mldr calls it, or nothing.
+    function : callable
+        Draws it: takes a data set, returns matplotlib axes.
+    """
+
+    name: str
+    title: str
+    alias: str
+    function: Callable[..., Any]
+
+
+def plot(name: str, *, title: str, alias: str = "") -> Callable[[F], F]:
+    """Register a function that draws a data set and return it untouched.
+
+    Parameters
+    ----------
+    name : str
+        How users spell it on the command line.
+    title : str
+        What it shows, in a few words.
+    alias : str
+        What mldr calls it.
+
+    Returns
+    -------
+    callable
+        The decorator.
+    """
+
+    def enter(function: F) -> F:
+        register("plot", name, Plot(name, title, alias, function))
+        return function
+
+    return enter
+
+
+def measured(data: Any) -> Summary:
+    """Return the measures of a data set, or of labels; a summary is one already.
+
+    Parameters
+    ----------
+    data : Summary, MultilabelDataset, or labels
+        What a plot was given.
+
+    Returns
+    -------
+    Summary
+        Its measures.
+    """
+    return data if isinstance(data, Summary) else characterize(data)
+
+
+def save_plot(ax: Any, path: str | Path, *, dpi: int = 150) -> None:
+    """Write the figure of some axes to a file, whole or not at all.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        From any function of `scumble.plots`.
+    path : str or Path
+        Where to; the suffix decides between SVG, PDF and PNG.
+    dpi : int
+        Dots per inch of a PNG.
+
+    Examples
+    --------
+    >>> from scumble.plots import plot_labels, save_plot
+    >>> save_plot(plot_labels([["a"], ["a", "b"]]), getfixture("tmp_path") / "labels.svg")
+    """
+    suffix = Path(path).suffix.lower().lstrip(".")
+    if suffix not in SUFFIXES:
+        raise ParameterError(
+            f"{path}: a picture's name must end in .{', .'.join(SUFFIXES)}. Got {suffix!r} instead."
+        )
+    with writing(path) as target, target.open() as stream:
+        stream.write(plot_bytes(ax, suffix, dpi=dpi))
+
+
+def plot_bytes(ax: Any, suffix: str, *, dpi: int = 150) -> bytes:
+    """Return the figure of some axes as the content of a file.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        From any function of `scumble.plots`.
+    suffix : {"svg", "pdf", "png"}
+        The format.
+    dpi : int
+        Dots per inch of a PNG.
+
+    Returns
+    -------
+    bytes
+        The same picture gives the same bytes: no dates, no random names.
+    """
+    from matplotlib import rc_context
+
+    dates = {"svg": "Date", "pdf": "CreationDate"}
+    metadata = {dates[suffix]: None} if suffix in dates else {}
+    content = io.BytesIO()
+    with rc_context({"svg.hashsalt": "scumble"}), warnings.catch_warnings():
+        # A name in a script the font lacks shows boxes; that is no reason to stop.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        ax.get_figure(root=True).savefig(content, format=suffix, dpi=dpi, metadata=metadata)
+    return content.getvalue()

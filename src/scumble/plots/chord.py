@@ -1,0 +1,266 @@
+"""Which labels share instances, as a chord diagram."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from scumble.plots.base import plot
+from scumble.plots.chord_layout import (
+    MAX_RIBBONS,
+    N_PARTNERS,
+    ChordArc,
+    ChordLayout,
+    ChordRibbon,
+    chord_layout,
+)
+from scumble.plots.theme import Theme, canvas, entitle, written
+
+RING = 0.055  # thickness of an arc; the radius of the circle is 1
+NAME_RADIUS = 1.07
+LETTER = 0.6  # width of a letter over its height
+LONGEST_NAME = 24
+LARGEST = 9.0  # points
+INCHES = 8.0
+#: Opacity of ribbons between a rare and a frequent label, and of all others.
+MIXED, OTHER = 0.7, 0.3
+
+
+@plot("chord", title="which labels share instances", alias="LC")
+def plot_chord(
+    data: Any,
+    labels: Sequence[str | int] | None = None,
+    *,
+    n_labels: int | None = None,
+    n_partners: int = N_PARTNERS,
+    max_ribbons: int = MAX_RIBBONS,
+    ax: Any = None,
+    dark: bool | None = None,
+) -> Any:
+    """Draw labels as arcs of a circle and join those that share instances.
+
+    Rare labels stand at the top in warm colours. A ribbon has the colour of the rarer label; those
+    between a rare and a frequent label are strong, all others faint. The bare end of an arc are
+    instances with that label alone; where a thin pale band lies inside, the company is not drawn.
+
+    Parameters
+    ----------
+    data : ChordLayout, MultilabelDataset, or labels
+        What to draw.
+    labels, n_labels, n_partners, max_ribbons
+        What to choose, see `chord_layout`. By default the difficult labels and their partners.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+    dark : bool, optional
+        Light ink on a dark page; by default as the figure's background asks.
+
+    Returns
+    -------
+    matplotlib Axes
+        With the drawing; a line below says what was left out.
+
+    Examples
+    --------
+    >>> from scumble.plots import plot_chord
+    >>> ax = plot_chord([["a"], ["a", "b"], ["a", "c"], ["a", "b"]])
+    >>> [text.get_text() for text in ax.texts]
+    ['c  1', 'a  4', '2  b', 'All 3 labels that occur.']
+    """
+    layout = (
+        data
+        if isinstance(data, ChordLayout)
+        else chord_layout(
+            data, labels, n_labels=n_labels, n_partners=n_partners, max_ribbons=max_ribbons
+        )
+    )
+    ax, theme = canvas(ax, dark, size=(INCHES, INCHES + 0.4), purpose="plot_chord")
+    inks = _inks(layout, theme)
+    _draw_ribbons(ax, layout, inks)
+    _draw_arcs(ax, layout, inks)
+    letter = _letter_height(ax, layout)
+    reach = max([1.25, *(_reach(arc, letter) for arc in layout.arcs)])
+    size = letter * _points_per_radius(ax, reach)
+    for arc in layout.arcs:
+        _write_name(ax, arc, theme, size=size)
+    ax.set(xlim=(-reach, reach), ylim=(-reach - 0.12, reach), aspect="equal")
+    ax.set_axis_off()
+    _write_around(ax, layout, theme, reach)
+    return ax
+
+
+def _inks(layout: ChordLayout, theme: Theme) -> list[str]:
+    """Give rare and frequent labels colours of their own, in turns."""
+    used = {True: 0, False: 0}
+    inks = []
+    for arc in layout.arcs:
+        colours = theme.rare if arc.is_minority else theme.common
+        inks.append(colours[used[arc.is_minority] % len(colours)])
+        used[arc.is_minority] += 1
+    return inks
+
+
+def _draw_ribbons(ax: Any, layout: ChordLayout, inks: list[str]) -> None:
+    paths = [_ribbon_path(ribbon) for ribbon in layout.ribbons]
+    strengths = [MIXED if ribbon.is_mixed else OTHER for ribbon in layout.ribbons]
+    _fill(ax, paths, [inks[ribbon.source] for ribbon in layout.ribbons], strengths)
+
+
+def _draw_arcs(ax: Any, layout: ChordLayout, inks: list[str]) -> None:
+    paths = [_band(arc.start, arc.end, 1 - RING, 1.0) for arc in layout.arcs]
+    _fill(ax, paths, inks, [1.0] * len(paths))
+    hidden = [at for at, arc in enumerate(layout.arcs) if arc.company_end > arc.ribbons_end]
+    inner = 1 - RING - 0.03
+    bands = [
+        _band(layout.arcs[at].ribbons_end, layout.arcs[at].company_end, inner, inner + 0.02)
+        for at in hidden
+    ]
+    _fill(ax, bands, [inks[at] for at in hidden], [0.4] * len(hidden))
+
+
+def _fill(ax: Any, paths: list[Any], inks: list[str], strengths: list[float]) -> None:
+    """Add all paths as one artist: a thousand single ones take seconds."""
+    from matplotlib.collections import PathCollection
+    from matplotlib.colors import to_rgba_array
+
+    colours = to_rgba_array(inks, strengths) if paths else "none"
+    ax.add_collection(
+        PathCollection(paths, facecolors=colours, edgecolors=colours, linewidths=0.5),
+        autolim=False,
+    )
+
+
+def _ribbon_path(ribbon: ChordRibbon) -> Any:
+    radius = 1 - RING - 0.01
+    a, b = ribbon.source_start, ribbon.source_end
+    c, d = ribbon.target_start, ribbon.target_end
+    outline = _Outline(a, radius)
+    outline.along(a, b, radius)
+    outline.across(b, c, radius)
+    outline.along(c, d, radius)
+    outline.across(d, a, radius)
+    return outline.path()
+
+
+def _band(start: float, end: float, inner: float, outer: float) -> Any:
+    outline = _Outline(start, outer)
+    outline.along(start, end, outer)
+    outline.line(end, inner)
+    outline.along(end, start, inner)
+    return outline.path()
+
+
+def _write_name(ax: Any, arc: ChordArc, theme: Theme, *, size: float) -> None:
+    if arc.name_angle is None:
+        return
+    angle = arc.name_angle
+    turned = angle % (2 * math.pi) > math.pi
+    middle = (arc.start + arc.end) / 2
+    ends = (_point(middle, 1.005), _point(angle, NAME_RADIUS - 0.01))
+    ax.plot(*zip(*ends, strict=True), color=theme.line, linewidth=0.6)
+    name, count = written(arc.name, LONGEST_NAME), f"{arc.count:,}"
+    ax.text(
+        *_point(angle, NAME_RADIUS),
+        f"{count}  {name}" if turned else f"{name}  {count}",
+        rotation=(90 - math.degrees(angle)) + (180 if turned else 0),
+        rotation_mode="anchor",
+        ha="right" if turned else "left",
+        va="center",
+        color=theme.ink,
+        fontsize=size,
+        fontweight="bold" if arc.is_minority else "normal",
+        parse_math=False,
+        clip_on=False,
+    )
+
+
+def _n_letters(arc: ChordArc) -> int:
+    return len(written(arc.name, LONGEST_NAME)) + 2 + len(f"{arc.count:,}")
+
+
+def _reach(arc: ChordArc, letter: float) -> float:
+    """How far a name reaches, in units of the radius."""
+    return NAME_RADIUS + letter * LETTER * _n_letters(arc)
+
+
+def _letter_height(ax: Any, layout: ChordLayout) -> float:
+    """Letters as large as neighbouring names allow, in units of the radius."""
+    angles = [arc.name_angle for arc in layout.arcs if arc.name_angle is not None]
+    apart = min((b - a for a, b in pairwise(angles)), default=math.pi)
+    fitting = 0.9 * NAME_RADIUS * min(apart, 1.0)
+    # Large letters make long names, which make the circle small: solve for both.
+    longest = max((_n_letters(arc) for arc in layout.arcs), default=1)
+    per_point = 1 / _points_per_radius(ax, 1.0)
+    wanted = (
+        LARGEST * per_point * NAME_RADIUS / max(1 - LARGEST * per_point * LETTER * longest, 0.2)
+    )
+    return min(fitting, wanted)
+
+
+def _points_per_radius(ax: Any, reach: float) -> float:
+    """How many points the radius measures when so many radii must fit in either direction."""
+    box = ax.get_position()
+    width, height = ax.get_figure(root=True).get_size_inches()
+    return float(72 * min(box.width * width, box.height * height) / (2 * reach))
+
+
+def _write_around(ax: Any, layout: ChordLayout, theme: Theme, reach: float) -> None:
+    entitle(ax, layout.name, f"SCUMBLE {layout.scumble:.4f}")
+    ax.text(
+        0,
+        -reach - 0.1,
+        layout.note,
+        ha="center",
+        va="bottom",
+        color=theme.dim,
+        fontsize=9,
+        wrap=True,
+    )
+
+
+class _Outline:
+    """A closed path, made of arcs, lines and curves."""
+
+    def __init__(self, angle: float, radius: float) -> None:
+        from matplotlib.path import Path
+
+        self._kinds = Path
+        self._points = [_point(angle, radius)]
+        self._codes = [Path.MOVETO]
+
+    def along(self, start: float, end: float, radius: float) -> None:
+        """Follow the circle, a cubic curve for every eighth of it."""
+        n_pieces = max(1, math.ceil(abs(end - start) / (math.pi / 4)))
+        step = (end - start) / n_pieces
+        stretch = 4 / 3 * math.tan(step / 4)
+        for piece in range(n_pieces):
+            a, b = start + piece * step, start + (piece + 1) * step
+            (ax, ay), (bx, by) = _point(a, radius), _point(b, radius)
+            self._points += [
+                (ax + stretch * ay, ay - stretch * ax),
+                (bx - stretch * by, by + stretch * bx),
+                (bx, by),
+            ]
+            self._codes += [self._kinds.CURVE4] * 3
+
+    def across(self, start: float, end: float, radius: float) -> None:
+        """Cross the circle; between distant arcs near the centre, else further out."""
+        apart = abs((start - end + 3 * math.pi) % (2 * math.pi) - math.pi) / math.pi
+        pull = radius * (0.55 - 0.5 * apart)
+        self._points += [_point(start, pull), _point(end, pull), _point(end, radius)]
+        self._codes += [self._kinds.CURVE4] * 3
+
+    def line(self, angle: float, radius: float) -> None:
+        """Go straight."""
+        self._points.append(_point(angle, radius))
+        self._codes.append(self._kinds.LINETO)
+
+    def path(self) -> Any:
+        """Close it."""
+        codes = [*self._codes, self._kinds.CLOSEPOLY]
+        return self._kinds([*self._points, self._points[0]], codes)
+
+
+def _point(angle: float, radius: float) -> tuple[float, float]:
+    return radius * math.sin(angle), radius * math.cos(angle)

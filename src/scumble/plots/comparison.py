@@ -1,0 +1,173 @@
+"""Before and after a treatment, side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from scumble._core.errors import ParameterError
+from scumble._core.optional import require
+from scumble._core.registry import registered
+from scumble._core.validation import check_choice, check_count
+from scumble.plots.base import measured
+from scumble.plots.chord_layout import chord_layout
+from scumble.plots.theme import DARK, LIGHT, canvas, entitle, written
+
+#: The measures of labels that can be compared, and what to call them.
+MEASURES = {"scumble": "SCUMBLELbl", "irlbl": "IRLbl", "count": "instances"}
+
+
+def plot_before_after(
+    before: Any,
+    after: Any,
+    *,
+    measure: str = "scumble",
+    n_labels: int = 30,
+    ax: Any = None,
+    dark: bool | None = None,
+) -> Any:
+    """Draw for every label where a measure stood before a treatment and where it stands after.
+
+    Parameters
+    ----------
+    before, after : Summary, MultilabelDataset, or labels
+        The data, with the same labels.
+    measure : {"scumble", "irlbl", "count"}
+        What to compare.
+    n_labels : int
+        How many labels to draw at the most, those with the largest values before.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+    dark : bool, optional
+        Light ink on a dark page; by default as the figure's background asks.
+
+    Returns
+    -------
+    matplotlib Axes
+        With the drawing: a hollow circle before, a filled one after.
+
+    Examples
+    --------
+    >>> from scumble.plots import plot_before_after
+    >>> from scumble.resample import REMEDIAL
+    >>> before = [[1, 0, 0], [1, 1, 0], [1, 0, 1], [1, 1, 0]]
+    >>> _, after = REMEDIAL().fit_resample([[0.0]] * 4, before)
+    >>> ax = plot_before_after(before, after)
+    >>> ax.collections[1].get_offsets().data.round(3)[:, 0].tolist()  # before, then after
+    [0.2, 0.079, 0.057]
+    >>> ax.collections[2].get_offsets().data.round(3)[:, 0].tolist()
+    [0.0, 0.029, 0.057]
+    """
+    check_choice(measure, tuple(MEASURES), name="measure", caller="plot_before_after")
+    check_count(n_labels, name="n_labels", caller="plot_before_after")
+    first, second = measured(before), measured(after)
+    if len(first.labels) != len(second.labels):
+        raise ParameterError(
+            f"plot_before_after: the two data sets must have the same labels. Got "
+            f"{len(first.labels)} labels before and {len(second.labels)} after."
+        )
+    old, new = first.labels[measure], second.labels[measure]
+    order = np.lexsort((np.arange(len(old)), -np.nan_to_num(old, nan=-1)))
+    shown = order[~np.isnan(old[order])][:n_labels]
+    ax, theme = canvas(
+        ax, dark, size=(7.5, 1.6 + 0.23 * max(len(shown), 4)), purpose="plot_before_after"
+    )
+    places = np.arange(len(shown))
+    is_rare = first.labels.is_minority[shown]
+    colours = [theme.rare[0] if rare else theme.common[0] for rare in is_rare]
+    ax.hlines(places, old[shown], new[shown], color=theme.line, linewidth=2, zorder=1)
+    ax.scatter(
+        old[shown],
+        places,
+        s=34,
+        facecolors=theme.page,
+        edgecolors=colours,
+        linewidths=1.4,
+        zorder=2,
+    )
+    ax.scatter(new[shown], places, s=34, c=colours, linewidths=0, zorder=3)
+    names = [written(first.labels.name[at], 36) for at in shown]
+    ax.set_yticks(places, names, parse_math=False, fontsize=9, color=theme.ink)
+    for text, rare in zip(ax.get_yticklabels(), is_rare, strict=True):
+        text.set_fontweight("bold" if rare else "normal")
+    ax.set_ylim(len(shown) - 0.4, -0.6)
+    ax.set_xlim(left=0)
+    ax.tick_params(axis="y", length=0)
+    hidden = len(old) - len(shown)
+    ax.set_xlabel(
+        f"{MEASURES[measure]}: hollow before, filled after"
+        + (f"\n{hidden:,} labels are not drawn" if hidden else "")
+    )
+    entitle(ax, first.name, f"SCUMBLE {first.scumble:.4f} → {second.scumble:.4f}")
+    return ax
+
+
+def plot_pair(
+    before: Any,
+    after: Any,
+    kind: str = "instances",
+    *,
+    titles: tuple[str, str] = ("before", "after"),
+    dark: bool | None = None,
+    **options: Any,
+) -> tuple[Any, Any]:
+    """Draw the same picture of two data sets, side by side.
+
+    Parameters
+    ----------
+    before, after : MultilabelDataset, or labels
+        The data.
+    kind : str
+        Name of a plot, see ``scumble.catalogue.names("plot")``.
+    titles : tuple of str
+        What to write above.
+    dark : bool, optional
+        Light ink on a dark page.
+    **options
+        Further options of the plot.
+
+    Returns
+    -------
+    tuple of two matplotlib Axes
+        Of one figure. Axes with numbers have the same range.
+
+    Examples
+    --------
+    >>> from scumble.plots import plot_pair
+    >>> left, right = plot_pair([["a"], ["a", "b"]], [["a"], ["b"]], "cardinality")
+    >>> left.get_ylim() == right.get_ylim()
+    True
+    """
+    known = registered("plot")
+    check_choice(kind, tuple(known), name="kind", caller="plot_pair")
+    draw = known[kind].function
+    if kind == "chord" and options.get("labels") is None:  # the same labels on both sides
+        chosen = {key: options.pop(key) for key in ("n_labels", "n_partners") if key in options}
+        options["labels"] = [arc.label for arc in chord_layout(before, **chosen).arcs]
+    alone = draw(before, dark=dark, **options)  # tells how large one picture wants to be
+    width, height = alone.figure.get_size_inches()
+    figure = require("matplotlib.figure", purpose="plot_pair", extra="plots").Figure(
+        figsize=(2 * width, height + 0.3), layout="constrained"
+    )
+    figure.get_layout_engine().set(w_pad=0.15, h_pad=0.12)
+    if dark is not None:
+        figure.set_facecolor((DARK if dark else LIGHT).page)
+    left, right = figure.subplots(1, 2)
+    for ax, data, title in zip((left, right), (before, after), titles, strict=True):
+        draw(data, ax=ax, dark=dark, **options)
+        ax.set_title(f"{written(title, 30)}\n{ax.get_title()}", parse_math=False, fontsize=11)
+    if left.axison and not left.images:
+        _same_range(left, right)
+    return left, right
+
+
+def _same_range(left: Any, right: Any) -> None:
+    """Give two axes the same numbers; an axis of names keeps its own."""
+    for axis in ("x", "y"):
+        limits = [getattr(ax, f"get_{axis}lim")() for ax in (left, right)]
+        if limits[0][0] > limits[0][1]:  # names from top to bottom
+            continue
+        low, high = min(limit[0] for limit in limits), max(limit[1] for limit in limits)
+        for ax in (left, right):
+            getattr(ax, f"set_{axis}lim")(low, high)

@@ -1,0 +1,282 @@
+"""How labels, labelsets, instances and features are distributed."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from scumble._core.errors import ParameterTypeError
+from scumble._core.validation import check_labels, labels_of
+from scumble.plots.base import measured, plot
+from scumble.plots.theme import Theme, canvas, entitle
+
+Array = np.ndarray[Any, Any]
+
+SIZE = (7.0, 4.2)
+N_CLASSES = 40
+HEADROOM = 1.14  # above the tallest bar, for words
+
+
+@plot("label-histogram", title="how many labels occur how often", alias="LH")
+def plot_label_histogram(data: Any, *, ax: Any = None, dark: bool | None = None) -> Any:
+    """Draw how many labels have how many instances.
+
+    Parameters
+    ----------
+    data : Summary, MultilabelDataset, or labels
+        What to draw.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+    dark : bool, optional
+        Light ink on a dark page; by default as the figure's background asks.
+
+    Returns
+    -------
+    matplotlib Axes
+        With the drawing. Classes grow by powers of two where counts differ widely.
+
+    Examples
+    --------
+    >>> from scumble.plots import plot_label_histogram
+    >>> ax = plot_label_histogram([["a"], ["a", "b"], ["a", "c"], ["a", "b"]])
+    >>> [int(bar.get_height()) for bar in ax.patches]
+    [1, 1, 0, 1]
+    """
+    summary = measured(data)
+    ax, theme = canvas(ax, dark, size=SIZE, purpose="plot_label_histogram")
+    _classes(ax, theme, summary.labels.count)
+    ax.set(xlabel="instances with the label", ylabel="labels")
+    entitle(ax, summary.name, f"{summary.n_labels:,} labels by count")
+    return ax
+
+
+@plot("labelset-histogram", title="how many labelsets occur how often", alias="LSH")
+def plot_labelset_histogram(data: Any, *, ax: Any = None, dark: bool | None = None) -> Any:
+    """Draw how many labelsets have how many instances.
+
+    Parameters
+    ----------
+    data : Summary, MultilabelDataset, or labels
+        What to draw.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+    dark : bool, optional
+        Light ink on a dark page; by default as the figure's background asks.
+
+    Returns
+    -------
+    matplotlib Axes
+        With the drawing. Classes grow by powers of two where counts differ widely.
+
+    Examples
+    --------
+    >>> from scumble.plots import plot_labelset_histogram
+    >>> ax = plot_labelset_histogram([["a"], ["a", "b"], ["a", "c"], ["a", "b"]])
+    >>> [int(bar.get_height()) for bar in ax.patches]
+    [2, 1]
+    """
+    summary = measured(data)
+    ax, theme = canvas(ax, dark, size=SIZE, purpose="plot_labelset_histogram")
+    _classes(ax, theme, summary.labelsets.counts)
+    ax.set(xlabel="instances with the labelset", ylabel="labelsets")
+    single = f"{summary.n_single_labelsets:,} of {summary.n_labelsets:,} labelsets occur once"
+    entitle(ax, summary.name, single)
+    return ax
+
+
+@plot("cardinality", title="how many labels instances have", alias="CH")
+def plot_cardinality(data: Any, *, ax: Any = None, dark: bool | None = None) -> Any:
+    """Draw how many instances have how many labels.
+
+    Parameters
+    ----------
+    data : MultilabelDataset, or labels
+        What to draw.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+    dark : bool, optional
+        Light ink on a dark page; by default as the figure's background asks.
+
+    Returns
+    -------
+    matplotlib Axes
+        With the drawing; a line marks the mean, the cardinality.
+
+    Examples
+    --------
+    >>> from scumble.plots import plot_cardinality
+    >>> ax = plot_cardinality([["a"], ["a", "b"], ["a", "c"], ["a", "b"]])
+    >>> [int(bar.get_height()) for bar in ax.patches]
+    [0, 1, 3]
+    """
+    Y = check_labels(labels_of(data), caller="plot_cardinality")
+    sizes = np.diff(Y.indptr)
+    counts = np.bincount(sizes)
+    ax, theme = canvas(ax, dark, size=SIZE, purpose="plot_cardinality")
+    bars = ax.bar(np.arange(len(counts)), counts, color=theme.common[0], width=0.8)
+    ax.set_ylim(0, HEADROOM * max(counts.max(initial=0), 1))
+    if len(counts) <= 20:
+        _counts_above(ax, theme, bars, counts)
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.set(xlabel="labels of an instance", ylabel="instances")
+    if len(sizes):
+        _mark(ax, theme, float(sizes.mean()), f"mean {sizes.mean():.3f}")
+    entitle(ax, str(getattr(data, "name", "")), "labels of the instances")
+    return ax
+
+
+@plot("attributes", title="the features by kind", alias="AT")
+def plot_attributes(data: Any, *, ax: Any = None, dark: bool | None = None) -> Any:
+    """Draw how many features of each kind there are.
+
+    Parameters
+    ----------
+    data : MultilabelDataset
+        What to draw.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+    dark : bool, optional
+        Light ink on a dark page; by default as the figure's background asks.
+
+    Returns
+    -------
+    matplotlib Axes
+        With the drawing; labels are counted beside the kinds of features.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.plots import plot_attributes
+    >>> ax = plot_attributes(scumble.MultilabelDataset([[0.0]], [["a", "b"]]))
+    >>> [(int(b.get_width()), t.get_text()) for b, t in zip(ax.patches, ax.get_yticklabels())]
+    [(1, 'numeric'), (2, 'labels')]
+    """
+    if not hasattr(data, "features") or not hasattr(data, "labels"):
+        raise ParameterTypeError(
+            f"plot_attributes needs a data set with features. Got {type(data).__name__} instead."
+        )
+    kinds: dict[str, int] = {}
+    for feature in data.features:
+        kind = "integer" if feature.kind == "numeric" and feature.integer else feature.kind
+        kinds[kind] = kinds.get(kind, 0) + 1
+    kinds["labels"] = len(data.labels)
+    ax, theme = canvas(ax, dark, size=(7.0, 1.2 + 0.4 * len(kinds)), purpose="plot_attributes")
+    colours = [theme.common[0]] * (len(kinds) - 1) + [theme.rare[1]]
+    ax.barh(np.arange(len(kinds)), list(kinds.values()), color=colours, height=0.7)
+    ax.set_yticks(np.arange(len(kinds)), list(kinds), color=theme.ink)
+    longest = max(kinds.values())
+    for place, count in enumerate(kinds.values()):
+        ax.text(count + 0.01 * longest, place, f"{count:,}", va="center", color=theme.dim)
+    ax.set_ylim(len(kinds) - 0.4, -0.6)
+    ax.set_xlim(0, 1.1 * max(longest, 1))
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+    entitle(ax, data.name, f"{len(data.features):,} features")
+    return ax
+
+
+@plot("instances", title="SCUMBLE of the instances")
+def plot_instances(data: Any, *, ax: Any = None, dark: bool | None = None) -> Any:
+    """Draw how the concurrence of single instances is distributed.
+
+    Parameters
+    ----------
+    data : Summary, MultilabelDataset, or labels
+        What to draw.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+    dark : bool, optional
+        Light ink on a dark page; by default as the figure's background asks.
+
+    Returns
+    -------
+    matplotlib Axes
+        With the drawing: a histogram of the scores above 0, the mean, and in another colour the
+        instances above it, which REMEDIAL splits. Instances with score 0 are counted in words.
+
+    Examples
+    --------
+    >>> from scumble.plots import plot_instances
+    >>> ax = plot_instances([["a"], ["a", "b"], ["a", "c"], ["a", "b"]])
+    >>> int(sum(bar.get_height() for bar in ax.patches))
+    3
+    """
+    summary = measured(data)
+    scores = summary.scumble_by_instance
+    ax, theme = canvas(ax, dark, size=SIZE, purpose="plot_instances")
+    # A class ends at the mean, so that every bar is either below or above it.
+    mean = summary.scumble if summary.scumble > 0 else 0.5
+    top = max(float(scores.max(initial=0.0)), 1.02 * mean)
+    n_below = max(1, round(N_CLASSES * mean / top))
+    above = np.linspace(mean, top, max(1, N_CLASSES - n_below) + 1)
+    edges = np.concatenate([np.linspace(0, mean, n_below + 1), above[1:]])
+    # Those at the mean itself belong below it, as "above the mean" is strict.
+    positive = np.where(np.abs(scores - mean) <= 1e-12, mean / 2 + edges[n_below - 1] / 2, scores)
+    counts, _ = np.histogram(positive[positive > 0], edges)
+    colours = [theme.common[0] if at < n_below else theme.rare[0] for at in range(len(counts))]
+    ax.bar(edges[:-1], counts, np.diff(edges) * 0.94, align="edge", color=colours)
+    ax.set_xlim(0, top)
+    ax.set_ylim(0, HEADROOM * max(counts.max(initial=0), 1))
+    ax.set(xlabel="SCUMBLE of the instance", ylabel="instances")
+    n_zero = int((scores <= 0).sum())
+    n_above = int(counts[n_below:].sum())
+    if summary.scumble > 0:
+        _mark(ax, theme, mean, f"mean {mean:.3f}")
+    what = f"{n_above:,} of {len(scores):,} instances above the mean, {n_zero:,} at 0"
+    entitle(ax, summary.name, what)
+    return ax
+
+
+def _classes(ax: Any, theme: Theme, values: Array) -> None:
+    """Draw a histogram of counts: one class per number, or classes that double in width."""
+    top = int(values.max(initial=0))
+    if top <= 20:
+        heights = np.bincount(values, minlength=top + 1)
+        first = 0 if heights[0] else 1
+        bars = ax.bar(np.arange(first, top + 1), heights[first:], color=theme.common[0], width=0.8)
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        _counts_above(ax, theme, bars, heights[first:])
+        return
+    edges = np.array([0, *(2**k for k in range(int(top).bit_length() + 1))])
+    heights, _ = np.histogram(values, edges)  # the last class is closed, but its end is above all
+    first = int(np.flatnonzero(heights)[0])
+    names = ["0"] + [
+        f"{low:,}" if high - low == 1 else f"{low:,}–{high - 1:,}"
+        for low, high in pairwise(edges[1:].tolist())
+    ]
+    places = np.arange(first, len(heights))
+    bars = ax.bar(places, heights[first:], color=theme.common[0], width=0.85)
+    many = len(places) > 8
+    ax.set_xticks(
+        places,
+        names[first:],
+        rotation=35 if many else 0,
+        ha="right" if many else "center",
+        rotation_mode="anchor",
+    )
+    _counts_above(ax, theme, bars, heights[first:])
+
+
+def _counts_above(ax: Any, theme: Theme, bars: Any, counts: Array) -> None:
+    ax.bar_label(bars, [f"{n:,}" if n else "" for n in counts], color=theme.dim, fontsize=8)
+    ax.set_ylim(0, HEADROOM * max(counts.max(initial=0), 1))
+    ax.yaxis.get_major_locator().set_params(integer=True)
+
+
+def _mark(ax: Any, theme: Theme, place: float, text: str) -> None:
+    """Draw a line at a place of the x axis, its meaning on the roomier side."""
+    ax.axvline(place, color=theme.ink, linewidth=1, linestyle="--")
+    low, high = ax.get_xlim()
+    right = place < (low + high) / 2
+    ax.annotate(
+        text,
+        (place, 1),
+        xycoords=("data", "axes fraction"),
+        xytext=(5 if right else -5, -4),
+        textcoords="offset points",
+        ha="left" if right else "right",
+        va="top",
+        color=theme.ink,
+    )

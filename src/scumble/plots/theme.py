@@ -1,0 +1,166 @@
+"""Colours, light and dark, that colour-blind people can tell apart.
+
+Warm colours are rare labels and cool colours frequent ones, everywhere. The hues are those of Okabe
+and Ito; the two groups also differ in lightness or shape wherever they meet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from scumble._core.optional import require
+from scumble._core.text import safe, shorten
+
+#: Letters of a name that are written; wide ones count twice.
+LONGEST_NAME = 28
+#: The luminance below which a page counts as dark.
+DARK_BELOW = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """The colours of a picture.
+
+    Attributes
+    ----------
+    page, ink, dim, line : str
+        Background, text, lesser text and lines.
+    rare, common : tuple of str
+        Colours of minority and majority labels, used in turns.
+    colormap : str
+        Name of matplotlib's map for amounts.
+    """
+
+    page: str
+    ink: str
+    dim: str
+    line: str
+    rare: tuple[str, ...]
+    common: tuple[str, ...]
+    colormap: str
+
+    def dress(self, ax: Any) -> None:
+        """Give axes the colours of the theme, and no more lines than needed.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes
+            What to dress.
+        """
+        ax.set_facecolor("none")
+        ax.tick_params(colors=self.dim, which="both")
+        for text in (ax.xaxis.label, ax.yaxis.label, ax.title):
+            text.set_color(self.ink)
+        for side, spine in ax.spines.items():
+            spine.set_visible(side in ("left", "bottom"))
+            spine.set_color(self.line)
+
+
+LIGHT = Theme(
+    page="#ffffff",
+    ink="#1c2024",
+    dim="#667079",
+    line="#b9c1c8",
+    rare=("#d55e00", "#e69f00"),
+    common=("#0072b2", "#56b4e9", "#009e73"),
+    colormap="Blues",
+)
+DARK = Theme(
+    page="#15181b",
+    ink="#e6e9ec",
+    dim="#98a2ab",
+    line="#4a535b",
+    rare=("#f28e4b", "#f5c04a"),
+    common=("#4fa3e0", "#9bd4f5", "#3fc79b"),
+    colormap="cividis",
+)
+
+
+def canvas(
+    ax: Any, dark: bool | None, *, size: tuple[float, float], purpose: str
+) -> tuple[Any, Theme]:
+    """Return the axes to draw on, and the colours to draw with.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes or None
+        Where to draw; by default a new figure, which no window shows.
+    dark : bool or None
+        Light ink on a dark page, or the reverse; by default as the figure's background asks.
+    size : tuple of float
+        Width and height of a new figure in inches.
+    purpose : str
+        Who draws, for the message where matplotlib is missing.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        Where to draw.
+    theme : Theme
+        The colours.
+    """
+    figure = require("matplotlib.figure", purpose=purpose, extra="plots")
+    if ax is None:
+        whole = figure.Figure(figsize=size, layout="constrained")
+        whole.get_layout_engine().set(w_pad=0.12, h_pad=0.12)
+        ax = whole.add_subplot()
+        if dark is not None:
+            ax.figure.set_facecolor((DARK if dark else LIGHT).page)
+    theme = DARK if (is_dark(ax) if dark is None else dark) else LIGHT
+    theme.dress(ax)
+    return ax, theme
+
+
+def is_dark(ax: Any) -> bool:
+    """Tell whether axes stand on a dark background.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        The axes.
+
+    Returns
+    -------
+    bool
+        Whether its luminance is low.
+    """
+    from matplotlib.colors import to_rgba
+
+    red, green, blue, alpha = to_rgba(ax.get_figure(root=True).get_facecolor())
+    return bool(alpha > 0 and 0.2126 * red + 0.7152 * green + 0.0722 * blue < DARK_BELOW)
+
+
+def entitle(ax: Any, name: str, what: str) -> None:
+    """Write a title: the name of the data set, and what is shown.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Where to.
+    name : str
+        Name of the data set, or nothing.
+    what : str
+        What is shown.
+    """
+    shown = written(name, 30)
+    text = f"{shown}: {what}" if shown else what[:1].upper() + what[1:]
+    ax.set_title(text, parse_math=False, fontsize=11)
+
+
+def written(name: str, width: int = LONGEST_NAME) -> str:
+    """Make a name fit for a picture: harmless and not too long.
+
+    Parameters
+    ----------
+    name : str
+        A name from a file.
+    width : int
+        Letters at the most.
+
+    Returns
+    -------
+    str
+        What to write. Pass it with ``parse_math=False``: dollar signs are text too.
+    """
+    return shorten(safe(name), width)
