@@ -11,6 +11,7 @@ from scumble.learn.iblr import IBLR
 from scumble.learn.label_powerset import LabelPowerset
 from scumble.learn.mlknn import MLkNN
 from scumble.learn.pruned_sets import EnsembleOfPrunedSets, PrunedSets
+from scumble.learn.storage import StoredModel, load, read_model, save
 
 __all__ = [
     "HOMER",
@@ -25,5 +26,9 @@ __all__ = [
     "LabelPowerset",
     "MLkNN",
     "PrunedSets",
+    "StoredModel",
     "export_text",
+    "load",
+    "read_model",
+    "save",
 ]

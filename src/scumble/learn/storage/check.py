@@ -1,0 +1,224 @@
+"""Models from files looked over: compiled loops trust every index they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.errors import ReadError
+from scumble._core.neighbours import Space
+from scumble.learn.c45 import C45Classifier
+from scumble.learn.chains import ClassifierChain, EnsembleOfClassifierChains
+from scumble.learn.features import FeatureCodes
+from scumble.learn.forest import Forest
+from scumble.learn.trees import Tree
+
+Array = np.ndarray[Any, Any]
+
+
+def check_model(model: Any) -> None:
+    """Refuse a model whose numbers point outside of its arrays.
+
+    Parameters
+    ----------
+    model : object
+        A restored model.
+
+    Raises
+    ------
+    ReadError
+        If a part does not fit the others.
+    """
+    for part in _parts(model):
+        if isinstance(getattr(part, "_codes", None), FeatureCodes):
+            _check_estimator(part)
+        if isinstance(part, Space):
+            _check_space(part)
+        if _full_name(part) == "sklearn.tree._tree.Tree":
+            _check_foreign_tree(part)
+
+
+def _parts(top: Any) -> Iterator[Any]:
+    """Go through an object and all it holds, each once."""
+    waiting, seen = [top], {id(None)}
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen or isinstance(part, str | bytes | int | float):
+            continue
+        seen.add(id(part))
+        yield part
+        waiting.extend(_inside(part))
+
+
+def _inside(part: Any) -> list[Any]:
+    """List what an object holds."""
+    if isinstance(part, np.ndarray):
+        return part.ravel().tolist() if part.dtype == object else []
+    if isinstance(part, dict):
+        return list(part.values())
+    if isinstance(part, list | tuple):
+        return list(part)
+    return [] if sparse.issparse(part) else list(getattr(part, "__dict__", {}).values())
+
+
+def _check_estimator(model: Any) -> None:
+    """Check the parts an estimator asks in compiled loops, by the columns it was fitted on."""
+    n_features = model.n_features_in_
+    n_values = model._codes.n_values
+    _demand(type(n_features) is int, "the number of features is no whole number")
+    _demand(_is_vector(n_values, np.int64, n_features), "the kinds of the columns do not fit")
+    _demand(len(model._codes.categories) == n_features, "the categories of the columns do not fit")
+    if isinstance(model, C45Classifier):
+        _check_tree(model.tree_, n_values, len(model.classes_))
+        return
+    if isinstance(model, ClassifierChain | EnsembleOfClassifierChains):
+        _check_chains(model)
+        n_values = np.append(n_values, np.full(model.n_labels_, 2))  # labels before are columns
+    if hasattr(model, "pairs_"):
+        _check_pairs(model)
+    space = getattr(model, "space_", None)
+    if space is not None:
+        fits = isinstance(space, Space) and np.array_equal(space.n_values, n_values)
+        _demand(fits and space.values.shape[1] == n_features, "the training rows do not fit")
+    for part in _own_forests(model):
+        _check_forest(part, n_values)
+
+
+def _own_forests(model: Any) -> Iterator[Forest]:
+    """Find the forests of an estimator, but not those of estimators inside it."""
+    waiting, seen = list(vars(model).values()), set()
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Forest):
+            yield part
+        elif id(part) not in seen and not hasattr(part, "get_params"):
+            seen.add(id(part))
+            waiting.extend(_inside(part))
+
+
+def _check_chains(model: Any) -> None:
+    single = isinstance(model, ClassifierChain)
+    orders = np.atleast_2d(model.order_) if single else model.orders_
+    labels = np.arange(model.n_labels_)
+    fits = (
+        isinstance(orders, np.ndarray)
+        and orders.ndim == 2
+        and orders.dtype.kind in "iu"
+        and orders.shape[1] == len(labels)
+        and (np.sort(orders, axis=1) == labels).all()
+        and len(model.models_) == orders.size
+        and (model.models_.n_classes == 2).all()
+    )
+    _demand(fits, "the chains do not fit the labels")
+
+
+def _check_pairs(model: Any) -> None:
+    pairs, n_labels = model.pairs_, model.n_labels_
+    fits = (
+        isinstance(pairs, np.ndarray)
+        and pairs.ndim == 2
+        and pairs.dtype.kind in "iu"
+        and pairs.shape[1] == 2
+        and ((pairs >= 0) & (pairs < n_labels)).all()
+        and len(model.models_) == len(pairs) + n_labels
+        and (model.models_.n_classes == 2).all()
+    )
+    _demand(fits, "the pairs of labels do not fit the labels")
+
+
+def _check_forest(forest: Forest, n_values: Array) -> None:
+    n_nodes, n_trees = len(forest.feature), len(forest.roots)
+    kinds = {
+        "roots": (np.int64, n_trees), "n_classes": (np.int64, n_trees),
+        "feature": (np.int32, n_nodes), "width": (np.int32, n_nodes),
+        "cut": (np.float64, n_nodes), "share": (np.float64, n_nodes),
+        "first": (np.int64, n_nodes), "leaf": (np.int64, n_nodes),
+        "probabilities": (np.float64, len(forest.probabilities)),
+    }  # fmt: skip
+    for name, (kind, size) in kinds.items():
+        _demand(_is_vector(getattr(forest, name), kind, size), f"the trees' {name} do not fit")
+    roots, n_classes = forest.roots, forest.n_classes
+    inside = ((roots >= 0) & (roots < n_nodes)).all() and (n_classes >= 1).all()
+    _demand(bool(inside) and bool((np.diff(roots) > 0).all()), "the trees' roots do not fit")
+    _check_nodes(forest.feature, forest.cut, forest.first, forest.width, n_values)
+    if n_trees:
+        tree_of = np.searchsorted(roots, np.arange(n_nodes), side="right") - 1
+        stop = forest.leaf + n_classes[np.maximum(tree_of, 0)]
+        fits = ((forest.leaf >= 0) & (stop <= len(forest.probabilities))).all()
+        # A child in another tree would answer with the classes of that one.
+        inner = forest.feature >= 0
+        last = (forest.first + forest.width - 1)[inner]
+        same = (tree_of[forest.first[inner]] == tree_of[inner]) & (tree_of[last] == tree_of[inner])
+        _demand(bool(fits and same.all() and roots[0] == 0), "the trees' leaves do not fit")
+
+
+def _check_tree(tree: Any, n_values: Array, n_classes: int) -> None:
+    _demand(isinstance(tree, Tree), "the tree is none")
+    n_nodes = len(tree.feature)
+    sizes = all(
+        isinstance(part, np.ndarray) and part.shape == (n_nodes,) and part.dtype.kind in "biuf"
+        for part in (tree.feature, tree.cut, tree.first, tree.width, tree.branch, tree.empty)
+    )
+    _demand(sizes and n_nodes > 0, "the tree's nodes do not fit")
+    fits = isinstance(tree.counts, np.ndarray) and tree.counts.shape == (n_nodes, n_classes)
+    _demand(fits, "the tree's counts do not fit")
+    for part in (tree.feature, tree.first, tree.width):
+        _demand(part.dtype.kind in "iu", "the tree's places are no whole numbers")
+    _check_nodes(tree.feature, tree.cut, tree.first, tree.width, n_values)
+
+
+def _check_nodes(feature: Array, cut: Array, first: Array, width: Array, n_values: Array) -> None:
+    """Check that children come after their parents and that every value has a child."""
+    inner = np.flatnonzero(feature >= 0)
+    columns = feature[inner]
+    _demand(bool((columns < len(n_values)).all()), "a tree asks for a column that is not there")
+    begin, size = first[inner].astype(np.int64), width[inner].astype(np.int64)
+    fits = (begin > inner) & (begin <= len(feature)) & (size >= 1)
+    fits &= begin + size <= len(feature)
+    nominal = np.isnan(cut[inner])
+    needed = np.where(nominal, n_values[columns], 2)
+    fits &= (size >= needed) & (needed >= 1)
+    _demand(bool(fits.all()), "a node of a tree has no place for its children")
+
+
+def _check_space(space: Space) -> None:
+    values = space.values
+    stored = values.data if sparse.issparse(values) else values
+    n_columns = values.shape[1] if getattr(values, "ndim", 0) == 2 else -1
+    arrays = [space.n_values, space.divisors] + ([] if space.lows is None else [space.lows])
+    fits = (
+        isinstance(values, np.ndarray | sparse.csr_array)
+        and stored.dtype == np.float64
+        and all(isinstance(a, np.ndarray) and a.shape == (n_columns,) for a in arrays)
+        and space.n_values.dtype == np.int64
+        and (space.n_values >= 0).all()
+    )
+    _demand(bool(fits), "the training rows do not fit")
+
+
+def _check_foreign_tree(tree: Any) -> None:
+    """Check a tree of scikit-learn: its own loops trust indices as ours do."""
+    n_nodes = tree.node_count
+    left, right, feature = tree.children_left, tree.children_right, tree.feature
+    inner = np.flatnonzero(left != -1)
+    fits = len(left) == n_nodes > 0 and (tree.value.shape[0] == n_nodes)
+    for children in (left[inner], right[inner]):
+        fits = fits and bool(((children > inner) & (children < n_nodes)).all())
+    inside = (feature[inner] >= 0) & (feature[inner] < tree.n_features)
+    _demand(bool(fits and inside.all()), "the nodes of a scikit-learn tree do not fit")
+
+
+def _is_vector(value: Any, kind: Any, size: int) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype == kind and value.shape == (size,)
+
+
+def _full_name(part: Any) -> str:
+    return f"{type(part).__module__}.{type(part).__qualname__}"
+
+
+def _demand(condition: Any, message: str) -> None:
+    if not condition:
+        raise ReadError(f"{message}.")

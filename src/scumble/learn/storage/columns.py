@@ -1,0 +1,224 @@
+"""The columns a model was fitted on, and other data brought into their order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.errors import DataError
+from scumble.data import Feature, MultilabelDataset
+
+Array = np.ndarray[Any, Any]
+
+_N_SHOWN = 3
+
+
+def columns_of(
+    model: Any, data: MultilabelDataset | None
+) -> tuple[tuple[Feature, ...], bool, tuple[str, ...]]:
+    """Tell which columns and labels a model was fitted on.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+    data : MultilabelDataset, optional
+        Its training data.
+
+    Returns
+    -------
+    features : tuple of Feature
+        A nominal one without categories holds codes as they are.
+    has_names : bool
+        Whether the names are real ones.
+    labels : tuple of str
+        Labels, or classes.
+    """
+    if data is not None:
+        _refuse_other_shape(model, data)
+        return data.features, True, data.labels
+    n_features = int(getattr(model, "n_features_in_", 0))
+    names = getattr(model, "feature_names_in_", None)
+    codes = getattr(model, "_codes", None)
+    features = []
+    for at in range(n_features):
+        name = f"x{at}" if names is None else str(names[at])
+        if codes is None or codes.n_values[at] == 0:
+            features.append(Feature(name))
+        else:
+            known = codes.categories[at] or ()
+            features.append(Feature(name, "nominal", tuple(str(value) for value in known)))
+    return tuple(features), names is not None, _labels_of(model)
+
+
+def _labels_of(model: Any) -> tuple[str, ...]:
+    names = getattr(model, "label_names_", None)
+    classes = getattr(model, "classes_", ())
+    if names is not None:
+        return tuple(names)
+    if isinstance(classes, list):  # the two values of each label
+        return tuple(f"y{at}" for at in range(len(classes)))
+    return tuple(str(value) for value in classes)
+
+
+def _refuse_other_shape(model: Any, data: MultilabelDataset) -> None:
+    found = (getattr(model, "n_features_in_", None), getattr(model, "n_labels_", None))
+    if found not in ((data.n_features, data.n_labels), (data.n_features, None)):
+        raise DataError(
+            f"{data!r} is not what the model was fitted on: it has {found[0]} features and "
+            f"{found[1]} labels. Give the training data, or none."
+        )
+
+
+def align_columns(
+    data: MultilabelDataset, features: tuple[Feature, ...], *, by_name: bool = True
+) -> Any:
+    """Bring data into the columns and codes a model was fitted on.
+
+    Parameters
+    ----------
+    data : MultilabelDataset
+        Any data; columns the model does not know are left out.
+    features : tuple of Feature
+        What the model was fitted on.
+    by_name : bool
+        Whether columns are found by their names, or else by their order.
+
+    Returns
+    -------
+    ndarray or csr_array of float64, shape (n_instances, n_features)
+        Sparse where the data is.
+
+    Raises
+    ------
+    DataError
+        If a column is missing, or holds a category the model has not seen.
+
+    Examples
+    --------
+    >>> from scumble.data import Feature, MultilabelDataset
+    >>> from scumble.learn.storage import align_columns
+    >>> known = (Feature("colour", "nominal", ("red", "green")), Feature("size"))
+    >>> data = MultilabelDataset(
+    ...     [[7.0, 0], [8.0, 1]], [[1], [0]],
+    ...     features=[Feature("size"), Feature("colour", "nominal", ("green", "red"))],
+    ... )
+    >>> align_columns(data, known)
+    array([[1., 7.],
+           [0., 8.]])
+    """
+    places = _places(data, features) if by_name else _in_order(data, features)
+    X = data.X if np.array_equal(places, np.arange(data.n_features)) else data.X[:, places]
+    maps = {
+        at: _code_map(data.features[place], known)
+        for at, (place, known) in enumerate(zip(places, features, strict=True))
+        if _differ(data.features[place], known)
+    }
+    if not maps:
+        return X
+    return _recoded_sparse(X, maps, features) if sparse.issparse(X) else _recoded(X, maps, features)
+
+
+def _places(data: MultilabelDataset, features: tuple[Feature, ...]) -> Array:
+    place_of = {name: at for at, name in enumerate(data.feature_names)}
+    missing = [known.name for known in features if known.name not in place_of]
+    if missing:
+        shown = ", ".join(repr(name) for name in missing[:_N_SHOWN])
+        more = f" and {len(missing) - _N_SHOWN} more" if len(missing) > _N_SHOWN else ""
+        raise DataError(
+            f"{data!r} lacks {len(missing)} of the {len(features)} columns the model was fitted "
+            f"on: {shown}{more}. Names must be the same, order does not matter."
+        )
+    return np.array([place_of[known.name] for known in features], np.intp)
+
+
+def _in_order(data: MultilabelDataset, features: tuple[Feature, ...]) -> Array:
+    if data.n_features != len(features):
+        raise DataError(
+            f"{data!r} has {data.n_features} features, but the model was fitted on "
+            f"{len(features)} columns without names. Give data with the same columns in the same "
+            "order."
+        )
+    return np.arange(len(features))
+
+
+def _differ(found: Feature, known: Feature) -> bool:
+    if known.is_categorical and not known.categories:  # codes as they are
+        return False
+    if found.is_categorical or known.is_categorical:
+        return found.categories != known.categories
+    return False
+
+
+def _code_map(found: Feature, known: Feature) -> Any:
+    """Map the codes of the data to those (or to the numbers) the model knows; NaN for none."""
+    if not known.is_categorical:
+        return np.array([_number(text) for text in found.categories])
+    code_of = {text: float(code) for code, text in enumerate(known.categories)}
+    if found.is_categorical:
+        return np.array([code_of.get(text, np.nan) for text in found.categories])
+    return {_number(text): code for text, code in code_of.items()}
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return np.nan
+
+
+def _mapped(cells: Array, code_map: Any, known: Feature, rows: Array) -> Array:
+    """Translate cells; what was missing stays so, what is unknown is refused."""
+    present = ~np.isnan(cells)
+    out = np.full(len(cells), np.nan)
+    if isinstance(code_map, dict):
+        out[present] = [code_map.get(value, np.nan) for value in cells[present].tolist()]
+    elif present.any():
+        out[present] = code_map[cells[present].astype(np.intp)]
+    unknown = present & np.isnan(out)
+    if unknown.any():
+        row = int(rows[int(unknown.argmax())])
+        expected = (
+            f"one of {', '.join(repr(text) for text in known.categories[:_N_SHOWN])}, ..."
+            if known.is_categorical
+            else "a number."
+        )
+        raise DataError(
+            f"Row {row} of the data holds a value in column {known.name!r} that the model has not "
+            f"seen. Expected {expected} Train on data that declares it, or leave the row out."
+        )
+    return out
+
+
+def _recoded(X: Array, maps: dict[int, Any], features: tuple[Feature, ...]) -> Array:
+    X = X.copy()
+    rows = np.arange(len(X))
+    for at, code_map in maps.items():
+        X[:, at] = _mapped(X[:, at], code_map, features[at], rows)
+    return X
+
+
+def _recoded_sparse(X: Any, maps: dict[int, Any], features: tuple[Feature, ...]) -> Any:
+    by_column = sparse.csc_array(X, copy=True)
+    n_rows = X.shape[0]
+    fresh: list[Array] = []
+    places: list[int] = []
+    for at, code_map in maps.items():
+        span = slice(by_column.indptr[at], by_column.indptr[at + 1])
+        rows = by_column.indices[span]
+        full = np.zeros(n_rows)
+        full[rows] = by_column.data[span]
+        # Absent cells are code 0, which may be another code now.
+        cells = _mapped(full, code_map, features[at], np.arange(n_rows))
+        by_column.data[span] = 0
+        fresh.append(cells)
+        places.append(at)
+    filled = [np.flatnonzero(cells) for cells in fresh]
+    data = np.concatenate([cells[rows] for cells, rows in zip(fresh, filled, strict=True)])
+    columns = np.repeat(places, [len(rows) for rows in filled])
+    added = sparse.coo_array((data, (np.concatenate(filled), columns)), shape=X.shape)
+    result = sparse.csr_array(by_column.tocsr() + added.tocsr())
+    result.eliminate_zeros()
+    return result

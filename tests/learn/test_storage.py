@@ -1,0 +1,485 @@
+"""Models to files and back: the same answers, and no stranger's file does any harm."""
+
+import io
+import json
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from scumble import MultilabelDataset, ScumbleError, catalogue
+from scumble.data import Feature
+from scumble.learn import (
+    HOMER,
+    IBLR,
+    BinaryRelevance,
+    C45Classifier,
+    ClassifierChain,
+    EnsembleOfClassifierChains,
+    LabelPowerset,
+    MLkNN,
+    load,
+    read_model,
+    save,
+)
+from scumble.learn.storage import align_columns
+
+
+def problem(seed=0, n=40):
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.random((n, 3)), rng.integers(0, 3, n)])
+    X[rng.random(X.shape) < 0.05] = np.nan
+    Y = np.column_stack([X[:, 0] > 0.4, X[:, 3] == 1, X[:, 1] > 0.7, rng.random(n) < 0.3])
+    return X, Y.astype(int)
+
+
+def there_and_back(model, folder, **options):
+    path = folder / "a.model"
+    save(model, path)
+    return load(path, **options)
+
+
+@pytest.mark.parametrize("name", catalogue.names("classifier"))
+@pytest.mark.parametrize("form", ["dense", "sparse", "frame", "classes"])
+def test_every_classifier_answers_as_before(tmp_path, name, form):
+    X, Y = problem()
+    model = catalogue.get("classifier", name)(categorical_features={3: 3})
+    if form == "sparse":
+        X, Y = sparse.csr_array(np.nan_to_num(X)), sparse.csr_array(Y)
+    elif form == "frame":
+        X = pd.DataFrame(X, columns=list("abcd"))
+        Y = pd.DataFrame(Y, columns=["p", "q", "r", "s"])
+    elif form == "classes":
+        Y = np.array(["low", "high"])[Y[:, 0]]
+    model.fit(X, Y)
+    again = there_and_back(model, tmp_path)
+
+    assert type(again) is type(model)
+    assert again.get_params().keys() == model.get_params().keys()
+    assert (again.predict_proba(X) == model.predict_proba(X)).all()
+    before, after = model.predict(X), again.predict(X)
+    assert type(after) is type(before)
+    if form == "sparse":
+        before, after = before.toarray(), after.toarray()
+    assert (np.asarray(before) == np.asarray(after)).all()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        BinaryRelevance(LogisticRegression()),
+        BinaryRelevance(RandomForestClassifier(3, random_state=0)),
+        ClassifierChain(make_pipeline(StandardScaler(), GaussianNB())),
+        LabelPowerset(DecisionTreeClassifier(random_state=0)),
+        HOMER(LabelPowerset(), random_state=0),
+        HOMER(MLkNN(n_neighbors=3), random_state=0),
+        EnsembleOfClassifierChains(GaussianNB(), random_state=np.random.RandomState(3)),
+        BinaryRelevance(make_pipeline(StandardScaler(), C45Classifier())),
+    ],
+    ids=[
+        "lr",
+        "rf",
+        "chain-of-pipelines",
+        "lp-tree",
+        "homer-lp",
+        "homer-mlknn",
+        "ecc-nb",
+        "br-c45",
+    ],
+)
+def test_any_base_learner_goes_along(tmp_path, model):
+    X, Y = problem()
+    X = np.nan_to_num(X)
+    again = there_and_back(model.fit(X, Y), tmp_path)
+    assert (again.predict_proba(X) == model.predict_proba(X)).all()
+
+
+def test_a_tree_alone_and_a_scikit_learn_model_can_be_saved(tmp_path):
+    X, Y = problem()
+    X = np.nan_to_num(X)
+    for model in (C45Classifier(laplace=True), LogisticRegression()):
+        model.fit(X, Y[:, 0])
+        model.predict_proba(X)
+        again = there_and_back(model, tmp_path)
+        assert (again.predict_proba(X) == model.predict_proba(X)).all()
+
+
+def test_equal_models_are_equal_files(tmp_path):
+    X, Y = problem()
+    for name in ("a", "b"):
+        save(EnsembleOfClassifierChains(random_state=0).fit(X, Y), tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_many_trees_are_few_arrays(tmp_path):
+    X, Y = problem()
+    save(EnsembleOfClassifierChains(random_state=0).fit(X, Y), tmp_path / "a")
+    with zipfile.ZipFile(tmp_path / "a") as archive:
+        names = archive.namelist()
+    assert sorted(names) == [
+        "model.json",
+        *(f"numbers/{k}.npy" for k in ("float64", "int32", "int64")),
+    ]
+
+
+def test_columns_and_labels_are_kept(tmp_path):
+    X, Y = problem()
+    features = [Feature("w"), Feature("x"), Feature("y"), Feature("z", "nominal", ("a", "b", "c"))]
+    data = MultilabelDataset(X, Y, features=features, labels=["p", "q", "r", "s"])
+    model = BinaryRelevance(categorical_features=data.categorical_features).fit(data.X, data.Y)
+    save(model, tmp_path / "a", data=data, notes={"resample": "remedial"})
+    stored = read_model(tmp_path / "a")
+
+    assert stored.features == data.features
+    assert stored.labels == ("p", "q", "r", "s")
+    assert stored.has_names
+    assert stored.notes == {"resample": "remedial"}
+
+    other = MultilabelDataset(X[:, :2], Y)
+    with pytest.raises(ScumbleError, match="not what the model was fitted on"):
+        save(model, tmp_path / "b", data=other)
+    assert not (tmp_path / "b").exists()
+
+
+def test_columns_are_known_from_frames(tmp_path):
+    X = pd.DataFrame({"size": [1.0, 2, 3, 4], "kind": pd.Categorical(["u", "v", "u", "v"])})
+    Y = pd.DataFrame({"cat": [1, 1, 0, 0], "dog": [0, 0, 1, 1]})
+    model = MLkNN(n_neighbors=1).fit(X, Y)
+    save(model, tmp_path / "a")
+    stored = read_model(tmp_path / "a")
+
+    assert stored.features == (Feature("size"), Feature("kind", "nominal", ("u", "v")))
+    assert stored.labels == ("cat", "dog")
+    assert stored.model.predict(X).equals(model.predict(X))
+
+
+def test_without_names_columns_have_none(tmp_path):
+    X, Y = problem()
+    save(MLkNN().fit(X, Y), tmp_path / "a")
+    stored = read_model(tmp_path / "a")
+    assert not stored.has_names
+    assert stored.labels == ("y0", "y1", "y2", "y3")
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_data_is_brought_into_the_models_columns(form):
+    known = (
+        Feature("colour", "nominal", ("red", "green", "blue")),
+        Feature("size"),
+        Feature("code", "nominal", ("1", "2")),
+        Feature("level"),
+    )
+    X = form(np.array([[0.0, 5.0, 2.0, 9.0, 0.0], [1.0, 6.0, 1.0, 9.0, 1.0]]))
+    names = [
+        Feature("colour", "nominal", ("blue", "red")),
+        Feature("size"),
+        Feature("code"),
+        Feature("unknown"),
+        Feature("level", "nominal", ("0.5", "1.5")),
+    ]
+    found = align_columns(MultilabelDataset(X, [[1], [0]], features=names), known)
+
+    found = found.toarray() if sparse.issparse(found) else found
+    assert found.tolist() == [[2, 5, 1, 0.5], [0, 6, 0, 1.5]]
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_missing_values_stay_missing(form):
+    known = (Feature("colour", "nominal", ("red", "green")),)
+    data = MultilabelDataset(
+        form(np.array([[np.nan], [0.0], [1.0]])),
+        [[1], [0], [0]],
+        features=[Feature("colour", "nominal", ("green", "red"))],
+    )
+    found = align_columns(data, known)
+    found = found.toarray() if sparse.issparse(found) else found
+    assert np.isnan(found[0, 0])
+    assert found[1:].tolist() == [[1], [0]]
+
+
+def test_what_does_not_fit_is_named():
+    known = (Feature("colour", "nominal", ("red", "green")), Feature("size"))
+    one = MultilabelDataset([[1.0]], [[1]], features=[Feature("size")])
+    with pytest.raises(ScumbleError, match=r"lacks 1 of the 2 columns.*'colour'"):
+        align_columns(one, known)
+    blue = MultilabelDataset(
+        [[1.0, 0], [1.0, 1]],
+        [[1], [0]],
+        features=[Feature("size"), Feature("colour", "nominal", ("red", "blue"))],
+    )
+    with pytest.raises(ScumbleError, match=r"Row 1 .*column 'colour'.*'red', 'green'"):
+        align_columns(blue, known)
+    with pytest.raises(ScumbleError, match="has 1 features, but the model was fitted on 2"):
+        align_columns(one, known, by_name=False)
+
+
+def test_models_that_are_not_fitted_are_refused(tmp_path):
+    with pytest.raises(ScumbleError, match="not fitted"):
+        save(MLkNN(), tmp_path / "a")
+    with pytest.raises(ScumbleError, match="cannot be saved"):
+        save("a text", tmp_path / "a")
+    assert list(tmp_path.iterdir()) == []
+
+
+# What strangers may do
+
+
+class Intruder:
+    """Stands for a class that nobody knows."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.zeros(X.shape[0], int)
+
+    def get_params(self, deep=True):
+        return {}
+
+
+def test_unknown_types_are_refused_unless_trusted(tmp_path):
+    X, Y = problem()
+    model = BinaryRelevance(Intruder()).fit(np.nan_to_num(X), Y)
+    save(model, tmp_path / "a")
+    name = f"{Intruder.__module__}.Intruder"
+    with pytest.raises(ScumbleError, match=rf"not trusted: {name}.*trusted=\['{name}'\]"):
+        load(tmp_path / "a")
+    again = load(tmp_path / "a", trusted=[name])
+    assert again.predict(np.nan_to_num(X)).tolist() == np.zeros((40, 4), int).tolist()
+
+
+def rewritten(content, change, foreign=None):
+    """A model file with its JSON changed, and all its checksums right."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(buffer, "w") as new:
+        for name in old.namelist():
+            part = old.read(name)
+            if name == "model.json":
+                text = json.loads(part)
+                change(text)
+                part = json.dumps(text).encode()
+            new.writestr(name, part)
+        if foreign is not None:
+            new.writestr("foreign.skops", foreign)
+    return buffer.getvalue()
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    X, Y = problem()
+    folder = tmp_path_factory.mktemp("models")
+    models = {
+        "ecc": EnsembleOfClassifierChains(n_estimators=2, random_state=0, categorical_features=[3]),
+        "clr": catalogue.get("classifier", "clr")(),
+        "mlknn": MLkNN(),
+        "iblr": IBLR(features=True),
+        "br": BinaryRelevance(GaussianNB()),
+        "forest": BinaryRelevance(RandomForestClassifier(2, random_state=0)),
+    }
+    for name, model in models.items():
+        save(model.fit(np.nan_to_num(X), Y), folder / name)
+    save(C45Classifier().fit(X, Y[:, 0]), folder / "c45")
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["os.system", "builtins.eval", "scumble.data.io.read", "scumble.learn.trees.grow_trees",
+     "scumble.learn.nowhere.Thing", "scumble.learn.c45.np", "subprocess.Popen", "", "x"],
+)  # fmt: skip
+def test_a_file_cannot_name_other_classes(saved, tmp_path, name):
+    def change(text):
+        text["model"]["class"] = name
+
+    (tmp_path / "a").write_bytes(rewritten(saved["ecc"], change))
+    with pytest.raises(ScumbleError, match="not trusted"):
+        load(tmp_path / "a")
+
+
+def state(text, *path):
+    """Go down to a part of the stored state."""
+    part = text["model"]["of"]
+    for step in path:
+        part = part[step]["of"]
+    return part
+
+
+def replace_array(part, key, **changes):
+    part[key] = {**part[key], **changes}
+
+
+CHANGES = {
+    "ecc": [
+        lambda t: replace_array(state(t, "models_"), "first", at=0),
+        lambda t: replace_array(state(t, "models_"), "leaf", at=1),
+        lambda t: replace_array(state(t, "models_"), "roots", at=3),
+        lambda t: replace_array(state(t, "models_"), "feature", type="int64"),
+        lambda t: replace_array(state(t, "models_"), "cut", shape=[1]),
+        lambda t: replace_array(state(t), "orders_", at=5),
+        lambda t: state(t).update(n_features_in_=2),
+        lambda t: state(t).update(n_labels_=3),
+        lambda t: state(t).update(orders_=[[0, 1]]),
+        lambda t: state(t).pop("models_"),
+    ],
+    "clr": [
+        lambda t: replace_array(state(t), "pairs_", at=7),
+        lambda t: state(t).update(pairs_=None),
+        lambda t: replace_array(state(t, "models_"), "n_classes", at=0),
+    ],
+    "mlknn": [
+        lambda t: state(t, "space_").update(divisors=None),
+        lambda t: state(t, "space_").update(n_values=None),
+        lambda t: replace_array(state(t, "space_"), "values", shape=[80, 2]),
+        lambda t: state(t)["labels_"].update(shape=[40, 1]),
+        lambda t: state(t)["labels_"].update({"as": "coo"}),
+        lambda t: replace_array(state(t)["labels_"], "indices", at=0),
+    ],
+    "c45": [
+        lambda t: replace_array(state(t, "tree_"), "first", at=0),
+        lambda t: replace_array(state(t, "tree_"), "counts", shape=[1, 2]),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "change"), [(name, change) for name, all_ in CHANGES.items() for change in all_]
+)
+def test_numbers_that_point_elsewhere_are_refused(saved, tmp_path, name, change):
+    (tmp_path / "a").write_bytes(rewritten(saved[name], change))
+    with pytest.raises(ScumbleError, match="damaged"):
+        load(tmp_path / "a")
+
+
+def test_a_scikit_learn_tree_is_looked_over_too(saved, tmp_path):
+    model = DecisionTreeClassifier().fit([[0.0], [1.0], [2.0]], [0, 1, 0])
+    whole = skops.io.dumps([model])
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(whole)) as old, zipfile.ZipFile(buffer, "w") as new:
+        for entry in old.namelist():
+            part = old.read(entry)
+            if entry.endswith(".npy"):
+                array = np.load(io.BytesIO(part), allow_pickle=False)
+                if array.dtype.names and "left_child" in array.dtype.names:
+                    array["left_child"][0] = 10**9
+                    stream = io.BytesIO()
+                    np.save(stream, array)
+                    part = stream.getvalue()
+            new.writestr(entry, part)
+    for content, fine in ((whole, True), (buffer.getvalue(), False)):
+        bad = rewritten(
+            saved["mlknn"], lambda text: text.update(model={"$": "foreign", "at": 0}), content
+        )
+        (tmp_path / "a").write_bytes(bad)
+        if fine:
+            assert load(tmp_path / "a").predict([[1.0]]) == [1]
+        else:
+            with pytest.raises(ScumbleError, match="scikit-learn tree do not fit"):
+                load(tmp_path / "a")
+
+
+def test_skops_files_of_strangers_are_refused(saved, tmp_path):
+    evil = skops.io.dumps([print])
+    content = rewritten(saved["mlknn"], lambda text: None, foreign=evil)
+    (tmp_path / "a").write_bytes(content)
+    with pytest.raises(ScumbleError, match=r"not trusted: builtins.print"):
+        load(tmp_path / "a")
+
+
+def test_newer_files_and_other_files_say_so(saved, tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(rewritten(saved["br"], lambda t: t.update(format_version=99, scumble="9.9")))
+    with pytest.raises(ScumbleError, match=r"newer version 9\.9.*Update"):
+        load(path)
+    path.write_bytes(rewritten(saved["br"], lambda t: t.update(format="a song")))
+    with pytest.raises(ScumbleError, match="'a song'"):
+        load(path)
+    path.write_text("no model at all")
+    with pytest.raises(ScumbleError, match="no model of scumble"):
+        load(path)
+    with pytest.raises(ScumbleError, match="no such file"):
+        load(tmp_path / "b")
+
+
+def test_bombs_are_refused(tmp_path):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("model.json", b" " * (200 << 20))
+    (tmp_path / "a").write_bytes(buffer.getvalue())
+    with pytest.raises(ScumbleError, match="would grow"):
+        load(tmp_path / "a")
+    deep = '{"format": "scumble model", "format_version": 1, "model": ' + "[" * 100_000
+    with zipfile.ZipFile(tmp_path / "b", "w") as archive:
+        archive.writestr("model.json", deep)
+    with pytest.raises(ScumbleError, match="damaged"):
+        load(tmp_path / "b")
+
+
+@settings(max_examples=150)
+@given(
+    st.sampled_from(["ecc", "mlknn", "br", "c45"]),
+    st.lists(st.tuples(st.floats(0, 1), st.binary(max_size=4)), min_size=1, max_size=4),
+    st.one_of(st.none(), st.floats(0, 1)),
+)
+def test_damaged_files_end_in_a_model_or_an_error(saved, tmp_path_factory, name, edits, cut):
+    content = bytearray(saved[name])
+    for place, patch in edits:
+        at = int(place * len(content))
+        content[at : at + len(patch)] = patch
+    if cut is not None:
+        content = content[: int(cut * len(content))]
+    path = tmp_path_factory.getbasetemp() / "damaged.model"
+    path.write_bytes(content)
+    try:
+        load(path)
+    except ScumbleError as error:
+        message = str(error)
+    else:
+        message = str(path)
+    assert str(path) in message
+
+
+VALUES = st.one_of(
+    st.none(), st.booleans(), st.integers(-3, 2**40), st.floats(), st.text(max_size=3),
+    st.sampled_from(["array", "sparse", "object", "csr", "int64", "scumble.learn.forest.Forest"]),
+    st.lists(st.integers(-1, 5), max_size=3),
+)  # fmt: skip
+
+
+@settings(max_examples=150)
+@given(st.sampled_from(["ecc", "clr", "mlknn", "iblr", "c45"]), st.data())
+def test_clever_changes_end_in_a_model_or_an_error(saved, tmp_path_factory, name, data):
+    X = np.nan_to_num(problem()[0])
+
+    def change(text):
+        part = text["model"]
+        for _ in range(data.draw(st.integers(0, 5))):
+            inner = [v for v in (part.values() if isinstance(part, dict) else part) if v]
+            inner = [v for v in inner if isinstance(v, dict | list)]
+            if not inner:
+                break
+            part = inner[data.draw(st.integers(0, len(inner) - 1))]
+        keys = list(part) if isinstance(part, dict) else list(range(len(part)))
+        part[keys[data.draw(st.integers(0, len(keys) - 1))]] = data.draw(VALUES)
+
+    path = tmp_path_factory.getbasetemp() / "clever.model"
+    path.write_bytes(rewritten(saved[name], change))
+    try:
+        model = load(path)
+    except ScumbleError:
+        return
+    try:  # it may answer or raise, but it must not take the process down
+        model.predict(X)
+    except Exception:
+        return
