@@ -206,21 +206,33 @@ def _canonical(Y: sparse.csr_array, caller: str) -> sparse.csr_array:
 
 def _rows_strictly_increase(Y: sparse.csr_array, caller: str) -> bool:
     """Check all column indices: in range (else refuse), sorted and unique (else say no)."""
-    from scumble._core.kernels import check_rows
-
     if Y.nnz == 0:
         return True
-    n_blocks = 1 if Y.nnz < SERIAL_BELOW else 64
-    states = run(
-        lambda block: check_rows(Y.indptr, Y.indices, block[0], block[1], Y.shape[1]),
-        row_blocks(Y.indptr, n_blocks),
-    )
+    states = _check_few_rows(Y) if Y.nnz < SERIAL_BELOW else _check_many_rows(Y)
     if min(states) < 0:
         raise LabelError(
             f"{caller}: a sparse label matrix with {Y.shape[1]} columns stores a column index "
             "outside of them. Rebuild it, or run its check_format()."
         )
     return all(state == 1 for state in states)
+
+
+def _check_few_rows(Y: sparse.csr_array) -> list[int]:
+    """Do what the kernel does, without waiting for its compilation."""
+    if Y.indices.min() < 0 or Y.indices.max() >= Y.shape[1]:
+        return [-1]
+    descends = np.r_[False, Y.indices[1:] <= Y.indices[:-1]]
+    descends[Y.indptr[:-1][np.diff(Y.indptr) > 0]] = False  # where rows begin
+    return [int(not descends.any())]
+
+
+def _check_many_rows(Y: sparse.csr_array) -> list[int]:
+    from scumble._core.kernels import check_rows
+
+    return run(
+        lambda block: check_rows(Y.indptr, Y.indices, block[0], block[1], Y.shape[1]),
+        row_blocks(Y.indptr, 64),
+    )
 
 
 def _from_dense(

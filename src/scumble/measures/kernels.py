@@ -54,7 +54,7 @@ def score_rows(indptr, indices, table, start, stop, scores):
         total += _score_pairs(chunk, indices, table, rows[2], sizes[2], *work, chunk_scores)
         total += _score_threes(chunk, indices, table, rows[3], sizes[3], *work, chunk_scores)
         total += _score_fours(chunk, indices, table, rows[4], sizes[4], *work, chunk_scores)
-        total += _score_long(chunk, indices, table, rows[LONG], sizes[LONG], *work, chunk_scores)
+        total += score_long(chunk, indices, table, rows[LONG], sizes[LONG], *work, chunk_scores)
     return total
 
 
@@ -123,8 +123,8 @@ _score_pairs, _score_threes, _score_fours = (_score_rows_of(size) for size in (2
 
 
 @kernel
-def _score_long(indptr, indices, table, rows, n_rows, geometric, arithmetic, scores):
-    """Score rows of many labels, whose ratios may multiply to more than a float holds."""
+def score_long(indptr, indices, table, rows, n_rows, geometric, arithmetic, scores):
+    """Score rows of any size; their ratios may multiply to more than a float holds."""
     for place in range(n_rows):
         row = np.uint64(rows[place])
         first = np.uint64(indptr[row])

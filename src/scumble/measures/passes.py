@@ -59,8 +59,10 @@ def count(Y: sparse.csr_array) -> Array:
     ndarray of int64, shape (n_labels,)
         The counts.
     """
+    if Y.nnz < SERIAL_BELOW:
+        return np.bincount(Y.indices, minlength=Y.shape[1])
     # Whole numbers add up to the same in any order, so there is one block a thread.
-    blocks = row_blocks(Y.indptr, 1 if Y.nnz < SERIAL_BELOW else thread_count())
+    blocks = row_blocks(Y.indptr, thread_count())
     partial = np.zeros((len(blocks), Y.shape[1]), np.uint32 if Y.nnz < 2**32 else np.uint64)
 
     def work(at: int) -> None:
@@ -86,6 +88,8 @@ def score(Y: sparse.csr_array, ratios: Array) -> Scores:
     Scores
         Scores by instance, their total, and their sums by label.
     """
+    if Y.nnz < SERIAL_BELOW:
+        return _score_few(Y, ratios)
     blocks = blocks_of(Y)
     scores = np.empty(Y.shape[0])
     spare: list[Array] = []  # a table is large where labels are many: the next block takes it over
@@ -103,6 +107,16 @@ def score(Y: sparse.csr_array, ratios: Array) -> Scores:
     for _, sums in parts:
         by_label += sums
     return Scores(scores, sum((total for total, _ in parts), 0.0), by_label)
+
+
+def _score_few(Y: sparse.csr_array, ratios: Array) -> Scores:
+    """Score a small data set by the one loop that fits all rows: compiling more would cost most."""
+    rows = np.flatnonzero(np.diff(Y.indptr) > 1).astype(np.uint64)
+    scores = np.zeros(Y.shape[0])
+    table = np.column_stack((ratios, np.zeros(len(ratios))))
+    work = np.empty(len(rows)), np.empty(len(rows))
+    total = kernels.score_long(Y.indptr, Y.indices, table, rows, len(rows), *work, scores)
+    return Scores(scores, float(total), table[:, 1])
 
 
 def deviations(
