@@ -47,7 +47,7 @@ def load(
     name: str,
     *,
     format: str | None = None,
-    labels: str | None = None,
+    labels: str | tuple[()] | None = None,
     options: list[str] | None = None,
 ) -> MultilabelDataset:
     """Read a file, or a data set of the shelf when no such file exists.
@@ -59,7 +59,7 @@ def load(
     format : str, optional
         Name of the format.
     labels : str, optional
-        What the user typed after ``--labels``.
+        What the user typed after ``--labels``; ``()`` reads every column as a feature.
     options : list of str, optional
         What the user typed after ``--option``.
 
@@ -72,7 +72,7 @@ def load(
     from scumble.cli.console import ProgressBar
     from scumble.data import read, shelf
 
-    chosen = parse_labels(labels)
+    chosen: Any = parse_labels(labels) if isinstance(labels, str) else labels
     more = parse_parameters(options or [])
     with show_progress(ProgressBar()):
         if not _may_be_on_the_shelf(name):

@@ -9,13 +9,15 @@ from scumble.learn.export import export_text
 from scumble.learn.homer import HOMER
 from scumble.learn.iblr import IBLR
 from scumble.learn.label_powerset import LabelPowerset
+from scumble.learn.making import fit_dataset, make_classifier
 from scumble.learn.mlknn import MLkNN
 from scumble.learn.pruned_sets import EnsembleOfPrunedSets, PrunedSets
-from scumble.learn.storage import StoredModel, load, read_model, save
+from scumble.learn.storage import Answers, StoredModel, ask, load, read_model, save
 
 __all__ = [
     "HOMER",
     "IBLR",
+    "Answers",
     "BaseMultilabelClassifier",
     "BinaryRelevance",
     "C45Classifier",
@@ -27,8 +29,11 @@ __all__ = [
     "MLkNN",
     "PrunedSets",
     "StoredModel",
+    "ask",
     "export_text",
+    "fit_dataset",
     "load",
+    "make_classifier",
     "read_model",
     "save",
 ]

@@ -1,0 +1,188 @@
+"""``train`` and ``predict``: a model as a file, and what it says about other data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from scumble._core.errors import ReadError
+from scumble.cli.inputs import (
+    FormatOption,
+    Input,
+    JsonOption,
+    LabelsOption,
+    ReadOption,
+    load,
+    parse_parameters,
+)
+
+if TYPE_CHECKING:
+    from scumble.data import MultilabelDataset
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands.
+
+    Parameters
+    ----------
+    app : Typer
+        Where to.
+    """
+    app.command()(train)
+    app.command()(predict)
+
+
+def train(
+    data: Input,
+    out: Annotated[str, typer.Argument(metavar="MODEL", help="The model file to write.")],
+    classifier: Annotated[
+        str,
+        typer.Option("--classifier", "-c", help="br, cc, clr, ecc, eps, homer, iblr, lp, ..."),
+    ],
+    resample: Annotated[
+        str | None,
+        typer.Option(
+            "--resample", "-r", help="Resample the data first; several methods with '+' between."
+        ),
+    ] = None,
+    param: Annotated[
+        list[str] | None,
+        typer.Option(help="A parameter of the classifier, as name=value; repeatable."),
+    ] = None,
+    resample_param: Annotated[
+        list[str] | None,
+        typer.Option(help="A parameter of the resampler, as name=value; repeatable."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="One seed, one answer.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Threads; never changes a result.")] = None,
+    format: FormatOption = None,
+    labels: LabelsOption = None,
+    option: ReadOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Fit a classifier on a data set and keep it in a file."""
+    import os
+    import time
+
+    from scumble._core.text import safe
+    from scumble.learn import fit_dataset, make_classifier, save
+    from scumble.resample import make_chain, run_chain
+
+    shared = {"random_state": seed, "n_jobs": jobs}
+    model = make_classifier(classifier, **shared | parse_parameters(param or []))
+    wanted = shared | parse_parameters(resample_param or [])
+    chain = make_chain(resample, **wanted) if resample is not None else []
+    given = load(data, format=format, labels=labels, options=option)
+    used = run_chain(given, chain)
+    began = time.perf_counter()
+    model = fit_dataset(model, used)
+    seconds = time.perf_counter() - began
+    save(model, out, data=used, notes={"classifier": classifier, "resample": resample})
+    facts = {
+        "model": out,
+        "classifier": type(model).__name__,
+        "resample": resample,
+        "n_instances": given.n_instances,
+        "n_trained_on": used.n_instances,
+        "n_features": used.n_features,
+        "n_labels": used.n_labels,
+        "seconds": round(seconds, 3),
+        "bytes": os.path.getsize(out),
+    }
+    after = "" if resample is None else f" ({given.n_instances:,} before {safe(resample)})"
+    line = (
+        f"{safe(out)}: {facts['classifier']} of {used.n_labels:,} labels on "
+        f"{used.n_features:,} features, fitted on {used.n_instances:,} instances{after} in "
+        f"{seconds:.1f} s; {facts['bytes']:,} bytes"
+    )
+    _show(facts, line, json)
+
+
+def predict(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="What 'scumble train' wrote.")],
+    data: Input,
+    out: Annotated[str, typer.Argument(metavar="OUT", help="The file to write: .csv or .parquet.")],
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", "-p", help="Write confidences instead of 0 and 1.")
+    ] = False,
+    dataset: Annotated[
+        bool,
+        typer.Option(
+            "--dataset", help="Write the data set with the predicted labels, in any format."
+        ),
+    ] = False,
+    to: Annotated[
+        str | None, typer.Option(help="Format of OUT with --dataset; by default its suffix.")
+    ] = None,
+    trust: Annotated[
+        list[str] | None,
+        typer.Option(help="A type of another package that the model may hold; repeatable."),
+    ] = None,
+    format: FormatOption = None,
+    labels: LabelsOption = None,
+    option: ReadOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Tell which labels the rows of a data set have; its own labels are not needed."""
+    from scumble._core.errors import ParameterError
+    from scumble._core.text import safe
+    from scumble.data import write
+    from scumble.learn import ask, read_model
+    from scumble.learn.storage import table_suffix
+
+    if dataset and probabilities:
+        raise ParameterError("A data set has no place for --probabilities: leave out --dataset.")
+    if to is not None and not dataset:
+        raise ParameterError("--to is the format of a data set: it needs --dataset.")
+    if not dataset:
+        table_suffix(out)  # a wrong name is told before the work
+    stored = read_model(model, trusted=trust or ())
+    rows = _load_rows(data, format=format, labels=labels, options=option)
+    answers = ask(stored, rows)
+    if dataset:
+        write(answers.on(rows), out, format=to)
+    else:
+        answers.write(out, confidences=probabilities)
+    counts = answers.labels.sum(axis=0)
+    facts = {
+        "model": model,
+        "out": out,
+        "classifier": type(stored.model).__name__,
+        "n_instances": rows.n_instances,
+        "n_labels": len(answers.names),
+        "n_predicted": int(counts.sum()),
+        "n_unlabelled": int((answers.labels.sum(axis=1) == 0).sum()),
+        "cardinality": float(counts.sum()) / max(rows.n_instances, 1),
+        "labels": [
+            {"name": name, "count": int(count)}
+            for name, count in zip(answers.names, counts, strict=True)
+        ],
+    }
+    line = (
+        f"{safe(out)}: {facts['n_predicted']:,} labels of {rows.n_instances:,} instances, "
+        f"{facts['n_unlabelled']:,} of them without any"
+    )
+    _show(facts, line, json)
+
+
+def _load_rows(name: str, **how: Any) -> MultilabelDataset:
+    """Read data whose labels may be there, or not."""
+    try:
+        return load(name, **how)
+    except ReadError as error:
+        if how["labels"] is not None:
+            raise
+        try:  # all columns as features; the model picks its own by name
+            return load(name, **how | {"labels": ()})
+        except ReadError:
+            raise error from None
+
+
+def _show(facts: dict[str, Any], line: str, json: bool) -> None:
+    from scumble.cli.console import show_json
+
+    if json:
+        show_json(facts)
+    else:
+        typer.echo(line)

@@ -1,0 +1,178 @@
+"""What a stored model says about a data set, and that as a file."""
+
+from __future__ import annotations
+
+import io
+import os
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.errors import ParameterError
+from scumble._core.files import COMPRESSIONS, writing
+from scumble.data import MultilabelDataset
+from scumble.learn.storage.columns import align_columns
+
+if TYPE_CHECKING:
+    from scumble.learn.storage.files import StoredModel
+
+Array = np.ndarray[Any, Any]
+
+#: Tables these suffixes mean.
+TABLES = (".csv", ".parquet")
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Predictions for the rows of a data set.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The labels.
+    labels : csr_array of bool, shape (n_rows, n_labels)
+        Which labels each row has.
+    confidences : ndarray of float64, shape (n_rows, n_labels)
+        How sure that is; 0 and 1 where the model has no numbers.
+    """
+
+    names: tuple[str, ...]
+    labels: sparse.csr_array
+    confidences: Array
+
+    def write(self, path: str | os.PathLike[str], *, confidences: bool = False) -> None:
+        """Write a table with one column per label.
+
+        Parameters
+        ----------
+        path : str or Path
+            A file that ends in ``.csv`` or ``.parquet``; CSV may be compressed.
+        confidences : bool
+            Whether to write confidences instead of 0 and 1.
+        """
+        import pyarrow as pa
+        import pyarrow.csv
+        import pyarrow.parquet
+
+        suffix = table_suffix(path)
+        cells = self.confidences if confidences else self.labels.toarray().astype(np.uint8)
+        columns = [pa.array(np.ascontiguousarray(column)) for column in cells.T]
+        table = pa.Table.from_arrays(columns, names=list(self.names))
+        buffer = io.BytesIO()
+        if suffix == ".csv":
+            pyarrow.csv.write_csv(table, buffer)
+        else:
+            pyarrow.parquet.write_table(table, buffer)
+        with writing(path) as target, target.open() as stream:
+            stream.write(buffer.getvalue())
+
+    def on(self, data: MultilabelDataset) -> MultilabelDataset:
+        """Put the predicted labels in the place of a data set's own.
+
+        Parameters
+        ----------
+        data : MultilabelDataset
+            What was asked about.
+
+        Returns
+        -------
+        MultilabelDataset
+            Its features that are no label, with the predicted labels.
+        """
+        labels = set(self.names)
+        kept = [at for at, name in enumerate(data.feature_names) if name not in labels]
+        features = tuple(data.features[at] for at in kept)
+        return replace(
+            data, X=data.X[:, kept], Y=self.labels, features=features, labels=self.names,
+            label_parents=None,
+        )  # fmt: skip
+
+
+def table_suffix(path: str | os.PathLike[str]) -> str:
+    """Tell which table a file name means.
+
+    Parameters
+    ----------
+    path : str or Path
+        The name.
+
+    Returns
+    -------
+    str
+        One of `TABLES`.
+
+    Raises
+    ------
+    ParameterError
+        If it means none.
+    """
+    name = Path(path)
+    plain = Path(name.stem) if name.suffix.lower() in COMPRESSIONS else name
+    suffix = plain.suffix.lower()
+    if suffix not in TABLES or (suffix == ".parquet" and plain is not name):
+        raise ParameterError(
+            f"Predictions are written as .csv (also .csv.gz and the like) or .parquet. Got "
+            f"{str(path)!r}. Any other format can hold a whole data set with the predicted labels."
+        )
+    return suffix
+
+
+def ask(stored: StoredModel, data: MultilabelDataset) -> Answers:
+    """Ask a stored model about a data set.
+
+    Parameters
+    ----------
+    stored : StoredModel
+        The model.
+    data : MultilabelDataset
+        The rows. Columns are found by name, categories by their text; labels are not looked at.
+
+    Returns
+    -------
+    Answers
+        Labels and confidences.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from scumble import MultilabelDataset
+    >>> from scumble.learn import MLkNN, ask, fit_dataset, read_model, save
+    >>> X = [[0.0], [1.0], [8.0], [9.0]]
+    >>> Y = [["land"], ["land"], ["sea"], ["sea"]]
+    >>> data = MultilabelDataset(X, Y, features=["blue"])
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "photos.model"
+    >>> save(fit_dataset(MLkNN(n_neighbors=1), data), path, data=data)
+    >>> answers = ask(read_model(path), data)
+    >>> answers.names, answers.labels.toarray().astype(int).tolist()
+    (('land', 'sea'), [[1, 0], [1, 0], [0, 1], [0, 1]])
+    """
+    X = align_columns(data, stored.features, by_name=stored.has_names)
+    model = stored.model
+    with warnings.catch_warnings():
+        # The names have been matched; the model need not miss them on the array.
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        if hasattr(model, "predict_both"):
+            predicted, confidences = model.predict_both(X)
+        else:
+            predicted = model.predict(X)
+            confidences = model.predict_proba(X) if hasattr(model, "predict_proba") else None
+    labels = _as_labels(predicted, model, len(stored.labels))
+    if confidences is None:
+        confidences = labels.toarray().astype(np.float64)
+    return Answers(stored.labels, labels, np.asarray(confidences, np.float64))
+
+
+def _as_labels(predicted: Any, model: Any, n_labels: int) -> sparse.csr_array:
+    if sparse.issparse(predicted):
+        return sparse.csr_array(predicted, dtype=bool)
+    cells = np.asarray(predicted)
+    if cells.ndim == 2:
+        return sparse.csr_array(cells.astype(bool))
+    codes = np.searchsorted(model.classes_, cells)  # one class per row
+    starts = np.arange(len(cells) + 1)
+    shape = (len(cells), n_labels)
+    return sparse.csr_array((np.ones(len(cells), bool), codes, starts), shape=shape)

@@ -1,0 +1,180 @@
+import json
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import scumble
+from scumble import MultilabelDataset
+from scumble.data import Feature
+from scumble.learn import MLkNN, fit_dataset, load, make_classifier, read_model, save
+from scumble.resample import REMEDIAL
+from tests.cli.test_cli import run
+
+
+@pytest.fixture
+def photos():
+    """Sixty rows with a nominal feature; two labels follow the features."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.random(60), rng.integers(0, 3, 60)])
+    Y = np.column_stack([X[:, 0] > 0.5, X[:, 1] == 2, rng.random(60) < 0.1])
+    features = [Feature("blue"), Feature("scene", "nominal", ("city", "land", "sea"))]
+    return MultilabelDataset(
+        X, Y, features=features, labels=["sky", "water", "ship"], name="photos"
+    )
+
+
+@pytest.fixture
+def folder(tmp_path, photos):
+    scumble.write(photos, tmp_path / "photos.arff")
+    return tmp_path
+
+
+def trained(capsys, folder, *more):
+    run(capsys, "train", folder / "photos.arff", folder / "m", "-c", "br", *more)
+    return folder / "m"
+
+
+def test_train_keeps_what_the_library_fits(capsys, folder, photos):
+    out, _ = run(
+        capsys, "train", folder / "photos.arff", folder / "m", "--classifier", "ecc", "--seed", 3,
+        "--param", "n_estimators=4", "--resample", "remedial", "--json",
+    )  # fmt: skip
+    treated = REMEDIAL().resample(photos)
+    expected = fit_dataset(make_classifier("ecc", n_estimators=4, random_state=3), treated)
+    stored = read_model(folder / "m")
+
+    assert (stored.model.predict_proba(photos.X) == expected.predict_proba(photos.X)).all()
+    assert stored.model.categorical_features == {1: 3}
+    assert stored.labels == ("sky", "water", "ship")
+    assert stored.notes == {"classifier": "ecc", "resample": "remedial"}
+    facts = json.loads(out)
+    assert facts["classifier"] == "EnsembleOfClassifierChains"
+    assert (facts["n_instances"], facts["n_trained_on"]) == (60, len(treated))
+    assert facts["bytes"] == (folder / "m").stat().st_size
+
+
+def test_every_classifier_can_be_trained_and_asked(capsys, folder):
+    for name in scumble.catalogue.names("classifier"):
+        run(capsys, "train", folder / "photos.arff", folder / "m", "-c", name, "--seed", 0)
+        run(capsys, "predict", folder / "m", folder / "photos.arff", folder / "p.csv")
+        expected = load(folder / "m").predict(scumble.read(folder / "photos.arff").X).toarray()
+        assert (pd.read_csv(folder / "p.csv").to_numpy() == expected).all()
+
+
+def test_predictions_as_tables(capsys, folder, photos):
+    model = trained(capsys, folder)
+    labels, sure = load(model).predict_both(photos.X)
+    out, _ = run(capsys, "predict", model, folder / "photos.arff", folder / "p.csv", "--json")
+    table = pd.read_csv(folder / "p.csv")
+    run(capsys, "predict", model, folder / "photos.arff", folder / "p.parquet", "--probabilities")
+    confidences = pd.read_parquet(folder / "p.parquet")
+
+    assert list(table.columns) == list(confidences.columns) == ["sky", "water", "ship"]
+    assert (table.to_numpy() == labels.toarray()).all()
+    assert (confidences.to_numpy() == sure).all()
+    facts = json.loads(out)
+    assert facts["n_predicted"] == labels.sum()
+    assert facts["cardinality"] == pytest.approx(labels.sum() / 60)
+    assert [row["count"] for row in facts["labels"]] == labels.sum(axis=0).tolist()
+
+
+def test_compressed_tables(capsys, folder):
+    model = trained(capsys, folder)
+    run(capsys, "predict", model, folder / "photos.arff", folder / "p.csv")
+    run(capsys, "predict", model, folder / "photos.arff", folder / "p.csv.gz")
+    assert pd.read_csv(folder / "p.csv.gz").equals(pd.read_csv(folder / "p.csv"))
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "arff", "list"])
+@pytest.mark.parametrize("with_labels", [True, False])
+def test_data_with_or_without_labels_in_any_order(capsys, folder, photos, form, with_labels):
+    model = trained(capsys, folder)
+    expected = load(model).predict(photos.X).toarray()
+    frame = photos.to_frame()
+    columns = ["scene", "extra", "blue", *(photos.labels if with_labels else [])]
+    frame = frame.assign(extra=1.0)[columns]
+    path = folder / f"new.{'csv' if form == 'list' else form}"
+    if form == "arff":
+        whole = MultilabelDataset.from_frame(frame, label_columns=list(photos.labels)
+                                             if with_labels else [])  # fmt: skip
+        if with_labels:
+            scumble.write(whole, path)
+        else:
+            lines = ["@relation new", "@attribute scene {sea,land,city}",
+                     "@attribute extra numeric", "@attribute blue numeric", "@data"]  # fmt: skip
+            rows = frame.itertuples(index=False)
+            path.write_text("\n".join(lines + [f"{r[0]},{r[1]},{r[2]!r}" for r in rows]))
+    elif form == "parquet":
+        frame.to_parquet(path)
+    else:
+        if form == "list" and with_labels:
+            tags = [[n for n in photos.labels if row[n]] for _, row in frame.iterrows()]
+            frame = frame.drop(columns=list(photos.labels)).assign(tags=[str(t) for t in tags])
+        frame.to_csv(path, index=False)
+    run(capsys, "predict", model, path, folder / "p.csv")
+    assert (pd.read_csv(folder / "p.csv").to_numpy() == expected).all()
+
+
+def test_a_data_set_with_the_predicted_labels(capsys, folder, photos):
+    model = trained(capsys, folder)
+    run(capsys, "predict", model, folder / "photos.arff", folder / "new.arff", "--dataset")
+    found = scumble.read(folder / "new.arff")
+    assert found.features == photos.features
+    assert found.labels == photos.labels
+    assert (found.Y != load(model).predict(photos.X)).nnz == 0
+
+    # Without labels of its own, and with its labels read as features.
+    photos.to_frame().to_csv(folder / "plain.csv", index=False)
+    run(capsys, "predict", model, folder / "plain.csv", folder / "n.parquet", "--dataset")
+    again = scumble.read(folder / "n.parquet")
+    assert again.feature_names == ("blue", "scene")
+    assert (again.Y != found.Y).nnz == 0
+
+
+def test_models_of_the_library_can_be_asked(capsys, folder, photos):
+    # Fitted on arrays: columns have no names, so their order and number count.
+    codes = photos.categorical_features
+    classes = np.array(["a", "b"])[photos.Y.toarray()[:, 0].astype(int)]
+    save(MLkNN(categorical_features=codes).fit(photos.X, classes), folder / "m")
+    run(capsys, "predict", folder / "m", folder / "photos.arff", folder / "p.csv")
+    table = pd.read_csv(folder / "p.csv")
+    assert list(table.columns) == ["a", "b"]
+    assert (table.sum(axis=1) == 1).all()
+    assert (np.where(table["b"] == 1, "b", "a") == load(folder / "m").predict(photos.X)).all()
+
+    X, Y = photos.to_frame()[["blue", "scene"]], photos.to_frame()[["sky", "water", "ship"]]
+    model = MLkNN().fit(X, Y)
+    save(model, folder / "m")
+    run(capsys, "predict", folder / "m", folder / "photos.arff", folder / "p.csv")
+    assert (pd.read_csv(folder / "p.csv").to_numpy() == model.predict(X).to_numpy()).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "photos.arff", "x"], "--classifier"),
+        (["train", "photos.arff", "x", "-c", "bt"], "There is no classifier 'bt'"),
+        (["train", "photos.arff", "x", "-c", "br", "--param", "k=3"], "has no parameter 'k'"),
+        (["train", "photos.arff", "x", "-c", "mlknn", "--param", "n_neighbors=0"], "n_neighbors"),
+        (["train", "photos.arff", "x", "-c", "br", "-r", "smote"], "no resampler 'smote'"),
+        (["train", "nothing.arff", "x", "-c", "br"], "no such file"),
+        (["predict", "photos.arff", "photos.arff", "x.csv"], "no model of scumble"),
+        (["predict", "m", "other.csv", "x.csv"], "lacks 1 of the 2 columns"),
+        (["predict", "m", "wrong.csv", "x.csv"], "Row 1 of the data holds a value in column"),
+        (["predict", "m", "photos.arff", "x.arff"], "written as .csv"),
+        (["predict", "m", "photos.arff", "x.csv", "--to", "csv"], "needs --dataset"),
+        (["predict", "m", "photos.arff", "x.csv", "--dataset", "-p"], "no place for"),
+        (["predict", "m", "nothing.csv", "x.csv"], "no such file"),
+    ],
+)
+def test_mistakes_are_explained(capsys, folder, monkeypatch, arguments, message):
+    monkeypatch.chdir(folder)
+    trained(capsys, folder)
+    (folder / "other.csv").write_text("blue,size\n0.5,3\n0.1,4\n")
+    (folder / "wrong.csv").write_text("blue,scene\n0.5,sea\n0.1,moon\n")
+    before = sorted(os.listdir(folder))
+    _, err = run(capsys, *arguments, code=2)
+    assert message in err
+    assert sorted(os.listdir(folder)) == before
