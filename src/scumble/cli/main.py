@@ -12,7 +12,7 @@ import typer
 
 from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.version import __version__
-from scumble.cli import convert, data, demo, describe, gui, paper, plot, remedial, resample
+from scumble.cli import convert, data, demo, describe, gui, paper, plot, remedial, resample, train
 from scumble.cli.console import complain
 
 INTERRUPTED = 130
@@ -30,6 +30,7 @@ describe.add_to(app)
 plot.add_to(app)
 remedial.add_to(app)
 resample.add_to(app)
+train.add_to(app)
 convert.add_to(app)
 gui.add_to(app)
 app.add_typer(data.app, name="data")
