@@ -12,7 +12,19 @@ import typer
 
 from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.version import __version__
-from scumble.cli import convert, data, demo, describe, gui, paper, plot, remedial, resample, train
+from scumble.cli import (
+    convert,
+    data,
+    demo,
+    describe,
+    experiment,
+    gui,
+    paper,
+    plot,
+    remedial,
+    resample,
+    train,
+)
 from scumble.cli.console import complain
 
 INTERRUPTED = 130
@@ -34,6 +46,7 @@ train.add_to(app)
 convert.add_to(app)
 gui.add_to(app)
 app.add_typer(data.app, name="data")
+app.add_typer(experiment.app, name="experiment")
 app.add_typer(paper.app, name="paper")
 
 

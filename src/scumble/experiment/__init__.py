@@ -2,7 +2,25 @@
 
 from scumble.experiment.cell import Cell, Part, Result
 from scumble.experiment.errors import PlanError, StoreError
+from scumble.experiment.plan import Plan
+from scumble.experiment.plan_file import read_plan
 from scumble.experiment.runner import Report, run_cells
+from scumble.experiment.running import Estimate, cells_of, estimate, run
 from scumble.experiment.store import Store
 
-__all__ = ["Cell", "Part", "PlanError", "Report", "Result", "Store", "StoreError", "run_cells"]
+__all__ = [
+    "Cell",
+    "Estimate",
+    "Part",
+    "Plan",
+    "PlanError",
+    "Report",
+    "Result",
+    "Store",
+    "StoreError",
+    "cells_of",
+    "estimate",
+    "read_plan",
+    "run",
+    "run_cells",
+]

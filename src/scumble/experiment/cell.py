@@ -75,6 +75,10 @@ class Cell:
         Limits; not part of the key, since they change no result.
     keep_predictions : bool
         Whether predictions are stored with the scores.
+    folder : str
+        Where relative paths of data files start.
+    work : float
+        How much work the data set makes, for estimates.
     """
 
     dataset: Part
@@ -88,6 +92,8 @@ class Cell:
     seconds: float | None = None
     megabytes: float | None = None
     keep_predictions: bool = False
+    folder: str = ""
+    work: float = 0.0
 
     @property
     def key(self) -> str:

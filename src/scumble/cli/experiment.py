@@ -1,0 +1,257 @@
+"""``experiment run|status|table|export``: comparisons that survive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from scumble.cli.inputs import JsonOption
+
+if TYPE_CHECKING:
+    from scumble.experiment import Estimate, Report
+
+app = typer.Typer(
+    help="Data sets x resamplers x classifiers, computed once and kept.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan, as a TOML file.")]
+StoreOption = Annotated[
+    Path, typer.Option("--store", "-s", help="The file with the results; made if it is absent.")
+]
+StoreFile = Annotated[Path, typer.Argument(metavar="STORE", help="The file with the results.")]
+MetricsOption = Annotated[
+    list[str] | None, typer.Option("--metric", "-m", help="Which metric; repeatable.")
+]
+DEFAULT_METRICS = ("hamming_loss", "f1", "macro_f1", "one_error", "ranking_loss")
+
+
+@app.command()
+def run(
+    plan: PlanFile,
+    store: StoreOption,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Worker processes; -1: all cores.")] = 1,
+    cluster: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, instead of --jobs.")
+    ] = None,
+    retry_failed: Annotated[bool, typer.Option(help="Try failed cells again.")] = False,
+    dry_run: Annotated[bool, typer.Option(help="Only tell what would be done.")] = False,
+    dataset: Annotated[
+        list[str] | None, typer.Option(help="Only this data set; repeatable.")
+    ] = None,
+    classifier: Annotated[
+        list[str] | None, typer.Option(help="Only this classifier; repeatable.")
+    ] = None,
+) -> None:
+    """Compute all cells of a plan that the store does not have yet."""
+    from scumble.experiment import Store, cells_of, estimate, read_plan
+    from scumble.experiment import run as run_plan
+
+    wanted = read_plan(plan)
+    if dataset:
+        wanted = wanted.with_only(datasets=dataset)
+    if classifier:
+        wanted = wanted.with_only(classifiers=classifier)
+    wanted.check()
+    with Store(store) as opened:
+        guess = estimate(cells_of(wanted, opened), opened, n_jobs=max(jobs, 1))
+        _announce(wanted.name, guess)
+        if dry_run:
+            return
+        with _watching(guess) as observe:
+            report = run_plan(
+                wanted, opened, n_jobs=jobs, cluster=cluster, retry_failed=retry_failed,
+                observe=observe,
+            )  # fmt: skip
+    _conclude(report)
+
+
+@app.command()
+def status(store: StoreFile, json: JsonOption = False) -> None:
+    """Tell how far a store is, and what failed."""
+    from scumble.cli.console import show, show_json, width
+    from scumble.experiment import Store
+    from scumble.report.terminal import Segment, table
+
+    with Store(store, create=False) as opened:
+        counts, cells = opened.counts(), opened.cells()
+    failed = [cell for cell in cells if cell["state"] == "failed"]
+    if json:
+        keys = ("key", "dataset", "resampler", "classifier", "seed", "fold", "reason", "error")
+        show_json({**counts, "failures": [{key: cell[key] for key in keys} for cell in failed]})
+        return
+    show([[Segment(", ".join(f"{number} {state}" for state, number in counts.items()), "title")]])
+    show(
+        table(("cells", "done", "failed", "open", "seconds"), _progress_rows(cells), width=width())
+    )
+    for cell in failed:
+        where = " / ".join(str(cell[key]) for key in ("dataset", "resampler", "classifier", "fold"))
+        first = (cell["error"] or "").splitlines()[0] if cell["error"] else ""
+        show([[Segment(f"{where}: ", "rare"), Segment(f"{cell['reason']}: {first}")]])
+
+
+@app.command("table")
+def print_table(store: StoreFile, metric: MetricsOption = None, json: JsonOption = False) -> None:
+    """Print means over folds, data sets down and methods across."""
+    from scumble.cli.console import show, show_json, width
+    from scumble.experiment import Store
+    from scumble.experiment.tables import grid
+    from scumble.report.terminal import Segment, table
+
+    with Store(store, create=False) as opened:
+        cells = opened.cells()
+    grids = [grid(cells, name) for name in metric or DEFAULT_METRICS]
+    if json:
+        show_json([_plain(one) for one in grids])
+        return
+    for one in grids:
+        rows = [
+            (row, *(_number(one.means.get((row, column))) for column in one.columns))
+            for row in one.rows
+        ]
+        show([[Segment(one.metric, "title")]])
+        show(table(("data set", *one.columns), rows, width=width()))
+
+
+@app.command("export")
+def export_results(
+    store: StoreFile,
+    out: Annotated[Path, typer.Argument(help="A .csv, .parquet, .tex, .md or .html file.")],
+    metric: MetricsOption = None,
+) -> None:
+    """Write all cells (.csv, .parquet) or tables of means (.tex, .md, .html)."""
+    from scumble.experiment import Store
+    from scumble.experiment.export import export
+
+    with Store(store, create=False) as opened:
+        cells = opened.cells()
+    export(cells, out, metrics=metric or DEFAULT_METRICS)
+
+
+def _announce(name: str, guess: Estimate) -> None:
+    rough = "" if guess.n_measured else " (a rough guess: nothing similar was measured yet)"
+    typer.echo(
+        f"{name}: {guess.n_cells} cells, {guess.n_done} done; "
+        f"about {_duration(guess.seconds)} to go{rough}."
+    )
+
+
+def _conclude(report: Report) -> None:
+    typer.echo(
+        f"{report.n_done} cells computed, {report.n_failed} failed, {report.n_known} were known, "
+        f"in {_duration(report.seconds)}."
+    )
+    for outcome in report.failures[:10]:
+        cell = outcome.cell
+        where = f"{cell.dataset.label} / {cell.resampler.label} / {cell.classifier.label}"
+        first = outcome.error.splitlines()[0] if outcome.error else ""
+        typer.echo(f"  {where} / fold {cell.fold}: {outcome.reason}: {first}")
+    if report.n_failed:
+        raise typer.Exit(1)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
+
+
+def _progress_rows(cells: list[dict[str, Any]]) -> list[tuple[str, ...]]:
+    counted: dict[tuple[str, str], dict[str, float]] = {}
+    for cell in cells:
+        place = (cell["dataset"], cell["classifier"])
+        row = counted.setdefault(place, {"done": 0, "failed": 0, "open": 0, "seconds": 0.0})
+        state = cell["state"] if cell["state"] in ("done", "failed") else "open"
+        row[state] += 1
+        row["seconds"] += cell["seconds"] or 0.0
+    return [
+        (
+            f"{dataset} / {classifier}",
+            *(f"{row[key]:.0f}" for key in ("done", "failed", "open")),
+            f"{row['seconds']:,.1f}",
+        )
+        for (dataset, classifier), row in counted.items()
+    ]
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None or value != value else f"{value:.4f}"
+
+
+def _plain(one: Any) -> dict[str, Any]:
+    """Turn a grid into what JSON has."""
+    values = [
+        {
+            "dataset": row,
+            "method": column,
+            "mean": None if mean != mean else mean,
+            "n": one.n_cells[row, column],
+        }
+        for (row, column), mean in one.means.items()
+    ]
+    return {"metric": one.metric, "values": values}
+
+
+class _watching:  # noqa: N801  (used as a function)
+    """A live table on a terminal; nothing elsewhere."""
+
+    def __init__(self, guess: Estimate) -> None:
+        self._total, self._done = guess.n_cells, guess.n_done
+        self._left = guess.seconds
+        self._running: dict[str, tuple[Any, float]] = {}
+        self._failed = 0
+        self._live: Any = None
+
+    def __enter__(self) -> Any:
+        import sys
+        import time
+
+        self._began, self._first = time.monotonic(), self._done
+        if not sys.stderr.isatty():
+            return None
+        from rich.console import Console
+        from rich.live import Live
+
+        self._live = Live(
+            get_renderable=self._table, console=Console(stderr=True), refresh_per_second=2,
+            transient=True,
+        )  # fmt: skip
+        self._live.start()
+        return self._observe
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def _observe(self, event: str, what: Any) -> None:
+        import time
+
+        if event == "begin":
+            self._running[what.key] = (what, time.monotonic())
+            return
+        self._running.pop(what.cell.key, None)
+        self._done += 1
+        self._failed += what.result is None
+
+    def _table(self) -> Any:
+        import time
+
+        from rich.table import Table
+        from rich.text import Text
+
+        now = time.monotonic()
+        computed = self._done - self._first
+        left = self._total - self._done
+        eta = (now - self._began) / computed * left if computed else self._left
+        shown = Table(title=f"{self._done} of {self._total} cells, {self._failed} failed, "
+                      f"about {_duration(eta)} to go")  # fmt: skip
+        for title in ("data set", "resampler", "classifier", "fold", "seconds"):
+            shown.add_column(title)
+        for cell, began in list(self._running.values()):
+            labels = (cell.dataset.label, cell.resampler.label, cell.classifier.label)
+            shown.add_row(*map(Text, labels), str(cell.fold), f"{now - began:.0f}")
+        return shown

@@ -1,0 +1,290 @@
+"""From names and parameters to data sets, resamplers, classifiers and splitters."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scumble import catalogue
+from scumble._core.errors import ScumbleError
+from scumble._core.version import __version__
+from scumble.experiment.cell import NOTHING, Part
+from scumble.experiment.errors import PlanError
+
+if TYPE_CHECKING:
+    from scumble.data import MultilabelDataset
+    from scumble.experiment.plan import Plan
+
+
+def make_splitter(part: Part, *, seed: int) -> Any:
+    """Make a splitter.
+
+    Parameters
+    ----------
+    part : Part
+        Its name and parameters.
+    seed : int
+        Its random state, unless the parameters have one.
+
+    Returns
+    -------
+    splitter
+        With ``split`` and ``get_n_splits``.
+    """
+    return _instance(catalogue.get("splitter", part.name), part.parameters, seed)
+
+
+def make_resamplers(part: Part, *, seed: int) -> list[Any]:
+    """Make a chain of resamplers.
+
+    Parameters
+    ----------
+    part : Part
+        Names joined by ``+``, and parameters.
+    seed : int
+        Their random state, unless the parameters have one.
+
+    Returns
+    -------
+    list of BaseResampler
+        Empty for ``"none"``.
+    """
+    if part.name == NOTHING:
+        return []
+    from scumble.resample import make_chain
+
+    return make_chain(part.name, **{"random_state": seed, **part.parameters})
+
+
+def make_classifier(part: Part, *, seed: int, categories: Mapping[int, int] | None = None) -> Any:
+    """Make a classifier.
+
+    Parameters
+    ----------
+    part : Part
+        A name of the catalogue, or a dotted name such as
+        ``"sklearn.neighbors.KNeighborsClassifier"``. A parameter that is a table with a ``name``
+        stands for another classifier.
+    seed : int
+        Its random state, unless the parameters have one.
+    categories : mapping of int to int, optional
+        Nominal columns and the number of their values, for classifiers that ask.
+
+    Returns
+    -------
+    classifier
+        Not fitted.
+    """
+    made = _instance(_class_of(part.name), part.parameters, seed)
+    if categories and made.get_params(deep=False).get("categorical_features", 0) is None:
+        made.set_params(categorical_features=dict(categories))
+    return made
+
+
+def load_dataset(part: Part, folder: str = "") -> MultilabelDataset:
+    """Load a data set by file or name.
+
+    Parameters
+    ----------
+    part : Part
+        A file, or a name on the shelf; parameters are options of `scumble.read`.
+    folder : str
+        Where relative paths start.
+
+    Returns
+    -------
+    MultilabelDataset
+        The data.
+    """
+    from scumble.data import read, shelf
+
+    path = file_of(part, folder)
+    if path is not None:
+        return read(path, **dict(part.parameters))
+    return shelf.load(part.name, **dict(part.parameters))
+
+
+def file_of(part: Part, folder: str = "") -> Path | None:
+    """Find the file a data set is named by.
+
+    Parameters
+    ----------
+    part : Part
+        The data set.
+    folder : str
+        Where relative paths start.
+
+    Returns
+    -------
+    Path or None
+        None where it is a name on the shelf.
+    """
+    path = Path(folder, part.name)
+    if path.is_file() or any(sign in part.name for sign in ("/", "\\")):
+        return path
+    return None
+
+
+def content_of(data: MultilabelDataset) -> str:
+    """Return a checksum of everything in a data set but its name.
+
+    Parameters
+    ----------
+    data : MultilabelDataset
+        The data.
+
+    Returns
+    -------
+    str
+        32 hexadecimal digits; the same for every form of file it may come from.
+    """
+    import numpy as np
+    from scipy import sparse
+
+    found = hashlib.sha256()
+    described = [(f.name, f.kind, f.categories, f.integer) for f in data.features]
+    found.update(repr((data.X.shape, data.Y.shape, described, data.labels)).encode())
+    X = sparse.csr_array(data.X)
+    X.sort_indices()
+    for matrix in (X, data.Y):
+        found.update(np.asarray(matrix.indptr, dtype=np.int64).tobytes())
+        found.update(np.asarray(matrix.indices, dtype=np.int64).tobytes())
+    found.update(np.asarray(X.data, dtype=np.float64).tobytes())
+    if data.weights is not None:
+        found.update(np.asarray(data.weights, dtype=np.float64).tobytes())
+    return found.hexdigest()[:32]
+
+
+def versions_of(resampler: Part, classifier: Part) -> dict[str, str]:
+    """Name the versions of the code that decides about results.
+
+    A class whose results change raises its ``revision``, so that stored cells are computed anew.
+
+    Parameters
+    ----------
+    resampler, classifier : Part
+        What takes part.
+
+    Returns
+    -------
+    dict
+        From package or part to version.
+    """
+    found = {"scumble": __version__}
+    for kind, part in (("resampler", resampler), ("classifier", classifier)):
+        if part.name == NOTHING:
+            continue
+        for name in part.name.split("+") if kind == "resampler" else [part.name]:
+            cls = catalogue.get("resampler", name) if kind == "resampler" else _class_of(name)
+            package = cls.__module__.partition(".")[0]
+            if package != "scumble":
+                found[package] = str(getattr(import_module(package), "__version__", "unknown"))
+            if getattr(cls, "revision", 0):
+                found[name] = str(cls.revision)
+    return found
+
+
+def complaints(plan: Plan) -> Iterator[str]:
+    """Try everything a plan names, without data.
+
+    Parameters
+    ----------
+    plan : Plan
+        What is asked for.
+
+    Yields
+    ------
+    str
+        What is wrong, one sentence each.
+    """
+    from scumble.data import shelf
+
+    tries: list[tuple[Any, Any]] = [
+        (plan.splitter, lambda p: make_splitter(p, seed=0).get_n_splits())
+    ]
+    tries += [(part, lambda p: make_resamplers(p, seed=0)) for part in plan.resamplers]
+    tries += [
+        (part, lambda p: p.name == NOTHING or _checked(make_classifier(p, seed=0)))
+        for part in plan.classifiers
+    ]
+    for part, attempt in tries:
+        try:
+            attempt(part)
+        except (ScumbleError, TypeError, ValueError, ImportError, AttributeError) as error:
+            yield f"{part.label}: {error}"
+    for part in plan.datasets:
+        path = file_of(part, plan.folder)  # type: ignore[arg-type]
+        if path is not None and not path.is_file():
+            yield f"{part.name}: there is no such file."  # type: ignore[union-attr]
+        elif path is None:
+            try:
+                shelf.find(part.name)  # type: ignore[union-attr]
+            except ScumbleError as error:
+                if not _lies_in_a_folder(part.name):  # type: ignore[union-attr]
+                    yield str(error)
+    known = set(catalogue.names("metric"))
+    for metric in plan.metrics:
+        if metric not in known and "." not in metric:
+            yield f"There is no metric {metric!r}."
+
+
+def _lies_in_a_folder(name: str) -> bool:
+    """Tell whether a folder of SCUMBLE_DATA holds a data set the shelf does not know."""
+    from scumble.data import shelf
+
+    try:
+        shelf.locate(name)
+    except ScumbleError:
+        return False
+    return True
+
+
+def _checked(made: Any) -> Any:
+    check = getattr(made, "_check_parameters", None)
+    if check is not None:
+        check()
+    return made
+
+
+def _class_of(name: str) -> Any:
+    """Find a classifier's class by its name in the catalogue or its dotted name."""
+    if name.lower() == "c45":
+        from scumble.learn import C45Classifier
+
+        return C45Classifier
+    if "." not in name:
+        return catalogue.get("classifier", name)
+    module, _, attribute = name.rpartition(".")
+    try:
+        cls = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise PlanError(f"There is no classifier {name!r}: {error}.") from error
+    if not (inspect.isclass(cls) and hasattr(cls, "fit") and hasattr(cls, "get_params")):
+        raise PlanError(f"{name!r} is no classifier in scikit-learn's manner.")
+    return cls
+
+
+def _instance(cls: Any, parameters: Mapping[str, Any], seed: int) -> Any:
+    known = inspect.signature(cls).parameters
+    for name in parameters:
+        if name not in known:
+            raise PlanError(
+                f"{cls.__name__} has no parameter {name!r}. "
+                f"Known are: {', '.join(sorted(known)) or 'none'}."
+            )
+    given = {name: _value(value, seed) for name, value in parameters.items()}
+    if "random_state" in known:
+        given.setdefault("random_state", seed)
+    return cls(**given)
+
+
+def _value(value: Any, seed: int) -> Any:
+    """Turn a table with a name into the classifier it stands for."""
+    if isinstance(value, Mapping) and "name" in value:
+        rest = {key: inner for key, inner in value.items() if key != "name"}
+        return _instance(_class_of(value["name"]), rest, seed)
+    return value

@@ -1,0 +1,197 @@
+"""Plans: which data sets, resamplers, classifiers, folds and seeds are combined."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from scumble.experiment.cell import NOTHING, Part, canonical
+from scumble.experiment.errors import PlanError
+
+#: Metrics shown where a plan names none; all are computed in any case.
+METRICS = ("hamming_loss", "f1", "macro_f1", "micro_f1", "one_error", "ranking_loss")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An experiment: everything is combined with everything.
+
+    Parameters
+    ----------
+    datasets : sequence of Part or str
+        Names on the shelf, or files; parameters are options of `scumble.read`.
+    resamplers : sequence of Part or str
+        Names of the catalogue, chains such as ``"remedial+mlsmote"``, or ``"none"``.
+    classifiers : sequence of Part or str
+        Names of the catalogue, dotted names of scikit-learn's classifiers, or ``"none"``, which
+        only measures the training parts before and after resampling.
+    splitter : Part or str
+        A name of the catalogue.
+    seeds : sequence of int
+        The whole plan is repeated for each.
+    metrics : sequence of str
+        What tables show first; every metric is computed for every cell.
+    seconds, megabytes : float, optional
+        Limits for each cell.
+    keep_predictions : bool
+        Whether predictions are stored.
+    name : str
+        What it is called.
+
+    Examples
+    --------
+    >>> from scumble.experiment import Part, Plan
+    >>> plan = Plan(
+    ...     datasets=["debtags"],
+    ...     resamplers=["none", Part("lpros", {"percent": 25})],
+    ...     classifiers=["br", "mlknn"],
+    ...     splitter=Part("kfold", {"n_splits": 5, "n_repeats": 2}),
+    ... )
+    >>> plan.check()
+    >>> plan.n_cells
+    40
+    """
+
+    datasets: Sequence[Part | str]
+    classifiers: Sequence[Part | str]
+    resamplers: Sequence[Part | str] = (NOTHING,)
+    splitter: Part | str = "kfold"
+    seeds: Sequence[int] = (0,)
+    metrics: Sequence[str] = METRICS
+    seconds: float | None = None
+    megabytes: float | None = None
+    keep_predictions: bool = False
+    name: str = "experiment"
+    folder: str = field(default="", repr=False)
+
+    def __post_init__(self) -> None:
+        for kind in ("datasets", "resamplers", "classifiers"):
+            object.__setattr__(self, kind, _parts(getattr(self, kind), kind))
+        object.__setattr__(self, "splitter", _part(self.splitter, "splitter"))
+        object.__setattr__(self, "seeds", tuple(self.seeds))
+        object.__setattr__(self, "metrics", tuple(self.metrics))
+
+    @property
+    def n_folds(self) -> int:
+        """Training and test parts that the splitter makes."""
+        from scumble.experiment.making import make_splitter
+
+        return int(make_splitter(_as_part(self.splitter), seed=0).get_n_splits())
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        parts = (self.datasets, self.resamplers, self.classifiers, self.seeds)
+        total = self.n_folds
+        for part in parts:
+            total *= len(part)
+        return total
+
+    def check(self) -> None:
+        """Refuse what cannot work, before anything runs.
+
+        Raises
+        ------
+        PlanError
+            With everything that is wrong.
+        """
+        from scumble.experiment.making import complaints
+
+        found = [*_duties(self), *complaints(self)]
+        if found:
+            raise PlanError(f"The plan {self.name!r} cannot be run: " + " ".join(found))
+
+    def combinations(self) -> list[tuple[Part, Part, Part, int, int]]:
+        """Combine everything, data set by data set.
+
+        Returns
+        -------
+        list of tuple
+            Data set, resampler, classifier, seed, fold.
+        """
+        parts = (self.datasets, self.classifiers, self.resamplers)
+        datasets, classifiers, resamplers = ([_as_part(p) for p in kind] for kind in parts)
+        return [
+            (dataset, resampler, classifier, seed, fold)
+            for dataset, classifier, resampler, seed, fold in itertools.product(
+                datasets, classifiers, resamplers, self.seeds, range(self.n_folds)
+            )
+        ]
+
+    def with_only(self, **kinds: Sequence[str]) -> Plan:
+        """Keep some data sets, resamplers or classifiers, by label.
+
+        Parameters
+        ----------
+        **kinds : sequence of str
+            ``datasets``, ``resamplers`` or ``classifiers`` to keep.
+
+        Returns
+        -------
+        Plan
+            A smaller one; its cells are among those of the larger.
+        """
+        kept: dict[str, Any] = {}
+        for kind, labels in kinds.items():
+            have = {_as_part(part).label: part for part in getattr(self, kind)}
+            for label in labels:
+                if label not in have:
+                    raise PlanError(
+                        f"The plan has no {label!r} among its {kind}. It has: {', '.join(have)}."
+                    )
+            kept[kind] = [have[label] for label in labels]
+        return replace(self, **kept)
+
+
+def _as_part(part: Part | str) -> Part:
+    return Part(part) if isinstance(part, str) else part
+
+
+def _part(given: Any, kind: str) -> Part:
+    """Turn a name, a mapping with a name, or a Part into a Part."""
+    if isinstance(given, Part):
+        return given
+    if isinstance(given, str):
+        return Part(given)
+    if isinstance(given, Mapping) and isinstance(given.get("name"), str):
+        rest = {key: value for key, value in given.items() if key not in ("name", "label")}
+        return Part(given["name"], rest, str(given.get("label", "")))
+    raise PlanError(
+        f"An entry of {kind!r} must be a name, or a table with a 'name'. Got {given!r} instead."
+    )
+
+
+def _parts(given: Any, kind: str) -> tuple[Part, ...]:
+    if isinstance(given, str | Part | Mapping):
+        given = [given]
+    return tuple(_part(one, kind) for one in given)
+
+
+def _duties(plan: Plan) -> list[str]:
+    """Check what concerns the plan alone."""
+    found = [
+        f"There are no {kind}."
+        for kind in ("datasets", "resamplers", "classifiers", "seeds")
+        if not getattr(plan, kind)
+    ]
+    for kind in ("datasets", "resamplers", "classifiers"):
+        labels = [part.label for part in getattr(plan, kind)]
+        twice = sorted({label for label in labels if labels.count(label) > 1})
+        found += [
+            f"Among the {kind}, {label!r} stands twice: give one a 'label'." for label in twice
+        ]
+    for seed in plan.seeds:
+        if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+            found.append(f"A seed must be a whole number from 0. Got {seed!r}.")
+    for name in ("seconds", "megabytes"):
+        limit = getattr(plan, name)
+        if limit is not None and not (isinstance(limit, int | float) and limit > 0):
+            found.append(f"The limit {name!r} must be a number above 0. Got {limit!r}.")
+    for part in (*plan.datasets, *plan.resamplers, *plan.classifiers, plan.splitter):
+        try:
+            canonical(_as_part(part).spec())
+        except (TypeError, ValueError):
+            found.append(f"Parameters must be plain values: {part!r}.")
+    return found

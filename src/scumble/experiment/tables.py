@@ -1,0 +1,187 @@
+"""Results as tables: one row per cell, or means over folds side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scumble.experiment.errors import PlanError
+
+ROW_KEYS = ("dataset", "resampler", "classifier", "splitter", "seed", "fold")
+COST_KEYS = ("seconds", "megabytes")
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Means of one metric: data sets down, methods across.
+
+    Attributes
+    ----------
+    metric : str
+        Which.
+    rows, columns : tuple of str
+        Data sets; classifiers and resamplers.
+    means, deviations : dict
+        From (row, column) to the mean and the sample standard deviation over folds and seeds.
+    n_cells : dict
+        From (row, column) to how many cells are done.
+    """
+
+    metric: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    means: dict[tuple[str, str], float]
+    deviations: dict[tuple[str, str], float]
+    n_cells: dict[tuple[str, str], int]
+
+    def complete(self) -> list[list[float]]:
+        """Return the rows in which every column has a value, for statistical tests.
+
+        Returns
+        -------
+        list of list of float
+            One list per data set.
+        """
+        table = [
+            [self.means.get((row, col), math.nan) for col in self.columns] for row in self.rows
+        ]
+        return [values for values in table if not any(map(math.isnan, values))]
+
+    def best(self, row: str) -> set[str]:
+        """Return the columns with the best value of a row.
+
+        Parameters
+        ----------
+        row : str
+            A data set.
+
+        Returns
+        -------
+        set of str
+            Several where values are equal; empty where there are none.
+        """
+        known = {
+            column: self.means[row, column]
+            for column in self.columns
+            if not math.isnan(self.means.get((row, column), math.nan))
+        }
+        if not known:
+            return set()
+        best = (min if is_loss(self.metric) else max)(known.values())
+        return {column for column, value in known.items() if value == best}
+
+
+def is_loss(metric: str) -> bool:
+    """Tell whether smaller values of a metric are better.
+
+    Parameters
+    ----------
+    metric : str
+        Its name, perhaps with a prefix such as ``ignore.``.
+
+    Returns
+    -------
+    bool
+        True for losses.
+    """
+    from scumble import catalogue
+
+    known = catalogue.entries("metric").get(metric.rpartition(".")[2])
+    return known is not None and not known.greater_is_better
+
+
+def long_table(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return one row per finished cell with everything that was measured.
+
+    Parameters
+    ----------
+    cells : iterable of dict
+        From `Store.cells`.
+
+    Returns
+    -------
+    list of dict
+        The same keys in every row.
+    """
+    done = [cell for cell in cells if cell["state"] == "done"]
+    names = sorted({name for cell in done for name in cell["scores"]})
+    return [
+        {
+            **{key: cell[key] for key in (*ROW_KEYS, *COST_KEYS)},
+            **{name: cell["scores"].get(name, math.nan) for name in names},
+        }
+        for cell in done
+    ]
+
+
+def grid(cells: Iterable[dict[str, Any]], metric: str) -> Grid:
+    """Average a metric over folds and seeds.
+
+    Parameters
+    ----------
+    cells : iterable of dict
+        From `Store.cells`.
+    metric : str
+        Which.
+
+    Returns
+    -------
+    Grid
+        Data sets down, classifiers and resamplers across. A mean skips undefined values.
+
+    Raises
+    ------
+    PlanError
+        If no cell has the metric.
+    """
+    done = [cell for cell in cells if cell["state"] == "done"]
+    names = sorted({name for cell in done for name in cell["scores"]})
+    if metric not in names:
+        raise PlanError(
+            f"No finished cell has a value {metric!r}. There are: {', '.join(names) or 'none'}."
+        )
+    values: dict[tuple[str, str], list[float]] = {}
+    for cell in done:
+        place = (cell["dataset"], column_name(cell["classifier"], cell["resampler"]))
+        values.setdefault(place, []).append(cell["scores"].get(metric, math.nan))
+    rows = tuple(dict.fromkeys(row for row, _ in values))
+    columns = tuple(dict.fromkeys(column for _, column in values))
+    known = {place: [v for v in found if not math.isnan(v)] for place, found in values.items()}
+    return Grid(
+        metric=metric,
+        rows=rows,
+        columns=columns,
+        means={place: _mean(found) for place, found in known.items()},
+        deviations={place: _deviation(found) for place, found in known.items()},
+        n_cells={place: len(found) for place, found in values.items()},
+    )
+
+
+def column_name(classifier: str, resampler: str) -> str:
+    """Name a column after its classifier and what was done to the data.
+
+    Parameters
+    ----------
+    classifier, resampler : str
+        Labels.
+
+    Returns
+    -------
+    str
+        The classifier alone where nothing was done.
+    """
+    parts = [part for part in (classifier, resampler) if part != "none"]
+    return " after ".join(parts) if len(parts) == 2 else (parts or ["none"])[0]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values) if values else math.nan
+
+
+def _deviation(values: Sequence[float]) -> float:
+    if len(values) < 2:
+        return math.nan
+    mean = _mean(values)
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))

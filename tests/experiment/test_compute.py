@@ -1,0 +1,188 @@
+"""Real cells: resampling inside the training part, every metric, the same numbers everywhere."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import scumble
+from scumble.cli.main import main
+from scumble.evaluate import evaluate
+from scumble.experiment import Part, Plan, Store, cells_of, run
+from scumble.experiment.compute import compute
+from scumble.experiment.making import make_splitter
+from scumble.experiment.tables import grid, long_table
+from scumble.learn import BinaryRelevance
+from scumble.resample import REMEDIAL
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A small data set with a nominal feature, and a plan for it."""
+    place = tmp_path_factory.mktemp("plan")
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(80, 3)).round(3), rng.integers(0, 3, size=80)])
+    Y = X[:, :3] @ rng.normal(size=(3, 5)) + rng.normal(size=(80, 5)) > [-0.5, 0, 0.5, 1, 2]
+    colour = scumble.data.Feature("colour", "nominal", ("red", "green", "blue"))
+    data = scumble.MultilabelDataset(X, Y, features=["a", "b", "c", colour], name="made")
+    scumble.write(data, place / "made.arff")
+    (place / "plan.toml").write_text(
+        'datasets = ["made.arff"]\nresamplers = ["none", "remedial"]\n'
+        'classifiers = ["br", "none"]\nmetrics = ["f1"]\n'
+        'splitter = {name = "kfold", n_splits = 2, n_repeats = 1}\n'
+    )
+    return place
+
+
+def the_plan(folder, **changes):
+    parts = {
+        "datasets": ["made.arff"],
+        "resamplers": ["none", "remedial"],
+        "classifiers": ["br", "none"],
+        "splitter": Part("kfold", {"n_splits": 2, "n_repeats": 1}),
+    }
+    return Plan(**{**parts, **changes}, folder=str(folder))
+
+
+def by_place(cells):
+    return {(c.classifier.name, c.resampler.name, c.fold): c for c in cells}
+
+
+def test_a_cell_is_what_one_would_do_by_hand(folder):
+    cell = by_place(cells_of(the_plan(folder)))["br", "remedial", 1]
+    data = scumble.read(folder / "made.arff")
+    splitter = make_splitter(cell.splitter, seed=cell.seed_for("folds"))
+    train, test = list(splitter.split(data))[1]
+    treated = REMEDIAL().resample(data[train])
+    classifier = BinaryRelevance(categorical_features={3: 3}).fit(treated.X, treated.Y)
+    expected = evaluate(data[test], *classifier.predict_both(data[test].X))
+    found = compute(cell).scores
+    for name, value in expected.items():
+        assert found[name] == pytest.approx(value, nan_ok=True), name
+    summary = scumble.characterize(data[train])
+    assert found["before.mean_ir"] == summary.mean_ir
+    assert found["after.n_instances"] == len(treated)
+    assert found["after.scumble"] < found["before.scumble"]
+
+
+def test_without_a_classifier_only_the_training_part_is_measured(folder):
+    cell = by_place(cells_of(the_plan(folder)))["none", "remedial", 0]
+    scores = compute(cell).scores
+    assert set(scores) == {
+        f"{when}.{name}"
+        for when in ("before", "after")
+        for name in ("n_instances", "n_labelsets", "cardinality", "mean_ir", "max_ir", "cvir",
+                     "scumble", "mean_ir_zero")
+    }  # fmt: skip
+    assert scores["before.n_instances"] == 40
+
+
+def test_mldrs_mean_counts_labels_that_do_not_occur():
+    from scumble.experiment.compute import _measures
+
+    measured = _measures("before", np.array([[1, 0, 0], [1, 1, 0]]))
+    assert measured["before.mean_ir"] == 1.5
+    assert measured["before.mean_ir_zero"] == 1.0
+
+
+def test_foreign_classifiers_and_kept_predictions(folder):
+    plan = the_plan(
+        folder,
+        classifiers=[Part("sklearn.tree.DecisionTreeClassifier", {"max_depth": 3})],
+        keep_predictions=True,
+    )
+    result = compute(cells_of(plan)[0])
+    assert 0 <= result.scores["f1"] <= 1
+    assert 0 <= result.scores["ranking_loss"] <= 1
+    archive = np.load(io.BytesIO(result.predictions))
+    assert archive["confidences"].shape == tuple(archive["shape"]) == (40, 5)
+    assert cells_of(plan)[0].versions["sklearn"]
+
+
+def test_data_that_changed_since_planning_is_refused(folder, tmp_path):
+    from dataclasses import replace
+
+    cell = replace(cells_of(the_plan(folder))[0], content="0" * 32)
+    with pytest.raises(scumble.ScumbleError, match="changed since the plan was made"):
+        compute(cell)
+
+
+def test_numbers_are_the_same_in_this_process_and_in_workers(folder, tmp_path):
+    plan = the_plan(folder)
+    for name, jobs in (("here.db", 0), ("two.db", 2)):
+        assert run(plan, tmp_path / name, n_jobs=jobs).n_done == 8
+    rows = []
+    for name in ("here.db", "two.db"):
+        with Store(tmp_path / name) as store:
+            rows.append({cell["key"]: cell["scores"] for cell in store.cells()})
+    np.testing.assert_equal(rows[0], rows[1])
+
+
+def test_tables_and_files(folder, tmp_path, capsys):
+    path = tmp_path / "a.db"
+    run(the_plan(folder), path, n_jobs=0)
+    with Store(path) as store:
+        cells = store.cells()
+    rows = long_table(cells)
+    assert len(rows) == 8
+    table = grid(cells, "f1")
+    values = [row["f1"] for row in rows if (row["classifier"], row["resampler"]) == ("br", "none")]
+    assert table.means["made.arff", "br"] == pytest.approx(np.mean(values))
+    assert table.deviations["made.arff", "br"] == pytest.approx(np.std(values, ddof=1))
+
+    for suffix in ("csv", "parquet", "tex", "md", "html"):
+        call("experiment", "export", path, tmp_path / f"out.{suffix}", "-m", "f1")
+    with open(tmp_path / "out.csv", newline="") as stream:
+        read = list(csv.DictReader(stream))
+    assert [float(row["before.mean_ir"]) for row in read] == [r["before.mean_ir"] for r in rows]
+    assert pq.read_table(tmp_path / "out.parquet").num_rows == 8
+    mean = f"{table.means['made.arff', 'br']:.4f}"
+    assert all(mean in (tmp_path / f"out.{s}").read_text() for s in ("tex", "md", "html"))
+    assert "br after remedial" in (tmp_path / "out.md").read_text()
+    call("experiment", "export", path, tmp_path / "out.doc", code=2)
+    call("experiment", "table", path, "-m", "nonesuch", code=2)
+    capsys.readouterr()
+
+
+def call(*arguments, code=0):
+    with pytest.raises(SystemExit) as stopped:
+        main([str(argument) for argument in arguments])
+    assert (stopped.value.code or 0) == code
+
+
+def test_the_commands(folder, tmp_path, capsys):
+    plan, path = folder / "plan.toml", tmp_path / "a.db"
+    call("experiment", "run", plan, "--store", path, "--dry-run")
+    assert "plan: 8 cells, 0 done" in capsys.readouterr().out
+    call("experiment", "run", plan, "--store", path, "--jobs", 1)
+    assert "8 cells computed, 0 failed, 0 were known" in capsys.readouterr().out
+    call("experiment", "run", plan, "--store", path)
+    assert "0 cells computed, 0 failed, 8 were known" in capsys.readouterr().out
+    call("experiment", "status", path, "--json")
+    status = json.loads(capsys.readouterr().out)
+    assert (status["done"], status["failures"]) == (8, [])
+    call("experiment", "status", path)
+    assert "8 done" in capsys.readouterr().out
+    call("experiment", "table", path, "-m", "macro_f1")
+    assert "made.arff" in capsys.readouterr().out
+    call("experiment", "table", path, "-m", "macro_f1", "--json")
+    (table,) = json.loads(capsys.readouterr().out)
+    assert table["metric"] == "macro_f1"
+    call("experiment", "status", tmp_path / "absent.db", code=2)
+
+
+def test_cells_that_fail_end_in_exit_code_1(folder, tmp_path, capsys):
+    path = tmp_path / "plan.toml"
+    path.write_text(
+        f'datasets = ["{folder}/made.arff"]\nclassifiers = ["br"]\nlimits = {{seconds = 0.0001}}\n'
+        'splitter = {name = "kfold", n_splits = 2, n_repeats = 1}\n'
+    )
+    call("experiment", "run", path, "--store", tmp_path / "a.db", code=1)
+    out = capsys.readouterr().out
+    assert "0 cells computed, 2 failed" in out
+    assert "time: stopped after" in out
+    call("experiment", "status", tmp_path / "a.db")
+    assert "2 failed" in capsys.readouterr().out

@@ -1,0 +1,162 @@
+"""Plans: what they combine, and what they refuse before anything runs."""
+
+import pytest
+
+from scumble._core.errors import ReadError
+from scumble.experiment import Part, Plan, PlanError, Store, cells_of, estimate, read_plan
+
+TOML = """
+name = "films"
+datasets = ["films.arff"]
+resamplers = ["none", {name = "lpros", percent = 50, label = "LP-ROS"}, "remedial+mlros"]
+classifiers = ["br", {name = "sklearn.neighbors.KNeighborsClassifier", n_neighbors = 1}]
+splitter = {name = "kfold", n_splits = 2, n_repeats = 1}
+seeds = [1, 2]
+metrics = ["f1"]
+limits = {seconds = 60, megabytes = 2000}
+"""
+ARFF = """@relation films
+@attribute minutes numeric
+@attribute kind {short,long}
+@attribute war {0,1}
+@attribute love {0,1}
+@data
+"""
+XML = "<labels><label name='war'/><label name='love'/></labels>"
+
+
+@pytest.fixture
+def plan_file(tmp_path):
+    rows = [f"{at},{'short' if at % 3 else 'long'},{at % 2},{int(at > 12)}" for at in range(20)]
+    (tmp_path / "films.arff").write_text(ARFF + "\n".join(rows) + "\n")
+    (tmp_path / "films.xml").write_text(XML)
+    (tmp_path / "plan.toml").write_text(TOML)
+    return tmp_path / "plan.toml"
+
+
+def test_a_plan_file_combines_everything(plan_file):
+    plan = read_plan(plan_file)
+    plan.check()
+    assert plan.n_cells == 1 * 3 * 2 * 2 * 2
+    assert plan.name == "films"
+    assert (plan.seconds, plan.megabytes) == (60, 2000)
+    assert [part.label for part in plan.resamplers] == ["none", "LP-ROS", "remedial+mlros"]
+    cells = cells_of(plan)
+    assert len({cell.key for cell in cells}) == plan.n_cells
+    assert {cell.seconds for cell in cells} == {60}
+
+
+def test_keys_depend_on_content_parameters_and_seed_only(plan_file, tmp_path):
+    plan = read_plan(plan_file)
+    keys = [cell.key for cell in cells_of(plan)]
+    other = tmp_path / "other"
+    other.mkdir()
+    for name in ("films.arff", "films.xml"):
+        (other / name).write_bytes((tmp_path / name).read_bytes())
+    (other / "plan.toml").write_text(TOML.replace('label = "LP-ROS"', 'label = "other"'))
+    assert [cell.key for cell in cells_of(read_plan(other / "plan.toml"))] == keys
+    (other / "films.arff").write_text((other / "films.arff").read_text().replace("13,", "14,"))
+    changed = {cell.key for cell in cells_of(read_plan(other / "plan.toml"))}
+    assert not changed & set(keys)
+    (tmp_path / "plan.toml").write_text(TOML.replace("percent = 50", "percent = 60"))
+    assert len(set(keys) - {cell.key for cell in cells_of(read_plan(plan_file))}) == 8
+
+
+def test_folds_are_shared_and_classifiers_see_the_same_seed_before_and_after(plan_file):
+    cells = [cell for cell in cells_of(read_plan(plan_file)) if cell.seed == 1]
+    assert len({cell.seed_for("folds") for cell in cells}) == 1
+    by_classifier = {}
+    for cell in cells:
+        seed = cell.seed_for("classifier")
+        by_classifier.setdefault((cell.classifier.name, cell.fold), set()).add(seed)
+    assert {len(seeds) for seeds in by_classifier.values()} == {1}
+    resampling = {(cell.resampler.label, cell.fold): cell.seed_for("resampler") for cell in cells}
+    assert len(set(resampling.values())) == 6
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (('"br"', '"bra"'), "Unknown classifier 'bra'"),
+        (('"remedial+mlros"', '"remedia"'), "no resampler 'remedia'"),
+        (("percent = 50", "procent = 50"), "no parameter|has a parameter"),
+        (("percent = 50", "percent = -5"), "percent"),
+        (("n_neighbors = 1", "neighbours = 1"), "no parameter 'neighbours'"),
+        (("sklearn.neighbors.KNeighborsClassifier", "sklearn.neighbors.Nobody"), "Nobody"),
+        (("sklearn.neighbors.KNeighborsClassifier", "os.path.join"), "no classifier"),
+        (("seeds = [1, 2]", "seeds = [-1]"), "whole number from 0"),
+        (("seeds = [1, 2]", "seeds = []"), "no seeds"),
+        (("seconds = 60", "seconds = -1"), "'seconds' must be a number above 0"),
+        (('["f1"]', '["f2"]'), "no metric 'f2'"),
+        (('"films.arff"', '"./other.arff"'), "no such file"),
+        (('"films.arff"', '"nonesuch"'), "nonesuch"),
+        (('"none", {', '"none", "none", {'), "stands twice"),
+        (('name = "kfold"', 'name = "kfald"'), "Unknown splitter"),
+        (("seeds", "seedlings"), "unknown key 'seedlings'. Did you mean 'seeds'"),
+        (("seconds = 60", "minutes = 1"), "unknown key 'minutes'"),
+        (('datasets = ["films.arff"]', ""), "needs 'datasets'"),
+        (('"br"', "5"), "must be a name, or a table"),
+    ],
+)
+def test_wrong_plans_are_refused_before_anything_runs(plan_file, change, message):
+    plan_file.write_text(TOML.replace(*change))
+    with pytest.raises(PlanError, match=message):
+        read_plan(plan_file).check()
+
+
+def test_broken_files_are_named(plan_file, tmp_path):
+    plan_file.write_text("datasets = [")
+    with pytest.raises(ReadError, match="not TOML"):
+        read_plan(plan_file)
+    with pytest.raises(ReadError, match="cannot be read"):
+        read_plan(tmp_path / "absent.toml")
+
+
+def test_an_unreadable_data_set_is_refused_with_its_reason(plan_file, tmp_path):
+    (tmp_path / "films.arff").write_text(ARFF + "1,short,1\n")
+    plan = read_plan(plan_file)
+    plan.check()
+    with pytest.raises(PlanError, match=r"nothing was run. films.arff: .*films.arff, line 7"):
+        cells_of(plan)
+
+
+def test_checksums_are_remembered_until_a_file_changes(plan_file, tmp_path, monkeypatch):
+    plan = read_plan(plan_file)
+    with Store(tmp_path / "a.db") as store:
+        keys = [cell.key for cell in cells_of(plan, store)]
+        with monkeypatch.context() as patch:
+            patch.setattr("scumble.experiment.making.load_dataset", None)
+            assert [cell.key for cell in cells_of(plan, store)] == keys
+        (tmp_path / "films.xml").write_text(XML.replace("'war'/", "'war' /"))
+        assert [cell.key for cell in cells_of(plan, store)] == keys
+
+
+def test_the_estimate_uses_what_was_measured(plan_file, tmp_path):
+    from scumble.experiment import Result
+
+    cells = cells_of(read_plan(plan_file))
+    with Store(tmp_path / "a.db") as store:
+        guess = estimate(cells, store)
+        assert (guess.n_cells, guess.n_done, guess.n_measured) == (24, 0, 0)
+        store.add(cells)
+        store.register()
+        for cell in cells:
+            if cell.fold == 0 and cell.seed == 1:
+                store.claim([cell.key])
+                store.finish(cell.key, Result({"f1": 1.0}), seconds=10.0, megabytes=1.0)
+        known = estimate(cells, store, n_jobs=2)
+    assert (known.n_done, known.n_measured, known.seconds) == (6, 18, 90.0)
+
+
+def test_a_smaller_plan_has_some_of_the_cells(plan_file):
+    plan = read_plan(plan_file)
+    small = plan.with_only(resamplers=["none"], classifiers=["br"])
+    assert {cell.key for cell in cells_of(small)} < {cell.key for cell in cells_of(plan)}
+    with pytest.raises(PlanError, match="no 'eps' among its classifiers"):
+        plan.with_only(classifiers=["eps"])
+
+
+def test_parts_are_equal_by_what_they_say():
+    assert Part("br") == Part("br", {}, "br")
+    assert hash(Part("a", {"b": [1]})) == hash(Part("a", {"b": [1]}))
+    assert Plan(datasets="debtags", classifiers="br").resamplers == (Part("none"),)
