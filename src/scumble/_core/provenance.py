@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 import weakref
+from contextlib import suppress
 from typing import Any
 
 from scumble._core.errors import ScumbleWarning
@@ -29,11 +30,15 @@ def mark_resampled(*objects: Any) -> None:
     (True, False)
     """
     for item in objects:
-        key = id(item)
-        try:
-            _resampled[key] = weakref.ref(item, lambda _, key=key: _resampled.pop(key, None))
-        except TypeError:
-            continue
+        with suppress(TypeError):
+            _resampled[id(item)] = weakref.ref(item, _forget)
+
+
+def _forget(reference: weakref.ref[Any]) -> None:
+    """Drop what has died; its number may soon be somebody else's."""
+    for key, known in list(_resampled.items()):
+        if known is reference:
+            del _resampled[key]
 
 
 def is_resampled(item: Any) -> bool:

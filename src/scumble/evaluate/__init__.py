@@ -21,6 +21,13 @@ from scumble.evaluate.bipartition import (
     subset_accuracy,
 )
 from scumble.evaluate.confusion import Confusion, Counts, confusion
+from scumble.evaluate.cross_validation import (
+    CrossValidation,
+    FoldResult,
+    Spread,
+    cross_validate,
+    make_splitter,
+)
 from scumble.evaluate.evaluation import Evaluation, evaluate
 from scumble.evaluate.metric import Metric
 from scumble.evaluate.ranking import (
@@ -41,6 +48,7 @@ from scumble.evaluate.ranking import (
     one_error,
     ranking_loss,
 )
+from scumble.evaluate.scoring import Scorer, scorer
 from scumble.evaluate.splitters import (
     BaseSplitter,
     FixedFolds,
@@ -55,17 +63,22 @@ __all__ = [
     "BaseSplitter",
     "Confusion",
     "Counts",
+    "CrossValidation",
     "Evaluation",
     "FixedFolds",
+    "FoldResult",
     "IterativeStratification",
     "LabelsetStratification",
     "Metric",
     "MulanKFold",
     "RepeatedKFold",
+    "Scorer",
+    "Spread",
     "accuracy",
     "average_precision",
     "confusion",
     "coverage",
+    "cross_validate",
     "error_set_size",
     "evaluate",
     "example_auc",
@@ -84,6 +97,7 @@ __all__ = [
     "macro_precision",
     "macro_recall",
     "macro_specificity",
+    "make_splitter",
     "mean_average_interpolated_precision",
     "mean_average_precision",
     "mean_squared_error",
@@ -96,6 +110,7 @@ __all__ = [
     "precision",
     "ranking_loss",
     "recall",
+    "scorer",
     "specificity",
     "subset_accuracy",
     "write_folds",

@@ -1,0 +1,73 @@
+"""How much memory a piece of work took at its worst."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Self
+
+_PAUSE = 0.01  # seconds between two looks
+_STATM = "/proc/self/statm"
+
+
+class PeakMemory:
+    """Watches the memory of this process while a ``with`` block runs.
+
+    Attributes
+    ----------
+    peak : int
+        The most bytes the process held at a time: exact where it was the most ever, else as seen
+        every hundredth of a second. Other threads' work counts too.
+
+    Examples
+    --------
+    >>> from scumble._core.memory import PeakMemory
+    >>> with PeakMemory() as memory:
+    ...     block = bytearray(10_000_000)
+    >>> memory.peak > 10_000_000
+    True
+    """
+
+    def __enter__(self) -> Self:
+        self._most_before = _most_ever()
+        self.peak = resident()
+        self._done = threading.Event()
+        self._watcher = threading.Thread(target=self._watch, daemon=True)
+        self._watcher.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._watcher.join()
+        most = _most_ever()
+        self.peak = most if most > self._most_before else max(self.peak, resident())
+
+    def _watch(self) -> None:
+        while not self._done.wait(_PAUSE):
+            self.peak = max(self.peak, resident())
+
+
+def resident() -> int:
+    """Return the bytes this process holds in memory now, or its most ever where unknown.
+
+    Returns
+    -------
+    int
+        Bytes; 0 where the system does not tell.
+    """
+    try:
+        with open(_STATM, "rb") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return _most_ever()
+
+
+def _most_ever() -> int:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    import sys
+
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024

@@ -1,0 +1,520 @@
+"""Train, predict and judge on folds; only training parts ever meet a resampler."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
+
+from scumble._core.errors import DataError, ParameterError, ParameterTypeError, ScumbleWarning
+from scumble._core.memory import PeakMemory
+from scumble._core.parallel import limit_threads, thread_count
+from scumble._core.progress import track
+from scumble._core.provenance import warn_if_resampled
+from scumble._core.random import as_generator
+from scumble._core.registry import registered
+from scumble.data import MultilabelDataset
+from scumble.evaluate.evaluation import Evaluation, evaluate
+from scumble.evaluate.predictions import predict_with_scores
+from scumble.evaluate.splitters import BaseSplitter, FixedFolds, RepeatedKFold
+from scumble.evaluate.undefined import Undefined
+from scumble.learn import BaseMultilabelClassifier
+from scumble.measures.summary import characterize, plain
+from scumble.resample import make_chain
+
+Array = np.ndarray[Any, Any]
+Split = tuple[Array, Array]
+#: What is told of a training part before and after resampling.
+MEASURES = ("n_instances", "mean_ir", "max_ir", "cvir", "scumble")
+STEPS = ("resample", "fit", "predict")
+
+
+class Spread(NamedTuple):
+    """The values of one metric on all folds.
+
+    Attributes
+    ----------
+    mean : float
+        Their mean; NaN where one of them is, as in MULAN.
+    sd : float
+        Their sample standard deviation (divided by folds less one).
+    values : ndarray
+        One value per fold.
+    """
+
+    mean: float
+    sd: float
+    values: Array
+
+
+@dataclass(frozen=True, eq=False)
+class FoldResult:
+    """What happened on one fold.
+
+    Attributes
+    ----------
+    fold : int
+        Its number, over all repetitions.
+    evaluation : Evaluation
+        All metrics, and the values of every label.
+    seconds : dict of str to float
+        Wall time of ``resample``, ``fit`` and ``predict``.
+    peak_memory : int
+        The most bytes the process held while the fold ran.
+    n_train, n_test : int
+        Rows trained on, after resampling, and tested.
+    before, after : dict of str to float, or None
+        Measures of the training part before and after resampling; None without a resampler.
+    """
+
+    fold: int
+    evaluation: Evaluation
+    seconds: dict[str, float]
+    peak_memory: int
+    n_train: int
+    n_test: int
+    before: dict[str, float] | None = None
+    after: dict[str, float] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class CrossValidation(Mapping[str, Spread]):
+    """Every metric by name, with its mean, standard deviation and values on all folds.
+
+    Attributes
+    ----------
+    folds : tuple of FoldResult
+        One per fold, in the order of the splitter.
+    random_state : int
+        The seed everything was drawn from; give it again to get the same.
+    name : str
+        Name of the data set.
+    """
+
+    folds: tuple[FoldResult, ...]
+    random_state: int
+    name: str = ""
+
+    def __getitem__(self, metric: str) -> Spread:
+        values = np.array([fold.evaluation[metric] for fold in self.folds])
+        sd = float(values.std(ddof=1)) if len(values) > 1 else math.nan
+        return Spread(float(values.mean()), sd, values)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.folds[0].evaluation)
+
+    def __len__(self) -> int:
+        return len(self.folds[0].evaluation)
+
+    def by_label(self, metric: str) -> Array:
+        """Return the values of every label on every fold.
+
+        Parameters
+        ----------
+        metric : str
+            A key of `Evaluation.by_label`, such as ``"f1"``.
+
+        Returns
+        -------
+        ndarray of shape (n_folds, n_labels)
+            The values.
+        """
+        return np.stack([fold.evaluation.by_label[metric] for fold in self.folds])
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Mean wall time of a fold's steps."""
+        return {step: float(np.mean([f.seconds[step] for f in self.folds])) for step in STEPS}
+
+    @property
+    def peak_memory(self) -> int:
+        """The most bytes a process held on any fold."""
+        return max(fold.peak_memory for fold in self.folds)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values; NaN becomes None.
+
+        Returns
+        -------
+        dict
+            ``metrics`` (mean, sd, folds), ``seconds``, ``peak_memory``, ``random_state`` and
+            ``folds`` (sizes, seconds, measures before and after).
+        """
+        spreads = {
+            name: {
+                "mean": plain(spread.mean),
+                "sd": plain(spread.sd),
+                "folds": [plain(float(value)) for value in spread.values],
+            }
+            for name, spread in self.items()
+        }
+        return {
+            "name": self.name,
+            "random_state": self.random_state,
+            "metrics": spreads,
+            "seconds": self.seconds,
+            "peak_memory": self.peak_memory,
+            "folds": [_plain_fold(fold) for fold in self.folds],
+        }
+
+    def __repr__(self) -> str:
+        width = max(map(len, self))
+        head = f"{len(self.folds)} folds of {self.name!r}: mean, sd"
+        lines = (f"{name:{width}}  {s.mean:.6f}  {s.sd:.6f}" for name, s in self.items())
+        return "\n".join([head, *lines])
+
+
+def cross_validate(
+    data: MultilabelDataset,
+    classifier: Any,
+    resampler: Any = None,
+    *,
+    splitter: Any = None,
+    undefined: Any = "mulan",
+    ties: str = "mulan",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> CrossValidation:
+    """Judge a classifier on folds, with or without resampling of the training parts.
+
+    The data goes in whole and is split here: a resampler sees training rows only, and no copy of
+    a test row can reach a classifier.
+
+    Parameters
+    ----------
+    data : MultilabelDataset
+        The data.
+    classifier : estimator or str
+        One of `scumble.learn`, its name (``"ecc"``), or any scikit-learn classifier that learns
+        several labels.
+    resampler : resampler, str or sequence of resamplers, optional
+        One of `scumble.resample`, names (``"remedial+mlsmote"``), or anything with
+        ``fit_resample(X, Y)`` that takes labels.
+    splitter : splitter, str, int, path or iterable of (train, test), optional
+        Default 2x5 folds. ``"2x5"`` and 10 (folds) are dealt by chance; a path names a file for
+        `FixedFolds`.
+    undefined, ties : object
+        See `evaluate`.
+    random_state : None, int, Generator or RandomState
+        Seeds the splitter, the resampler and the classifier of every fold, where they have a
+        ``random_state`` that is None. One seed, one answer, for any number of jobs.
+    n_jobs : int, optional
+        Number of processes that share the folds. None runs one fold after another, each with all
+        threads the classifier can use.
+
+    Returns
+    -------
+    CrossValidation
+        A mapping from metrics to `Spread`; see also its ``folds``.
+
+    See Also
+    --------
+    evaluate : The metrics.
+    scumble.evaluate.scorer : The same metrics in scikit-learn's own cross-validation.
+
+    Notes
+    -----
+    Nominal columns: where the classifier has ``categorical_features`` and it is None, it is set
+    from the data. Instance weights are passed to classifiers that take ``sample_weight``.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> data = scumble.make_multilabel(200, 6, mean_ir=5, scumble=0.1, random_state=0)
+    >>> found = scumble.evaluate.cross_validate(
+    ...     data, KNeighborsClassifier(), "remedial", splitter="2x5", random_state=0
+    ... )
+    >>> len(found["macro_f1"].values), 0 < found["macro_f1"].mean < 1
+    (10, True)
+    >>> found.folds[0].before["scumble"] > found.folds[0].after["scumble"]
+    True
+    """
+    _check_data(data)
+    Undefined(undefined, caller="cross_validate")
+    seed = _draw_seed(random_state)
+    splits = _make_splits(splitter, data, seed)
+    steps = _make_chain(resampler)
+    model = _set_categories(_make_classifier(classifier), data)
+    warn_if_resampled(data, caller="cross_validate")
+    options = {"undefined": undefined, "ties": ties}
+    tasks = [
+        (at, data, train, test, model, steps, seed, options)
+        for at, (train, test) in enumerate(splits)
+    ]
+    folds: list[FoldResult] = []
+    with track(f"Cross-validating on {data.name or 'the data'}", len(tasks)) as advance:
+        for fold in _run_all(tasks, n_jobs):
+            folds.append(fold)
+            advance(1)
+    return CrossValidation(tuple(folds), seed, data.name)
+
+
+def make_splitter(text: str | int, kind: str = "kfold") -> BaseSplitter:
+    """Make a splitter from what a user types.
+
+    Parameters
+    ----------
+    text : str or int
+        ``"2x5"`` (repetitions times folds), ``"10"`` (folds), or the path of a fold file.
+    kind : str
+        Name of a splitter; see ``scumble.catalogue.names("splitter")``.
+
+    Returns
+    -------
+    BaseSplitter
+        Not seeded yet.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import make_splitter
+    >>> make_splitter("2x5", "iterative")
+    IterativeStratification()
+    >>> make_splitter(10)
+    RepeatedKFold(n_repeats=1, n_splits=10)
+    """
+    known = registered("splitter")
+    if kind not in known:
+        raise ParameterError(f"There is no splitter {kind!r}. Known are: {', '.join(known)}.")
+    repeats, cross, folds = str(text).lower().rpartition("x")
+    if folds.isdecimal() and (repeats.isdecimal() if cross else not repeats):
+        if kind == "fixed":
+            raise ParameterError(f"A fixed splitter needs a fold file. Got {text!r} instead.")
+        made: BaseSplitter = known[kind](int(folds), int(repeats) if cross else 1)
+        return made
+    if str(text).lower().endswith((".csv", ".gz", ".xz", ".bz2", ".zst")):
+        return FixedFolds(text)
+    raise ParameterError(
+        f"Folds must be such as '2x5' (repetitions x folds), '10', or a CSV file. Got {text!r}."
+    )
+
+
+def _check_data(data: Any) -> None:
+    if not isinstance(data, MultilabelDataset):
+        raise ParameterTypeError(
+            f"cross_validate takes a MultilabelDataset, so that it can split and resample by "
+            f"itself. Got {type(data).__name__} instead: make one of X and Y with "
+            "MultilabelDataset(X, Y), or use scikit-learn's cross_validate with "
+            "scumble.evaluate.scorer and a pipeline."
+        )
+
+
+def _draw_seed(random_state: Any) -> int:
+    """Turn any random_state into one number that can be told and used again."""
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        if random_state < 0:
+            raise ParameterError(f"random_state must not be negative. Got {random_state} instead.")
+        return int(random_state)
+    return int(as_generator(random_state, caller="cross_validate").integers(2**31))
+
+
+def _make_splits(splitter: Any, data: MultilabelDataset, seed: int) -> list[Split]:
+    if splitter is None:
+        splitter = RepeatedKFold()
+    elif isinstance(splitter, str | int) or hasattr(splitter, "__fspath__"):
+        splitter = make_splitter(splitter)
+    if isinstance(splitter, BaseSplitter) and getattr(splitter, "random_state", 0) is None:
+        splitter = clone(splitter).set_params(random_state=seed)
+    if hasattr(splitter, "split"):
+        found = list(splitter.split(data.X, data.Y))
+    elif isinstance(splitter, Iterable):
+        found = list(splitter)
+    else:
+        raise ParameterTypeError(
+            "The 'splitter' parameter of cross_validate must be a splitter, '2x5', a number of "
+            f"folds, a fold file, or pairs of row numbers. Got {splitter!r} instead."
+        )
+    return [
+        _check_split(at, np.asarray(train), np.asarray(test), len(data))
+        for at, (train, test) in enumerate(found)
+    ]
+
+
+def _check_split(at: int, train: Array, test: Array, n_rows: int) -> Split:
+    """Refuse parts that overlap: a classifier must not be tested on what it has seen."""
+    for part, name in ((train, "training"), (test, "test")):
+        is_rows = part.ndim == 1 and part.dtype.kind in "iu" and part.size
+        if not is_rows or part.min() < 0 or part.max() >= n_rows:
+            raise DataError(
+                f"cross_validate: the {name} part of split {at} must be row numbers from 0 to "
+                f"{n_rows - 1}, at least one. Got {part!r} instead."
+            )
+    shared = np.intersect1d(train, test)
+    if shared.size:
+        raise DataError(
+            f"cross_validate: split {at} has row {shared[0]} in both its training and its test "
+            f"part ({shared.size} rows in all). What is tested must not be trained on."
+        )
+    return train, test
+
+
+def _make_chain(resampler: Any) -> list[Any]:
+    if resampler is None:
+        return []
+    if isinstance(resampler, str):
+        return list(make_chain(resampler))
+    steps = list(resampler) if isinstance(resampler, Sequence) else [resampler]
+    for step in steps:
+        if not hasattr(step, "fit_resample"):
+            raise ParameterTypeError(
+                "The 'resampler' parameter of cross_validate must be a resampler, names such as "
+                f"'remedial+mlsmote', or a list of resamplers. Got {step!r} instead."
+            )
+    return steps
+
+
+def _make_classifier(classifier: Any) -> Any:
+    if isinstance(classifier, str):
+        known = registered("classifier")
+        if classifier.lower() not in known:
+            raise ParameterError(
+                f"There is no classifier {classifier!r}. Known are: {', '.join(known)}."
+            )
+        return known[classifier.lower()]()
+    if isinstance(classifier, type) or not hasattr(classifier, "fit"):
+        raise ParameterTypeError(
+            "The 'classifier' parameter of cross_validate must be an estimator or its name. "
+            f"Got {classifier!r} instead."
+        )
+    return clone(classifier)
+
+
+def _set_categories(model: Any, data: MultilabelDataset) -> Any:
+    """Tell the classifier which columns are nominal, where it can be told and was not."""
+    categories = data.categorical_features
+    holder = model
+    while categories and hasattr(holder, "get_params"):
+        parameters = holder.get_params(deep=False)
+        if "categorical_features" in parameters:
+            ours = type(holder).__module__.startswith("scumble.")
+            if parameters["categorical_features"] is None:
+                holder.set_params(categorical_features=categories if ours else list(categories))
+            break
+        holder = parameters.get("estimator")
+    return model
+
+
+def _run_all(tasks: list[Any], n_jobs: int | None) -> Iterator[FoldResult]:
+    """Run the folds here or in processes, in order; threads are shared among the processes."""
+    from joblib import Parallel, delayed, effective_n_jobs
+
+    thread_count(n_jobs)  # refuses what is no number of jobs
+    n_workers = min(effective_n_jobs(n_jobs), len(tasks))
+    if n_workers == 1:
+        yield from (_run_fold(*task, threads=None) for task in tasks)
+        return
+    threads = max(1, thread_count() // n_workers)
+    run = Parallel(n_jobs=n_workers, return_as="generator")
+    yield from run(delayed(_run_fold)(*task, threads=threads) for task in tasks)
+
+
+def _run_fold(
+    at: int,
+    data: MultilabelDataset,
+    train: Array,
+    test: Array,
+    model: Any,
+    chain: Sequence[Any],
+    seed: int,
+    options: dict[str, Any],
+    *,
+    threads: int | None,
+) -> FoldResult:
+    seconds = dict.fromkeys(STEPS, 0.0)
+    seeds = np.random.SeedSequence([seed, at]).generate_state(2)
+    training, tested = data[train], data[test]
+    resampled = training
+    with limit_threads(threads), PeakMemory() as memory:
+        for step in chain:
+            with _timed(seconds, "resample"):
+                resampled = _resample(_seeded(clone(step), int(seeds[0])), resampled)
+        with _timed(seconds, "fit"):
+            fitted = _fit(_seeded(clone(model), int(seeds[1])), resampled)
+        with _timed(seconds, "predict"):
+            predictions, scores = predict_with_scores(fitted, tested.X, data.n_labels)
+        evaluation = evaluate(tested, predictions, scores, **options)
+        before, after = (_measure(part) if chain else None for part in (training, resampled))
+    return FoldResult(
+        at, evaluation, seconds, memory.peak, len(resampled), len(tested), before, after
+    )
+
+
+@contextmanager
+def _timed(seconds: dict[str, float], step: str) -> Iterator[None]:
+    started = time.perf_counter()
+    yield
+    seconds[step] += time.perf_counter() - started
+
+
+def _seeded(estimator: Any, seed: int) -> Any:
+    """Set every random_state that was left open, the estimator's own and those inside it."""
+    if hasattr(estimator, "get_params"):
+        names = [
+            name
+            for name, value in estimator.get_params(deep=True).items()
+            if value is None and name.rpartition("__")[2] == "random_state"
+        ]
+        estimator.set_params(**dict.fromkeys(names, seed))
+    return estimator
+
+
+def _resample(resampler: Any, training: MultilabelDataset) -> MultilabelDataset:
+    if hasattr(resampler, "resample"):
+        resampled: MultilabelDataset = resampler.resample(training)
+        return resampled
+    X, Y = resampler.fit_resample(training.X, training.Y.toarray().astype(np.int64))
+    rows = getattr(resampler, "sample_indices_", None)
+    return training.with_rows(X, Y, rows)
+
+
+def _fit(model: Any, training: MultilabelDataset) -> Any:
+    weights: dict[str, Any] = {}
+    if training.weights is not None:
+        if has_fit_parameter(model, "sample_weight"):
+            weights = {"sample_weight": training.weights}
+        else:
+            warnings.warn(
+                f"cross_validate: {type(model).__name__} takes no sample_weight, so the weights "
+                "of the instances are not used.",
+                ScumbleWarning,
+                stacklevel=2,
+            )
+    return model.fit(training.X, _labels_for(model, training), **weights)
+
+
+def _labels_for(model: Any, training: MultilabelDataset) -> Any:
+    """Give labels in the form a classifier takes; others than ours mostly refuse sparse ones."""
+    if isinstance(model, BaseMultilabelClassifier):
+        return training.Y
+    Y = training.Y.toarray().astype(np.int64)
+    one_column = Y.shape[1] == 1 and hasattr(model, "__sklearn_tags__")
+    return Y.ravel() if one_column and get_tags(model).target_tags.single_output else Y
+
+
+def _measure(part: MultilabelDataset) -> dict[str, float]:
+    summary = characterize(part.Y)
+    return {name: getattr(summary, name) for name in MEASURES}
+
+
+def _plain_fold(fold: FoldResult) -> dict[str, Any]:
+    def plain_all(values: dict[str, float] | None) -> dict[str, Any] | None:
+        return None if values is None else {name: plain(value) for name, value in values.items()}
+
+    return {
+        "fold": fold.fold,
+        "n_train": fold.n_train,
+        "n_test": fold.n_test,
+        "seconds": fold.seconds,
+        "peak_memory": fold.peak_memory,
+        "before": plain_all(fold.before),
+        "after": plain_all(fold.after),
+    }
