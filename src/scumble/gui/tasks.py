@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import warnings
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from scumble._core.errors import ReadError, ScumbleError
+from scumble._core.errors import ReadError, ScumbleError, ScumbleWarning
 from scumble._core.files import BLOCK, COMPRESSIONS, Source
 from scumble._core.progress import track
 from scumble.data import MultilabelDataset
@@ -111,12 +114,10 @@ def open_upload(
     shown = {str(each.path): each.shown for each in (file, xml) if each is not None}
     if xml is not None:
         options = {**options, "labels": str(xml.path)}
-    try:
+    with _speaking_of(shown):
         path = _unpacked(file.path, max_unpacked)
         shown[str(path)] = file.shown
         data = read(path, **options)
-    except ScumbleError as error:
-        raise _about_shown(error, shown) from None
     if data.name in ("", path.stem):
         data = replace(data, name=_stem(file.shown))
     return measured(data)
@@ -223,7 +224,7 @@ def export_data(
     from scumble.data import write
 
     target = folder / f"{stem}{get('format', form).suffixes[0]}{compression}"
-    with track(f"Writing {target.name}"):
+    with track(f"Writing {target.name}"), _speaking_of({str(target): target.name}):
         write(data, target, format=form)
     written = sorted(folder.iterdir())
     if len(written) == 1:
@@ -277,7 +278,7 @@ def _render(report: dict[str, Any], treatment: dict[str, Any] | None, form: str)
 
     if form == "html":
         return room.render_html(report, treatment).encode()
-    rendered: bytes = room.render_pdf(report, treatment)  # type: ignore[attr-defined]
+    rendered: bytes = room.render_pdf(report, treatment)
     return rendered
 
 
@@ -310,11 +311,23 @@ def _stem(shown: str) -> str:
     return (Path(path.stem).stem if path.suffix.lower() in COMPRESSIONS else path.stem) or "data"
 
 
-def _about_shown(error: ScumbleError, shown: dict[str, str]) -> ScumbleError:
-    """Say what the client called a file, never where it lies here."""
-    text = str(error)
-    for path, name in sorted(shown.items(), key=lambda pair: -len(pair[0])):
-        text = text.replace(path, name)
+@contextmanager
+def _speaking_of(shown: dict[str, str]) -> Iterator[None]:
+    """Let errors and warnings say what the client calls a file, never where it lies here."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always", ScumbleWarning)
+        try:
+            yield
+        except ScumbleError as error:
+            raise ScumbleError(_as_shown(str(error), shown)) from None
+    for each in heard:
+        text = _as_shown(str(each.message), shown)
+        warnings.warn(text, ScumbleWarning, stacklevel=3)
+
+
+def _as_shown(text: str, shown: dict[str, str]) -> str:
+    for path in sorted(shown, key=len, reverse=True):
+        text = text.replace(path, shown[path])
     for folder in {str(Path(path).parent) for path in shown}:
         text = text.replace(f"{folder}/", "").replace(folder, "the upload")
-    return ScumbleError(text)
+    return text

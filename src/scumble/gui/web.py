@@ -20,6 +20,8 @@ from scumble.gui.settings import Settings
 
 #: Bytes of a JSON body.
 MAX_BODY = 1 << 20
+#: Bytes of a refused file that are read and thrown away.
+MAX_DRAINED = 16 << 20
 TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -107,12 +109,27 @@ async def _upload(request: Any) -> Any:
         )
     except RefusedError as error:
         refused = _refused(error)
-        refused.headers["connection"] = "close"  # the rest of the file is not worth reading
+        await _drain(request)
+        refused.headers["connection"] = "close"
         return refused
     except ClientDisconnect:
         return _refused(RefusedError(400, "The upload was broken off."))
     shown = {"id": stored.id, "name": stored.upload.shown, "size": stored.size}
     return _response(Answer(shown, 201))
+
+
+async def _drain(request: Any) -> None:
+    """Read some of what is not wanted: a client that is still sending would miss the answer."""
+    from starlette.requests import ClientDisconnect
+
+    n_bytes = 0
+    try:
+        async for block in request.stream():
+            n_bytes += len(block)
+            if n_bytes > MAX_DRAINED:
+                return
+    except (ClientDisconnect, RuntimeError):  # gone, or read to its end
+        return
 
 
 async def _no_such_call(request: Any) -> Any:

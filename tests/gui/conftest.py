@@ -1,0 +1,113 @@
+"""A server of our own, and a client that knows its token."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from scumble.gui.settings import MEGABYTE, Settings
+
+httpx = pytest.importorskip("httpx", reason="pip install 'scumble[dev]'")
+uvicorn = pytest.importorskip("uvicorn", reason="pip install 'scumble[gui]'")
+
+TOKEN = "a-token-for-tests"
+
+
+@dataclass
+class Running:
+    """A server in a thread."""
+
+    settings: Settings
+    desk: Any
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.settings.port}"
+
+
+class Client(httpx.Client):
+    """Speaks to the API, and waits for jobs."""
+
+    def job(self, response: Any, *, patience: float = 120.0) -> dict[str, Any]:
+        """Follow the job that a response tells of to its end."""
+        assert response.status_code == 202, response.text
+        job: dict[str, Any] = response.json()
+        until = time.monotonic() + patience
+        while job["state"] in ("queued", "running"):
+            assert time.monotonic() < until, job
+            time.sleep(0.02)
+            job = self.get(f"/jobs/{job['id']}").json()
+        return job
+
+    def result(self, response: Any) -> dict[str, Any]:
+        job = self.job(response)
+        assert job["state"] == "done", job["error"]
+        found: dict[str, Any] = job["result"]
+        return found
+
+    def send(self, *args: Any, **options: Any) -> Any:  # one place for every request
+        return super().send(*args, **options)
+
+    def upload(self, name: str, content: bytes) -> Any:
+        return self.post("/uploads", params={"name": name}, content=content)
+
+    def open(self, *files: tuple[str, bytes], **options: Any) -> dict[str, Any]:
+        uploads = [self.upload(*file).json()["id"] for file in files]
+        job = self.job(self.post("/datasets", json={"uploads": uploads, **options}))
+        assert job["state"] == "done", job["error"]
+        dataset: dict[str, Any] = job["result"]["dataset"]
+        return dataset
+
+    def download(self, dataset: str, **wish: Any) -> tuple[str, bytes]:
+        found = self.result(self.post(f"/datasets/{dataset}/exports", json=wish))
+        response = self.get(f"/files/{found['file']}")
+        assert len(response.content) == found["size"]
+        return found["name"], response.content
+
+
+def serve_in_thread(**limits: Any) -> Iterator[Running]:
+    from scumble.gui.server import _listen
+    from scumble.gui.web import create_app
+
+    listener = _listen("127.0.0.1", 0)
+    settings = Settings(port=listener.getsockname()[1], token=TOKEN, **limits)
+    desks: list[Any] = []
+    config = uvicorn.Config(create_app(settings, desks.append), log_level="warning", ws="none")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.01)
+    try:
+        yield Running(settings, desks[0])
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.close()
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Running]:
+    """One server for all tests of this process."""
+    yield from serve_in_thread(max_upload=2 * MEGABYTE, max_unpacked=8 * MEGABYTE, max_open=60)
+
+
+@pytest.fixture(scope="session")
+def client(server: Running) -> Iterator[Client]:
+    """A client of it."""
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    with Client(base_url=f"{server.address}/api/v1", headers=headers, timeout=60) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def debtags(client: Client) -> str:
+    """The embedded data set, open."""
+    name: str = client.result(client.post("/examples/debtags"))["dataset"]["id"]
+    return name

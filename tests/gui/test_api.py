@@ -1,0 +1,698 @@
+"""The HTTP API: every address, and that its numbers are the library's."""
+
+import csv
+import io
+import json
+import math
+import warnings
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from importlib.resources import files
+
+import httpx
+import numpy as np
+import pytest
+
+import scumble
+from scumble.gui.api.routes import ROUTES, UPLOAD
+from scumble.measures.summary import plain
+from scumble.plots.chord_layout import chord_layout
+from scumble.report import concurrence_report, render_html
+from scumble.report.terminal import labelset_rows
+from scumble.resample import make_chain, run_chain
+from tests.gui.conftest import TOKEN
+from tests.gui.files import ARFF, BROKEN, CSV, HOSTILE, MEKA, XML
+
+pytestmark = pytest.mark.xdist_group("gui")
+SMALL = {"n_instances": 60, "n_labels": 4, "cardinality": 1.5, "mean_ir": 2, "scumble": 0.03}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return scumble.load("debtags")
+
+
+@pytest.fixture(scope="module")
+def summary(data):
+    return scumble.characterize(data)
+
+
+@pytest.fixture(scope="module")
+def films(client):
+    return client.open(("films.arff", ARFF.encode()), ("films.xml", XML.encode()))
+
+
+def all_rows(client, path, **query):
+    rows, offset = [], 0
+    while True:
+        page = client.get(path, params={"limit": 500, "offset": offset, **query}).json()
+        rows += page["rows"]
+        offset += 500
+        if offset >= page["found"]:
+            assert len(rows) == page["found"]
+            return rows
+
+
+# The description of the API
+
+
+def described():
+    text = (files("scumble.gui") / "openapi.json").read_text(encoding="utf-8")
+    return json.loads(text)
+
+
+def check(value, schema, where="answer"):
+    """Compare a value with a schema: the part of JSON Schema that we use."""
+    if "$ref" in schema:
+        schema = described()["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    kinds = {
+        "object": dict,
+        "array": list,
+        "string": str,
+        "boolean": bool,
+        "null": type(None),
+        "integer": int,
+        "number": (int, float),
+    }
+    wanted = schema.get("type", [])
+    wanted = [wanted] if isinstance(wanted, str) else wanted
+    if wanted:
+        is_bool = isinstance(value, bool) and "boolean" not in wanted
+        assert not is_bool, where
+        assert any(isinstance(value, kinds[kind]) for kind in wanted), where
+    if "enum" in schema:
+        assert value in schema["enum"], where
+    if isinstance(value, dict):
+        assert set(schema.get("required", ())) <= set(value), (where, set(value))
+        if schema.get("required"):
+            assert set(value) <= set(schema["properties"]), (where, set(value))
+        for key, item in value.items():
+            part = schema.get("properties", {}).get(key) or schema.get("additionalProperties")
+            if part:
+                check(item, part, f"{where}.{key}")
+    if isinstance(value, list) and "items" in schema:
+        for item in value[:20]:
+            check(item, schema["items"], f"{where}[]")
+
+
+def test_the_description_names_every_address_and_no_other(client):
+    told = {
+        (method.upper(), path)
+        for path, calls in described()["paths"].items()
+        for method in calls
+        if method != "parameters"
+    }
+    assert told == {(method, path) for method, path, _ in ROUTES} | {UPLOAD}
+    assert client.get("/openapi.json").json() == described()
+
+
+def test_answers_look_as_described(client, debtags):
+    treated = client.result(
+        client.post(f"/datasets/{debtags}/treatments", json={"steps": [{"method": "remedial"}]})
+    )["dataset"]["id"]
+    for path, calls in described()["paths"].items():
+        content = calls.get("get", {}).get("responses", {}).get("200", {}).get("content", {})
+        if "application/json" not in content or "{job}" in path:
+            continue
+        answer = client.get(path.replace("{dataset}", treated))
+        assert answer.status_code == 200, path
+        check(answer.json(), content["application/json"]["schema"], path)
+    job = client.post("/examples/synthetic", json=SMALL)
+    check(job.json(), {"$ref": "#/components/schemas/Job"})
+    check(client.job(job), {"$ref": "#/components/schemas/Job"})
+
+
+# Numbers
+
+
+def test_the_overview_has_the_numbers_of_the_library(client, debtags, data, summary):
+    found = client.get(f"/datasets/{debtags}").json()
+    report = concurrence_report(data)
+    assert found["summary"] == summary.to_dict()
+    assert found["verdict"] == report["verdict"]
+    assert [each["name"] for each in found["difficult"]] == [
+        each["name"] for each in report["difficult"][:12]
+    ]
+    first = found["difficult"][0]
+    assert first["partners"] == [
+        {key: partner[key] for key in ("label", "name", "joint_count")}
+        for partner in report["difficult"][0]["partners"][:4]
+    ]
+    sizes = np.bincount(np.diff(data.Y.indptr))
+    assert found["histograms"]["labels_per_instance"]["counts"] == sizes.tolist()
+    assert found["histograms"]["labels_per_instance"]["edges"] == list(range(len(sizes) + 1))
+    assert sum(found["histograms"]["scumble_by_instance"]["counts"]) == len(data)
+    assert sum(found["histograms"]["label_frequency"]["counts"]) == data.n_labels
+    assert sum(found["histograms"]["labelset_count"]["counts"]) == summary.n_labelsets
+    assert found["points"]["n_left_out"] == 0
+    assert sorted(found["points"]["label"]) == list(range(data.n_labels))
+    assert found["kinds"] == {"numeric": 949}
+
+
+def test_bins_of_counts_grow_as_one_two_five(client, films):
+    counts = client.get(f"/datasets/{films['id']}").json()["histograms"]["label_frequency"]
+    assert counts == {"edges": [1, 2, 5, 10], "counts": [1, 1, 1]}  # 6, 2 and 1 films
+
+
+def test_the_label_table_is_the_librarys(client, debtags, summary):
+    rows = all_rows(client, f"/datasets/{debtags}/labels", sort="label", order="ascending")
+    rare = summary.labels.is_minority
+    assert rows == [
+        {
+            "label": at,
+            **{key: plain(value) for key, value in row.items()},
+            "is_minority": bool(rare[at]),
+        }
+        for at, row in enumerate(summary.labels)
+    ]
+
+
+def test_the_labelset_table_is_the_librarys(client, debtags, data):
+    rows = all_rows(client, f"/datasets/{debtags}/labelsets")
+    expected, n_all = labelset_rows(data)
+    assert len(rows) == n_all
+    for row, other in zip(rows, expected, strict=True):
+        assert row["labels"] == other["labels"]
+        assert row["size"] == len(other["labels"])
+        assert {key: row[key] for key in ("count", "imbalance", "scumble")} == {
+            key: other[key] for key in ("count", "imbalance", "scumble")
+        }
+
+
+def test_the_attribute_table_describes_the_columns(client, debtags, data):
+    rows = all_rows(client, f"/datasets/{debtags}/features")
+    dense = data.X.toarray()
+    assert [row["name"] for row in rows] == list(data.feature_names)
+    assert [row["maximum"] for row in rows] == dense.max(axis=0).tolist()
+    assert [row["minimum"] for row in rows] == dense.min(axis=0).tolist()
+    np.testing.assert_allclose([row["mean"] for row in rows], dense.mean(axis=0))
+    assert [row["n_nonzero"] for row in rows] == np.count_nonzero(dense, axis=0).tolist()
+    assert rows[3]["quartiles"] == np.quantile(dense[:, 3], (0.25, 0.5, 0.75)).tolist()
+
+
+def test_nominal_attributes_list_their_values(client, films):
+    minutes, script = client.get(f"/datasets/{films['id']}/features").json()["rows"]
+    assert minutes["quartiles"] == [91.25, 97.5, 115.0]
+    assert script["name"] == "<script>alert(1)</script>"
+    assert script["values"] == [["yes", 3], ["no", 3]]
+    assert script["minimum"] is None
+    assert script["n_values"] == 2
+
+
+def test_the_chord_is_the_librarys_layout(client, debtags, data, summary):
+    address = f"/datasets/{debtags}/chord"
+    assert client.get(address).json() == plain_json(chord_layout(data, summary=summary))
+    labels = [3, 200, 77]
+    found = client.get(address, params={"labels": "3,200,77"}).json()
+    assert found == plain_json(chord_layout(data, labels, summary=summary))
+    assert client.get(address, params={"labels": ","}).json()["arcs"] == []
+    for wrong in ("431", "-1", "a", "1.5", "²", "9" * 30):
+        refused = client.get(address, params={"labels": wrong})
+        assert refused.status_code == 422
+        assert "from 0 to 430" in refused.json()["error"]
+
+
+def plain_json(layout):
+    return json.loads(json.dumps(layout.to_json(), allow_nan=False))
+
+
+# Pages of tables
+
+
+@pytest.mark.parametrize("order", ["ascending", "descending"])
+@pytest.mark.parametrize("sort", ["name", "count", "irlbl", "scumble", "scumble_cv"])
+def test_tables_are_sorted_with_gaps_last_and_ties_in_data_order(client, debtags, sort, order):
+    rows = all_rows(client, f"/datasets/{debtags}/labels", sort=sort, order=order)
+    sign = -1 if order == "descending" else 1
+    if sort == "name":
+        names = [row["name"].casefold() for row in rows]
+        assert names == sorted(names, reverse=order == "descending")
+        return
+    keys = [(math.inf if row[sort] is None else sign * row[sort], row["label"]) for row in rows]
+    assert keys == sorted(keys)
+
+
+def test_a_page_says_where_it_lies(client, debtags):
+    query = {"q": "ROLE::", "sort": "count", "limit": 3, "offset": 2}
+    page = client.get(f"/datasets/{debtags}/labels", params=query).json()
+    everything = all_rows(client, f"/datasets/{debtags}/labels", sort="count")
+    fitting = [row for row in everything if "role::" in row["name"]]
+    assert page["rows"] == fitting[2:5]
+    assert page["found"] == len(fitting)
+    assert page["total"] == 431
+    assert (page["sort"], page["order"]) == ("count", "descending")
+
+
+def test_searching_labelsets_looks_at_their_labels(client, debtags):
+    rows = all_rows(client, f"/datasets/{debtags}/labelsets", q="telnet")
+    assert rows
+    assert all(any("telnet" in name for name in row["labels"]) for row in rows)
+    assert sum(row["count"] for row in rows) == 5
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["sort=nonesuch", "order=up", "limit=0", "limit=501", "limit=x", "offset=-1", "offset=1e3"],
+)
+def test_wrong_pages_are_refused(client, debtags, query):
+    refused = client.get(f"/datasets/{debtags}/labels?{query}")
+    assert refused.status_code == 422
+    assert refused.json()["error"].startswith(f"'{query.partition('=')[0]}' must be")
+
+
+def test_too_long_a_search_is_refused(client, debtags):
+    assert client.get(f"/datasets/{debtags}/labels", params={"q": "a" * 1001}).status_code == 422
+
+
+@pytest.mark.parametrize("table", ["labels", "labelsets", "features"])
+def test_csv_has_all_rows_and_runs_no_formula(client, debtags, films, table):
+    text = client.get(f"/datasets/{debtags}/{table}.csv").text
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == client.get(f"/datasets/{debtags}/{table}").json()["total"]
+    answer = client.get(f"/datasets/{films['id']}/{table}.csv")
+    assert answer.headers["content-disposition"] == f'attachment; filename="films-{table}.csv"'
+    assert "sandbox" in answer.headers["content-security-policy"]
+    for row in csv.reader(io.StringIO(answer.text)):
+        assert not any(cell.startswith(("=", "+", "@")) for cell in row)
+    if table == "labels":
+        names = {row["name"] for row in csv.DictReader(io.StringIO(answer.text))}
+        assert names == {HOSTILE, "'=HYPERLINK(1)", "../../etc/passwd"}
+
+
+# Opening files
+
+
+def test_mulan_in_two_files(client, films):
+    assert films["name"] == "films"
+    assert (films["n_instances"], films["n_features"], films["n_labels"]) == (6, 2, 3)
+    rows = client.get(f"/datasets/{films['id']}/labels", params={"sort": "label"}).json()["rows"]
+    assert {row["name"] for row in rows} == {HOSTILE, "=HYPERLINK(1)", "../../etc/passwd"}
+
+
+def test_meka_and_csv(client):
+    meka = client.open(("photos.arff", MEKA.encode()))
+    table = client.open(("photos.csv", CSV.encode()), labels=-3)
+    for found in (meka, table):
+        assert found["name"] == "photos"
+        assert (found["n_instances"], found["n_labels"]) == (4, 3)
+    assert meka["id"] != table["id"]
+
+
+def test_a_csv_that_does_not_say_its_labels_can_be_tried_again(client, server):
+    upload = client.upload("photos.csv", CSV.encode()).json()
+    job = client.job(client.post("/datasets", json={"uploads": [upload["id"]]}))
+    assert job["state"] == "failed"
+    assert job["error"].startswith("photos.csv: which columns are labels?")
+    wish = {"uploads": [upload["id"]], "labels": ["sky", "heron"]}
+    assert client.result(client.post("/datasets", json=wish))["dataset"]["n_labels"] == 2
+    # Now that it is open the upload is gone.
+    assert client.post("/datasets", json=wish).status_code == 404
+    assert not (server.desk.folder / "uploads" / upload["id"]).exists()
+
+
+def test_compressed_files_are_unpacked(client):
+    import gzip
+
+    found = client.open(("photos.arff.gz", gzip.compress(MEKA.encode())))
+    assert (found["name"], found["n_instances"]) == ("photos", 4)
+
+
+def test_a_broken_file_is_named_as_the_user_knows_it(client, server):
+    uploads = [client.upload("my broken.arff", BROKEN.encode()).json()["id"]]
+    job = client.job(client.post("/datasets", json={"uploads": uploads, "labels": -1}))
+    assert job["state"] == "failed"
+    assert job["error"].startswith("my broken.arff, line 6")
+    assert "maybe" in job["error"]
+    assert str(server.desk.folder) not in job["error"]
+
+
+def test_names_of_clients_never_reach_the_disk(client, server):
+    name = "../../../../tmp/owned<b>\x00.csv"
+    upload = client.upload(name, CSV.encode()).json()
+    assert upload["name"] == name
+    [stored] = (server.desk.folder / "uploads" / upload["id"]).iterdir()
+    assert stored.name == "data.csv"
+    # Labels as the path of an XML file is for the command line only.
+    wish = {"uploads": [upload["id"]], "labels": "/etc/passwd.xml"}
+    assert client.post("/datasets", json=wish).status_code == 422
+    odd = client.upload("x.py.exe", CSV.encode()).json()
+    [stored] = (server.desk.folder / "uploads" / odd["id"]).iterdir()
+    assert stored.name == "data"
+
+
+def test_an_oversized_file_is_refused_before_and_while_it_is_sent(client, server):
+    before = set((server.desk.folder / "uploads").iterdir())
+    declared = client.upload("big.csv", b"x" * (2 * 1024 * 1024 + 1))
+    assert declared.status_code == 413
+    assert "2 MB" in declared.json()["error"]
+
+    def endless():
+        for _ in range(40):
+            yield b"x" * 100_000
+
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    address = f"{server.address}/api/v1/uploads?name=a.csv"
+    streamed = httpx.post(address, content=endless(), headers=headers)
+    assert streamed.status_code == 413
+    assert set((server.desk.folder / "uploads").iterdir()) == before
+
+
+@pytest.mark.parametrize("suffix", ["gz", "xz", "bz2"])
+def test_a_bomb_does_not_go_off(client, server, suffix):
+    import bz2
+    import gzip
+    import lzma
+
+    pack = {"gz": gzip.compress, "xz": lzma.compress, "bz2": bz2.compress}[suffix]
+    bomb = pack(b"@relation bomb\n" + b"%" * (30 << 20))
+    assert len(bomb) < 100_000
+    uploads = [client.upload(f"bomb.arff.{suffix}", bomb).json()["id"]]
+    job = client.job(client.post("/datasets", json={"uploads": uploads}))
+    assert job["state"] == "failed"
+    assert job["error"].startswith(f"bomb.arff.{suffix}: the file has more than 8 MB")
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({}, 422),
+        ({"uploads": []}, 422),
+        ({"uploads": ["a", "b", "c"]}, 422),
+        ({"uploads": ["../../etc"]}, 404),
+        ({"uploads": "a"}, 422),
+        ({"uploads": ["a"], "path": "/etc/passwd"}, 422),
+        ({"uploads": ["a"], "labels": True}, 422),
+        ({"uploads": ["a"], "labels": [1, "b"]}, 422),
+        ({"uploads": ["a"], "labels": [[1]]}, 422),
+        ({"uploads": ["a"], "format": 1}, 422),
+    ],
+)
+def test_wrong_wishes_are_refused(client, body, status):
+    refused = client.post("/datasets", json=body)
+    assert refused.status_code == status
+    assert refused.json()["error"]
+
+
+def test_files_that_do_not_belong_together_are_refused(client):
+    xml = client.upload("a.xml", XML.encode()).json()["id"]
+    first = client.upload("a.csv", CSV.encode()).json()["id"]
+    second = client.upload("b.csv", CSV.encode()).json()["id"]
+    assert "send both" in client.post("/datasets", json={"uploads": [xml]}).json()["error"]
+    both = client.post("/datasets", json={"uploads": [first, second]})
+    assert "one by one" in both.json()["error"]
+    assert client.upload("empty.csv", b"").status_code == 422
+
+
+@pytest.mark.parametrize("body", [b"{", b"[1]", b"\xff", b'"a"', b"[" * 100_000])
+def test_bodies_that_are_no_objects_are_refused(client, body):
+    assert client.post("/datasets", content=body).status_code == 400
+
+
+def test_a_body_of_megabytes_is_refused(client):
+    assert client.post("/datasets", content=b" " * (1 << 20) + b"{}").status_code == 413
+
+
+# Examples, data sets, jobs
+
+
+def test_synthetic_data_is_what_was_asked_for(client):
+    wish = {"n_instances": 300, "n_labels": 8, "cardinality": 2, "mean_ir": 4, "scumble": 0.1}
+    found = client.result(client.post("/examples/synthetic", json=wish))["dataset"]
+    expected = scumble.characterize(scumble.make_multilabel(**wish, random_state=0)).to_dict()
+    assert client.get(f"/datasets/{found['id']}").json()["summary"] == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "status"),
+    [
+        ("nonesuch", {}, 404),
+        ("debtags", {"n_labels": 3}, 422),
+        ("synthetic", {"n_instances": 10**9}, 422),
+        ("synthetic", {"n_jobs": 1}, 422),
+        ("synthetic", {"n_labels": "5"}, 422),
+        ("synthetic", {"n_labels": True}, 422),
+        ("synthetic", {"scumble": -1}, 422),
+    ],
+)
+def test_wrong_examples_are_refused(client, name, body, status):
+    assert client.post(f"/examples/{name}", json=body).status_code == status
+
+
+def test_wishes_that_contradict_each_other_fail_with_the_reason(client):
+    wish = {"n_instances": 10, "n_labels": 50, "cardinality": 1}
+    job = client.job(client.post("/examples/synthetic", json=wish))
+    assert job["state"] == "failed"
+    assert "every label must occur" in job["error"]
+
+
+def test_a_data_set_can_be_closed_once(client):
+    wish = SMALL
+    name = client.result(client.post("/examples/synthetic", json=wish))["dataset"]["id"]
+    assert name in {each["id"] for each in client.get("/datasets").json()["datasets"]}
+    assert client.delete(f"/datasets/{name}").status_code == 204
+    assert client.delete(f"/datasets/{name}").status_code == 404
+    assert name not in {each["id"] for each in client.get("/datasets").json()["datasets"]}
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["", "/labels", "/labels.csv", "/labelsets", "/features", "/chord", "/comparison"],
+)
+def test_what_is_not_open_cannot_be_seen(client, path):
+    refused = client.get(f"/datasets/nonesuch{path}")
+    assert refused.status_code == 404
+    assert "open it again" in refused.json()["error"]
+
+
+@pytest.mark.parametrize("path", ["/nowhere", "/jobs/99999", "/files/99", "/files/..%2f..%2fx"])
+def test_what_does_not_exist_is_404(client, path):
+    assert client.get(path).status_code == 404
+
+
+def test_a_job_can_be_cancelled_and_the_server_goes_on(client, debtags):
+    before = len(client.get("/datasets").json()["datasets"])
+    big = {"n_instances": 1_000_000, "n_labels": 300, "n_features": 50}
+    started = client.post("/examples/synthetic", json=big)
+    number = started.json()["id"]
+    while client.get(f"/jobs/{number}").json()["state"] == "queued":
+        pass
+    assert number in {job["id"] for job in client.get("/jobs").json()["jobs"]}
+    assert client.delete(f"/jobs/{number}").json()["state"] == "cancelled"
+    assert client.job(started)["state"] == "cancelled"
+    assert client.delete(f"/jobs/{number}").json()["state"] == "cancelled"  # twice does no harm
+    assert client.get("/jobs").json()["jobs"] == []
+    assert client.job(client.post("/examples/synthetic", json=SMALL))["state"] == "done"
+    assert len(client.get("/datasets").json()["datasets"]) == before + 1
+    assert client.delete("/jobs/99999").status_code == 404
+
+
+def test_a_queued_job_can_be_cancelled(client):
+    big = {"n_instances": 1_000_000, "n_labels": 300}
+    jobs = [client.post("/examples/synthetic", json=big) for _ in range(4)]
+    assert client.get(f"/jobs/{jobs[3].json()['id']}").json()["state"] == "queued"
+    for job in reversed(jobs):
+        client.delete(f"/jobs/{job.json()['id']}")
+    assert [client.job(job)["state"] for job in jobs] == ["cancelled"] * 4
+    assert client.get("/jobs").json()["jobs"] == []
+
+
+def test_a_process_that_dies_fails_its_job_only(client, server):
+    big = {"n_instances": 1_000_000, "n_labels": 300}
+    started = client.post("/examples/synthetic", json=big)
+    job = server.desk.jobs.get(started.json()["id"])
+    while job._worker is None:
+        pass
+    job._worker._process.kill()
+    told = client.job(started)
+    assert told["state"] == "failed"
+    assert "want of memory" in told["error"]
+    assert client.get("/about").status_code == 200
+
+
+# Treatments and files
+
+
+@pytest.fixture(scope="module")
+def treated(client, debtags):
+    steps = [
+        {"method": "remedial", "parameters": {"passes": 1, "one_sided": "keep"}},
+        {"method": "mlros", "parameters": {"percent": 10, "random_state": 7}},
+    ]
+    return client.result(client.post(f"/datasets/{debtags}/treatments", json={"steps": steps}))[
+        "dataset"
+    ]
+
+
+@pytest.fixture(scope="module")
+def expected(data):
+    chain = [
+        *make_chain("remedial", one_sided="keep"),
+        *make_chain("mlros", percent=10, random_state=7),
+    ]
+    return run_chain(data, chain)
+
+
+def test_a_treatment_is_what_the_library_does(client, debtags, treated, data, expected):
+    assert treated["id"] == "debtags-remedial-mlros"
+    assert (treated["parent"], treated["treatment"]) == (debtags, "REMEDIAL + MLROS")
+    after = scumble.characterize(expected)
+    assert client.get(f"/datasets/{treated['id']}").json()["summary"] == after.to_dict()
+    found = client.get(f"/datasets/{treated['id']}/comparison").json()
+    traits = {row["key"]: row for row in found["traits"]}
+    assert traits["scumble"]["before"] == scumble.characterize(data).scumble
+    assert traits["scumble"]["steps"][-1] == after.scumble
+    assert traits["n_instances"]["steps"][-1] == len(expected)
+    assert [step["method"] for step in found["steps"]] == ["REMEDIAL", "MLROS"]
+    assert found["steps"][0]["n_one_sided"] > 1000
+    first = found["labels"][0]
+    assert first["after"]["scumble"] == plain(after.labels.scumble[first["label"]])
+    assert sum(found["histograms"]["after"]["counts"]) == len(expected)
+
+
+def test_only_what_was_treated_can_be_compared(client, debtags):
+    assert client.get(f"/datasets/{debtags}/comparison").status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("name", "suffix"),
+    [
+        ("mulan", ".zip"),
+        ("meka", ".arff"),
+        ("csv", ".csv"),
+        ("parquet", ".parquet"),
+        ("arrow", ".arrow"),
+        ("libsvm", ".svm"),
+        ("extreme", ".txt"),
+        ("keel", ".dat"),
+    ],
+)
+def test_downloads_can_be_read_back(client, treated, expected, tmp_path, name, suffix):
+    filename, content = client.download(treated["id"], format=name)
+    assert filename == f"debtags-remedial-mlros{suffix}"
+    path = tmp_path / filename
+    path.write_bytes(content)
+    if suffix == ".zip":
+        with zipfile.ZipFile(path) as box:
+            assert sorted(box.namelist()) == [
+                "debtags-remedial-mlros.arff",
+                "debtags-remedial-mlros.xml",
+            ]
+            box.extractall(tmp_path)
+        path = path.with_suffix(".arff")
+    again = scumble.read(path, format=name)
+    own = tmp_path / "own" / path.name
+    own.parent.mkdir()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", scumble.ScumbleWarning)
+        scumble.write(expected, own, format=name)
+    assert again == scumble.read(own, format=name)
+    assert path.read_bytes() == own.read_bytes()
+
+
+@pytest.mark.parametrize("compression", [".gz", ".bz2", ".xz", ".zst"])
+def test_downloads_can_be_compressed(client, films, tmp_path, compression):
+    filename, content = client.download(films["id"], format="meka", compression=compression)
+    assert filename == f"films.arff{compression}"
+    (tmp_path / filename).write_bytes(content)
+    assert scumble.read(tmp_path / filename).labels[0] == HOSTILE
+
+
+def test_what_a_format_cannot_carry_is_told(client, films):
+    job = client.job(client.post(f"/datasets/{films['id']}/exports", json={"format": "libsvm"}))
+    assert any("cannot carry" in note for note in job["notes"])
+    assert not any("/tmp" in note or "files/" in note for note in job["notes"])
+
+
+def test_the_report_is_the_librarys(client, debtags, treated, data, expected):
+    name, page = client.download(debtags, kind="report", format="html")
+    assert name == "debtags-report.html"
+    assert page.decode() == render_html(concurrence_report(data))
+    name, text = client.download(treated["id"], kind="report", format="json")
+    report = json.loads(text)
+    assert name == "debtags-remedial-mlros-report.json"
+    assert report["summary"] == concurrence_report(expected)["summary"]
+    assert report["treatment"]["before"]["scumble"] == scumble.characterize(data).scumble
+
+
+def test_a_hostile_label_is_text_in_the_report(client, films):
+    _, page = client.download(films["id"], kind="report", format="html")
+    assert HOSTILE not in page.decode()
+    assert "&lt;img src=x onerror=" in page.decode()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"steps": []},
+        {"steps": "remedial"},
+        {"steps": [{"method": "nonesuch"}]},
+        {"steps": [{"method": 3}]},
+        {"steps": [{"method": "remedial"}] * 7},
+        {"steps": [{"method": "remedial", "parameters": {"passes": [1]}}]},
+        {"steps": [{"method": "remedial", "parameters": "x"}]},
+    ],
+)
+def test_wrong_treatments_are_refused(client, debtags, body):
+    assert client.post(f"/datasets/{debtags}/treatments", json=body).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters", "told"),
+    [
+        ("remedial", {"passes": 0}, "passes"),
+        ("remedial", {"nonesuch": 1}, "no parameter 'nonesuch'"),
+        ("mlros", {"percent": "many"}, "percent"),
+        ("mlsmote", {"n_jobs": 4}, "no parameter 'n_jobs'"),
+        ("remedialhwr", {"resampler": "nonesuch"}, "nonesuch"),
+    ],
+)
+def test_wrong_parameters_fail_with_the_librarys_words(client, debtags, method, parameters, told):
+    body = {"steps": [{"method": method, "parameters": parameters}]}
+    job = client.job(client.post(f"/datasets/{debtags}/treatments", json=body))
+    assert job["state"] == "failed"
+    assert told in job["error"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"format": "nonesuch"},
+        {"format": "html"},
+        {"kind": "report", "format": "csv"},
+        {"kind": "file", "format": "csv"},
+        {"format": "csv", "compression": ".zip"},
+        {"kind": "report", "format": "html", "compression": ".gz"},
+    ],
+)
+def test_wrong_files_are_refused(client, debtags, body):
+    assert client.post(f"/datasets/{debtags}/exports", json=body).status_code == 422
+
+
+def test_every_method_of_the_catalogue_runs_with_its_defaults(client):
+    wish = {**SMALL, "n_instances": 120, "n_features": 4}
+    name = client.result(client.post("/examples/synthetic", json=wish))["dataset"]["id"]
+    for method in client.get("/catalogue").json()["methods"]:
+        defaults = {each["name"]: each["default"] for each in method["parameters"]}
+        body = {"steps": [{"method": method["name"], "parameters": defaults}]}
+        result = client.result(client.post(f"/datasets/{name}/treatments", json=body))["dataset"]
+        assert result["treatment"] == method["title"]
+        assert client.delete(f"/datasets/{result['id']}").status_code == 204
+
+
+# Many at once
+
+
+def test_fifty_clients_at_once_get_the_same_answers(server, debtags):
+    paths = ["", "/labels?q=role", "/labelsets?offset=50", "/features", "/chord"]
+    headers = {"authorization": f"Bearer {TOKEN}"}
+
+    def visit(number):
+        path = f"{server.address}/api/v1/datasets/{debtags}{paths[number % 5]}"
+        answer = httpx.get(path, headers=headers, timeout=60)
+        return number % 5, answer.status_code, answer.content
+
+    with ThreadPoolExecutor(50) as crowd:
+        answers = list(crowd.map(visit, range(50)))
+    assert {status for _, status, _ in answers} == {200}
+    assert len({(kind, content) for kind, _, content in answers}) == 5

@@ -1,0 +1,134 @@
+"""Who may come in: Host, Origin, token; and what every answer carries."""
+
+import httpx
+import pytest
+
+from scumble.gui.guard import POLICY
+from tests.gui.conftest import TOKEN
+
+pytestmark = pytest.mark.xdist_group("gui")
+KEY = {"authorization": f"Bearer {TOKEN}"}
+
+
+def get(server, path="/api/v1/about", **headers):
+    names = {name.replace("_", "-"): value for name, value in headers.items()}
+    return httpx.get(server.address + path, headers=names)
+
+
+def test_the_token_opens_the_door_and_nothing_else_does(server):
+    assert get(server, authorization=f"Bearer {TOKEN}").status_code == 200
+    cookie = f"{server.settings.cookie}={TOKEN}"
+    assert get(server, cookie=f'odd={{"a": 1}}; {cookie}').status_code == 200
+    for wrong in (
+        {},
+        {"authorization": "Bearer wrong"},
+        {"authorization": f"Basic {TOKEN}"},
+        {"authorization": TOKEN},
+        {"authorization": b"Bearer \xff"},
+        {"cookie": f"{server.settings.cookie}=wrong"},
+        {"cookie": f"scumble-1={TOKEN}"},
+    ):
+        refused = get(server, **wrong)
+        assert refused.status_code == 401, wrong
+        assert "token" in refused.text
+        assert "set-cookie" not in refused.headers
+
+
+@pytest.mark.parametrize("path", ["/", "/d/debtags/labels", "/static/style.css", "/favicon.ico"])
+def test_pages_and_their_files_need_the_token_too(server, path):
+    assert get(server, path).status_code == 401
+    assert get(server, path, **KEY).status_code == 200
+
+
+def test_the_address_with_the_token_gives_a_cookie_that_only_this_site_sends(server):
+    answer = get(server, f"/d/some/labels?token={TOKEN}")
+    assert answer.status_code == 200
+    cookie = answer.headers["set-cookie"]
+    assert cookie == f"{server.settings.cookie}={TOKEN}; Path=/; HttpOnly; SameSite=Strict"
+    # A link to the API must not work by itself: addresses are copied, logged and guessed.
+    assert get(server, f"/api/v1/about?token={TOKEN}").status_code == 401
+    assert get(server, "/?token=wrong").status_code == 401
+    assert get(server, f"/?token={TOKEN}&token={TOKEN}").status_code == 401
+    assert httpx.post(f"{server.address}/?token={TOKEN}").status_code == 401
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "0.0.0.0:{port}"]
+)
+def test_other_host_names_are_refused(server, host):
+    named = host.format(port=server.settings.port)
+    assert get(server, host=named, **KEY).status_code == 421
+
+
+def test_names_of_this_machine_are_answered(server):
+    for host in server.settings.authorities:
+        assert get(server, host=host, **KEY).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "http://127.0.0.1:1", "https://127.0.0.1:{port}", ""]
+)
+def test_other_origins_are_refused_even_with_the_token(server, origin):
+    named = origin.format(port=server.settings.port)
+    assert get(server, origin=named, **KEY).status_code == 403
+    posted = httpx.post(
+        f"{server.address}/api/v1/examples/debtags", headers={"origin": named, **KEY}
+    )
+    assert posted.status_code == 403
+
+
+def test_our_own_origin_is_answered(server):
+    assert get(server, origin=server.address, **KEY).status_code == 200
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_other_sites_may_link_to_a_page_and_do_nothing_else(server, site):
+    fetch = {"sec_fetch_site": site, "sec_fetch_mode": "cors"}
+    follow = {"sec_fetch_site": site, "sec_fetch_mode": "navigate"}
+    assert get(server, "/static/style.css", **fetch, **KEY).status_code == 403
+    assert get(server, "/api/v1/about", **fetch, **KEY).status_code == 403
+    assert get(server, "/api/v1/about", **follow, **KEY).status_code == 403
+    assert get(server, "/", **follow, **KEY).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/api/v1/about", "/api/v1/nowhere", "/static/none.js"])
+@pytest.mark.parametrize("headers", [KEY, {}])
+def test_every_answer_carries_the_policy(server, path, headers):
+    found = get(server, path, **headers).headers
+    assert found["content-security-policy"] == POLICY
+    assert "unsafe" not in POLICY
+    assert found["x-content-type-options"] == "nosniff"
+    assert found["x-frame-options"] == "DENY"
+    assert found["referrer-policy"] == "no-referrer"
+    assert found["cross-origin-resource-policy"] == "same-origin"
+    assert found["cache-control"] in ("no-store", "no-cache")
+    assert "server" not in found or "uvicorn" in found["server"]
+
+
+def test_files_outside_of_the_page_cannot_be_named(server):
+    for path in ("../web.py", "%2e%2e/web.py", "..%2f..%2fpyproject.toml", "/etc/passwd", "js"):
+        answer = get(server, f"/static/{path}", **KEY)
+        assert answer.status_code in (200, 404)
+        assert b"import" not in answer.content or answer.headers["content-type"].startswith(
+            "text/html"
+        )
+    assert get(server, "/static/js/none.js", **KEY).status_code == 404
+
+
+def test_the_page_has_no_inline_script_or_style_and_no_foreign_address(server):
+    from scumble.gui.web import assets
+
+    page = assets()["index.html"].decode()
+    assert "<style" not in page
+    assert "style=" not in page
+    assert " on" not in page.replace(" only", "").split("<body>")[0].split("<script")[1]
+    for name, content in assets().items():
+        text = content.decode()
+        foreign = {
+            part.split('"')[0].split("'")[0].split(")")[0].split(" ")[0].split("<")[0]
+            for part in text.split("http")[1:]
+            if part.startswith(("://", "s://"))
+        }
+        assert foreign <= {"://www.w3.org/2000/svg"}, name
+        for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
+            assert word not in text, (name, word)
