@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from scumble import read
+from scumble import limit_threads, read
 from scumble._core.errors import LabelError, ParameterError, ScumbleError
 from scumble.measures import irlbl, label_counts, mean_ir, scumble, scumble_by_instance
 from scumble.resample import REMEDIAL
@@ -109,6 +109,20 @@ def test_label_counts_never_change_and_sources_hold(dense, passes, one_sided):
     together = np.zeros_like(dense)
     np.logical_or.at(together, sampler.sample_indices_, Y_new)
     np.testing.assert_array_equal(together, dense)
+
+
+@pytest.mark.parametrize("one_sided", ["clone", "keep"])
+@pytest.mark.parametrize("n_rows", [1, 63, 64, 1000])
+def test_many_rows_are_cut_into_parts_with_the_same_result(monkeypatch, n_rows, one_sided):
+    dense = np.random.default_rng(n_rows).random((n_rows, 12)) < np.linspace(0.02, 0.6, 12)
+    X = np.arange(n_rows).reshape(-1, 1)
+    method = REMEDIAL(passes=2, one_sided=one_sided)
+    expected = method.fit_resample(X, dense)
+    monkeypatch.setattr("scumble.resample.remedial.SERIAL_BELOW", 0)
+    with limit_threads(3):
+        found = method.fit_resample(X, dense)
+    assert (found[0] == expected[0]).all()
+    assert (found[1] == expected[1]).all()
 
 
 @given(matrices())

@@ -277,21 +277,23 @@ def scatter_rows(indptr, indices, start, stop, bits, capacity, shift, places, ke
 
 
 @kernel
-def group_rows(indptr, indices, keys, rows, starts, first, last, counts, sizes):
+def group_rows(indptr, indices, keys, rows, starts, first, last, sizes):
     """Group the rows of the partitions first..last by their labels, in place.
 
     Afterwards, with ``start`` the start of a partition and ``n`` what ``sizes`` says of it,
-    ``rows[start:start + n]`` holds the first row of each group and ``counts[start:start + n]``
-    its size.
+    ``rows[start:start + n]`` holds the first row of each group and ``keys[start:start + n]``
+    its size, instead of its key: fresh memory would cost more than the grouping.
     """
     slots = np.empty(0, np.uint32)
+    counts = np.empty(0, np.uint64)
     for partition in range(first, last):
         start = np.uint64(starts[partition])
         n_rows = np.uint64(starts[partition + 1]) - start
         slots = _clear_slots(slots, n_rows)
         part_keys = keys[start : start + n_rows]
         part_rows = rows[start : start + n_rows]
-        part_counts = counts[start : start + n_rows]
+        if n_rows > len(counts):
+            counts = np.empty(n_rows, np.uint64)
         end = ZERO
         for place in range(n_rows):
             slot = _find_slot(indptr, indices, part_keys, part_rows, slots, place)
@@ -300,11 +302,12 @@ def group_rows(indptr, indices, keys, rows, starts, first, last, counts, sizes):
                 # Groups never outrun the rows read, so they may move into places already read.
                 part_keys[end] = part_keys[place]
                 part_rows[end] = part_rows[place]
-                part_counts[end] = 1
+                counts[end] = ONE
                 end += ONE
                 slots[slot] = end
             else:
-                part_counts[group - ONE] += 1
+                counts[group - ONE] += ONE
+        part_keys[:end] = counts[:end]
         sizes[partition] = end
 
 

@@ -96,15 +96,13 @@ def find_labelsets(Y: sparse.csr_array) -> Labelsets:
     if n_rows == 0:
         return Labelsets(np.empty(0, np.int64), np.empty(0, np.int64))
     starts, keys, rows = _deal(Y)
-    counts = np.empty(n_rows, rows.dtype)
-
     sizes = np.zeros(len(starts) - 1, np.int64)
 
     def group(block: tuple[int, int]) -> None:
-        kernels.group_rows(Y.indptr, Y.indices, keys, rows, starts, *block, counts, sizes)
+        kernels.group_rows(Y.indptr, Y.indices, keys, rows, starts, *block, sizes)
 
     run(group, row_blocks(starts, TASKS))
-    return Labelsets(_gather(rows, starts, sizes), _gather(counts, starts, sizes))
+    return Labelsets(_gather(rows, starts, sizes), _gather(keys, starts, sizes))
 
 
 def labelset_of_rows(Y: Any) -> tuple[Array, Labelsets]:

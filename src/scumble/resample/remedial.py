@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 
+from scumble._core.parallel import SERIAL_BELOW, run
 from scumble._core.validation import check_choice, check_count
 from scumble.measures.concurrence import concurrence, is_above_mean
 from scumble.measures.imbalance import minority_from_ratios
@@ -15,6 +17,7 @@ from scumble.resample.base import BaseResampler, Resampled
 from scumble.resample.kernels import remedial as kernels
 
 Array = np.ndarray[Any, Any]
+PARTS = 64  # into which many rows are cut for the threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,20 +154,67 @@ def decouple(
     measured = concurrence(Y)
     is_minority = minority_from_ratios(measured.irlbl)
     above = np.flatnonzero(is_above_mean(measured.by_instance, measured.scumble))
-    n_minority = np.empty(len(above), np.int64)
-    kernels.count_sides(Y.indptr, Y.indices, is_minority, above, n_minority)
-    mixed = (n_minority > 0) & (n_minority < np.diff(Y.indptr)[above])
-    rows = above if one_sided == "clone" else above[mixed]
-    met = Pass(measured.scumble, len(above), int((~mixed).sum()), len(rows))
-    return (_split_rows(Y, is_minority, rows) if len(rows) else Y), rows, met
+    n_majority, mixed = _count_sides(Y, is_minority, above)
+    n_one_sided = len(above) - int(np.count_nonzero(mixed))
+    if one_sided == "clone":
+        rows, n_moved = above, n_majority
+    else:
+        rows, n_moved = above[mixed], n_majority[mixed]
+    met = Pass(measured.scumble, len(above), n_one_sided, len(rows))
+    return (_split_rows(Y, is_minority, rows, n_moved) if len(rows) else Y), rows, met
 
 
-def _split_rows(Y: sparse.csr_array, is_minority: Array, rows: Array) -> sparse.csr_array:
+def _count_sides(Y: sparse.csr_array, is_minority: Array, rows: Array) -> tuple[Array, Array]:
+    """Count the majority labels of the rows, and tell which have minority ones too."""
+    n_majority = np.empty(len(rows), Y.indptr.dtype)
+    mixed = np.empty(len(rows), bool)
+
+    def work(part: tuple[int, int]) -> None:
+        kernels.count_sides(Y.indptr, Y.indices, is_minority, rows, *part, n_majority, mixed)
+
+    run(work, _parts(len(rows)))
+    return n_majority, mixed
+
+
+def _split_rows(
+    Y: sparse.csr_array, is_minority: Array, rows: Array, n_moved: Array
+) -> sparse.csr_array:
+    """Leave the minority labels of ``rows`` in place and move the others to rows of their own."""
     n_rows = Y.shape[0] + len(rows)
     is_split = np.zeros(Y.shape[0], bool)
     is_split[rows] = True
-    indptr = np.empty(n_rows + 1, Y.indptr.dtype)
-    indices = np.empty(Y.nnz + 1, Y.indices.dtype)
-    kernels.decouple(Y.indptr, Y.indices, is_minority, rows, is_split, indptr, indices)
+    new_indptr = np.empty(n_rows + 1, Y.indptr.dtype)
+    new_indptr[0] = 0
+    new_indices = np.empty(Y.nnz, Y.indices.dtype)
+    # What lies between two borders is written by one thread, to places known beforehand.
+    borders = _borders(Y.shape[0])
+    row_borders = np.searchsorted(rows, borders)
+    sums = [n_moved[a:b].sum(dtype=np.int64) for a, b in pairwise(row_borders)]
+    moved = np.concatenate([[0], np.cumsum(sums, dtype=np.int64)])
+    kept = Y.indptr[borders] - moved
+
+    def write(part: int) -> None:
+        ours = slice(part, part + 2)
+        kernels.write_originals(
+            *(Y.indptr, Y.indices, is_minority, is_split),
+            *(*borders[ours], *kept[ours].astype(np.uint64), new_indptr, new_indices),
+        )
+        kernels.write_clones(
+            *(Y.indptr, Y.indices, is_minority, rows),
+            *(*row_borders[ours], *(kept[-1] + moved[ours]).astype(np.uint64)),
+            *(new_indptr, new_indices),
+        )
+
+    run(write, range(len(borders) - 1))
     present = np.ones(Y.nnz, bool)
-    return sparse.csr_array((present, indices[:-1], indptr), shape=(n_rows, Y.shape[1]))
+    return sparse.csr_array((present, new_indices, new_indptr), shape=(n_rows, Y.shape[1]))
+
+
+def _borders(n_rows: int) -> Array:
+    """Tell where to cut rows for the threads."""
+    n_parts = 1 if n_rows < SERIAL_BELOW else PARTS
+    return np.arange(n_parts + 1) * n_rows // n_parts
+
+
+def _parts(n_rows: int) -> list[tuple[int, int]]:
+    return list(pairwise(_borders(n_rows).tolist()))
