@@ -272,7 +272,7 @@ def test_the_result_as_plain_values(data):
     ("change", "message"),
     [
         ({"data": np.zeros((3, 2))}, "takes a MultilabelDataset"),
-        ({"classifier": "nonesuch"}, "no classifier 'nonesuch'. Known are: .*br"),
+        ({"classifier": "nonesuch"}, r"no classifier 'nonesuch'. Expected .*br"),
         ({"classifier": KNeighborsClassifier}, "must be an estimator or its name"),
         ({"resampler": "nonesuch"}, "no resampler 'nonesuch'"),
         ({"resampler": 3}, "'resampler' parameter of cross_validate"),

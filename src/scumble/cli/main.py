@@ -17,6 +17,7 @@ from scumble.cli import (
     data,
     demo,
     describe,
+    evaluate,
     experiment,
     gui,
     paper,
@@ -43,6 +44,7 @@ plot.add_to(app)
 remedial.add_to(app)
 resample.add_to(app)
 train.add_to(app)
+evaluate.add_to(app)
 convert.add_to(app)
 gui.add_to(app)
 app.add_typer(data.app, name="data")

@@ -48,7 +48,7 @@ from scumble.evaluate.ranking import (
     one_error,
     ranking_loss,
 )
-from scumble.evaluate.scoring import Scorer, scorer
+from scumble.evaluate.scoring import Scorer, find_metric, scorer
 from scumble.evaluate.splitters import (
     BaseSplitter,
     FixedFolds,
@@ -83,6 +83,7 @@ __all__ = [
     "evaluate",
     "example_auc",
     "f1",
+    "find_metric",
     "geometric_mean_average_interpolated_precision",
     "geometric_mean_average_precision",
     "hamming_loss",

@@ -27,7 +27,7 @@ from scumble.evaluate.evaluation import Evaluation, evaluate
 from scumble.evaluate.predictions import predict_with_scores
 from scumble.evaluate.splitters import BaseSplitter, FixedFolds, RepeatedKFold
 from scumble.evaluate.undefined import Undefined
-from scumble.learn import BaseMultilabelClassifier
+from scumble.learn import BaseMultilabelClassifier, make_classifier
 from scumble.measures.summary import characterize, plain
 from scumble.resample import make_chain
 
@@ -374,12 +374,7 @@ def _make_chain(resampler: Any) -> list[Any]:
 
 def _make_classifier(classifier: Any) -> Any:
     if isinstance(classifier, str):
-        known = registered("classifier")
-        if classifier.lower() not in known:
-            raise ParameterError(
-                f"There is no classifier {classifier!r}. Known are: {', '.join(known)}."
-            )
-        return known[classifier.lower()]()
+        return make_classifier(classifier)
     if isinstance(classifier, type) or not hasattr(classifier, "fit"):
         raise ParameterTypeError(
             "The 'classifier' parameter of cross_validate must be an estimator or its name. "

@@ -1,0 +1,121 @@
+"""``evaluate``: a classifier on folds of a data set, with or without resampling."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from scumble.cli.inputs import (
+    FormatOption,
+    Input,
+    JsonOption,
+    LabelsOption,
+    ReadOption,
+    load,
+    parse_parameters,
+)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command.
+
+    Parameters
+    ----------
+    app : Typer
+        Where to.
+    """
+    app.command()(evaluate)
+
+
+def evaluate(
+    data: Input,
+    classifier: Annotated[
+        str,
+        typer.Option("--classifier", "-c", help="br, cc, clr, ecc, eps, homer, iblr, lp, ..."),
+    ],
+    resample: Annotated[
+        str | None,
+        typer.Option(
+            "--resample", "-r", help="Resample training parts; several methods with '+' between."
+        ),
+    ] = None,
+    folds: Annotated[
+        str, typer.Option(help="Repetitions x folds, a number of folds, or a file of folds.")
+    ] = "2x5",
+    splitter: Annotated[
+        str, typer.Option(help="How rows are dealt: kfold, iterative, labelset or mulan.")
+    ] = "kfold",
+    metric: Annotated[
+        list[str] | None, typer.Option(help="Show this metric only; repeatable.")
+    ] = None,
+    undefined: Annotated[
+        str, typer.Option(help="What stands for 0/0: mulan, ignore, or a number.")
+    ] = "mulan",
+    ties: Annotated[
+        str, typer.Option(help="How equal scores are ranked: mulan, average or worst.")
+    ] = "mulan",
+    param: Annotated[
+        list[str] | None,
+        typer.Option(help="A parameter of the classifier, as name=value; repeatable."),
+    ] = None,
+    resample_param: Annotated[
+        list[str] | None,
+        typer.Option(help="A parameter of the resampler, as name=value; repeatable."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="One seed, one answer.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Processes that share the folds; never changes a result.")
+    ] = None,
+    format: FormatOption = None,
+    labels: LabelsOption = None,
+    option: ReadOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Judge a classifier by cross-validation; resampling touches training parts only."""
+    from scumble._core.progress import show_progress
+    from scumble.cli.console import ProgressBar, show, show_json, width
+    from scumble.evaluate import cross_validate, find_metric, make_splitter
+    from scumble.learn import make_classifier
+    from scumble.report.evaluation import render_evaluation
+    from scumble.resample import make_chain
+
+    # Everything is checked before the data is read, which may take long.
+    chosen = [find_metric(name).name for name in metric or []]
+    model = make_classifier(classifier, **parse_parameters(param or []))
+    chain = (
+        None if resample is None else make_chain(resample, **parse_parameters(resample_param or []))
+    )
+    dealt = make_splitter(folds, splitter)
+    given = load(data, format=format, labels=labels, options=option)
+    with show_progress(ProgressBar()):
+        found = cross_validate(
+            given,
+            model,
+            chain,
+            splitter=dealt,
+            undefined=_number_or_word(undefined),
+            ties=ties,
+            random_state=seed,
+            n_jobs=jobs,
+        )
+    result: dict[str, Any] = {
+        "data": given.name,
+        "classifier": classifier,
+        "resample": resample,
+        "splits": folds,
+        **found.to_dict(),
+    }
+    if chosen:
+        result["metrics"] = {name: result["metrics"][name] for name in chosen}
+    if json:
+        show_json(result)
+    else:
+        show(render_evaluation(result, width=width()))
+
+
+def _number_or_word(text: str) -> Any:
+    try:
+        return float(text)
+    except ValueError:
+        return text

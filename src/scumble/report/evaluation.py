@@ -1,0 +1,86 @@
+"""The result of a cross-validation, laid out for the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scumble._core.text import safe
+from scumble.report.terminal import Line, Segment, format_number, table
+
+MIB = 2**20
+
+
+def render_evaluation(result: dict[str, Any], *, width: int | None = None) -> list[Line]:
+    """Lay out the metrics of a cross-validation with what it cost.
+
+    Parameters
+    ----------
+    result : dict
+        ``data``, ``classifier``, ``resample`` and what `CrossValidation.to_dict` gives.
+    width : int, optional
+        Cells a line may take.
+
+    Returns
+    -------
+    list of list of Segment
+        The lines.
+
+    Examples
+    --------
+    >>> from scumble.report.evaluation import render_evaluation
+    >>> metric = {"mean": 0.5, "sd": 0.1, "folds": [0.4, 0.6]}
+    >>> fold = {"n_train": 80, "n_test": 40, "before": None, "after": None}
+    >>> seconds = {"resample": 0.0, "fit": 1.0, "predict": 0.5}
+    >>> lines = render_evaluation({
+    ...     "data": "films", "classifier": "br", "resample": None, "metrics": {"f1": metric},
+    ...     "seconds": seconds, "peak_memory": 2**28, "random_state": 7, "folds": [fold, fold],
+    ... })
+    >>> for line in lines:
+    ...     print("".join(part.text for part in line).rstrip())
+    films: br, 2 folds
+    metric    mean      sd
+    f1      0.5000  0.1000
+    a fold took 1.00 s to fit and 0.50 s to predict; at most 256 MiB; seed 7
+    """
+    resampled = "" if result["resample"] is None else f" after {safe(result['resample'])}"
+    title = (
+        f"{safe(result['data']) or 'data'}: {safe(result['classifier'])}{resampled}, "
+        f"{len(result['folds'])} folds"
+    )
+    rows = [
+        (name, format_number(spread["mean"], ",.4f"), format_number(spread["sd"], ",.4f"))
+        for name, spread in result["metrics"].items()
+    ]
+    lines: list[Line] = [[Segment(title, "title")]]
+    lines += table(("metric", "mean", "sd"), rows, width=width)
+    lines += [[Segment(text, "dim")] for text in (*_treatment(result), _cost(result))]
+    return lines
+
+
+def _treatment(result: dict[str, Any]) -> list[str]:
+    """Tell what resampling did to the training parts, on average."""
+    folds = [fold for fold in result["folds"] if fold["before"] is not None]
+    if not folds:
+        return []
+
+    def mean(when: str, measure: str) -> float:
+        values = [fold[when][measure] for fold in folds]
+        return sum(v for v in values if v is not None) / max(1, len(values) - values.count(None))
+
+    rows, ratios, scores = (
+        [mean(when, measure) for when in ("before", "after")]
+        for measure in ("n_instances", "mean_ir", "scumble")
+    )
+    return [
+        f"training parts: {rows[0]:,.0f} to {rows[1]:,.0f} instances, MeanIR {ratios[0]:,.2f} to "
+        f"{ratios[1]:,.2f}, SCUMBLE {scores[0]:.4f} to {scores[1]:.4f}"
+    ]
+
+
+def _cost(result: dict[str, Any]) -> str:
+    seconds = result["seconds"]
+    before = "" if result["resample"] is None else f"{seconds['resample']:.2f} s to resample, "
+    return (
+        f"a fold took {before}{seconds['fit']:.2f} s to fit and {seconds['predict']:.2f} s to "
+        f"predict; at most {result['peak_memory'] / MIB:,.0f} MiB; seed {result['random_state']}"
+    )
