@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import scumble
 from scumble._core.errors import ParameterError
-from scumble.plots import chord_layout
+from scumble.plots import ChordLayout, chord_layout
 from scumble.plots.chord_layout import FARTHEST, NAME_STEP
 from scumble.testing.strategies import label_matrices
 
@@ -58,6 +58,15 @@ def test_company_that_is_not_drawn_keeps_its_place_on_the_arc():
     assert b.ribbons_end < b.company_end < b.end
     assert layout.n_labels_left_out == 1
     assert layout.note == "2 of 3 labels, as chosen."
+
+
+def test_a_given_order_is_kept_where_asked_for():
+    assert [arc.name for arc in chord_layout(ROWS, ["b", "c", "a"]).arcs] == ["c", "a", "b"]
+    layout = chord_layout(ROWS, ["b", "c", "a"], keep_order=True)
+    assert [arc.name for arc in layout.arcs] == ["b", "c", "a"]
+    edges = [edge for arc in layout.arcs for edge in (arc.start, arc.end)]
+    assert edges == sorted(edges)
+    assert edges[-1] - edges[0] < 2 * math.pi
 
 
 @given(label_matrices(max_instances=12, max_labels=7), st.integers(0, 6))
@@ -186,6 +195,7 @@ def test_json_holds_the_same(datasets):
     data = scumble.read(datasets / "emotions" / "emotions.arff")
     layout = chord_layout(data, summary=scumble.characterize(data))
     plain = json.loads(json.dumps(layout.to_json(), allow_nan=False))
+    assert ChordLayout.from_json(plain) == layout
     assert plain["note"] == "All 6 labels that occur."
     assert [arc["name"] for arc in plain["arcs"]] == [arc.name for arc in layout.arcs]
     assert plain["ribbons"][0]["joint_count"] == layout.ribbons[0].joint_count

@@ -20,7 +20,7 @@ def list_entries(json: JsonOption = False) -> None:
     """List the data sets and where they are."""
     from scumble.cli.console import show, show_json, width
     from scumble.data import shelf
-    from scumble.report.html import format_number
+    from scumble.report.numbers import format_number
     from scumble.report.terminal import table
 
     keys = ("instances", "features", "labels", "mean_ir", "scumble")

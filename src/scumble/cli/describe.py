@@ -119,17 +119,35 @@ def report(
         int | None, typer.Option(min=0, help="How many difficult labels to list.")
     ] = None,
     html: Annotated[Path | None, typer.Option(help="Also write a self-contained page.")] = None,
+    pdf: Annotated[Path | None, typer.Option(help="Also write a document for paper.")] = None,
+    treat: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Show before and after a resampler, or several with '+' between; repeatable."
+        ),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the resamplers.")] = None,
     json: JsonOption = False,
 ) -> None:
     """Which rare labels are masked by frequent ones."""
     from scumble.cli.console import show, show_json, width
     from scumble.report import concurrence_report, render_report
 
+    if pdf is not None:  # before the data is read, which may take long
+        from scumble._core.optional import require
+
+        require("typst", purpose="scumble report --pdf", extra="pdf")
+        require("matplotlib", purpose="scumble report --pdf", extra="pdf")
     result = concurrence_report(
-        load(data, format=format, labels=labels, options=option), n_labels=difficult
+        load(data, format=format, labels=labels, options=option),
+        n_labels=difficult,
+        treatments=treat or (),
+        random_state=seed,
     )
     if html is not None:
         write_page(html, result)
+    if pdf is not None:
+        write_paper(pdf, result)
     if json:
         show_json(result)
     else:
@@ -153,3 +171,24 @@ def write_page(path: Path, result: dict[str, Any], treatment: dict[str, Any] | N
 
     with writing(path) as target, target.open() as stream:
         stream.write(render_html(result, treatment).encode())
+
+
+def write_paper(
+    path: Path, result: dict[str, Any], treatment: dict[str, Any] | None = None
+) -> None:
+    """Write a report as a PDF file, whole or not at all.
+
+    Parameters
+    ----------
+    path : Path
+        Where to.
+    result : dict
+        From `scumble.report.concurrence_report`.
+    treatment : dict, optional
+        From `scumble.report.apply_remedial`.
+    """
+    from scumble._core.files import writing
+    from scumble.report import render_pdf
+
+    with writing(path) as target, target.open() as stream:
+        stream.write(render_pdf(result, treatment))

@@ -78,7 +78,7 @@ def plot(
     for sampler in chain:
         after = sampler.resample(after)
     if entry is None:
-        few = {} if top is None else {"n_labels": top}
+        few: dict[str, Any] = {} if top is None else {"n_labels": top}
         ax = plot_before_after(before, after, dark=dark, **few)
     elif chain:
         titles = ("before", f"after {method}")

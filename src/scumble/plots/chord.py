@@ -36,6 +36,7 @@ def plot_chord(
     n_labels: int | None = None,
     n_partners: int = N_PARTNERS,
     max_ribbons: int = MAX_RIBBONS,
+    keep_order: bool = False,
     ax: Any = None,
     dark: bool | None = None,
 ) -> Any:
@@ -49,7 +50,7 @@ def plot_chord(
     ----------
     data : ChordLayout, MultilabelDataset, or labels
         What to draw.
-    labels, n_labels, n_partners, max_ribbons
+    labels, n_labels, n_partners, max_ribbons, keep_order
         What to choose, see `chord_layout`. By default the difficult labels and their partners.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
@@ -72,7 +73,12 @@ def plot_chord(
         data
         if isinstance(data, ChordLayout)
         else chord_layout(
-            data, labels, n_labels=n_labels, n_partners=n_partners, max_ribbons=max_ribbons
+            data,
+            labels,
+            n_labels=n_labels,
+            n_partners=n_partners,
+            max_ribbons=max_ribbons,
+            keep_order=keep_order,
         )
     )
     ax, theme = canvas(ax, dark, size=(INCHES, INCHES + 0.4), purpose="plot_chord")

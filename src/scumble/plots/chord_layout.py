@@ -183,6 +183,26 @@ class ChordLayout:
             whole[part] = [{key: plain(v) for key, v in item.items()} for item in whole[part]]
         return {**whole, "scumble": plain(self.scumble), "note": self.note}
 
+    @classmethod
+    def from_json(cls, whole: dict[str, Any]) -> ChordLayout:
+        """Make a layout again from what `to_json` gave.
+
+        Parameters
+        ----------
+        whole : dict
+            Plain values.
+
+        Returns
+        -------
+        ChordLayout
+            The same layout.
+        """
+        numbers = {key: value for key, value in whole.items() if key != "note"}
+        scumble = math.nan if whole["scumble"] is None else whole["scumble"]
+        arcs = tuple(ChordArc(**arc) for arc in whole["arcs"])
+        ribbons = tuple(ChordRibbon(**ribbon) for ribbon in whole["ribbons"])
+        return cls(**{**numbers, "scumble": scumble, "arcs": arcs, "ribbons": ribbons})
+
 
 def chord_layout(
     data: Any,
@@ -191,6 +211,7 @@ def chord_layout(
     n_labels: int | None = None,
     n_partners: int = N_PARTNERS,
     max_ribbons: int = MAX_RIBBONS,
+    keep_order: bool = False,
     summary: Summary | None = None,
 ) -> ChordLayout:
     """Place labels on a circle and join those that share instances.
@@ -214,6 +235,9 @@ def chord_layout(
     max_ribbons : int
         How many ribbons at the most. Those that matter least to both labels, as a share of their
         counts, are left out.
+    keep_order : bool
+        Whether ``labels`` stand on the circle in the given order, so that two diagrams can be
+        compared, rather than by difficulty and count.
     summary : Summary, optional
         The measures of ``data``, where they are at hand.
 
@@ -254,6 +278,9 @@ def chord_layout(
         whole=DRAW_ALL if n_labels is None else 0,
         summary=summary,
     )
+    if keep_order and labels is not None:
+        place = {int(at): k for k, at in enumerate(look_up_labels(labels, measured.labels.name))}
+        chosen = np.array(sorted(chosen.tolist(), key=place.__getitem__), np.int64)
     Y = check_labels(labels_of(data), caller="chord_layout")
     arcs, joint = _arcs(Y, measured, chosen)
     ribbons, n_hidden = _ribbons(arcs, joint, max_ribbons)
@@ -384,7 +411,7 @@ def _arcs(
     n_drawn = _count_rows(drawn, np.diff(drawn.indptr) > 1)
     counts = table.count[chosen]
     is_rare = table.is_minority[chosen]
-    starts, per_row = _starts(counts, int(is_rare.sum()))
+    starts, per_row = _starts(counts, int(np.append(~is_rare, True).argmax()))
     name_angles = _name_angles(starts, starts + per_row * counts, table.scumble[chosen])
     joint = (drawn.T @ drawn).toarray() if len(chosen) else np.zeros((0, 0), np.int64)
     np.fill_diagonal(joint, 0)
@@ -415,7 +442,7 @@ def _count_rows(drawn: sparse.csr_array, has_company: Array) -> Array:
 
 
 def _starts(counts: Array, n_rare: int) -> tuple[Array, float]:
-    """Place the arcs, the minority labels around twelve o'clock; also the angle of one instance."""
+    """Place the arcs, the leading ones around twelve o'clock; also the angle of one instance."""
     n_arcs = len(counts)
     if not n_arcs:
         return np.empty(0), 0.0

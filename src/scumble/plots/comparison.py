@@ -145,6 +145,7 @@ def plot_pair(
     if kind == "chord" and options.get("labels") is None:  # the same labels on both sides
         chosen = {key: options.pop(key) for key in ("n_labels", "n_partners") if key in options}
         options["labels"] = [arc.label for arc in chord_layout(before, **chosen).arcs]
+        options["keep_order"] = True
     alone = draw(before, dark=dark, **options)  # tells how large one picture wants to be
     width, height = alone.figure.get_size_inches()
     figure = require("matplotlib.figure", purpose="plot_pair", extra="plots").Figure(

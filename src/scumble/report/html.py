@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
-from scumble.report.treatment import TRAITS
+from scumble._core.text import safe
+from scumble.report.numbers import format_number, significant
+from scumble.report.terminal import measure_rows
+from scumble.report.treatment import TRAITS, all_treatments
 
 
 def render_html(report: dict[str, Any], treatment: dict[str, Any] | None = None) -> str:
@@ -15,13 +22,56 @@ def render_html(report: dict[str, Any], treatment: dict[str, Any] | None = None)
     report : dict
         From `scumble.report.concurrence_report`.
     treatment : dict, optional
-        From `scumble.report.apply_remedial`, to show before and after.
+        One more treatment to show before and after, from `scumble.report.apply_remedial` or
+        `scumble.report.apply_chain`.
 
     Returns
     -------
     str
-        A page that needs nothing but itself.
+        A page that needs nothing but itself: light and dark, sortable, with a chord diagram that
+        can be pointed at. It may run no script but its own and load nothing.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.report import concurrence_report, render_html
+    >>> page = render_html(concurrence_report(scumble.load("debtags")))
+    >>> "https://" in page
+    False
     """
+    treatments = all_treatments(report, treatment)
+    script = asset("chord.js") + asset("report.js")
+    digest = hashlib.sha256(f"\n{script}".encode()).digest()
+    return _template().render(
+        report=report,
+        treatments=treatments,
+        chords=[report["chord"], *(each["chord"] for each in treatments)],
+        traits=TRAITS,
+        measures=measure_rows(report),
+        script=script,
+        script_hash=base64.b64encode(digest).decode(),
+        style=asset("report.css") + asset("chord.css"),
+    )
+
+
+def asset(name: str) -> str:
+    """Return the text of a script or style sheet that comes with the reports.
+
+    Parameters
+    ----------
+    name : str
+        Its file name, such as ``"chord.js"``.
+
+    Returns
+    -------
+    str
+        Its content.
+    """
+    return (files("scumble.report") / "assets" / name).read_text(encoding="utf-8")
+
+
+@cache
+def _template() -> Any:
     import jinja2
 
     environment = jinja2.Environment(
@@ -31,54 +81,5 @@ def render_html(report: dict[str, Any], treatment: dict[str, Any] | None = None)
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters["number"] = format_number
-    environment.filters["significant"] = significant
-    template = environment.get_template("concurrence.html.j2")
-    return template.render(report=report, treatment=treatment, traits=TRAITS)
-
-
-def format_number(value: Any, spec: str = ",d") -> str:
-    """Print a number, or a dash where there is none.
-
-    Parameters
-    ----------
-    value : number or None
-        What to print.
-    spec : str
-        A format specification.
-
-    Returns
-    -------
-    str
-        The text.
-    """
-    return "–" if value is None else format(value, spec)
-
-
-def significant(value: float | None, digits: int = 4) -> str:
-    """Print with so many significant digits, never in powers of ten.
-
-    Parameters
-    ----------
-    value : float or None
-        What to print.
-    digits : int
-        How many digits.
-
-    Returns
-    -------
-    str
-        The text.
-
-    Examples
-    --------
-    >>> from scumble.report.html import significant
-    >>> significant(0.09011494), significant(1234.56), significant(0.1)
-    ('0.09011', '1235', '0.1')
-    """
-    if value is None:
-        return "–"
-    text = f"{value:.{digits}g}"
-    if "e" not in text:
-        return text
-    return f"{value:.0f}" if abs(value) >= 1 else f"{value:.{digits + 4}f}"
+    environment.filters.update(number=format_number, significant=significant, visible=safe)
+    return environment.get_template("concurrence.html.j2")

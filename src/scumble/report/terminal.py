@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 
 from scumble._core.text import safe, shorten, width_of, wrap
 from scumble.data import MultilabelDataset
-from scumble.measures import Summary, labelsets, scumble_by_instance
+from scumble.measures import Summary, characterize
 from scumble.measures.summary import plain
-from scumble.report.html import format_number, significant
-from scumble.report.treatment import TRAITS
+from scumble.report.concurrence import frequent_labelsets
+from scumble.report.numbers import format_number, significant
+from scumble.report.treatment import TRAITS, step_notes, step_titles
 
 
 class Segment(NamedTuple):
@@ -126,6 +127,9 @@ def render_report(report: dict[str, Any], *, width: int | None = None) -> list[L
     )
     for label in report["difficult"]:
         lines += _difficult_lines(label, width)
+    for treatment in report.get("treatments", ()):
+        lines += [[], [Segment(f"Before and after {safe(treatment['method'])}", "title")]]
+        lines += render_treatment(treatment, width=width)
     return lines
 
 
@@ -172,7 +176,7 @@ def render_treatment(report: dict[str, Any], *, width: int | None = None) -> lis
         The lines.
     """
     steps = report["steps"]
-    titles = _step_titles(report)
+    titles = step_titles(report)
     lines = table(
         ("", "before", *titles),
         [
@@ -182,30 +186,10 @@ def render_treatment(report: dict[str, Any], *, width: int | None = None) -> lis
         width=width,
     )
     lines.append([])
-    for title, sentence in zip(titles, _step_notes(report), strict=True):
+    for title, sentence in zip(titles, step_notes(report), strict=True):
         where = "" if len(steps) == 1 else f"{title}: "
         lines += [[Segment(part)] for part in wrap(where + sentence, width)]
     return lines
-
-
-def _step_titles(report: dict[str, Any]) -> list[str]:
-    if "methods" in report:
-        return [f"after {step['method']}" for step in report["methods"]]
-    n_passes = len(report["passes"])
-    return ["after"] if n_passes == 1 else [f"pass {at}" for at in range(1, n_passes + 1)]
-
-
-def _step_notes(report: dict[str, Any]) -> list[str]:
-    if "methods" in report:
-        return [
-            f"{step['n_added']:,} instances added, {step['n_removed']:,} removed."
-            for step in report["methods"]
-        ]
-    return [
-        f"{met['n_above_mean']:,} instances above the mean, {met['n_one_sided']:,} of them with "
-        f"only frequent or only rare labels; {met['n_added']:,} clones added."
-        for met in report["passes"]
-    ]
 
 
 def render_comparison(rows: list[dict[str, Any]], *, width: int | None = None) -> list[Line]:
@@ -268,6 +252,29 @@ SUMMARY_ROWS = (
     ("SCUMBLE.CV", "scumble_cv", ".4f"),
     ("TCS", "tcs", ".4f"),
 )
+
+
+def measure_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
+    """List all measures of a report, with titles that need no indentation.
+
+    Parameters
+    ----------
+    report : dict
+        From `scumble.report.concurrence_report`.
+
+    Returns
+    -------
+    list of (str, str)
+        Titles and numbers.
+    """
+    rows = []
+    parent = ""
+    for title, key, spec in SUMMARY_ROWS:
+        parent = parent if title.startswith(" ") else title
+        full = f"{parent}: {title.strip()}" if title.startswith(" ") else title
+        rows.append((full, format_number(report["summary"][key], spec)))
+    kinds = report["features"].items()
+    return rows + [(f"Features: {kind}", format_number(count)) for kind, count in kinds]
 
 
 def render_summary(numbers: dict[str, Any], *, width: int | None = None) -> list[Line]:
@@ -373,21 +380,8 @@ def labelset_rows(
     n_all : int
         How many there are.
     """
-    found = labelsets(data.Y)
-    scores = scumble_by_instance(data.Y)
-    rows = []
-    for at in found.order[:top]:
-        row = found.first_row[at]
-        members = data.Y.indices[data.Y.indptr[row] : data.Y.indptr[row + 1]]
-        rows.append(
-            {
-                "labels": [data.labels[label] for label in members],
-                "count": int(found.counts[at]),
-                "imbalance": found.max_count / int(found.counts[at]),
-                "scumble": float(scores[row]),
-            }
-        )
-    return rows, len(found)
+    summary = characterize(data)
+    return frequent_labelsets(data, summary, top=top), summary.n_labelsets
 
 
 def render_labelsets(

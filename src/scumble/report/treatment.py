@@ -124,6 +124,128 @@ def apply_chain(
     return data, {**_before_and_after(steps), "methods": methods}
 
 
+def try_treatment(
+    data: MultilabelDataset,
+    method: str,
+    *,
+    labels: Sequence[int] | None = None,
+    random_state: int | None = None,
+) -> dict[str, Any]:
+    """Say what a treatment would do to a data set.
+
+    Parameters
+    ----------
+    data : MultilabelDataset
+        The data; not changed.
+    method : str
+        One or several resamplers, such as ``"remedial+mlsmote"``.
+    labels : sequence of int, optional
+        Labels to draw on the chord diagram of the result; by default as
+        `scumble.plots.chord_layout` chooses.
+    random_state : int, optional
+        The seed.
+
+    Returns
+    -------
+    dict
+        What `apply_chain` reports, with ``method`` (as given) and ``chord`` (of the result). Ready
+        for JSON.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.report import try_treatment
+    >>> data = scumble.MultilabelDataset([[0.0]] * 4, [["a"], ["a", "b"], ["a", "c"], ["a", "b"]])
+    >>> try_treatment(data, "remedial")["after"]["n_instances"]
+    5
+    """
+    from scumble.plots.chord_layout import chord_layout
+    from scumble.resample import make_chain
+
+    after, report = apply_chain(data, make_chain(method, random_state=random_state))
+    chord = chord_layout(after, labels, keep_order=True)
+    return {"method": method, **report, "chord": chord.to_json()}
+
+
+def step_titles(report: dict[str, Any]) -> list[str]:
+    """Name the columns of a before/after table.
+
+    Parameters
+    ----------
+    report : dict
+        From `apply_remedial` or `apply_chain`.
+
+    Returns
+    -------
+    list of str
+        One per step.
+    """
+    if "methods" in report:
+        return [f"after {step['method']}" for step in report["methods"]]
+    n_passes = len(report["passes"])
+    return ["after"] if n_passes == 1 else [f"pass {at}" for at in range(1, n_passes + 1)]
+
+
+def step_notes(report: dict[str, Any]) -> list[str]:
+    """Say in words what each step did.
+
+    Parameters
+    ----------
+    report : dict
+        From `apply_remedial` or `apply_chain`.
+
+    Returns
+    -------
+    list of str
+        One sentence per step.
+    """
+    if "methods" in report:
+        return [
+            f"{step['n_added']:,} instances added, {step['n_removed']:,} removed."
+            for step in report["methods"]
+        ]
+    return [
+        f"{met['n_above_mean']:,} instances above the mean, {met['n_one_sided']:,} of them with "
+        f"only frequent or only rare labels; {met['n_added']:,} clones added."
+        for met in report["passes"]
+    ]
+
+
+def all_treatments(
+    report: dict[str, Any], treatment: dict[str, Any] | None = None
+) -> list[dict[str, Any]]:
+    """List the treatments a report shows, ready to be laid out.
+
+    Parameters
+    ----------
+    report : dict
+        From `scumble.report.concurrence_report`.
+    treatment : dict, optional
+        One more, from `apply_remedial` or `apply_chain`.
+
+    Returns
+    -------
+    list of dict
+        ``method``, ``before``, ``steps``, ``titles``, ``notes`` and ``chord`` (or None) of each.
+    """
+    found = [*report.get("treatments", ()), *([] if treatment is None else [treatment])]
+    return [
+        {
+            "method": each.get("method") or _method_of(each),
+            "before": each["before"],
+            "steps": each["steps"],
+            "titles": step_titles(each),
+            "notes": step_notes(each),
+            "chord": each.get("chord"),
+        }
+        for each in found
+    ]
+
+
+def _method_of(report: dict[str, Any]) -> str:
+    return " + ".join(step["method"] for step in report.get("methods", ())) or "REMEDIAL"
+
+
 def _before_and_after(steps: list[Summary]) -> dict[str, Any]:
     return {
         "before": steps[0].to_dict(),

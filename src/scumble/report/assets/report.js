@@ -1,0 +1,43 @@
+
+// The report's own behaviour: draw the chords, sort the tables.
+
+for (const figure of document.querySelectorAll("figure[data-chord]")) {
+  const layout = JSON.parse(document.getElementById(figure.dataset.chord).textContent);
+  drawChord(figure.querySelector("svg"), layout);
+}
+
+function valueOf(row, column) {
+  const cell = row.cells[column];
+  const raw = cell.dataset.value;
+  if (raw === undefined) return cell.textContent.trim();
+  return raw === "" ? -Infinity : Number(raw);
+}
+
+function sortBy(table, column, direction) {
+  const rows = Array.from(table.tBodies[0].rows, (row) => [valueOf(row, column), row]);
+  const compare = ([a], [b]) =>
+    typeof a === "number" ? (a < b ? -1 : a > b ? 1 : 0) : a.localeCompare(b, "en", { numeric: true });
+  rows.sort((one, other) => direction * compare(one, other));
+  table.tBodies[0].append(...rows.map(([, row]) => row));
+}
+
+for (const table of document.querySelectorAll("table.sortable")) {
+  const heads = Array.from(table.tHead.rows[0].cells);
+  heads.forEach((head, column) => {
+    if (head.classList.contains("bar")) return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      // Numbers start with the largest, names with the first.
+      const numeric = table.tBodies[0].rows[0]?.cells[column].dataset.value !== undefined;
+      const was = head.getAttribute("aria-sort");
+      const next = was === null ? (numeric ? "descending" : "ascending")
+        : was === "descending" ? "ascending" : "descending";
+      for (const other of heads) other.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", next);
+      sortBy(table, column, next === "ascending" ? 1 : -1);
+    });
+  });
+}

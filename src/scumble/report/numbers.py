@@ -1,0 +1,52 @@
+"""How numbers are written in reports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def format_number(value: Any, spec: str = ",d") -> str:
+    """Print a number, or a dash where there is none.
+
+    Parameters
+    ----------
+    value : number or None
+        What to print.
+    spec : str
+        A format specification.
+
+    Returns
+    -------
+    str
+        The text.
+    """
+    return "–" if value is None else format(value, spec)
+
+
+def significant(value: float | None, digits: int = 4) -> str:
+    """Print with so many significant digits, never in powers of ten.
+
+    Parameters
+    ----------
+    value : float or None
+        What to print.
+    digits : int
+        How many digits.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Examples
+    --------
+    >>> from scumble.report.numbers import significant
+    >>> significant(0.09011494), significant(1234.56), significant(0.1)
+    ('0.09011', '1235', '0.1')
+    """
+    if value is None:
+        return "–"
+    text = f"{value:.{digits}g}"
+    if "e" not in text:
+        return text
+    return f"{value:.0f}" if abs(value) >= 1 else f"{value:.{digits + 4}f}"

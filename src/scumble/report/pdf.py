@@ -1,0 +1,164 @@
+"""The concurrence report on paper, set by typst."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Any
+
+from scumble._core.optional import require
+from scumble._core.text import safe
+from scumble.report.numbers import format_number, significant
+from scumble.report.terminal import measure_rows
+from scumble.report.treatment import TRAITS, all_treatments
+
+EXPLANATION = (
+    "An arc is as long as the label's count; rare labels stand at the top in warm colours. Ribbons "
+    "join labels that share instances and have the colour of the rarer one; the bare end of an arc "
+    "are instances with that label alone."
+)
+
+
+def render_pdf(report: dict[str, Any], treatment: dict[str, Any] | None = None) -> bytes:
+    """Set a concurrence report as PDF: numbered pages, all tables, the chord as vectors.
+
+    Parameters
+    ----------
+    report : dict
+        From `scumble.report.concurrence_report`.
+    treatment : dict, optional
+        One more treatment to show before and after, from `scumble.report.apply_remedial` or
+        `scumble.report.apply_chain`.
+
+    Returns
+    -------
+    bytes
+        The content of the file; the same report gives the same bytes.
+
+    Notes
+    -----
+    Names and sentences reach typst as JSON, so that nothing in them is ever taken for markup.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.report import concurrence_report, render_pdf
+    >>> films = scumble.MultilabelDataset([[0.0]] * 3, [["war"], ["war", "love"], ["war"]])
+    >>> render_pdf(concurrence_report(films))[:5]
+    b'%PDF-'
+    """
+    typst = require("typst", purpose="render_pdf", extra="pdf")
+    treatments = all_treatments(report, treatment)
+    pictures = _chords(report, treatments)
+    content = _content(report, treatments)
+    content["chords"] = [{"method": method} for method, _ in pictures]
+    template = (files("scumble.report") / "templates" / "concurrence.typ").read_bytes()
+    inputs = {f"chord-{at}": svg for at, (_, svg) in enumerate(pictures)}
+    inputs["report"] = json.dumps(content, allow_nan=False)
+    rendered: bytes = typst.compile(template, format="pdf", sys_inputs=inputs)
+    return rendered
+
+
+def _chords(report: dict[str, Any], treatments: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Draw the chord of the data, and of what each treatment makes of it."""
+    from scumble.plots import ChordLayout, plot_bytes, plot_chord
+
+    found = [("", report["chord"])]
+    found += [(safe(each["method"]), each["chord"]) for each in treatments if each["chord"]]
+    return [
+        (method, plot_bytes(plot_chord(ChordLayout.from_json(chord), dark=False), "svg").decode())
+        for method, chord in found
+        if chord["arcs"]
+    ]
+
+
+def _content(report: dict[str, Any], treatments: list[dict[str, Any]]) -> dict[str, Any]:
+    """Turn the report into words, cell by cell."""
+    summary = report["summary"]
+    n_more = summary["n_labelsets"] - len(report["labelsets"])
+    return {
+        "title": safe(summary["name"]) or "Data set",
+        "subtitle": f"Concurrence of imbalanced labels: {summary['n_instances']:,} instances, "
+        f"{format_number(summary['n_features'])} features, {summary['n_labels']:,} labels",
+        "verdict": [safe(sentence) for sentence in report["verdict"]],
+        "explanation": EXPLANATION,
+        "measures": measure_rows(report),
+        "treatments": [_treatment(each) for each in treatments],
+        "difficult": [_difficult(label) for label in report["difficult"]],
+        "labels": _labels(report["labels"]),
+        "labelsets": {
+            "head": ["labelset", "count", "imbalance", "SCUMBLE"],
+            "rows": [_labelset(row) for row in report["labelsets"]],
+            "more": f"and {n_more:,} more" if n_more > 0 else "",
+        },
+        "colophon": f"Made by scumble {report['version']}. Measures: Charte, Rivera, del Jesus and "
+        "Herrera, Dealing with difficult minority labels in imbalanced multilabel data sets.",
+    }
+
+
+def _treatment(treatment: dict[str, Any]) -> dict[str, Any]:
+    steps = (treatment["before"], *treatment["steps"])
+    return {
+        "method": safe(treatment["method"]),
+        "head": ["trait", "before", *treatment["titles"]],
+        "rows": [
+            [title, *(format_number(step[key], spec) for step in steps)]
+            for key, title, spec in TRAITS
+        ],
+        "notes": [
+            f"{title}: {note}"
+            for title, note in zip(treatment["titles"], treatment["notes"], strict=True)
+        ],
+    }
+
+
+def _difficult(label: dict[str, Any]) -> dict[str, Any]:
+    n_hidden = label["n_partners"] - len(label["partners"])
+    times = f"{label['count']:,} instance{'' if label['count'] == 1 else 's'}"
+    alone = "" if label["partners"] else "; meets no majority label"
+    return {
+        "name": safe(label["name"]),
+        "facts": f"in {times}, IRLbl {format_number(label['irlbl'], ',.1f')}, "
+        f"SCUMBLE {significant(label['scumble'])}{alone}",
+        "head": ["majority label", "together", "share", "IRLbl", "SCUMBLE"],
+        "rows": [
+            [
+                safe(partner["name"]),
+                format_number(partner["joint_count"]),
+                f"{100 * partner['joint_count'] / label['count']:.0f} %",
+                format_number(partner["irlbl"], ",.1f"),
+                significant(partner["scumble"]),
+            ]
+            for partner in label["partners"]
+        ],
+        "more": f"and {n_hidden:,} more" if n_hidden else "",
+    }
+
+
+def _labels(labels: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "head": ["label", "count", "frequency", "IRLbl", "SCUMBLE", "CV"],
+        "rows": [
+            {
+                "name": safe(label["name"]),
+                "rare": label["is_minority"],
+                "cells": [
+                    format_number(label["count"]),
+                    format_number(label["frequency"], ".4f"),
+                    format_number(label["irlbl"], ",.2f"),
+                    significant(label["scumble"]),
+                    significant(label["scumble_cv"]),
+                ],
+            }
+            for label in labels
+        ],
+    }
+
+
+def _labelset(row: dict[str, Any]) -> list[str]:
+    return [
+        ", ".join(safe(name) for name in row["labels"]) or "(no label)",
+        format_number(row["count"]),
+        format_number(row["imbalance"], ",.2f"),
+        significant(row["scumble"]),
+    ]

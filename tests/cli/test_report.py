@@ -1,0 +1,43 @@
+import json
+
+import pytest
+
+import scumble
+from scumble.report import concurrence_report, render_html
+from tests.cli.test_cli import run
+
+
+@pytest.fixture
+def films(tmp_path):
+    path = tmp_path / "films.arff"
+    Y = [["war"], ["war", "love"], ["war", "spy"], ["war", "love"]]
+    scumble.write(scumble.MultilabelDataset([[1.0], [2.0], [3.0], [4.0]], Y, name="films"), path)
+    return path
+
+
+def test_one_report_four_inks(capsys, films, tmp_path):
+    pytest.importorskip("typst")
+    page, paper = tmp_path / "r.html", tmp_path / "r.pdf"
+    words = ("report", films, "--html", page, "--pdf", paper, "--treat", "remedial", "--json")
+    out, _ = run(capsys, *words)
+    expected = concurrence_report(scumble.read(films), treatments=["remedial"])
+    assert json.loads(out) == expected
+    assert page.read_text() == render_html(expected)
+    assert paper.read_bytes().startswith(b"%PDF")
+    out, _ = run(capsys, "report", films, "--treat", "remedial", "--treat", "lpros", "--seed", 1)
+    assert "Before and after remedial" in out
+    assert "Before and after lpros" in out
+
+
+def test_a_missing_extra_answers_before_the_data_is_read(capsys, tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "typst", None)
+    _, err = run(capsys, "report", tmp_path / "absent.arff", "--pdf", tmp_path / "r.pdf", code=2)
+    assert "pip install 'scumble[pdf]'" in err
+
+
+def test_nothing_half_written_is_left_behind(capsys, films, tmp_path):
+    _, err = run(capsys, "report", films, "--html", tmp_path / "no" / "r.html", code=2)
+    assert "the folder" in err
+    _, err = run(capsys, "report", films, "--treat", "nonesuch", "--html", tmp_path / "r", code=2)
+    assert "nonesuch" in err
+    assert not (tmp_path / "r").exists()

@@ -1,0 +1,256 @@
+"""The same report on a page, on paper, on the terminal and as JSON."""
+
+import base64
+import hashlib
+import io
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import scumble
+from scumble.plots import chord_layout
+from scumble.plots.theme import LIGHT
+from scumble.report import (
+    apply_chain,
+    apply_remedial,
+    concurrence_report,
+    render_html,
+    render_pdf,
+    render_report,
+)
+from scumble.report.html import asset
+from scumble.report.numbers import format_number, significant
+from scumble.resample import make_chain
+
+NASTY = [
+    "<img src=x onerror=alert(1)>",
+    "</script><script>alert(1)</script>",
+    '"><b>',
+    "#set page(fill: red) *x* $y$ #eval",
+    "\x1b[31mred\x1b[0m",
+    "a&b",
+    "\u202egnp",
+]
+
+
+@pytest.fixture(scope="module")
+def nasty():
+    Y = np.zeros((20, len(NASTY)), int)
+    Y[:, 0] = 1
+    Y[:2, 1:] = 1
+    return scumble.MultilabelDataset(
+        np.zeros((20, 1)), Y, labels=NASTY, name="<script>alert(2)</script>\x1b[2J"
+    )
+
+
+@pytest.fixture(scope="module")
+def debtags():
+    data = scumble.load("debtags")
+    return data, concurrence_report(data, treatments=["remedial"])
+
+
+class Page(HTMLParser):
+    """What a browser would see: elements, and the text of table cells by table."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.tables, self.scripts, self.words = [], [], [], []
+        self._cell = self._script = None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("td", "th"):
+            self._cell = []
+        elif tag == "script":
+            self._script = dict(attrs)
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th"):
+            self.tables[-1][-1].append("".join(self._cell).strip())
+            self._cell = None
+        elif tag == "script":
+            self._script = None
+
+    def handle_data(self, data):
+        if self._script is not None:
+            self.scripts.append((self._script, data))
+            return
+        self.words.append(data)
+        if self._cell is not None:
+            self._cell.append(data)
+
+
+def test_the_page_holds_the_librarys_numbers(debtags):
+    data, report = debtags
+    summary = scumble.characterize(data)
+    page = Page(render_html(report))
+    treatment, *partners, measures, labels, labelsets = page.tables
+    table = {row["name"]: row for row in summary.labels}
+    assert len(labels) == 1 + summary.n_labels
+    for name, count, frequency, irlbl, score, cv, _ in labels[1:]:
+        row = table[name]
+        assert count == f"{row['count']:,}"
+        assert frequency == f"{row['frequency']:.4f}"
+        assert irlbl == f"{row['irlbl']:,.2f}"
+        assert score == significant(row["scumble"])
+        assert cv == significant(None if np.isnan(row["scumble_cv"]) else row["scumble_cv"])
+    assert dict(measures)["SCUMBLE"] == f"{summary.scumble:.6f}"
+    assert dict(measures)["Labelsets: that occur once"] == f"{summary.n_single_labelsets:,}"
+    assert len(partners) == len(report["difficult"])
+    for rows, label in zip(partners, report["difficult"], strict=True):
+        assert [row[0] for row in rows[1:]] == [partner["name"] for partner in label["partners"]]
+    after = scumble.characterize(make_chain("remedial")[0].resample(data))
+    assert ["SCUMBLE", f"{summary.scumble:.6f}", f"{after.scumble:.6f}"] in treatment
+    assert labelsets[1][1] == f"{summary.max_labelset_count:,}"
+    assert len(labelsets) == 26
+
+
+def test_the_page_draws_the_one_layout_before_and_after(debtags):
+    data, report = debtags
+    page = Page(render_html(report))
+    layouts = [json.loads(text) for attrs, text in page.scripts if "json" in attrs["type"]]
+    assert layouts[0] == json.loads(json.dumps(chord_layout(data).to_json()))
+    places = [[(a["label"], a["count"], a["start"]) for a in each["arcs"]] for each in layouts]
+    assert places[0] == places[1]  # REMEDIAL changes no label's count, and the order is kept
+    figures = [attrs["data-chord"] for tag, attrs in page.tags if "data-chord" in attrs]
+    assert figures == ["chord-0", "chord-0", "chord-1"]
+
+
+def test_a_page_needs_nothing_but_itself_and_runs_only_its_own_script(debtags):
+    text = render_html(debtags[1])
+    page = Page(text)
+    policy = next(a["content"] for t, a in page.tags if "http-equiv" in a)
+    assert "default-src 'none'" in policy
+    [script] = [text for attrs, text in page.scripts if attrs["type"] == "module"]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in policy
+    assert not [a for t, a in page.tags if t in ("link", "img", "iframe") or "src" in a]
+    assert not [v for _, a in page.tags for k, v in a.items() if k.startswith("on")]
+    links = [a["href"] for _, a in page.tags if "href" in a]
+    identifiers = {f"#{a['id']}" for _, a in page.tags if "id" in a}
+    assert set(links) <= identifiers
+    assert "prefers-color-scheme: dark" in text
+    assert "@media print" in text
+
+
+def test_names_are_text_on_the_page(nasty):
+    plain, page = (
+        Page(render_html(concurrence_report(small()))),
+        render_html(concurrence_report(nasty, treatments=["remedial"])),
+    )
+    assert "\x1b" not in page
+    assert "\u202e" not in page
+    found = Page(page)
+    assert {tag for tag, _ in found.tags} <= {tag for tag, _ in plain.tags} | {"b"}
+    assert not [tag for tag, _ in found.tags if tag == "img"]
+    assert sum(tag == "script" for tag, _ in found.tags) == 3  # two layouts and the page's own
+    labels = [row[0] for row in found.tables[-2][1:]]
+    assert set(labels) >= {NASTY[0], NASTY[1], NASTY[2], NASTY[5], "\\x1b[31mred\\x1b[0m"}
+    layout = json.loads(found.scripts[0][1])
+    assert {arc["name"] for arc in layout["arcs"]} == set(NASTY)
+
+
+def small():
+    return scumble.MultilabelDataset(
+        np.zeros((4, 1)), [["a"], ["a", "b"], ["a", "c"], ["a", "b"]], name="small"
+    )
+
+
+def text_of(pdf):
+    pypdf = pytest.importorskip("pypdf")
+    reader = pypdf.PdfReader(io.BytesIO(pdf))
+    pages = [page.extract_text().replace("\u200b", "") for page in reader.pages]
+    return pages, reader
+
+
+def squeezed(text):
+    return re.sub(r"\s+", "", text)
+
+
+def test_paper_holds_the_librarys_numbers(debtags):
+    pytest.importorskip("typst")
+    data, report = debtags
+    summary = scumble.characterize(data)
+    pdf = render_pdf(report)
+    assert pdf == render_pdf(report)  # the same report, the same bytes
+    pages, reader = text_of(pdf)
+    n_pages = len(pages)
+    assert n_pages > 5  # hundreds of labels break across pages
+    for number, page in enumerate(pages, start=1):
+        assert f"{number} of {n_pages}" in page
+    whole = squeezed(" ".join(pages))
+    for sentence in report["verdict"]:
+        assert squeezed(sentence) in whole
+    for row in summary.labels:
+        cells = [row["name"], f"{row['count']:,}", f"{row['frequency']:.4f}"]
+        cells += [f"{row['irlbl']:,.2f}", significant(row["scumble"])]
+        assert squeezed("".join(cells)) in whole, row["name"]
+    for label in report["difficult"]:
+        for partner in label["partners"]:
+            expected = f"{partner['name']}{partner['joint_count']:,}"
+            assert squeezed(expected) in whole
+    for title, key in (("SCUMBLE", "scumble"), ("MeanIR", "mean_ir"), ("TCS", "tcs")):
+        spec = ".6f" if key == "scumble" else ",.4f"
+        assert f"{title}{format_number(getattr(summary, key), spec)}" in whole
+    assert not [image for page in reader.pages for image in page.images]  # vectors, no pixels
+
+
+def test_names_are_text_on_paper(nasty):
+    pytest.importorskip("typst")
+    pages, _ = text_of(render_pdf(concurrence_report(nasty)))
+    whole = squeezed(" ".join(pages))
+    for name in NASTY[:4]:
+        assert squeezed(name) in whole
+    assert squeezed("\\x1b[31mred\\x1b[0m") in whole
+
+
+def test_names_are_text_on_the_terminal(nasty):
+    lines = render_report(concurrence_report(nasty, treatments=["remedial"]))
+    text = "\n".join("".join(segment.text for segment in line) for line in lines)
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "\\x1b[31mred" in text
+    assert "Before and after remedial" in text
+
+
+def test_json_is_plain(nasty):
+    report = concurrence_report(nasty, treatments=["remedial+lpros"], random_state=1)
+    again = json.loads(json.dumps(report, allow_nan=False))
+    assert again == report
+    assert again["summary"] == scumble.characterize(nasty).to_dict()
+    assert again["treatments"][0]["method"] == "remedial+lpros"
+    assert [step["method"] for step in again["treatments"][0]["methods"]] == ["REMEDIAL", "LPROS"]
+    assert again["features"] == {"numeric": 1}
+
+
+@pytest.mark.parametrize("Y", [np.zeros((3, 2), int), np.eye(2, dtype=int), np.ones((2, 1), int)])
+def test_every_ink_draws_awkward_data(Y):
+    data = scumble.MultilabelDataset(np.zeros((len(Y), 1)), Y)
+    report = concurrence_report(data)
+    _, twice = apply_remedial(data, passes=2)
+    _, chain = apply_chain(data, make_chain("remedial"))
+    for treatment in (None, twice, chain):
+        assert "</html>" in render_html(report, treatment)
+    pytest.importorskip("typst")
+    assert render_pdf(report, twice).startswith(b"%PDF")
+
+
+def test_browser_and_paper_use_the_same_colours():
+    script = asset("chord.js")
+    assert re.search(r"RARE = \[(.*)\]", script)[1] == ", ".join(f'"{c}"' for c in LIGHT.rare)
+    assert re.search(r"COMMON = \[(.*)\]", script)[1] == ", ".join(f'"{c}"' for c in LIGHT.common)
+    style = asset("chord.css")
+    from scumble.plots.theme import DARK
+
+    for at, colour in enumerate(DARK.rare):
+        assert f".chord-rare-{at} {{ fill: {colour}; stroke: {colour}; }}" in style
+    for at, colour in enumerate(DARK.common):
+        assert f".chord-common-{at} {{ fill: {colour}; stroke: {colour}; }}" in style
