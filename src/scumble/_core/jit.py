@@ -25,7 +25,30 @@ def kernel(function: Callable[..., Any]) -> Any:
     callable
         The compiled function.
     """
-    options = {"nogil": True, "error_model": "numpy"}
+    return _compiled(function, no_cfunc_wrapper=True)
+
+
+def inner_kernel(function: Callable[..., Any]) -> Any:
+    """Compile a function that only kernels call.
+
+    It spares the code that would unpack arguments from Python, which takes longer to compile
+    than many a function itself.
+
+    Parameters
+    ----------
+    function : callable
+        A function in numba's subset of Python.
+
+    Returns
+    -------
+    callable
+        The compiled function; calling it from Python fails.
+    """
+    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+def _compiled(function: Callable[..., Any], **more: bool) -> Any:
+    options = {"nogil": True, "error_model": "numpy", **more}
     try:
         return numba.njit(cache=True, **options)(function)
     except RuntimeError:

@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
-from scumble._core.jit import kernel
+from scumble._core.jit import inner_kernel, kernel
 
 U = np.uint64  # an unsigned index spares numba the handling of negative ones
 TINY = 1e-6  # what the reference implementation takes for zero
 LN2 = math.log(2.0)
 
 
-@kernel
+@inner_kernel
 def x_ln_x(x):
     """Return x ln x, and 0 for what counts as 0."""
     return 0.0 if x < TINY else x * math.log(x)
@@ -27,7 +27,7 @@ def fill_x_ln_x(table):
         table[x] = x * math.log(x)
 
 
-@kernel
+@inner_kernel
 def added_errors(n, e, confidence, z):
     """Tell how many errors beyond ``e`` of ``n`` the upper confidence limit expects."""
     low = e
@@ -45,7 +45,7 @@ def added_errors(n, e, confidence, z):
     return base + e * (more - base) if e < 1.0 else more
 
 
-@kernel
+@inner_kernel
 def training_errors(counts, node):
     """Return the weight of a node outside of its majority class.
 
@@ -61,7 +61,7 @@ def training_errors(counts, node):
     return total - most if most > 0.0 else total - counts[node, 0]
 
 
-@kernel
+@inner_kernel
 def estimated_errors(counts, node, confidence, z):
     """Return the pessimistic estimate of the errors of a node taken as a leaf."""
     total = 0.0
@@ -73,7 +73,7 @@ def estimated_errors(counts, node, confidence, z):
     return errors + added_errors(total, errors, confidence, z)
 
 
-@kernel
+@inner_kernel
 def lowered_cut(values, seen, start, stop, below, above):
     """Turn the gap between two values into the cut stored in the tree.
 

@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from scumble._core.jit import kernel
+from scumble._core.jit import inner_kernel, kernel
 from scumble.learn.kernels.arithmetic import LN2, TINY, U, lowered_cut
 from scumble.learn.kernels.growable import room_for, room_for_rows
 from scumble.learn.kernels.prepare import FAR, GAP
@@ -30,7 +30,7 @@ NODE, ROW_LOW, ROW_HIGH, SIZE, POSITIVE, LIST_LOW, LIST_HIGH, LEVEL, COUNTING = 
 READY, COUNT, COUNT_AND_SUBTRACT, RECOUNT = range(4)
 
 
-@kernel
+@inner_kernel
 def fill_entries(columns, numeric, everything, single, in_set, repeats, y, entries, starts, stops):
     """Copy the numeric columns of the training rows; the row's class goes into the lowest bit."""
     top = 0
@@ -52,7 +52,7 @@ def fill_entries(columns, numeric, everything, single, in_set, repeats, y, entri
     return top
 
 
-@kernel
+@inner_kernel
 def count_items(items, rows, low, high, y, repeats, single, counts):
     """Add the items of some rows to ``counts``: rows below, positives above the half."""
     for i in range(low, high):
@@ -64,7 +64,7 @@ def count_items(items, rows, low, high, y, repeats, single, counts):
             counts[U(items.indices[U(at)])] += packed
 
 
-@kernel
+@inner_kernel
 def subtract_items(items, rows, low, high, y, repeats, single, counts):
     """Take the items of some rows off ``counts``."""
     for i in range(low, high):
@@ -76,7 +76,7 @@ def subtract_items(items, rows, low, high, y, repeats, single, counts):
             counts[U(items.indices[U(at)])] -= packed
 
 
-@kernel
+@inner_kernel
 def judge_nominal(
     items, open_columns, source, n_in, level, counts, subtract, n, positive, least, table,
     gains, branch_sums,
@@ -134,7 +134,7 @@ def judge_nominal(
     return np.int64(kept)
 
 
-@kernel
+@inner_kernel
 def fill_node_tables(table, n, positive, ones, zeros, sizes):
     """Tabulate x ln x + (total - x) ln (total - x) for the positives, negatives and all rows."""
     negative = n - positive
@@ -146,7 +146,7 @@ def fill_node_tables(table, n, positive, ones, zeros, sizes):
         sizes[U(x)] = table[U(x)] + table[U(n - x)]
 
 
-@kernel
+@inner_kernel
 def judge_numeric(
     columns, list_column, list_start, list_stop, list_low, list_high, entries, n, positive,
     least, before, tolerance, ones, zeros, sizes, cuts_of, scores, found,
@@ -237,7 +237,7 @@ def judge_numeric(
         found[place, 3] = np.int64(best_high)
 
 
-@kernel
+@inner_kernel
 def mark_numeric(entries, start, stop, default, left_code, n, rows, low, high, side):
     """Note the branch of every row of a node that is cut after ``left_code``."""
     if stop - start < n:  # some rows have the default value
@@ -249,7 +249,7 @@ def mark_numeric(entries, start, stop, default, left_code, n, rows, low, high, s
         side[(entry & _LOW) >> _ONE] = 0 if entry >> _CODE <= U(left_code) else 1
 
 
-@kernel
+@inner_kernel
 def mark_nominal(columns, items, column, rows, low, high, side):
     """Note the branch of every row of a node that is split by a nominal column."""
     default = np.uint16(columns.defaults[column])
@@ -278,7 +278,7 @@ def mark_nominal(columns, items, column, rows, low, high, side):
         side[row] = code
 
 
-@kernel
+@inner_kernel
 def part_rows(rows, low, high, side, ends, buffer):
     """Sort the rows of a node by branch; ``ends`` receives where each branch ends."""
     if len(ends) == 2:
@@ -314,7 +314,7 @@ def part_rows(rows, low, high, side, ends, buffer):
         ends[b] += low
 
 
-@kernel
+@inner_kernel
 def swap_rows(entries, items, item, rows, place_of, low, high, default):
     """Bring the rows with an item to one end of a node's stretch; return where branch 1 begins.
 
@@ -367,7 +367,7 @@ def swap_rows(entries, items, item, rows, place_of, low, high, default):
     return first
 
 
-@kernel
+@inner_kernel
 def part_two(entries, start, stop, side, buffer):
     """Part a stretch in two, order kept; return where the second part begins."""
     left = U(start)
@@ -384,7 +384,7 @@ def part_two(entries, start, stop, side, buffer):
     return np.int64(left)
 
 
-@kernel
+@inner_kernel
 def keep_one(entries, start, stop, side, wanted):
     """Keep the entries of one branch at the front of a stretch; return their end."""
     left = U(start)
@@ -395,7 +395,7 @@ def keep_one(entries, start, stop, side, wanted):
     return np.int64(left)
 
 
-@kernel
+@inner_kernel
 def part_many(entries, start, stop, side, slot, bounds, buffer):
     """Part a stretch among several branches; entries of branches without a slot are dropped."""
     n_slots = len(bounds) - 1
@@ -420,7 +420,7 @@ def part_many(entries, start, stop, side, slot, bounds, buffer):
         entries[U(at)] = buffer[U(at - start)]
 
 
-@kernel
+@inner_kernel
 def _useful(entries, start, stop, n, least):
     """Tell whether a numeric column can still split a node, now or further down."""
     if stop - start < n:
@@ -460,8 +460,8 @@ def grow_counted(
         The nodes; ``rows[low:high]`` are a node's rows.
     """
     everything = len(rows) == len(y)
-    n = 0
-    positive = 0
+    n = np.int64(0)
+    positive = np.int64(0)
     in_set = np.zeros(len(y), np.uint8)
     for i in range(len(rows)):
         row = U(rows[i])
@@ -526,7 +526,7 @@ def grow_counted(
         else:
             for item in range(n_items):
                 counts_of[0, item] = 0
-            count_items(items, rows, 0, len(rows), y, repeats, single, counts_of[0])
+            count_items(items, rows, np.int64(0), len(rows), y, repeats, single, counts_of[0])
 
     any_many = False
     all_many = n_numeric == 0
@@ -546,13 +546,13 @@ def grow_counted(
     counts = np.empty((capacity, 2), np.float64)
     row_lows = np.empty(capacity, np.int64)
     row_highs = np.empty(capacity, np.int64)
-    n_nodes = 1
+    n_nodes = np.int64(1)
     feature[0], cut[0], first[0], width[0], branch[0] = -1, 0.0, -1, 0, n
     counts[0, 0], counts[0, 1] = n - positive, positive
     row_lows[0], row_highs[0] = 0, len(rows)
 
     stack = np.empty((64, 9), np.int64)
-    depth = 0
+    depth = np.int64(0)
     if n >= 2 * min_objects and 0 < positive < n:
         stack[0, NODE], stack[0, ROW_LOW], stack[0, ROW_HIGH] = 0, 0, len(rows)
         stack[0, SIZE], stack[0, POSITIVE] = n, positive
@@ -687,7 +687,7 @@ def grow_counted(
             continue
 
         # The branches of the chosen column and their rows.
-        n_branches = 2
+        n_branches = np.int64(2)
         column = 0
         if best_numeric >= 0:
             column = list_column[list_low + best_numeric]
@@ -755,8 +755,8 @@ def grow_counted(
                     place_of[U(rows[U(i)])] = i
 
         # Which branches go on; the largest of them takes over the node's place in the stacks.
-        n_live = 0
-        keeper = -1
+        n_live = np.int64(0)
+        keeper = np.int64(-1)
         slot = room_for(slot, n_branches)
         for b in range(n_branches):
             a, p = counts[child + b, 0] + counts[child + b, 1], counts[child + b, 1]

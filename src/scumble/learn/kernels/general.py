@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from scumble._core.jit import kernel
+from scumble._core.jit import inner_kernel, kernel
 from scumble.learn.kernels.arithmetic import LN2, TINY, U, lowered_cut, x_ln_x
 from scumble.learn.kernels.growable import clear_row, room_for, room_for_rows
 from scumble.learn.kernels.prepare import GAP, MISSING
@@ -109,10 +109,10 @@ def grow_general(
     counts = np.empty((capacity, n_classes), np.float64)
     row_lows = np.empty(capacity, np.int64)
     row_highs = np.empty(capacity, np.int64)
-    n_nodes = 1
+    n_nodes = np.int64(1)
     row_lows[0], row_highs[0] = 0, len(rows)
     feature[0], cut[0], first[0], width[0] = -1, 0.0, -1, 0
-    clear_row(counts, 0)
+    clear_row(counts, np.int64(0))
     for i in range(len(rows)):
         counts[0, y[rows[i]]] += weight_stack[i]
     branch[0] = 0.0
@@ -126,8 +126,8 @@ def grow_general(
             all_many = False
 
     stack = np.empty((64, 7), np.int64)
-    depth = 0
-    if _may_split(counts, 0, min_objects):
+    depth = np.int64(0)
+    if _may_split(counts, np.int64(0), min_objects):
         stack[0, NODE], stack[0, ROW_LOW], stack[0, ROW_HIGH] = 0, 0, len(rows)
         stack[0, LIST_LOW], stack[0, LIST_HIGH] = 0, len(active)
         stack[0, ENTRY_FREE], stack[0, ROW_FREE] = top, len(rows)
@@ -156,14 +156,14 @@ def grow_general(
         entry_free, row_free = stack[depth, ENTRY_FREE], stack[depth, ROW_FREE]
         n_rows = row_high - row_low
 
-        whole = True
+        whole = np.bool_(True)  # a plain True would be a type of its own
         for i in range(row_low, row_high):
             weight = weight_stack[U(i)]
             weight_of[U(row_stack[U(i)])] = weight
             if weight != math.floor(weight):
                 whole = False
         total = 0.0
-        n_present = 0
+        n_present = np.int64(0)
         for c in range(n_classes):
             tot[c] = counts[node, c]
             total += tot[c]
@@ -286,7 +286,7 @@ def grow_general(
 
         # Which children go on; the largest of them takes over the node's place in the stacks.
         live = np.empty(n_branches, np.int64)
-        n_live = 0
+        n_live = np.int64(0)
         keeper = -1
         for b in range(n_branches):
             if _may_split(counts, child + b, min_objects):
@@ -320,7 +320,7 @@ def grow_general(
             stack[depth + k, LIST_LOW] = list_low + k * n_list
 
         if n_missing == 0:
-            longest = 0
+            longest = np.int64(0)
             for k in range(list_low, list_high):
                 longest = max(longest, list_stop[k] - list_start[k])
             buffer = room_for(buffer, longest)
@@ -389,7 +389,7 @@ def grow_general(
     return feature, cut, first, width, branch, counts, row_lows, row_highs, n_nodes
 
 
-@kernel
+@inner_kernel
 def _may_split(counts, node, min_objects):
     """Tell whether a node is heavy and mixed enough to look for a split."""
     total = 0.0
@@ -400,7 +400,7 @@ def _may_split(counts, node, min_objects):
     return 2.0 * min_objects - total <= TINY and total - most >= TINY
 
 
-@kernel
+@inner_kernel
 def _mark_seen(columns, active, entries, list_start, list_stop, n_rows, seen):
     """Mark the values that occur in the training set."""
     for k in range(len(active)):
@@ -416,7 +416,7 @@ def _mark_seen(columns, active, entries, list_start, list_stop, n_rows, seen):
             seen[begin + columns.defaults[column]] = 1
 
 
-@kernel
+@inner_kernel
 def _useful(entries, start, stop, n_rows):
     """Tell whether a column can still split these rows, now or further down."""
     if stop - start < n_rows:
@@ -424,7 +424,7 @@ def _useful(entries, start, stop, n_rows):
     return entries[U(start)] >> _CODE != entries[U(stop - 1)] >> _CODE
 
 
-@kernel
+@inner_kernel
 def _mark_sides(entries, start, stop, default, v, left_code, rows, row_low, row_high, side):
     """Note for every row of the node which branch it takes; -1 where its value is missing."""
     default_side = default
@@ -447,7 +447,7 @@ def _mark_sides(entries, start, stop, default, v, left_code, rows, row_low, row_
     return n_missing
 
 
-@kernel
+@inner_kernel
 def _part_rows(row_stack, weight_stack, low, high, side, sizes, buffer):
     """Sort the rows of a node by branch, keeping their order within a branch."""
     places = np.empty(len(sizes), np.int64)
@@ -467,7 +467,7 @@ def _part_rows(row_stack, weight_stack, low, high, side, sizes, buffer):
         weight_stack[U(i)] = weights[U(i - low)]
 
 
-@kernel
+@inner_kernel
 def _part_lists(
     entries, list_column, list_start, list_stop, list_low, list_high,
     side, slot, n_live, branch_rows, order, stack, depth, buffer,
@@ -505,21 +505,21 @@ def _part_lists(
                 stack[depth + k, LIST_HIGH] += 1
 
 
-@kernel
+@inner_kernel
 def _xlx(x, whole, table):
     if whole:
         return table[U(x + 0.5)]
     return x_ln_x(x)
 
 
-@kernel
+@inner_kernel
 def _between(x, table):
     """Interpolate x ln x between whole numbers: never too small, by at most 1 / 8x too large."""
     low = U(x)
     return table[low] + (x - low) * (table[low + U(1)] - table[low])
 
 
-@kernel
+@inner_kernel
 def _two_class_split(
     entries, start, stop, default, begin, values, y, weight_of, n_rows, zeros, ones, total,
     min_objects, mdl, counted, whole, table,
@@ -636,7 +636,7 @@ def _two_class_split(
     return gain, ratio, best_low, best_high
 
 
-@kernel
+@inner_kernel
 def _numeric_split(
     entries, start, stop, default, begin, values, y, weight_of, n_rows, tot, total, classes,
     n_present, n_classes, min_objects, mdl, counted, whole, table, left, right, stored,
@@ -759,7 +759,7 @@ def _numeric_split(
     return best, ratio, best_low, best_high
 
 
-@kernel
+@inner_kernel
 def _nominal_split(
     entries, start, stop, y, weight_of, n_rows, tot, total, classes, n_present, min_objects,
     whole, table, bag, rest,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from scumble._core.jit import kernel
+from scumble._core.jit import inner_kernel
 
 
-@kernel
+@inner_kernel
 def room_for(array, size):
     """Return the array itself if it holds ``size`` elements, or a copy twice as long."""
     if size <= array.shape[0]:
@@ -18,7 +18,7 @@ def room_for(array, size):
     return larger
 
 
-@kernel
+@inner_kernel
 def room_for_rows(table, size):
     """Do the same for the rows of a table."""
     if size <= table.shape[0]:
@@ -30,14 +30,14 @@ def room_for_rows(table, size):
     return larger
 
 
-@kernel
+@inner_kernel
 def clear_row(table, row):
     """Set a row of a table to zero."""
     for column in range(table.shape[1]):
         table[row, column] = 0
 
 
-@kernel
+@inner_kernel
 def row_sum(table, row):
     """Sum a row of a table."""
     total = 0.0

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scumble._core.jit import kernel
+from scumble._core.jit import inner_kernel
 from scumble.learn.kernels.arithmetic import U
 
 
@@ -46,7 +46,7 @@ class Rows(NamedTuple):
     extra_indices: np.ndarray
 
 
-@kernel
+@inner_kernel
 def value_at(rows, row, column):
     """Look up one cell."""
     if column >= rows.n_features:
@@ -61,7 +61,7 @@ def value_at(rows, row, column):
     return rows.data[U(at)] if at < high and rows.indices[U(at)] == column else 0.0
 
 
-@kernel
+@inner_kernel
 def _find(indices, low, high, wanted):
     while low < high:
         half = (low + high) // 2
@@ -72,7 +72,7 @@ def _find(indices, low, high, wanted):
     return low
 
 
-@kernel
+@inner_kernel
 def spread_stored(rows, row, buffer, on):
     """Write the stored cells of a row (or zeros again) into a buffer: CSR and extra columns."""
     if not rows.is_dense:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from scumble._core.jit import kernel
+from scumble._core.jit import inner_kernel, kernel
 from scumble.learn.kernels.arithmetic import U
 from scumble.learn.kernels.growable import room_for
 from scumble.learn.kernels.layout import spread_stored
@@ -29,8 +29,8 @@ def predict_rows(
         if rows.is_dense:
             for column in range(rows.n_features):
                 buffer[U(column)] = rows.dense[U(row), U(column)]
-        spread_stored(rows, row, buffer, True)
-        at = 0
+        spread_stored(rows, row, buffer, np.bool_(True))
+        at = np.int64(0)
         for t in range(len(roots)):
             node = np.int64(roots[t])
             while True:
@@ -56,10 +56,10 @@ def predict_rows(
                     probabilities, n_classes[t], out[row], at, nodes, parts,
                 )  # fmt: skip
             at += n_classes[t]
-        spread_stored(rows, row, buffer, False)
+        spread_stored(rows, row, buffer, np.bool_(False))
 
 
-@kernel
+@inner_kernel
 def _spread_missing(
     buffer, top, feature, is_nominal, cut, first, width, share, leaf, probabilities, n_classes,
     out, at, nodes, parts,

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from scumble._core.jit import kernel
+from scumble._core.jit import inner_kernel, kernel
 from scumble.learn.kernels.arithmetic import U
 
 MISSING = 0xFFFFFFE
@@ -50,7 +50,7 @@ def sort_dense(X, n_values, start, stop, entries, values, begins, ends, defaults
             _store_nominal(numbers, n_values[column], column, at, entries, begins, ends, defaults)
             n_codes[column] = n_values[column]
             continue
-        k = 0
+        k = np.int64(0)
         for row in range(n):
             value = tile[U(turn), U(row)]
             numbers[U(k)] = value
@@ -99,9 +99,9 @@ def sort_sparse(
         )
 
 
-@kernel
+@inner_kernel
 def _copy_nonzero(start, stop, indices, data, numbers, rows):
-    k = 0
+    k = np.int64(0)
     for place in range(start, stop):
         value = data[U(place)]
         numbers[U(k)] = value
@@ -110,7 +110,7 @@ def _copy_nonzero(start, stop, indices, data, numbers, rows):
     return k
 
 
-@kernel
+@inner_kernel
 def _store_nominal(codes, n_codes, column, at, entries, begins, ends, defaults):
     """Store a nominal column given in full; its most frequent value is left out."""
     sizes = np.zeros(n_codes + 2, np.int64)
@@ -137,7 +137,7 @@ def _store_nominal(codes, n_codes, column, at, entries, begins, ends, defaults):
             sizes[code] += 1
 
 
-@kernel
+@inner_kernel
 def _store_zero_default(codes, rows, k, n_codes, column, at, entries, begins, ends, defaults):
     """Store a nominal column of which only the nonzero codes are given."""
     sizes = np.zeros(n_codes + 2, np.int64)
@@ -158,12 +158,12 @@ def _store_zero_default(codes, rows, k, n_codes, column, at, entries, begins, en
         sizes[code] += 1
 
 
-@kernel
+@inner_kernel
 def _nominal_code(value, n_codes):
     return n_codes if math.isnan(value) else int(value)
 
 
-@kernel
+@inner_kernel
 def _store_numeric(
     numbers, rows, k, n, keys, column, at, entries, values, begins, ends, defaults, n_codes
 ):
@@ -204,7 +204,7 @@ def _store_numeric(
     n_codes[column] = code + 1
 
 
-@kernel
+@inner_kernel
 def _sorted_order(numbers, k, keys):
     """Return the places of numbers[:k] in ascending order, equal ones in order of appearance."""
     bits = numbers.view(np.uint64)
@@ -225,7 +225,7 @@ def _sorted_order(numbers, k, keys):
     return _radix_sort(key, order, keys[2], keys[3], k)
 
 
-@kernel
+@inner_kernel
 def _insertion_sort(key, order, k):
     for i in range(1, k):
         moving = key[U(i)]
@@ -239,7 +239,7 @@ def _insertion_sort(key, order, k):
         order[U(at)] = place
 
 
-@kernel
+@inner_kernel
 def _radix_sort(key, order, other_key, other_order, k):
     """Sort by bytes, lowest first; a byte that all keys share costs nothing but its count."""
     counts = np.zeros((8, 256), np.int64)
@@ -270,7 +270,7 @@ def _radix_sort(key, order, other_key, other_order, k):
     return order
 
 
-@kernel
+@inner_kernel
 def first_bad_code(numbers, n_codes):
     """Return the place of the first number that is no code below n_codes, or -1."""
     for i in range(len(numbers)):

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from scumble._core.jit import kernel
+from scumble._core.jit import inner_kernel, kernel
 from scumble.learn.kernels.arithmetic import TINY, U, estimated_errors, training_errors
 from scumble.learn.kernels.growable import clear_row, room_for, room_for_rows, row_sum
 from scumble.learn.kernels.layout import value_at
@@ -84,7 +84,7 @@ def prune_general(
             continue
 
         as_tree = 0.0
-        largest = -1
+        largest = np.int64(-1)
         most = 0.0
         for child in range(first[node], first[node] + width[node]):
             as_tree += errors[child]
@@ -96,7 +96,7 @@ def prune_general(
         if raising:
             as_branch, row_stack, weight_stack = _send_all(
                 rows, n_values, feature, cut, first, width, branch, counts, empty, y, largest,
-                row_stack, weight_stack, low, high, confidence, z, False,
+                row_stack, weight_stack, low, high, confidence, z, np.bool_(False),
             )  # fmt: skip
         errors[node] = as_tree
         if as_leaf - (as_tree + 0.1) < TINY and as_leaf - (as_branch + 0.1) < TINY:
@@ -108,14 +108,14 @@ def prune_general(
             first[node], width[node] = first[largest], width[largest]
             _, row_stack, weight_stack = _send_all(
                 rows, n_values, feature, cut, first, width, branch, counts, empty, y, node,
-                row_stack, weight_stack, low, high, confidence, z, True,
+                row_stack, weight_stack, low, high, confidence, z, np.bool_(True),
             )  # fmt: skip
             stack[depth - 1, NEXT] = 0  # and prune it again
         else:
             depth -= 1
 
 
-@kernel
+@inner_kernel
 def branch_of(rows, n_values, row, column, cut):
     """Tell which branch a row takes; -1 where its value is missing."""
     value = value_at(rows, row, column)
@@ -126,7 +126,7 @@ def branch_of(rows, n_values, row, column, cut):
     return 0 if value <= cut else 1
 
 
-@kernel
+@inner_kernel
 def _send(rows, n_values, column, cut, turn, share, row_stack, weight_stack, low, high, to):
     """Copy the rows that reach one branch to ``to`` and return the end of them."""
     for i in range(low, high):
@@ -144,7 +144,7 @@ def _send(rows, n_values, column, cut, turn, share, row_stack, weight_stack, low
     return to
 
 
-@kernel
+@inner_kernel
 def _send_all(
     rows, n_values, feature, cut, first, width, branch, counts, empty, y, top,
     row_stack, weight_stack, low, high, confidence, z, keep,
@@ -167,15 +167,15 @@ def _send_all(
         node, low, high = stack[depth - 1, NODE], stack[depth - 1, LOW], stack[depth - 1, HIGH]
         turn = stack[depth - 1, NEXT]
         if turn < 0:
-            clear_row(tally, 0)
+            clear_row(tally, np.int64(0))
             for i in range(low, high):
                 tally[0, y[row_stack[U(i)]]] += weight_stack[U(i)]
             if keep:
                 for c in range(n_classes):
                     counts[node, c] = tally[0, c]
             if feature[node] < 0:
-                total += estimated_errors(tally, 0, confidence, z)
-                if keep and abs(row_sum(tally, 0)) >= TINY:
+                total += estimated_errors(tally, np.int64(0), confidence, z)
+                if keep and abs(row_sum(tally, np.int64(0))) >= TINY:
                     empty[node] = 0
                 depth -= 1
                 continue
@@ -194,7 +194,7 @@ def _send_all(
                 share = shares[used + b] / known if abs(known) >= TINY else 1.0 / width[node]
                 shares[used + b] = share
                 if keep:
-                    branch[first[node] + b] = share * row_sum(tally, 0)
+                    branch[first[node] + b] = share * row_sum(tally, np.int64(0))
             used += width[node]
             stack[depth - 1, NEXT] = 0
             continue

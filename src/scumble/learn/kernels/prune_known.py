@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from scumble._core.jit import kernel
+from scumble._core.jit import inner_kernel, kernel
 from scumble.learn.kernels.arithmetic import TINY, U, added_errors
 from scumble.learn.kernels.growable import room_for_rows
 from scumble.learn.kernels.layout import spread_stored
@@ -19,7 +19,7 @@ NODE, NEXT = range(2)
 END = np.uint32(0xFFFFFFFF)
 
 
-@kernel
+@inner_kernel
 def _estimate(counts, more, node, confidence, z):
     """Estimate the errors of a leaf with the rows it has and some more."""
     total = 0.0
@@ -34,7 +34,7 @@ def _estimate(counts, more, node, confidence, z):
     return total - most + added_errors(total, total - most, confidence, z)
 
 
-@kernel
+@inner_kernel
 def _more_errors(counts, more, goals, n_goals, errors, top, confidence, z):
     """Estimate the errors of a subtree with the additional rows its leaves have received."""
     total = errors[top]
@@ -43,7 +43,7 @@ def _more_errors(counts, more, goals, n_goals, errors, top, confidence, z):
     return total
 
 
-@kernel
+@inner_kernel
 def _leaves_below(feature, first, width, top, leaves, waiting):
     """List the leaves of a subtree."""
     n_leaves = 0
@@ -62,7 +62,7 @@ def _leaves_below(feature, first, width, top, leaves, waiting):
     return n_leaves
 
 
-@kernel
+@inner_kernel
 def _next_node(rows, n_values, row, node, feature, cut, first, buffer):
     """Follow a row one step down."""
     column = U(feature[U(node)])
@@ -93,7 +93,7 @@ def prune_known(
     sources = np.empty(n_nodes, np.int64)
     goals = np.empty(n_nodes, np.int64)
     waiting = np.empty(n_nodes, np.int64)
-    n_sources = _leaves_below(feature, first, width, 0, sources, waiting)
+    n_sources = _leaves_below(feature, first, width, np.int64(0), sources, waiting)
     for s in range(n_sources):
         node = sources[s]
         head[node] = END
@@ -129,7 +129,7 @@ def prune_known(
 
         changed[node] = 0
         as_tree = 0.0
-        largest = -1
+        largest = np.int64(-1)
         most = 0.0
         for child in range(first[node], first[node] + width[node]):
             as_tree += errors[child]
@@ -145,7 +145,7 @@ def prune_known(
                 enough = min(enough, as_leaf - 0.1)
             enough += TINY
             as_branch = errors[largest]
-            n_goals = 0
+            n_goals = np.int64(0)
             n_sent = 0
             for child in range(first[node], first[node] + width[node]):
                 if child == largest or branch[child] == 0.0 or as_branch > enough:
@@ -155,14 +155,14 @@ def prune_known(
                     row = head[sources[s]]
                     while row != END and as_branch <= enough:
                         if has_stored:
-                            spread_stored(rows, row, buffer, True)
+                            spread_stored(rows, np.int64(row), buffer, np.bool_(True))
                         goal = np.int64(largest)
                         while feature[U(goal)] >= 0:
                             goal = _next_node(
                                 rows, n_values, row, goal, feature, cut, first, buffer
                             )
                         if has_stored:
-                            spread_stored(rows, row, buffer, False)
+                            spread_stored(rows, np.int64(row), buffer, np.bool_(False))
                         if changed[U(goal)] != 2:
                             changed[U(goal)] = 2
                             goals[U(n_goals)] = goal
@@ -209,7 +209,7 @@ def prune_known(
                         following = after[U(row)]
                         weight = 1.0 if single else weights[U(row)]
                         if has_stored:
-                            spread_stored(rows, row, buffer, True)
+                            spread_stored(rows, np.int64(row), buffer, np.bool_(True))
                         goal = np.int64(largest)
                         while True:
                             counts[U(goal), U(y[U(row)])] += weight
@@ -221,7 +221,7 @@ def prune_known(
                                 rows, n_values, row, goal, feature, cut, first, buffer
                             )
                         if has_stored:
-                            spread_stored(rows, row, buffer, False)
+                            spread_stored(rows, np.int64(row), buffer, np.bool_(False))
                         if head[goal] == END:
                             head[goal] = row
                         else:

@@ -22,30 +22,32 @@ def load_row(rows, row, buffer):
 
 
 @kernel
-def answer(
-    buffer, root, feature, is_nominal, cut, first, width, share, leaf, probabilities, both, nodes,
-    parts,
-):  # fmt: skip
-    """Write what a tree says about the row in the buffer into ``both``: absence and presence."""
-    node = np.int64(root)
+def go_down(buffers, i, node, feature, is_nominal, cut, first):
+    """Find the leaf of the row in a buffer, or the node that asks for a missing value."""
     while True:
         column = feature[U(node)]
         if column < 0:
-            both[0] = probabilities[U(leaf[U(node)])]
-            both[1] = probabilities[U(leaf[U(node)] + 1)]
-            return nodes, parts
-        value = buffer[U(column)]
+            return node
+        value = buffers[U(i), U(column)]
         if math.isnan(value):
-            both[0] = 0.0
-            both[1] = 0.0
-            return _spread_missing(
-                buffer, node, feature, is_nominal, cut, first, width, share, leaf, probabilities,
-                2, both, 0, nodes, parts,
-            )  # fmt: skip
+            return node
         if is_nominal[U(node)]:
-            node = first[U(node)] + int(value)
+            node = first[U(node)] + np.int64(value)
         else:
             node = first[U(node)] + (0 if value <= cut[U(node)] else 1)
+
+
+@kernel
+def ask_on(
+    buffer, node, feature, is_nominal, cut, first, width, share, leaf, probabilities, both
+):  # fmt: skip
+    """Write absence and presence into ``both``, going down every branch from a node on."""
+    both[0] = 0.0
+    both[1] = 0.0
+    _spread_missing(
+        buffer, node, feature, is_nominal, cut, first, width, share, leaf, probabilities, 2, both,
+        0, np.empty(64, np.int64), np.empty(64, np.float64),
+    )  # fmt: skip
 
 
 @kernel
@@ -60,29 +62,34 @@ def chain_rows(
     """
     n_chains, n_labels = orders.shape
     n_features = rows.n_features
-    buffer = np.zeros(n_features + n_labels, np.float64)
-    nodes = np.empty(64, np.int64)
-    parts = np.empty(64, np.float64)
+    buffers = np.zeros((1, n_features + n_labels), np.float64)
     both = np.zeros(2)
     for row in range(start, stop):
-        load_row(rows, row, buffer)
+        load_row(rows, row, buffers[0])
         for chain in range(n_chains):
             for place in range(n_labels):
                 label = orders[chain, place]
-                nodes, parts = answer(
-                    buffer, roots[chain * n_labels + place], feature, is_nominal, cut, first,
-                    width, share, leaf, probabilities, both, nodes, parts,
-                )  # fmt: skip
+                root = roots[U(chain * n_labels + place)]
+                node = go_down(buffers, 0, root, feature, is_nominal, cut, first)
+                if feature[U(node)] < 0:
+                    at = leaf[U(node)]
+                    both[0] = probabilities[U(at)]
+                    both[1] = probabilities[U(at + 1)]
+                else:
+                    ask_on(
+                        buffers[0], node, feature, is_nominal, cut, first, width, share, leaf,
+                        probabilities, both,
+                    )  # fmt: skip
                 present = both[1] >= both[0]
                 labels[row, label] = present
-                buffer[n_features + label] = 1.0 if present else 0.0
+                buffers[0, n_features + label] = 1.0 if present else 0.0
                 if hard:
                     sums[row, label] += 1.0 if present else 0.0
                 else:
                     sums[row, label] += both[1]
             for label in range(n_labels):
-                buffer[n_features + label] = 0.0
-        spread_stored(rows, row, buffer, False)
+                buffers[0, n_features + label] = 0.0
+        spread_stored(rows, row, buffers[0], False)
 
 
 @kernel
@@ -90,23 +97,34 @@ def vote_rows(
     rows, start, stop, winners, losers, roots, feature, is_nominal, cut, first, width, share, leaf,
     probabilities, votes,
 ):  # fmt: skip
-    """Give each tree's vote to its winner, or to its loser where class 0 is more probable."""
-    buffer = np.zeros(rows.n_features, np.float64)
-    nodes = np.empty(64, np.int64)
-    parts = np.empty(64, np.float64)
+    """Give each tree's vote to its winner, or to its loser where class 0 is more probable.
+
+    Few rows at a time go through one tree after another, so that a tree's nodes are read once
+    for all of them.
+    """
+    at_once = min(16, stop - start)
+    buffers = np.zeros((at_once, rows.n_features), np.float64)
     both = np.zeros(2)
-    for row in range(start, stop):
-        load_row(rows, row, buffer)
+    for begin in range(start, stop, at_once):
+        n = min(at_once, stop - begin)
+        for i in range(n):
+            load_row(rows, begin + i, buffers[i])
         for tree in range(len(roots)):
-            nodes, parts = answer(
-                buffer, roots[tree], feature, is_nominal, cut, first, width, share, leaf,
-                probabilities, both, nodes, parts,
-            )  # fmt: skip
-            if both[0] > both[1]:
-                votes[row, losers[tree]] += 1
-            else:
-                votes[row, winners[tree]] += 1
-        spread_stored(rows, row, buffer, False)
+            root, winner, loser = roots[U(tree)], winners[U(tree)], losers[U(tree)]
+            for i in range(n):
+                node = go_down(buffers, i, root, feature, is_nominal, cut, first)
+                if feature[U(node)] < 0:
+                    at = leaf[U(node)]
+                    lost = probabilities[U(at)] > probabilities[U(at + 1)]
+                else:
+                    ask_on(
+                        buffers[i], node, feature, is_nominal, cut, first, width, share, leaf,
+                        probabilities, both,
+                    )  # fmt: skip
+                    lost = both[0] > both[1]
+                votes[U(begin + i), U(loser if lost else winner)] += 1
+        for i in range(n):
+            spread_stored(rows, begin + i, buffers[i], False)
 
 
 @kernel
