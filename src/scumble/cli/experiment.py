@@ -10,7 +10,7 @@ import typer
 from scumble.cli.inputs import JsonOption
 
 if TYPE_CHECKING:
-    from scumble.experiment import Estimate, Report
+    from scumble.experiment import Estimate, Plan, Report
 
 app = typer.Typer(
     help="Data sets x resamplers x classifiers, computed once and kept.",
@@ -47,23 +47,55 @@ def run(
     ] = None,
 ) -> None:
     """Compute all cells of a plan that the store does not have yet."""
-    from scumble.experiment import Store, cells_of, estimate, read_plan
-    from scumble.experiment import run as run_plan
+    from scumble.experiment import read_plan
 
-    wanted = read_plan(plan)
-    if dataset:
-        wanted = wanted.with_only(datasets=dataset)
-    if classifier:
-        wanted = wanted.with_only(classifiers=classifier)
-    wanted.check()
+    run_plan(
+        read_plan(plan), store, jobs=jobs, cluster=cluster, datasets=dataset,
+        classifiers=classifier, retry_failed=retry_failed, dry_run=dry_run,
+    )  # fmt: skip
+
+
+def run_plan(
+    plan: Plan,
+    store: Path,
+    *,
+    jobs: int,
+    cluster: str | None,
+    datasets: list[str] | None,
+    classifiers: list[str] | None,
+    retry_failed: bool,
+    dry_run: bool,
+) -> None:
+    """Check a plan, tell what it will cost, and run it under the user's eyes.
+
+    Parameters
+    ----------
+    plan : Plan
+        What is wanted.
+    store : Path
+        Where results go.
+    jobs, cluster, retry_failed : object
+        See `scumble.experiment.run`.
+    datasets, classifiers : list of str, optional
+        Only these.
+    dry_run : bool
+        Whether to stop after the estimate.
+    """
+    from scumble.experiment import Store, cells_of, estimate, run
+
+    if datasets:
+        plan = plan.with_only(datasets=datasets)
+    if classifiers:
+        plan = plan.with_only(classifiers=classifiers)
+    plan.check()
     with Store(store) as opened:
-        guess = estimate(cells_of(wanted, opened), opened, n_jobs=max(jobs, 1))
-        _announce(wanted.name, guess)
+        guess = estimate(cells_of(plan, opened), opened, n_jobs=max(jobs, 1))
+        _announce(plan.name, guess)
         if dry_run:
             return
         with _watching(guess) as observe:
-            report = run_plan(
-                wanted, opened, n_jobs=jobs, cluster=cluster, retry_failed=retry_failed,
+            report = run(
+                plan, opened, n_jobs=jobs, cluster=cluster, retry_failed=retry_failed,
                 observe=observe,
             )  # fmt: skip
     _conclude(report)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +19,10 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+StoresOption = Annotated[
+    list[Path] | None,
+    typer.Option("--store", "-s", help="A file with results of 'paper run'; repeatable."),
+]
 AllOption = Annotated[bool, typer.Option("--all", help="Show what agrees, too.")]
 
 
@@ -42,6 +47,7 @@ def claims(
     datasets: Annotated[
         list[str] | None, typer.Argument(help="Only these data sets; by default all there are.")
     ] = None,
+    store: StoresOption = None,
     json: JsonOption = False,
 ) -> None:
     """Check what the paper says in prose on the data sets of this machine."""
@@ -50,11 +56,87 @@ def claims(
     from scumble.experiment.paper import claims as check_claims
 
     with show_progress(ProgressBar()):
-        findings = check_claims(datasets or None)
+        findings = check_claims(datasets or None, _cells_of(store))
     if json:
         _print_json(findings)
     else:
         _print_findings(findings)
+
+
+@app.command()
+def run(
+    phase: Annotated[str, typer.Argument(help="imbalance, homer or remedial.")],
+    store: Annotated[Path, typer.Option("--store", "-s", help="The file with the results.")],
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Worker processes; -1: all cores.")] = 1,
+    cluster: Annotated[str | None, typer.Option(help="Address of a Dask scheduler.")] = None,
+    dataset: Annotated[
+        list[str] | None, typer.Option(help="Only this data set; repeatable.")
+    ] = None,
+    classifier: Annotated[
+        list[str] | None, typer.Option(help="Only this classifier; repeatable.")
+    ] = None,
+    retry_failed: Annotated[bool, typer.Option(help="Try failed cells again.")] = False,
+    dry_run: Annotated[bool, typer.Option(help="Only tell what would be done.")] = False,
+) -> None:
+    """Run one of the paper's experiments; it can be stopped and continued at any time."""
+    from scumble.cli.experiment import run_plan
+    from scumble.experiment.paper import phase as plan_of
+
+    run_plan(
+        plan_of(phase), store, jobs=jobs, cluster=cluster, datasets=dataset,
+        classifiers=classifier, retry_failed=retry_failed, dry_run=dry_run,
+    )  # fmt: skip
+
+
+@app.command()
+def plan(phase: Annotated[str, typer.Argument(help="imbalance, homer or remedial.")]) -> None:
+    """Print one of the paper's experiments as a plan, to be changed and run."""
+    from scumble.experiment.paper import phase_text
+
+    typer.echo(phase_text(phase), nl=False)
+
+
+@app.command()
+def ledger(
+    store: StoresOption = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write all 855 numbers to a .csv file.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Compare every published number with ours: reproduced, same direction, or not."""
+    from scumble._core.files import writing
+    from scumble._core.progress import show_progress
+    from scumble.cli.console import ProgressBar, show, show_json, width
+    from scumble.experiment.paper import ledger as make_ledger
+    from scumble.experiment.paper.ledger import VERDICTS, summary, to_csv
+    from scumble.report.terminal import table
+
+    cells = _cells_of(store)
+    with show_progress(ProgressBar()):
+        entries = make_ledger(cells)
+    if out is not None:
+        with writing(out) as target, target.open() as stream:
+            stream.write(to_csv(entries).encode())
+    if json:
+        show_json([entry.to_dict() for entry in entries])
+        return
+    rows = [
+        (f"Table {number}", *(str(counts[verdict]) for verdict in VERDICTS))
+        for number, counts in summary(entries).items()
+    ]
+    totals = [sum(entry.verdict == verdict for entry in entries) for verdict in VERDICTS]
+    show(table(("table", *VERDICTS), [*rows, ("together", *map(str, totals))], width=width()))
+
+
+def _cells_of(stores: list[Path] | None) -> list[dict[str, Any]]:
+    from scumble.experiment import Store
+
+    cells: list[dict[str, Any]] = []
+    for path in stores or []:
+        with Store(path, create=False) as opened:
+            cells += opened.cells()
+    return cells
 
 
 def _print_json(findings: Sequence[Finding]) -> None:

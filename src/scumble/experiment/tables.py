@@ -67,14 +67,15 @@ class Grid:
             for column in self.columns
             if not math.isnan(self.means.get((row, column), math.nan))
         }
-        if not known:
+        sign = direction(self.metric)
+        if not known or sign == 0:
             return set()
-        best = (min if is_loss(self.metric) else max)(known.values())
+        best = sign * max(sign * value for value in known.values())
         return {column for column, value in known.items() if value == best}
 
 
-def is_loss(metric: str) -> bool:
-    """Tell whether smaller values of a metric are better.
+def direction(metric: str) -> int:
+    """Tell which values of a metric are better.
 
     Parameters
     ----------
@@ -83,13 +84,20 @@ def is_loss(metric: str) -> bool:
 
     Returns
     -------
-    bool
-        True for losses.
+    int
+        1 where more is better, -1 where less is, 0 for a measure of the data, which judges
+        nothing.
+
+    Examples
+    --------
+    >>> from scumble.experiment.tables import direction
+    >>> direction("f1"), direction("hamming_loss"), direction("after.mean_ir")
+    (1, -1, 0)
     """
     from scumble import catalogue
 
-    known = catalogue.entries("metric").get(metric.rpartition(".")[2])
-    return known is not None and not known.greater_is_better
+    known = catalogue.entries("metric").get(metric.removeprefix("ignore."))
+    return 0 if known is None else 1 if known.greater_is_better else -1
 
 
 def long_table(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

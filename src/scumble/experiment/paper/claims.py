@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,12 @@ from scumble._core.progress import track
 from scumble.data import MultilabelDataset
 from scumble.experiment.paper import published, sources
 from scumble.experiment.paper.findings import Finding
+from scumble.experiment.paper.ledger import NOT_RUN, Means, imbalance_means, result_means
 from scumble.measures import characterize, is_minority, scumble_by_label
 from scumble.resample import REMEDIAL
 
 ABSENT = "not computable here"
+NO = "does not hold"
 #: Rounding may lift a label's score that does not change by this much.
 SLACK = 1e-12
 #: The paper's figures shorten the names of genbase's labels.
@@ -36,7 +38,9 @@ class Collection:
     notes: list[str]
 
 
-def claims(datasets: Iterable[str] | None = None) -> list[Finding]:
+def claims(
+    datasets: Iterable[str] | None = None, cells: Iterable[dict[str, Any]] = ()
+) -> list[Finding]:
     """Check what the paper says about data sets and about REMEDIAL.
 
     Data sets come from ``SCUMBLE_DATA`` or the cache; nothing is downloaded.
@@ -45,6 +49,8 @@ def claims(datasets: Iterable[str] | None = None) -> list[Finding]:
     ----------
     datasets : iterable of str, optional
         Which data sets to look at; by default the paper's eleven and emotions.
+    cells : iterable of dict
+        Results of the paper's experiments, from `Store.cells`, for what is said about them.
 
     Returns
     -------
@@ -64,7 +70,64 @@ def claims(datasets: Iterable[str] | None = None) -> list[Finding]:
                 if text := sources.substitution(name, data):
                     found.notes.append(f"{name} is {text}")
             advance(1)
-    return [*_about_labels(found.data), *_about_remedial(found), *_about_passes(found.data)]
+    return [
+        *_about_labels(found.data),
+        *_about_remedial(found),
+        *_about_passes(found.data),
+        *_about_resampling(Means(cells)),
+        *_about_wins(Means(cells)),
+    ]
+
+
+def _about_resampling(means: Means) -> Iterator[Finding]:
+    """Average the relative changes of MeanIR and MaxIR over data sets and both resamplers."""
+    high, low = published.PHASE_1[:3], published.PHASE_1[3:]
+    wanted = (
+        ("MeanIR falls by 6 % where SCUMBLE > 0.3", "mean_ir", high, -6),
+        ("MaxIR grows by 6 % where SCUMBLE > 0.3", "max_ir", high, 6),
+        ("MeanIR falls by 52 % where SCUMBLE < 0.11", "mean_ir", low, -52),
+        ("MaxIR falls by 54 % where SCUMBLE < 0.11", "max_ir", low, -54),
+    )
+    for item, measure, names, percent in wanted:
+        changes = []
+        for pair in published.imbalance():
+            if pair.measure == measure and pair.dataset in names:
+                before, after = imbalance_means(means, pair)
+                if before is not None and after is not None:
+                    changes.append(100 * (after - before) / before)
+        if len(changes) < 2 * len(names):
+            yield Finding("Resampling", item, f"{percent:+d} %", "-", ABSENT, NOT_RUN)
+            continue
+        ours = float(np.mean(changes))
+        same = (ours > 0) == (percent > 0)
+        verdict = "holds" if abs(ours - percent) <= 5 else "same direction" if same else NO
+        yield Finding("Resampling", item, f"{percent:+d} %", f"{ours:+.1f} %", verdict)
+
+
+def _about_wins(means: Means) -> Iterator[Finding]:
+    """Count improvements by REMEDIAL in our own results."""
+    wanted = (
+        ("Precision is not improved", "9 of 64", None, ("Precision",), False),
+        ("HOMER is improved, HL and Precision", "19 of 22", "HOMER", ("HL", "Precision"), True),
+        ("HOMER is improved, MacroFM and RL", "5 of 22", "HOMER", ("MacroFM", "RL"), True),
+    )
+    for item, said, classifier, metrics, improved in wanted:
+        pairs = [
+            replace(pair, before=before, after=after)
+            for pair in published.results()
+            if classifier in (None, pair.method) and pair.measure in metrics
+            for before, after in [result_means(means, pair)]
+            if before is not None and after is not None
+        ]
+        if not pairs:
+            yield Finding("Counts", item, said, "-", ABSENT, NOT_RUN)
+            continue
+        counted = sum((pair.better == "after") == improved for pair in pairs)
+        share, claimed = counted / len(pairs), int(said.split()[0]) / int(said.split()[2])
+        verdict = "holds" if abs(share - claimed) <= 0.1 else NO
+        if verdict == NO and (share > 0.5) == (claimed > 0.5):
+            verdict = "same direction"
+        yield Finding("Counts", item, said, f"{counted} of {len(pairs)}", verdict)
 
 
 def _about_labels(loaded: dict[str, MultilabelDataset | None]) -> Iterator[Finding]:

@@ -1,0 +1,62 @@
+"""The paper's experiments as plans."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib import resources
+
+from scumble._core.errors import ParameterError
+from scumble.experiment.plan import Plan
+from scumble.experiment.plan_file import plan_from
+
+#: What can be run, with the tables it fills.
+PHASES = {
+    "imbalance": "MaxIR and MeanIR before and after LP-ROS and LP-RUS (Tables 2 and 3)",
+    "homer": "HOMER's F-measure before and after resampling (Table 4)",
+    "remedial": "six classifiers before and after REMEDIAL (Tables 5 to 10)",
+}
+
+
+def phase(name: str) -> Plan:
+    """Return one of the paper's experiments as a plan.
+
+    Parameters
+    ----------
+    name : {"imbalance", "homer", "remedial"}
+        Which.
+
+    Returns
+    -------
+    Plan
+        To be run, or changed.
+
+    Examples
+    --------
+    >>> from scumble.experiment.paper import phase
+    >>> phase("imbalance").n_cells
+    360
+    >>> phase("remedial").n_cells
+    1200
+    """
+    return plan_from(tomllib.loads(phase_text(name)), where=f"plan {name}")
+
+
+def phase_text(name: str) -> str:
+    """Return the TOML text of one of the plans.
+
+    Parameters
+    ----------
+    name : str
+        See `phase`.
+
+    Returns
+    -------
+    str
+        A starting point for a plan of one's own.
+    """
+    if name not in PHASES:
+        raise ParameterError(
+            f"The paper has no experiment {name!r}. Expected one of {', '.join(PHASES)}."
+        )
+    folder = resources.files("scumble.experiment") / "published" / "plans"
+    return (folder / f"{name}.toml").read_text(encoding="utf-8")
