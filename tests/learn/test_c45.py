@@ -15,7 +15,13 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from scumble._core.errors import DataError, LabelError, ParameterError, ScumbleError
+from scumble._core.errors import (
+    DataError,
+    LabelError,
+    ParameterError,
+    ParameterTypeError,
+    ScumbleError,
+)
 from scumble.learn import C45Classifier, export_text
 from tests.learn.slow_c45 import SlowC45
 
@@ -188,6 +194,14 @@ REFUSALS = [
     ({}, [[1.0], [2.0]], [0, 1], [0, 0], DataError, "weights are zero"),
     ({}, [[1.0], [2.0]], [0.5, 1.7], None, LabelError, "continuous"),
     ({}, [[1.0], [2.0]], [0, 1, 1], None, LabelError, "inconsistent numbers"),
+    ({}, [[1.0], [2.0]], [0.0, np.inf], None, LabelError, "infinity"),
+    ({}, [[1.0], [2.0]], [0.0, np.nan], None, LabelError, "NaN"),
+    ({}, [[1.0], [2.0]], [[0, 1], [1, 0]], None, LabelError, "one class per row"),
+    ({}, [[1.0], [2.0]], ["a", None], None, LabelError, "class"),
+    ({}, [[1.0], [2.0]], [0, 1], ["a", "b"], DataError, "must hold numbers"),
+    ({}, [[np.inf], [2.0]], [0, 1], None, DataError, "infinity"),
+    ({}, [[1j], [2.0]], [0, 1], None, ParameterTypeError, "complex"),
+    ({}, [1.0, 2.0], [0, 1], None, DataError, "2D array"),
     (
         {"categorical_features": {0: 2}},
         [[1.0], [2.0]],
@@ -213,10 +227,8 @@ def test_infinity_and_unknown_codes_are_refused_when_predicting():
     tree = C45Classifier(categorical_features=[0]).fit([[0], [0], [1], [1]], [0, 0, 1, 1])
     with pytest.raises(DataError, match="holds 2 in row 0"):
         tree.predict([[2]])
-    with pytest.raises(ValueError, match="infinity"):
+    with pytest.raises(DataError, match="infinity"):
         tree.predict([[np.inf]])
-    with pytest.raises(ValueError, match="infinity"):
-        C45Classifier().fit([[np.inf], [1]], [0, 1])
 
 
 def test_a_second_process_runs_from_the_cache(tmp_path):

@@ -66,7 +66,7 @@ def test_trees_are_those_of_j48(datasets, golden, name):
         assert np.abs(found - expected).max() < 1e-9
 
 
-@pytest.mark.parametrize("name", ["flags", "emotions", "flagsmiss", "genbase", "medical"])
+@pytest.mark.parametrize("name", NAMES)
 def test_printed_trees_are_those_of_j48(datasets, golden, name):
     train, _ = read_split(datasets, golden, name)
     _, _, texts = read_golden(golden, name)

@@ -334,21 +334,27 @@ def _read_classes(y: Any, n_rows: int) -> tuple[Array, Array]:
             "C45Classifier requires y to be passed, but the target y is None: give one class "
             "per row."
         )
-    y = column_or_1d(y, warn=True)
-    assert_all_finite(y, input_name="y")
     try:
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
         check_classification_targets(y)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise LabelError(
-            f"C45Classifier: y must hold classes. {error} To learn a number, make classes of it "
-            "first, for instance with numpy.digitize."
+            f"C45Classifier: y must hold one class per row. {error} To learn a number, make "
+            "classes of it first, for instance with numpy.digitize."
         ) from None
     if len(y) != n_rows:
         raise LabelError(
             f"C45Classifier: X and y must have equally many rows. Found input variables with "
             f"inconsistent numbers of samples: {n_rows} in X and {len(y)} in y."
         )
-    classes, codes = np.unique(y, return_inverse=True)
+    try:
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError as error:
+        raise LabelError(
+            f"C45Classifier: the classes in y must be comparable ({error}). Give all of them as "
+            "numbers or all as text, and leave out rows without a class."
+        ) from None
     return classes, codes
 
 
@@ -356,7 +362,12 @@ def _read_weights(sample_weight: Any, n_rows: int) -> Array | None:
     """Check weights; None where all are 1, which is learnt faster."""
     if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight, np.float64)
+    try:
+        weights = np.asarray(sample_weight, np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"C45Classifier: sample_weight must hold numbers, one per row ({error})."
+        ) from None
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     if weights.ndim != 1:

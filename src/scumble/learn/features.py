@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_array
 
 from scumble._core.categorical import resolve_categorical
-from scumble._core.errors import DataError
+from scumble._core.errors import DataError, ParameterTypeError
 
 Array = np.ndarray[Any, Any]
 
@@ -242,7 +242,9 @@ def check_table(X: Any, estimator: Any, caller: str) -> Any:
                 "DataFrame, or encode it as codes 0, 1, ... and name the columns in "
                 "'categorical_features'."
             ) from None
-        raise
+        raise DataError(f"{caller}: {error}") from None
+    except TypeError as error:
+        raise ParameterTypeError(f"{caller}: {error}") from None
     if not sparse.issparse(X):
         return np.ascontiguousarray(X)
     X = sparse.csr_array(X)
