@@ -283,6 +283,8 @@ def test_demo_writes_a_page_and_data(capsys, tmp_path):
     out, _ = run(capsys, "demo", "--output", tmp_path / "d")
     assert "SCUMBLE" in out
     assert sorted(os.listdir(tmp_path / "d")) == [
+        "before-after.svg",
+        "chord.svg",
         "debtags-remedial.arff",
         "debtags-remedial.xml",
         "report.html",

@@ -2,13 +2,14 @@
 
 Before the pages are read, files are written to ``docs/generated`` from what the package
 registers: tables of formats, measures, resamplers, ..., the API pages and the list of changes.
-The directives ``command`` and ``file`` show commands that are really run. Formulas need no script.
+The directives ``command``, ``file`` and ``picture`` show commands that are really run. Formulas
+need no script.
 """
 
 from pathlib import Path
 
 from scumble_docs import api, changes, formulas, tables
-from scumble_docs.commands import Command, File
+from scumble_docs.commands import Command, File, Picture
 
 PAGES = {
     **tables.PAGES,
@@ -52,4 +53,5 @@ def setup(app):
     )
     app.add_directive("command", Command)
     app.add_directive("file", File)
+    app.add_directive("picture", Picture)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -6,6 +6,7 @@ command that ends otherwise than expected is a warning, which stops the build.
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -68,6 +69,25 @@ class Command(SphinxDirective):
             )
         text = shortened(done.stdout.rstrip("\n"), self.options.get("lines"))
         return [block(f"$ {line}\n{text}", "console")]
+
+
+class Picture(SphinxDirective):
+    """``.. picture:: chord.svg`` shows a picture that a command above has written."""
+
+    required_arguments = 1
+    option_spec = {"alt": directives.unchanged_required}  # noqa: RUF012  (as docutils wants it)
+
+    def run(self):
+        """Copy and show."""
+        source = folder_of(self.env) / self.arguments[0]
+        if not source.is_file():
+            logger.warning("no command wrote %s", source.name, location=self.get_location())
+            return []
+        kept = Path("generated", "pictures", f"{self.env.docname.replace('/', '-')}-{source.name}")
+        target = Path(self.env.srcdir) / kept
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+        return [nodes.image(uri=f"/{kept.as_posix()}", alt=self.options["alt"])]
 
 
 def environment():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -29,6 +30,7 @@ def demo(
     from scumble.cli.console import show, width
     from scumble.cli.describe import write_page
     from scumble.data import load, write
+    from scumble.plots import chord_layout
     from scumble.report import (
         apply_remedial,
         concurrence_report,
@@ -52,7 +54,15 @@ def demo(
     after, treatment = apply_remedial(data)
     show(render_treatment(treatment, width=width()))
 
+    drawn = [arc["label"] for arc in result["chord"]["arcs"]]
+    treatment["chord"] = chord_layout(after, drawn, keep_order=True).to_json()
     page, decoupled = output / "report.html", output / "debtags-remedial.arff"
     write_page(page, result, treatment)
     write(after, decoupled)
     typer.echo(f"\nOpen {page} in a browser; the decoupled data is {decoupled}.")
+    if find_spec("matplotlib") is not None:
+        from scumble.plots import plot_before_after, plot_pair, save_plot
+
+        save_plot(plot_pair(data, after, "chord")[0], output / "chord.svg")
+        save_plot(plot_before_after(data, after), output / "before-after.svg")
+        typer.echo(f"Pictures of it: {output / 'chord.svg'}, {output / 'before-after.svg'}.")
