@@ -1,0 +1,201 @@
+"""Pictures that go with experiments: which methods differ, and what SCUMBLE foretells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from scumble._core.errors import ParameterError
+from scumble.evaluate.statistics import NemenyiResult
+from scumble.plots.theme import Theme, canvas, entitle, written
+
+Array = np.ndarray[Any, Any]
+
+
+def plot_critical_difference(
+    result: NemenyiResult, names: Sequence[str], *, ax: Any = None, dark: bool | None = None
+) -> Any:
+    """Draw mean ranks on a line, with bars over methods that cannot be told apart.
+
+    Parameters
+    ----------
+    result : NemenyiResult
+        From `scumble.evaluate.statistics.nemenyi`.
+    names : sequence of str
+        Of the methods.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+    dark : bool, optional
+        Light ink on a dark page; by default as the figure's background asks.
+
+    Returns
+    -------
+    matplotlib Axes
+        With the diagram; the best method is on the left.
+
+    Examples
+    --------
+    >>> from scumble.evaluate.statistics import nemenyi
+    >>> from scumble.plots.statistics import plot_critical_difference
+    >>> scores = [[0.9, 0.8, 0.1], [0.8, 0.7, 0.2], [0.7, 0.8, 0.3]] * 4
+    >>> ax = plot_critical_difference(nemenyi(scores), ["BR", "CC", "LP"])
+    >>> [text.get_text() for text in ax.texts][3:6]
+    ['BR  1.33', 'CC  1.67', 'LP  3.00']
+    """
+    ranks = np.asarray(result.mean_ranks)
+    if len(names) != len(ranks):
+        raise ParameterError(
+            f"plot_critical_difference needs a name for each of {len(ranks)} methods. "
+            f"Got {len(names)}."
+        )
+    height = 1.6 + 0.28 * (len(ranks) / 2 + len(result.groups))
+    ax, theme = canvas(ax, dark, size=(8.0, height), purpose="plot_critical_difference")
+    _draw_axis(ax, theme, len(ranks))
+    lowest = _draw_methods(ax, theme, ranks, names, len(result.groups))
+    for level, group in enumerate(result.groups, 1):
+        ends = ranks[list(group)]
+        ax.plot(
+            [ends.min() - 0.03, ends.max() + 0.03], [-0.32 * level] * 2, lw=4, c=theme.common[0],
+            solid_capstyle="round",
+        )  # fmt: skip
+    width = result.critical_difference
+    ax.plot([1, 1 + width], [0.75] * 2, lw=1.5, c=theme.rare[0])
+    ax.text(1 + width / 2, 0.82, f"critical difference {width:.2f}", ha="center", va="bottom",
+            color=theme.ink, fontsize=9)  # fmt: skip
+    ax.set_ylim(lowest - 0.3, 1.5)
+    ax.set_axis_off()
+    ax.set_xlim(0.2, len(ranks) + 0.8)
+    return ax
+
+
+def plot_change(
+    datasets: Sequence[str],
+    scumble: Sequence[float],
+    changes: Mapping[str, Sequence[float]],
+    *,
+    title: str = "SCUMBLE and the change by resampling",
+    ax: Any = None,
+    dark: bool | None = None,
+) -> Any:
+    """Draw SCUMBLE beside relative changes, each with a logarithmic trend line.
+
+    Parameters
+    ----------
+    datasets : sequence of str
+        Names, from the highest SCUMBLE to the lowest.
+    scumble : sequence of float
+        SCUMBLE of each.
+    changes : mapping of str to sequence of float
+        What changed, by name: relative changes, 0.1 for ten percent more.
+    title : str
+        What is shown.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+    dark : bool, optional
+        Light ink on a dark page; by default as the figure's background asks.
+
+    Returns
+    -------
+    matplotlib Axes
+        Bars for changes, a line with dots for SCUMBLE, and the trends.
+
+    See Also
+    --------
+    log_trend : How the trend lines are found.
+
+    Examples
+    --------
+    >>> from scumble.plots.statistics import plot_change
+    >>> ax = plot_change(["a", "b", "c"], [0.4, 0.2, 0.1], {"MeanIR": [0.1, -0.3, -0.5]})
+    >>> len(ax.patches), ax.get_ylabel()
+    (3, 'SCUMBLE, and relative change')
+    """
+    columns = {name: np.asarray(values, dtype=float) for name, values in changes.items()}
+    for name, values in {"SCUMBLE": np.asarray(scumble, dtype=float), **columns}.items():
+        if len(values) != len(datasets):
+            raise ParameterError(
+                f"plot_change needs a value of {name!r} for each of {len(datasets)} data sets. "
+                f"Got {len(values)}."
+            )
+    ax, theme = canvas(ax, dark, size=(8.0, 4.6), purpose="plot_change")
+    positions = np.arange(1, len(datasets) + 1)
+    smooth = np.linspace(1, max(len(datasets), 2), 60)
+    width = 0.7 / max(len(columns), 1)
+    colours = (*theme.common, *theme.rare[1:])
+    for number, (name, values) in enumerate(columns.items()):
+        colour = colours[number % len(colours)]
+        shift = (number - (len(columns) - 1) / 2) * width
+        ax.bar(positions + shift, values, width * 0.9, color=colour, alpha=0.75, label=name)
+        ax.plot(smooth, log_trend(values, smooth), ls="--", lw=1.3, color=colour)
+    scores = np.asarray(scumble, dtype=float)
+    ax.plot(positions, scores, "o", color=theme.rare[0], label="SCUMBLE")
+    ax.plot(smooth, log_trend(scores, smooth), lw=1.6, color=theme.rare[0])
+    ax.axhline(0, lw=0.8, color=theme.line)
+    ax.set_xticks(positions, [written(name, 14) for name in datasets], parse_math=False)
+    ax.set_ylabel("SCUMBLE, and relative change")
+    ax.legend(frameon=False, labelcolor=theme.ink, fontsize=9)
+    entitle(ax, "", title)
+    return ax
+
+
+def log_trend(values: Any, positions: Any) -> Array:
+    """Fit ``a + b ln(position)`` to values at positions 1, 2, ... and evaluate it.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        What to fit.
+    positions : array-like
+        Where to evaluate; at least 1.
+
+    Returns
+    -------
+    ndarray
+        The trend, of the shape of ``positions``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scumble.plots.statistics import log_trend
+    >>> log_trend(2 - 3 * np.log([1, 2, 3, 4]), [1, np.e]).round(6)
+    array([ 2., -1.])
+    """
+    values = np.asarray(values, dtype=float)
+    where = np.log(np.asarray(positions, dtype=float))
+    if len(values) < 2:
+        return np.full(where.shape, values[0] if len(values) else np.nan)
+    slope, start = np.polyfit(np.log(np.arange(1, len(values) + 1)), values, 1)
+    return np.asarray(start + slope * where)
+
+
+def _draw_axis(ax: Any, theme: Theme, n_methods: int) -> None:
+    ax.plot([1, n_methods], [0, 0], lw=1.2, c=theme.ink)
+    for rank in range(1, n_methods + 1):
+        ax.plot([rank, rank], [0, 0.12], lw=1.2, c=theme.ink)
+        ax.annotate(str(rank), (rank, 0.16), ha="center", va="bottom", color=theme.dim, fontsize=9)
+
+
+def _draw_methods(
+    ax: Any, theme: Theme, ranks: Array, names: Sequence[str], n_groups: int
+) -> float:
+    """Hang the better half on the left and the rest on the right; return the lowest height."""
+    order = np.argsort(ranks, kind="stable")
+    half = (len(order) + 1) // 2
+    top = -0.32 * n_groups - 0.4
+    lowest = top
+    labels: list[tuple[float, float, str, str]] = [(0.0, 0.0, "", "")] * len(order)
+    for at, method in enumerate(order):
+        is_left = at < half
+        depth = top - 0.45 * (at if is_left else len(order) - 1 - at)
+        lowest = min(lowest, depth)
+        edge = 0.9 if is_left else len(ranks) + 0.1
+        ax.plot([ranks[method], ranks[method], edge], [0, depth, depth], lw=0.9, c=theme.dim)
+        text = f"{written(names[method])}  {ranks[method]:.2f}"
+        labels[at] = (edge, depth, text, "right" if is_left else "left")
+    for edge, depth, text, side in labels:
+        ax.text(
+            edge, depth, text, ha=side, va="center", color=theme.ink, fontsize=9, parse_math=False
+        )
+    return lowest

@@ -1,0 +1,49 @@
+"""The diagrams of experiments."""
+
+import numpy as np
+import pytest
+
+from scumble import ScumbleError
+from scumble.evaluate.statistics import nemenyi
+from scumble.experiment.paper import published
+from scumble.experiment.paper.audit import imbalance_pairs, scumble_and_change
+from scumble.plots import plot_bytes
+from scumble.plots.statistics import log_trend, plot_change, plot_critical_difference
+
+pytest.importorskip("matplotlib")
+SCORES = np.tile([4.0, 3.0, 2.0, 1.0], (8, 1))
+
+
+def test_bars_cover_what_cannot_be_told_apart():
+    ax = plot_critical_difference(nemenyi(SCORES), ["a", "b", "c", "$d$"])
+    bars = [line for line in ax.lines if line.get_linewidth() == 4]
+    ends = [[round(float(x), 2) for x in line.get_xdata()] for line in bars]
+    assert ends == [[0.97, 2.03], [1.97, 3.03], [2.97, 4.03]]
+    texts = [text.get_text() for text in ax.texts]
+    assert "a  1.00" in texts
+    assert "$d$  4.00" in texts
+    assert plot_bytes(ax, "svg").startswith(b"<?xml")
+
+
+def test_the_papers_figure_from_its_own_table():
+    columns = {}
+    for measure in ("max_ir", "mean_ir"):
+        scumble, columns[measure] = scumble_and_change(imbalance_pairs("LP-ROS", measure))
+    ax = plot_change(published.PHASE_1, scumble, columns)
+    heights = [patch.get_height() for patch in ax.patches]
+    assert heights == pytest.approx([*columns["max_ir"], *columns["mean_ir"]])
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == list(published.PHASE_1)
+    assert plot_bytes(ax, "png").startswith(b"\x89PNG")
+
+
+def test_trends_are_logarithmic():
+    values = 1 + 2 * np.log(np.arange(1, 7))
+    assert log_trend(values, [1, 6]) == pytest.approx([1, 1 + 2 * np.log(6)])
+    assert log_trend([5.0], [1, 2]).tolist() == [5.0, 5.0]
+
+
+def test_wrong_lengths_are_refused():
+    with pytest.raises(ScumbleError, match="a name for each of 4 methods"):
+        plot_critical_difference(nemenyi(SCORES), ["a"])
+    with pytest.raises(ScumbleError, match="'MeanIR' for each of 2"):
+        plot_change(["a", "b"], [0.1, 0.2], {"MeanIR": [1.0]})
