@@ -127,7 +127,7 @@ async function boot() {
 async function arrive() {
   const loading = state.about.jobs.find((job) => job.title.startsWith("Opening"));
   if (!loading) {
-    if (state.datasets.length) go(`/d/${state.datasets.at(-1).id}/overview`, { replace: true });
+    if (state.datasets.length) go(`/d/${state.datasets[0].id}/overview`, { replace: true });
     else await show();
     return;
   }

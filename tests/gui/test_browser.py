@@ -1,0 +1,456 @@
+"""The page itself, in Chromium, against a server process of its own."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import zipfile
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+import scumble
+from scumble.report import concurrence_report, render_html
+from scumble.resample import REMEDIAL
+from tests.gui.files import ARFF, BROKEN, CSV, HOSTILE, MEKA, XML
+
+playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'scumble[dev]'")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+pytestmark = [
+    pytest.mark.xdist_group("browser"),
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium"),
+]
+PAGES = ("overview", "labels", "labelsets", "attributes", "concurrence", "treat", "report")
+PATIENCE = 90_000  # milliseconds; compiling on a busy machine may take long
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """Start ``scumble gui debtags`` and read its address; at the end nothing may be left."""
+    folder = tmp_path_factory.mktemp("temporary")
+    command = [sys.executable, "-m", "scumble", "gui", "debtags", "--no-browser", "--port", "0"]
+    process = subprocess.Popen(
+        [*command, "--max-upload", "1", "--max-unpacked", "4"],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(folder), "PYTHONUNBUFFERED": "1"},
+    )
+    line = process.stdout.readline()
+    yield re.search(r"http://\S+", line)[0]
+    process.send_signal(signal.SIGTERM)
+    process.stdout.close()
+    process.wait(timeout=30)
+    assert list(folder.glob("scumble-gui-*")) == []  # uploads and downloads are gone
+
+
+@pytest.fixture(scope="module")
+def base(address):
+    return address.partition("/?")[0]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as engine:
+        found = engine.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def open_page(browser, address, base):
+    """Make pages; afterwards: no error in any of them, and no request to anyone else."""
+    contexts, requests, errors = [], [], []
+
+    def make(**options):
+        context = browser.new_context(**options)
+        contexts.append(context)
+        context.set_default_timeout(PATIENCE)
+        context.on("request", lambda request: requests.append(request.url))
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda told: told.type == "error" and errors.append(told.text))
+        page.goto(address)
+        page.wait_for_url("**/overview")
+        page.wait_for_selector("h1")
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+    own = (f"{base}/", f"blob:{base}/")
+    assert [url for url in requests if not url.startswith(own)] == []
+    expected = "Failed to load resource: the server responded with a status of 4"
+    assert [error for error in errors if not error.startswith(expected)] == []
+
+
+@pytest.fixture
+def page(open_page):
+    return open_page()
+
+
+@pytest.fixture(scope="module")
+def data():
+    return scumble.load("debtags")
+
+
+@pytest.fixture(scope="module")
+def summary(data):
+    return scumble.characterize(data)
+
+
+def visit(page, base, path):
+    page.goto(base + path)
+    page.wait_for_selector("main h1")
+
+
+def send(page, base, *files):
+    """Choose files with the picker and wait until they are open, or refused."""
+    visit(page, base, "/")
+    page.set_input_files(
+        "#picker",
+        [{"name": n, "mimeType": "text/plain", "buffer": content} for n, content in files],
+    )
+
+
+def opened_id(page):
+    page.wait_for_url("**/d/*/overview")
+    page.wait_for_selector("[data-measure=scumble]")
+    return page.url.split("/")[4]
+
+
+def saved(page, act):
+    with page.expect_download() as waiting:
+        act()
+    return waiting.value.suggested_filename, Path(waiting.value.path())
+
+
+def column(page, at):
+    return page.locator(f"tbody tr > :nth-child({at})").all_inner_texts()
+
+
+def test_the_token_leaves_the_address_and_the_numbers_are_the_librarys(page, base, summary):
+    assert page.url == f"{base}/d/debtags/overview"
+    shown = {
+        cell.get_attribute("data-measure"): cell.inner_text()
+        for cell in page.locator("[data-measure]").all()
+    }
+    assert shown["scumble"] == f"{summary.scumble:.4f}"
+    assert shown["mean_ir"] == f"{summary.mean_ir:,.2f}"
+    assert shown["n_instances"] == f"{summary.n_instances:,}"
+    assert shown["n_single_labelsets"] == f"{summary.n_single_labelsets:,}"
+    assert shown["cardinality"] == f"{summary.cardinality:.3f}"
+    assert page.title() == "Overview: debtags – scumble"
+
+
+def test_mulan_from_two_files_and_a_label_that_looks_like_markup(page, base, tmp_path):
+    send(page, base, ("films.arff", ARFF.encode()), ("films.xml", XML.encode()))
+    name = opened_id(page)
+    for view in PAGES:
+        visit(page, base, f"/d/{name}/{view}")
+        assert page.locator("main img, main script").count() == 0
+        assert "owned" not in page.title()
+    visit(page, base, f"/d/{name}/labels?sort=label")
+    assert HOSTILE in column(page, 1)
+    visit(page, base, f"/d/{name}/attributes")
+    assert column(page, 2) == ["minutes", "<script>alert(1)</script>"]
+    visit(page, base, f"/d/{name}/concurrence")
+    filename, path = saved(page, lambda: page.get_by_role("button", name="Save SVG").click())
+    assert filename == "films-chord.svg"
+    assert "<img" not in path.read_text()
+    assert "&lt;img src=x" in path.read_text()
+
+
+def test_meka_by_dropping_it_on_the_page(page, base):
+    transfer = page.evaluate_handle(
+        "text => { const box = new DataTransfer();"
+        " box.items.add(new File([text], 'photos.arff')); return box; }",
+        MEKA,
+    )
+    page.dispatch_event("main", "drop", {"dataTransfer": transfer})
+    opened_id(page)
+    assert page.locator("[data-measure=n_labels]").inner_text() == "3"
+
+
+def test_a_csv_asks_which_columns_are_labels(page, base):
+    send(page, base, ("photos.csv", CSV.encode()))
+    page.wait_for_selector("text=which columns are labels?")
+    page.get_by_role("textbox", name="Label columns").fill("sky, heron")
+    page.get_by_role("button", name="Try again").click()
+    opened_id(page)
+    assert page.locator("[data-measure=n_labels]").inner_text() == "2"
+    assert page.locator("[data-measure=n_features]").inner_text() == "2"
+
+
+def test_what_cannot_be_opened_says_why(page, base):
+    bomb = gzip.compress(b"@relation bomb\n" + b"%" * (20 << 20))
+    for name, content, told in (
+        ("big.csv", b"x" * (1024 * 1024 + 1), "this server takes at most 1 MB"),
+        ("bomb.arff.gz", bomb, "bomb.arff.gz: the file has more than 4 MB when decompressed"),
+        ("broken.arff", BROKEN.encode(), "broken.arff"),
+        ("empty.csv", b"", "The file is empty"),
+    ):
+        send(page, base, (name, content))
+        alert = page.locator("#opening [role=alert]")
+        alert.wait_for()
+        assert told in alert.inner_text()
+        page.get_by_role("button", name="Dismiss").click()
+        assert page.locator("#opening > *").count() == 0
+
+
+def test_tables_sort_search_and_page_and_the_back_button_undoes_it(page, base, summary):
+    visit(page, base, "/d/debtags/labels")
+    first = column(page, 1)
+    assert len(first) == 50
+    assert page.locator("th[aria-sort=descending]").inner_text().startswith("SCUMBLE")
+    page.get_by_role("button", name="Count").click()
+    page.wait_for_url("**sort=count**")
+    page.wait_for_selector("th[aria-sort=descending] >> text=Count")
+    counts = sorted(summary.labels.count.tolist(), reverse=True)
+    assert column(page, 2) == [f"{count:,}" for count in counts[:50]]
+    page.get_by_role("button", name="Next").click()
+    page.wait_for_url("**offset=50**")
+    page.wait_for_selector("text=51–100 of 431")
+    assert column(page, 2) == [f"{count:,}" for count in counts[50:100]]
+    page.go_back()
+    page.wait_for_selector("text=1–50 of 431")
+    page.go_back()
+    page.wait_for_selector("th[aria-sort=descending] >> text=SCUMBLE")
+    assert column(page, 1) == first
+    page.get_by_label("Search labels").fill("ROLE::PRO")
+    page.wait_for_selector("text=1 of 431 labels")
+    assert column(page, 1) == ["role::program"]
+    page.reload()  # the search is part of the address
+    page.wait_for_selector("text=1 of 431 labels")
+    filename, path = saved(page, lambda: page.get_by_role("link", name="CSV").click())
+    assert filename == "debtags-labels.csv"
+    assert len(path.read_text().splitlines()) == 2
+
+
+def test_the_chord_follows_the_labels_that_are_picked(page, base, data):
+    visit(page, base, "/d/debtags/concurrence")
+    arcs = page.locator(".chord-arc")
+    arcs.first.wait_for(state="attached")
+    assert arcs.count() == 24
+    page.get_by_role("button", name="None").click()
+    page.wait_for_selector("text=Pick labels in the table.")
+    page.get_by_label("Search labels").fill("telnet")
+    page.get_by_role("checkbox", name="Draw protocol::telnet").check()
+    playwright.expect(arcs).to_have_count(1, timeout=PATIENCE)
+    page.get_by_label("Search labels").fill("role::program")
+    page.get_by_role("checkbox", name="Draw role::program").check()
+    playwright.expect(arcs).to_have_count(2, timeout=PATIENCE)
+    a, b = data.labels.index("protocol::telnet"), data.labels.index("role::program")
+    joint = int((data.Y[:, [a]].multiply(data.Y[:, [b]])).sum())
+    page.locator(".chord-ribbon").dispatch_event("pointerover")
+    assert f"{joint} instances together" in page.locator(".readout").inner_text()
+    page.locator(f".chord-arc[data-label='{b}']").focus()
+    assert "role::program: 1,965 instances" in page.locator(".readout").inner_text()
+    assert page.url.endswith(f"?labels={a},{b}")
+    page.reload()
+    playwright.expect(arcs).to_have_count(2, timeout=PATIENCE)
+    filename, path = saved(page, lambda: page.get_by_role("button", name="Save PNG").click())
+    assert filename == "debtags-chord.png"
+    assert path.read_bytes().startswith(b"\x89PNG")
+    assert path.stat().st_size > 20_000  # something is on it
+    filename, path = saved(page, lambda: page.get_by_role("button", name="Save SVG").click())
+    assert "protocol::telnet" in path.read_text()
+
+
+def test_treating_comparing_and_downloading(page, base, data, summary, tmp_path):
+    visit(page, base, "/d/debtags/treat")
+    page.get_by_role("button", name="Run").click()
+    page.wait_for_url("**result=debtags-remedial")
+    page.wait_for_selector("[data-testid=traits]")
+    expected = REMEDIAL().resample(data)
+    after = scumble.characterize(expected)
+
+    def cells(trait):
+        return page.locator(f"[data-trait={trait}] td").all_inner_texts()
+
+    assert cells("scumble")[:2] == [f"{summary.scumble:.6f}", f"{after.scumble:.6f}"]
+    assert cells("n_instances")[:2] == [f"{len(data):,}", f"{len(expected):,}"]
+    assert cells("mean_ir")[2] == "same"
+    assert page.locator(".pair .chord").count() == 2
+    assert page.locator(".pair .chord").first.locator(".chord-arc").count() == 24
+
+    filename, path = saved(page, lambda: page.get_by_role("button", name="Download").click())
+    assert filename == "debtags-remedial.zip"
+    with zipfile.ZipFile(path) as box:
+        box.extractall(tmp_path)
+    assert scumble.read(tmp_path / "debtags-remedial.arff") == expected
+    page.get_by_label("Format", exact=True).select_option("parquet")
+    filename, path = saved(page, lambda: page.get_by_role("button", name="Download").click())
+    shutil.copy(path, tmp_path / filename)
+    again = scumble.read(tmp_path / filename)
+    assert (again.Y != expected.Y).nnz == 0
+    assert again.labels == expected.labels
+
+    page.go_back()
+    page.wait_for_selector("text=the result appears here")
+    page.go_forward()
+    page.wait_for_selector("[data-testid=traits]")
+    page.get_by_role("link", name="Look closer").click()
+    page.wait_for_url("**/d/debtags-remedial/overview")
+    page.wait_for_selector("text=REMEDIAL of")
+    assert page.locator("[data-measure=scumble]").inner_text() == f"{after.scumble:.4f}"
+
+
+def test_steps_can_be_chained_and_a_wrong_parameter_says_so(page, base):
+    visit(page, base, "/d/debtags/treat")
+    page.get_by_role("button", name="Add a step").click()
+    page.get_by_label("Step 2", exact=True).select_option("mlrus")
+    page.get_by_label("percent of the rows").fill("250")
+    page.get_by_role("button", name="Run").click()
+    page.wait_for_selector("[role=alert] >> text=must be a number in [0, 100]")
+    page.get_by_label("percent of the rows").fill("10")
+    page.get_by_role("button", name="Run").click()
+    page.wait_for_url("**result=debtags-remedial-mlrus")
+    page.wait_for_selector("text=after MLRUS")
+    page.get_by_role("button", name="Discard").click()
+    page.wait_for_url(f"{base}/d/debtags/treat")
+    page.wait_for_selector("main h1")
+    assert "mlrus" not in page.locator("#datasets").inner_text().lower()
+
+
+def test_the_report_is_the_librarys(page, base, data):
+    visit(page, base, "/d/debtags/report")
+    filename, path = saved(page, lambda: page.get_by_role("button", name="Save HTML").click())
+    assert filename == "debtags-report.html"
+    assert path.read_text() == render_html(concurrence_report(data))
+
+
+def test_long_work_can_be_cancelled(page, base):
+    visit(page, base, "/")
+    page.get_by_text("Make some").click()
+    page.get_by_label("Instances").fill("1000000")
+    page.get_by_role("textbox", name="Labels").or_(page.get_by_label("Labels")).first.fill("300")
+    page.get_by_role("button", name="Make and open").click()
+    page.get_by_role("button", name="Cancel").click()
+    page.wait_for_selector(".job", state="detached")
+    assert page.url == f"{base}/"
+
+
+def test_pages_have_addresses_and_the_back_button_works(page, base):
+    page.get_by_role("link", name="Labelsets", exact=True).click()
+    page.wait_for_selector("h1 >> text=Labelsets")
+    assert page.url == f"{base}/d/debtags/labelsets"
+    assert page.evaluate("document.activeElement.tagName") == "H1"  # readers hear where they are
+    page.get_by_role("link", name="Treat", exact=True).click()
+    page.wait_for_selector("h1 >> text=Treat")
+    page.go_back()
+    page.wait_for_selector("h1 >> text=Labelsets")
+    page.go_back()
+    page.wait_for_selector("[data-measure=scumble]")
+    page.go_forward()
+    page.wait_for_selector("h1 >> text=Labelsets")
+    visit(page, base, "/d/nonesuch/labels")
+    assert "not open" in page.locator("main").inner_text()
+    visit(page, base, "/d/debtags/nonesuch")
+    assert "no such page" in page.locator("main").inner_text()
+
+
+def test_several_data_sets_are_open_at_once(page, base):
+    send(page, base, ("one.arff", MEKA.replace("photos", "one").encode()))
+    opened_id(page)
+    page.locator("#datasets").select_option("debtags")
+    page.wait_for_url("**/d/debtags/overview")
+    page.get_by_role("link", name="Open data").click()
+    page.get_by_role("button", name="Close one").click()
+    page.wait_for_selector("button[aria-label='Close one']", state="detached")
+    assert "debtags" in page.locator(".datasets").inner_text()
+
+
+def test_keyboard_and_screen_readers(page, base):
+    page.reload()
+    page.wait_for_selector("h1")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    nameless = """() => [...document.querySelectorAll('button, a[href], input, select')]
+        .filter((each) => !(each.textContent.trim() || each.ariaLabel || each.labels?.length
+                            || each.title))
+        .map((each) => each.outerHTML)"""
+    for view in PAGES:
+        visit(page, base, f"/d/debtags/{view}")
+        assert page.locator("main, header, nav").count() >= 3
+        assert page.locator("h1").count() == 1
+        assert page.locator("nav [aria-current=page]").inner_text().lower() == view
+        assert page.evaluate(nameless) == []
+        ids = page.evaluate("[...document.querySelectorAll('[id]')].map((each) => each.id)")
+        assert len(ids) == len(set(ids))
+    visit(page, base, "/d/debtags/labels")
+    button = page.get_by_role("button", name="IRLbl")
+    button.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("th[aria-sort=descending] >> text=IRLbl")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("th[aria-sort=ascending] >> text=IRLbl")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_shows_every_page_without_scrolling_sideways(open_page, base, scheme):
+    page = open_page(
+        viewport={"width": 360, "height": 740}, color_scheme=scheme, reduced_motion="reduce"
+    )
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (dark == "rgb(19, 22, 25)") == (scheme == "dark")
+    for path in ("/", *(f"/d/debtags/{view}" for view in PAGES)):
+        visit(page, base, path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
+    page.get_by_role("button", name="Change between light and dark").click()
+    now = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (now == "rgb(19, 22, 25)") == (scheme == "light")
+
+
+@pytest.fixture
+def neighbour(tmp_path):
+    """Another server on this machine: the same site to a browser, so that cookies go along."""
+    (tmp_path / "index.html").write_text("<p>hi</p>")
+    handler = partial(Quiet, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+def test_a_neighbours_page_gets_nothing_and_does_nothing(browser, address, base, neighbour):
+    context = browser.new_context()
+    context.set_default_timeout(PATIENCE)
+    try:
+        own = context.new_page()
+        own.goto(address)
+        own.wait_for_url("**/overview")
+        evil = context.new_page()
+        evil.goto(neighbour)
+        steal = """async ([url, options]) => {
+            try { return await (await fetch(url, {credentials: 'include', ...options})).text(); }
+            catch { return 'refused'; }
+        }"""
+        before = own.evaluate(steal, [f"{base}/api/v1/datasets", {}])
+        assert "debtags" in before
+        for path, options in (
+            ("/api/v1/datasets", {}),
+            ("/api/v1/about", {"mode": "no-cors"}),
+            ("/static/js/main.js", {"mode": "no-cors"}),
+            ("/api/v1/examples/debtags", {"method": "POST", "mode": "no-cors"}),
+        ):
+            assert evil.evaluate(steal, [base + path, options]) in ("refused", "")
+        running = own.evaluate(steal, [f"{base}/api/v1/jobs", {}])
+        assert running == '{"jobs":[]}'
+        assert own.evaluate(steal, [f"{base}/api/v1/datasets", {}]) == before
+    finally:
+        context.close()
