@@ -10,7 +10,18 @@ import pytest
 import scumble
 
 ROOT = Path(__file__).resolve().parents[1]
-ROOMS = ["measures", "data", "resample", "learn", "evaluate", "scale", "plots", "report", "testing"]
+ROOMS = [
+    "measures",
+    "data",
+    "resample",
+    "learn",
+    "evaluate",
+    "scale",
+    "experiment",
+    "plots",
+    "report",
+    "testing",
+]
 
 
 def run_python(code):

@@ -1,10 +1,13 @@
 """Plans: what they combine, and what they refuse before anything runs."""
 
+from pathlib import Path
+
 import pytest
 
 from scumble._core.errors import ReadError
 from scumble.experiment import Part, Plan, PlanError, Store, cells_of, estimate, read_plan
 
+ROOT = Path(__file__).resolve().parents[2]
 TOML = """
 name = "films"
 datasets = ["films.arff"]
@@ -160,3 +163,10 @@ def test_parts_are_equal_by_what_they_say():
     assert Part("br") == Part("br", {}, "br")
     assert hash(Part("a", {"b": [1]})) == hash(Part("a", {"b": [1]}))
     assert Plan(datasets="debtags", classifiers="br").resamplers == (Part("none"),)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "experiments").glob("*.toml")), ids=lambda p: p.stem
+)
+def test_the_plans_of_the_repository_can_be_run(path):
+    read_plan(path).check()
