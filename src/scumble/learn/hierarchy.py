@@ -134,7 +134,7 @@ def build_hierarchy(
     Y : csr_array of bool
         Labels; two labels are close where the same rows have them.
     n_clusters : int
-        Parts of each division.
+        Parts of each division; with 1 nothing is divided.
     method : {"balanced", "kmeans", "random"}
         Parts of equal size or free size, or at random.
     generator : Generator
@@ -148,7 +148,7 @@ def build_hierarchy(
     by_label = Y.T.tocsr().astype(np.float64)
 
     def divide(labels: Array) -> Nested:
-        if len(labels) <= n_clusters:
+        if len(labels) <= n_clusters or n_clusters == 1:
             return tuple(labels.tolist())
         parts = divide_labels(by_label[labels], n_clusters, method, generator)
         if len(parts) == 1:
@@ -184,9 +184,10 @@ def divide_labels(
     n_labels = members.shape[0]
     if method == "random":
         return _random_parts(n_labels, n_clusters, generator)
-    capacity = -(-n_labels // n_clusters) if method == "balanced" else n_labels
     sizes = np.diff(members.indptr)
     centres = members[_distinct_labels(members, n_clusters, generator)].toarray()
+    # There may be fewer centres than wanted, and they must hold all labels nevertheless.
+    capacity = -(-n_labels // len(centres)) if method == "balanced" else n_labels
     assigned = np.full(n_labels, -1)
     for _ in range(MOST_ROUNDS):
         distances = sizes[:, None] - 2 * (members @ centres.T) + (centres**2).sum(axis=1)

@@ -44,7 +44,7 @@ class HOMER(BaseMultilabelClassifier, name="homer"):
     classifier : multilabel classifier, default=None
         What decides at each node; `BinaryRelevance` by default.
     n_clusters : int, default=3
-        Number of children of a node.
+        Number of children of a node. With 1 there are no groups: the classifier sees all labels.
     method : {"balanced", "kmeans", "random"}, default="balanced"
         How labels are grouped: by k-means with clusters of equal size, by plain k-means, or at
         random in equal parts.
@@ -132,7 +132,7 @@ class HOMER(BaseMultilabelClassifier, name="homer"):
 
     def _check_parameters(self) -> None:
         name = type(self).__name__
-        check_count(self.n_clusters, name="n_clusters", caller=name, minimum=2)
+        check_count(self.n_clusters, name="n_clusters", caller=name)
         check_choice(self.method, METHODS, name="method", caller=name)
         check_flag(self.mulan_compat, name="mulan_compat", caller=name)
         wrong = isinstance(self.classifier, type) or not hasattr(self.classifier, "fit")

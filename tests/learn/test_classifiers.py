@@ -1,0 +1,379 @@
+"""What all multilabel classifiers on trees share: forms, edges, refusals, threads, pickles."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from imblearn.pipeline import make_pipeline as make_imblearn_pipeline
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import RidgeClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from scumble import catalogue
+from scumble._core.errors import LabelError, ParameterError, ScumbleError
+from scumble.learn import (
+    HOMER,
+    BinaryRelevance,
+    C45Classifier,
+    CalibratedLabelRanking,
+    ClassifierChain,
+    EnsembleOfClassifierChains,
+    EnsembleOfPrunedSets,
+    LabelPowerset,
+    PrunedSets,
+)
+from scumble.resample import REMEDIAL
+
+SHORT = {
+    "br": BinaryRelevance,
+    "lp": LabelPowerset,
+    "ps": PrunedSets,
+    "eps": EnsembleOfPrunedSets,
+    "cc": ClassifierChain,
+    "ecc": EnsembleOfClassifierChains,
+    "clr": CalibratedLabelRanking,
+    "homer": HOMER,
+}
+
+
+def make(short, **parameters):
+    """Make a classifier with a fixed seed, where it has one."""
+    cls = SHORT[short]
+    if "random_state" in cls().get_params():
+        parameters.setdefault("random_state", 0)
+    if short in ("eps", "ecc"):
+        parameters.setdefault("n_estimators", 4)
+    if short == "homer" and "estimator" in parameters:
+        parameters["classifier"] = BinaryRelevance(parameters.pop("estimator"))
+    return cls(**parameters)
+
+
+def problem(seed=0, n=80, n_features=5, n_labels=6):
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(n, n_features)), 2)
+    X[rng.random(X.shape) < 0.3] = 0.0
+    weights = rng.normal(size=(n_features, n_labels))
+    Y = (X @ weights + rng.normal(size=(n, n_labels)) > 1).astype(int)
+    return X, Y
+
+
+every = pytest.mark.parametrize("short", SHORT)
+
+#: The check wants probabilities strictly between 0 and 1. A tree's leaf may be sure.
+CERTAIN = {
+    "check_classifiers_multilabel_output_format_predict_proba": "0 and 1 are probabilities too"
+}
+
+
+@parametrize_with_checks(
+    [make(short) for short in SHORT], expected_failed_checks=lambda estimator: CERTAIN
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@every
+def test_the_catalogue_knows_it_by_its_short_name(short):
+    assert catalogue.get("classifier", short) is SHORT[short]
+
+
+@every
+def test_arrays_sparse_matrices_frames_and_lists_give_the_same(short):
+    X, Y = problem()
+    expected, confidences = make(short).fit(X, Y).predict_both(X)
+    assert expected.dtype == Y.dtype
+    assert 0 <= confidences.min() <= confidences.max() <= 1
+    features, labels = list("abcde"), list("uvwxyz")
+
+    sparse_form = make(short).fit(sparse.csr_array(X), sparse.csc_matrix(Y))
+    found, found_confidences = sparse_form.predict_both(sparse.csc_array(X))
+    assert isinstance(found, sparse.csr_array)
+    assert isinstance(sparse_form.predict(X), sparse.csr_array)
+    assert (found.toarray() == expected).all()
+    assert (found_confidences == confidences).all()
+
+    frame = pd.DataFrame(X, columns=features, index=np.arange(80) + 7)
+    found = make(short).fit(frame, pd.DataFrame(Y > 0, columns=labels)).predict(frame)
+    assert found.columns.tolist() == labels
+    assert found.dtypes.unique().tolist() == [bool]
+    assert found.index.equals(frame.index)
+    assert (found.to_numpy() == expected).all()
+
+    frame = pl.DataFrame(X, schema=features)
+    found = make(short).fit(frame, pl.DataFrame(Y, schema=labels)).predict(frame)
+    assert isinstance(found, pl.DataFrame)
+    assert (found.columns, found.dtypes[0]) == (labels, pl.Int64)
+    assert (found.to_numpy() == expected).all()
+
+    assert (make(short).fit(X.tolist(), Y.tolist()).predict(X.tolist()) == expected).all()
+    named = [{labels[j] for j in np.flatnonzero(row)} for row in Y]
+    fitted = make(short).fit(X, named)
+    assert fitted.label_names_ == tuple(labels)
+    assert (fitted.predict(X) == expected).all()
+
+
+@every
+@pytest.mark.parametrize("estimator", [None, GaussianNB()])
+def test_the_number_of_threads_changes_nothing(short, estimator):
+    X, Y = problem(n=200)
+    answers = [
+        make(short, estimator=estimator, n_jobs=n).fit(X, Y).predict_both(X) for n in (1, 2, 5)
+    ]
+    for labels, confidences in answers[1:]:
+        assert (labels == answers[0][0]).all()
+        assert (confidences == answers[0][1]).all()
+
+
+@every
+def test_pickles_clones_and_repeats(short):
+    X, Y = problem()
+    fitted = make(short).fit(X, Y)
+    labels, confidences = fitted.predict_both(X)
+    again = [pickle.loads(pickle.dumps(fitted)), clone(fitted).fit(X, Y)]
+    for classifier in again:
+        assert (classifier.predict(X) == labels).all()
+        assert (classifier.predict_proba(X) == confidences).all()
+
+
+@every
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        DecisionTreeClassifier(max_depth=5),
+        RidgeClassifier(),
+        KNeighborsClassifier(3),
+        C45Classifier(min_objects=3, laplace=True),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_any_classifier_may_learn(short, estimator):
+    X, Y = problem()
+    kept = estimator.get_params()
+    seeded = estimator.set_params(random_state=0) if "random_state" in kept else estimator
+    labels, confidences = make(short, estimator=seeded).fit(X, Y).predict_both(X)
+    assert (labels == Y).mean() > 0.75
+    if short != "lp":  # it gives all labels that are not in its set the same high confidence
+        assert confidences[Y > 0].mean() > confidences[Y == 0].mean()
+    from_sparse = make(short, estimator=seeded).fit(sparse.csr_array(X), Y)
+    assert (from_sparse.predict(sparse.csr_array(X)) == labels).mean() > 0.97
+
+
+class Obstinate(C45Classifier):
+    """A tree that is no C4.5 by type, so that it takes the way of foreign classifiers."""
+
+
+@every
+def test_the_shared_way_and_the_way_of_foreign_classifiers_meet(short):
+    # Extra columns come last in both, as numbers there and as truth values here: an 0/1 column
+    # splits in the same way, except for what a numeric cut pays (mdl) and that it may not repeat.
+    X, Y = problem(n=60)
+    ours = make(short, estimator=C45Classifier(mdl=False)).fit(X, Y)
+    theirs = make(short, estimator=Obstinate(mdl=False)).fit(X, Y)
+    labels, confidences = ours.predict_both(X)
+    assert (theirs.predict(X) == labels).mean() >= (1 if short not in ("cc", "ecc") else 0.97)
+    if short not in ("cc", "ecc"):
+        assert (theirs.predict_proba(X) == confidences).all()
+
+
+@every
+def test_seeds(short):
+    X, Y = problem()
+    if short not in ("eps", "ecc", "homer"):
+        assert "random_state" not in SHORT[short]().get_params()
+        return
+    tree = DecisionTreeClassifier(splitter="random", max_depth=2)
+    runs = [
+        make(short, estimator=clone(tree), random_state=seed).fit(X, Y).predict_proba(X)
+        for seed in (1, 1, 2)
+    ]
+    assert (runs[0] == runs[1]).all()
+    assert (runs[0] != runs[2]).any()
+    generator = np.random.default_rng(1)
+    before = np.random.mtrand._rand.get_state()[1].tolist()
+    assert (make(short, random_state=generator).fit(X, Y).predict(X) == Y).mean() > 0.7
+    assert np.random.mtrand._rand.get_state()[1].tolist() == before
+
+
+@every
+def test_a_label_without_positives_is_never_predicted_and_one_without_negatives_always(short):
+    X, Y = problem()
+    Y[:, 1], Y[:, 4] = 0, 1
+    labels, confidences = make(short).fit(X, Y).predict_both(X)
+    assert not labels[:, 1].any()
+    assert labels[:, 4].all()
+    assert (confidences[:, 4] >= confidences[:, 1]).all()
+
+
+@every
+@pytest.mark.parametrize("estimator", [None, GaussianNB()])
+def test_one_label_no_labels_and_all_labels(short, estimator):
+    X, Y = problem()
+    single = make(short, estimator=estimator).fit(X, Y[:, :1])
+    assert single.predict(X).shape == single.predict_proba(X).shape == (80, 1)
+    assert (single.predict(X) == Y[:, :1]).mean() > 0.7
+    for cell in (0, 1):
+        fitted = make(short, estimator=estimator).fit(X, np.full((80, 4), cell))
+        assert (fitted.predict(X) == cell).all()
+        # No pair is told apart, so that in CLR only each label's own classifier votes for it.
+        assert (fitted.predict_proba(X) == (cell / 4 if short == "clr" else cell)).all()
+
+
+@every
+def test_more_labels_than_rows(short):
+    X, Y = problem(n=5, n_labels=40)
+    labels, confidences = make(short).fit(X, Y).predict_both(X)
+    assert labels.shape == confidences.shape == (5, 40)
+    lonely = make(short).fit(X[:1], Y[:1])
+    assert (lonely.predict(X[:1]) == Y[:1]).all()
+
+
+@every
+def test_rows_without_labels_count(short):
+    X = np.arange(20.0).reshape(-1, 1)
+    Y = np.zeros((20, 3), int)
+    Y[10:, :2] = 1
+    labels = make(short).fit(X, Y).predict([[0.0], [19.0]])
+    assert labels.tolist() == [[0, 0, 0], [1, 1, 0]]
+
+
+@every
+def test_missing_values_and_nominal_columns(short):
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 3, 90)
+    Y = np.column_stack([codes == 0, codes == 1, codes != 2, codes == 2]).astype(int)
+    X = np.column_stack([codes, rng.normal(size=90)])
+    fitted = make(short, categorical_features={0: 3}).fit(X, Y)
+    assert (fitted.predict(X) == Y).all()
+    frame = pd.DataFrame({"kind": pd.Categorical.from_codes(codes, list("abc")), "x": X[:, 1]})
+    assert (make(short).fit(frame, Y).predict(frame) == Y).all()
+    X[::9, 0] = np.nan
+    fitted = make(short, categorical_features=[0]).fit(X, Y)
+    known = ~np.isnan(X[:, 0])
+    labels, confidences = fitted.predict_both(X)
+    assert (labels[known] == Y[known]).all()
+    assert np.isfinite(confidences).all()
+
+
+def test_the_tree_may_say_which_columns_are_nominal():
+    X = [[0], [0], [0], [2], [2], [2], [1], [1], [1]]
+    Y = [[1, 0]] * 3 + [[0, 1]] * 3 + [[1, 0]] * 3
+    inside = BinaryRelevance(C45Classifier(categorical_features={0: 3}))
+    for classifier in (inside, HOMER(inside)):
+        assert classifier.fit(X, Y)._codes.n_values.tolist() == [3]
+
+
+@every
+def test_pipelines_and_searches(short):
+    X, Y = problem()
+    Y[0] = 0
+    chain = make_pipeline(StandardScaler().set_output(transform="pandas"), make(short))
+    names = pd.DataFrame(X, columns=list("abcde"))
+    assert (chain.fit(names, Y).predict(names) == Y).mean() > 0.7
+    resampled = make_imblearn_pipeline(REMEDIAL(), make(short)).fit(X, Y)
+    assert resampled.predict(X).shape == Y.shape
+    grid = {"n_clusters": [2, 3]} if short == "homer" else {"estimator__min_objects": [2, 5]}
+    base = make(short) if short == "homer" else make(short, estimator=C45Classifier())
+    search = GridSearchCV(base, grid, cv=2, scoring="f1_micro", error_score="raise").fit(X, Y)
+    assert 0 < search.best_score_ <= 1
+    assert search.predict(X).shape == Y.shape
+    by_rank = GridSearchCV(base, grid, cv=2, scoring="average_precision", error_score="raise")
+    assert 0 < by_rank.fit(X, Y[:, :2]).best_score_ <= 1
+
+
+@every
+def test_refusals(short):
+    X, Y = problem()
+    with pytest.raises(LabelError, match="row 3, column 1 holds 2"):
+        make(short).fit(X, np.where((np.arange(80) == 3)[:, None] & (np.arange(6) == 1), 2, Y))
+    with pytest.raises(LabelError, match="equally many rows"):
+        make(short).fit(X, Y[:-1])
+    with pytest.raises(LabelError, match="no labels"):
+        make(short).fit(X, Y[:, :0])
+    with pytest.raises(ParameterError, match="'n_jobs'"):
+        make(short, n_jobs=0).fit(X, Y)
+    with pytest.raises(ParameterError, match="'categorical_features'"):
+        make(short, categorical_features=[9]).fit(X, Y)
+    wrong = {"classifier": BinaryRelevance} if short == "homer" else {"estimator": GaussianNB}
+    with pytest.raises(ScumbleError, match="Got <class"):
+        make(short, **wrong).fit(X, Y)
+    with pytest.raises(ScumbleError, match="'estimator' parameter"):
+        make(short, estimator=7).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("classifier", "match"),
+    [
+        (ClassifierChain(order=[0, 1]), "'order' parameter of ClassifierChain must name each"),
+        (ClassifierChain(order=[0, 1, 2, 3, 4, 4]), "'order'"),
+        (EnsembleOfClassifierChains(n_estimators=0), "'n_estimators'"),
+        (EnsembleOfClassifierChains(use_confidences=1), "'use_confidences'"),
+        (EnsembleOfClassifierChains(bootstrap="yes"), "'bootstrap'"),
+        (EnsembleOfClassifierChains(sample=0.0), r"'sample' .* \(0, inf\)"),
+        (EnsembleOfClassifierChains(random_state=-1), "'random_state'"),
+        (EnsembleOfPrunedSets(sample=1.5), r"'sample' .* \(0, 1\]"),
+        (EnsembleOfPrunedSets(threshold="half"), "'threshold'"),
+        (PrunedSets(p=-1), "'p'"),
+        (PrunedSets(b=1.5), "'b'"),
+        (PrunedSets(strategy="C"), "'strategy'"),
+        (CalibratedLabelRanking(mulan_compat=None), "'mulan_compat'"),
+        (HOMER(n_clusters=0), "'n_clusters'"),
+        (HOMER(method="em"), "'method'"),
+        (HOMER(hierarchy=[[0, 1], [2, 3, 4]]), "each of the 6 labels once"),
+        (HOMER(hierarchy=[[0, 1], ["b", 3, 4, 5]]), "Found 'b' in it"),
+        (HOMER(hierarchy=[[0, 1], [], [2, 3, 4, 5]]), r"Found \[\] in it"),
+        (HOMER(PrunedSets(p=-1)), "'p' parameter of PrunedSets"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_wrong_parameters(classifier, match):
+    with pytest.raises(ParameterError, match=match):
+        classifier.fit(*problem())
+
+
+@settings(max_examples=15)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 12),
+    st.integers(1, 7),
+    st.sampled_from(sorted(SHORT)),
+    st.sampled_from([0.0, 0.2, 0.6, 1.0]),
+)
+def test_any_small_problem_has_an_answer(seed, n, n_labels, short, share):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 3, (n, 2)).astype(float)
+    Y = (rng.random((n, n_labels)) < share).astype(int)
+    labels, confidences = make(short).fit(X, Y).predict_both(X)
+    assert set(np.unique(labels)) <= {0, 1}
+    assert np.isfinite(confidences).all()
+    assert confidences.min() >= 0
+    assert confidences.max() <= 1 + 1e-12
+    dense, swapped = make(short).fit(sparse.csr_array(X), Y).predict_both(sparse.csr_array(X))
+    assert (dense == labels).all()
+    assert (swapped == confidences).all()
+
+
+def test_classes_of_rows_are_learnt_too():
+    X = np.arange(30.0).reshape(-1, 1)
+    y = np.repeat(["a", "b", "c"], 10)
+    for short in SHORT:
+        fitted = make(short).fit(X, y)
+        assert fitted.classes_.tolist() == ["a", "b", "c"]
+        assert fitted.predict([[0.0], [15.0], [29.0]]).tolist() == ["a", "b", "c"]
+        np.testing.assert_allclose(fitted.predict_proba(X).sum(axis=1), 1)
+    with pytest.warns(UserWarning, match="column-vector"):
+        assert make("br").fit(X, y.reshape(-1, 1)).predict(X).shape == (30,)
+    never_seen = DummyClassifier(strategy="constant", constant=0)
+    fitted = make("br", estimator=never_seen).fit(X, y)  # nothing is sure: the training shares
+    np.testing.assert_allclose(fitted.predict_proba(X[:1]), [[1 / 3, 1 / 3, 1 / 3]])
