@@ -88,6 +88,18 @@ def test_mldrs_mean_counts_labels_that_do_not_occur():
     assert measured["before.mean_ir_zero"] == 1.0
 
 
+def test_means_over_rows_and_labels_with_a_hit():
+    from scipy import sparse
+
+    from scumble.experiment.compute import _means_of_hits
+
+    Y = sparse.csr_array(np.array([[1, 1, 0], [0, 1, 0], [1, 0, 0]], dtype=bool))
+    said = np.array([[1, 0, 1], [1, 0, 0], [1, 0, 0]])
+    # rows: 2/4, no hit, 2/2; labels: 2*2/(2+3), no hit, no hit
+    assert _means_of_hits(Y, said) == pytest.approx((0.75, 0.8))
+    assert np.isnan(_means_of_hits(Y, np.zeros((3, 3)))).all()
+
+
 def test_foreign_classifiers_and_kept_predictions(folder):
     plan = the_plan(
         folder,

@@ -10,7 +10,14 @@ import pytest
 from scumble.cli.main import main
 from scumble.experiment import Store, run
 from scumble.experiment.paper import PHASES, claims, ledger, phase, published
-from scumble.experiment.paper.ledger import METRIC_NAMES, Means, best_average, summary, to_csv
+from scumble.experiment.paper.ledger import (
+    METRIC_NAMES,
+    Means,
+    best_average,
+    best_policy,
+    summary,
+    to_csv,
+)
 
 
 @pytest.fixture
@@ -85,6 +92,13 @@ def test_the_average_that_fits_is_found():
     cells = [done("yeast", "none", "HOMER", {"f1": 0.2, "micro_f1": 0.6, "macro_f1": math.nan})]
     assert best_average(Means(cells)) == "micro_f1"
     assert best_average(Means([])) == ""
+
+
+def test_the_rule_for_undefined_values_that_fits_is_found():
+    scores = {"macro_f1": 0.148, "ignore.macro_f1": 0.13, "hits.macro_f1": 0.29}
+    found = Means([done("cal500", "none", "BR", scores)])
+    assert best_policy(found, "MacroFM") == "hits.macro_f1"
+    assert best_policy(Means([]), "MacroFM") == "macro_f1"
 
 
 def test_table_1_is_reproduced_on_the_data(datasets, monkeypatch):

@@ -19,6 +19,8 @@ from scumble.experiment.making import (
 
 #: Measures of the training part that are kept with every cell, before and after resampling.
 MEASURES = ("n_instances", "n_labelsets", "cardinality", "mean_ir", "max_ir", "cvir", "scumble")
+#: Raised when cells hold other numbers than before, so that stored ones are computed anew.
+REVISION = 1
 #: A worker keeps this many data sets.
 KEPT = 2
 
@@ -150,14 +152,32 @@ def _judge(
 ) -> tuple[dict[str, float], dict[str, Any]]:
     from scumble.evaluate import evaluate
 
-    mulan = evaluate(test, predictions, confidences)
-    found = {name: float(value) for name, value in mulan.items()}
-    # The rule for 0/0 decides about macro averages, so both are kept.
+    judged = evaluate(test, predictions, confidences)
+    found = {name: float(value) for name, value in judged.items()}
+    # The rule for 0/0 decides about means of F, so three are kept: MULAN's, leaving out what is
+    # undefined, and leaving out what has no hit, where precision and recall are 0 and F is 0/0.
     ignoring = evaluate(test, predictions, confidences, undefined="ignore")
-    for name, value in ignoring.items():
-        if name in ("precision", "recall", "f1", "macro_precision", "macro_recall", "macro_f1"):
-            found[f"ignore.{name}"] = float(value)
+    for name in ("precision", "recall", "f1", "macro_precision", "macro_recall", "macro_f1"):
+        found[f"ignore.{name}"] = float(ignoring[name])
+    found["hits.f1"], found["hits.macro_f1"] = _means_of_hits(test.Y, predictions)
     return found, {"n_predicted": int(predictions.sum())}
+
+
+def _means_of_hits(Y: Any, predictions: Any) -> tuple[float, float]:
+    """Average F over the rows, and over the labels, with at least one correct prediction."""
+    import numpy as np
+    from scipy import sparse
+
+    said = sparse.csr_array(predictions).astype(bool)
+    hits = Y.multiply(said)
+    found = []
+    for axis in (1, 0):
+        right = np.asarray(hits.sum(axis=axis)).ravel()
+        total = np.asarray(Y.sum(axis=axis)).ravel() + np.asarray(said.sum(axis=axis)).ravel()
+        has_hit = right > 0
+        known = 2 * right[has_hit] / total[has_hit]
+        found.append(float(known.mean()) if len(known) else float("nan"))
+    return found[0], found[1]
 
 
 def _archive(test: Any, predictions: Any, confidences: Any) -> bytes:

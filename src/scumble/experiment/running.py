@@ -111,6 +111,7 @@ def cells_of(plan: Plan, store: Store | None = None) -> list[Cell]:
     PlanError
         With all data sets that cannot be read.
     """
+    from scumble.experiment.compute import REVISION
     from scumble.experiment.making import versions_of
 
     contents = _contents(plan, store)
@@ -127,7 +128,7 @@ def cells_of(plan: Plan, store: Store | None = None) -> list[Cell]:
                 seed=seed,
                 fold=fold,
                 content=contents[dataset.label][0],
-                versions={**versions_of(resampler, classifier), **folds},
+                versions={"cells": str(REVISION), **versions_of(resampler, classifier), **folds},
                 seconds=plan.seconds,
                 megabytes=plan.megabytes,
                 keep_predictions=plan.keep_predictions,

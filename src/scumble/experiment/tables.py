@@ -96,7 +96,7 @@ def direction(metric: str) -> int:
     """
     from scumble import catalogue
 
-    known = catalogue.entries("metric").get(metric.removeprefix("ignore."))
+    known = catalogue.entries("metric").get(metric.removeprefix("ignore.").removeprefix("hits."))
     return 0 if known is None else 1 if known.greater_is_better else -1
 
 

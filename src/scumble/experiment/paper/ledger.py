@@ -32,7 +32,18 @@ METRIC_NAMES = {
     "OE": "one_error",
     "RL": "ranking_loss",
 }
-AVERAGES = ("f1", "micro_f1", "macro_f1")
+#: What "F-measure" may be: means over rows, over those with a hit, pooled, over labels.
+AVERAGES = ("f1", "hits.f1", "micro_f1", "macro_f1")
+#: Rules for undefined values that a metric may have been computed with.
+POLICIES = {
+    "Precision": ("precision", "ignore.precision"),
+    "MacroFM": ("macro_f1", "ignore.macro_f1", "hits.macro_f1"),
+}
+#: What the prefixes mean, for reasons.
+RULES = {
+    "ignore": "undefined values left out",
+    "hits": "0/0 where nothing is predicted right, and left out",
+}
 PERCENTS = (10, 20, 25)
 CAL500 = (
     "every labelset of cal500 is unique, so the published pseudo-code changes nothing; about 35 % "
@@ -276,7 +287,8 @@ def f_measures(means: Means) -> Iterator[Entry]:
         Base once per data set; value and change for each resampler.
     """
     average = best_average(means)
-    reason = f"average: {average}" if average else NOT_RUN
+    rule = RULES.get(average.partition(".")[0], "") if "." in average else ""
+    reason = f"average: {average}" + (f" ({rule})" if rule else "") if average else NOT_RUN
     seen: set[str] = set()
     for row in published.f_measures():
         base = means.get(row.dataset, "none", "HOMER", average) if average else None
@@ -301,10 +313,11 @@ def results(means: Means) -> Iterator[Entry]:
         Before and after for every pair.
     """
     shifted = {name: rotated_column(name) for name in published.CLASSIFIERS}
+    rules = {metric: best_policy(means, metric) for metric in published.METRICS}
     for pair in published.results():
-        before, after = result_means(means, pair)
+        before, after = result_means(means, pair, rules[pair.measure])
         item = f"{pair.measure} {pair.dataset} {pair.method}"
-        reason = _result_reason(means, pair, before)
+        reason = _result_reason(pair, before, rules[pair.measure])
         yield _score(pair.table, f"{item} before", pair.before, before, reason)
         rotation = shifted[pair.method]
         if rotation is not None and pair.dataset in rotation.rows:
@@ -320,12 +333,13 @@ def significances(means: Means) -> Iterator[Entry]:
     Entry
         One per p-value.
     """
+    rules = {metric: best_policy(means, metric) for metric in published.METRICS}
     for row in published.significances():
         item = f"{row.classifier} {row.metric}"
         pairs = [
             p for p in published.results() if (p.method, p.measure) == (row.classifier, row.metric)
         ]
-        both = [result_means(means, pair) for pair in pairs]
+        both = [result_means(means, pair, rules[row.metric]) for pair in pairs]
         known = [
             (before, after) for before, after in both if before is not None and after is not None
         ]
@@ -364,7 +378,7 @@ def imbalance_means(
     return before, after
 
 
-def result_means(means: Means, pair: Pair) -> tuple[float | None, float | None]:
+def result_means(means: Means, pair: Pair, name: str = "") -> tuple[float | None, float | None]:
     """Return our values before and after REMEDIAL.
 
     Parameters
@@ -373,15 +387,43 @@ def result_means(means: Means, pair: Pair) -> tuple[float | None, float | None]:
         What was measured.
     pair : Pair
         Of Tables 5 to 9.
+    name : str
+        Which of our metrics; by default the one with MULAN's rules for undefined values.
 
     Returns
     -------
     tuple of (float or None)
-        With MULAN's rules for undefined values.
+        Before and after.
     """
-    name = METRIC_NAMES[pair.measure]
+    name = name or METRIC_NAMES[pair.measure]
     before = means.get(pair.dataset, "none", pair.method, name)
     return before, means.get(pair.dataset, "REMEDIAL", pair.method, name)
+
+
+def best_policy(means: Means, metric: str) -> str:
+    """Find the rule for undefined values that fits the values before REMEDIAL best.
+
+    Parameters
+    ----------
+    means : Means
+        What was measured.
+    metric : str
+        One of the paper's.
+
+    Returns
+    -------
+    str
+        Name of our metric.
+    """
+    candidates = POLICIES.get(metric, (METRIC_NAMES[metric],))
+    pairs = [pair for pair in published.results() if pair.measure == metric]
+    misfits = {}
+    for name in candidates:
+        ours = [(pair.before, result_means(means, pair, name)[0]) for pair in pairs]
+        found = [abs(value - printed) for printed, value in ours if value is not None]
+        if found:
+            misfits[name] = fmean(found)
+    return min(misfits, key=misfits.__getitem__) if misfits else candidates[0]
 
 
 def best_average(means: Means) -> str:
@@ -395,7 +437,7 @@ def best_average(means: Means) -> str:
     Returns
     -------
     str
-        ``f1`` (by example), ``micro_f1`` or ``macro_f1``; empty where nothing was run.
+        One of `AVERAGES`; empty where nothing was run.
     """
     bases = {row.dataset: row.before for row in published.f_measures()}
     misfits = {}
@@ -427,15 +469,11 @@ def _imbalance_reason(means: Means, pair: Pair) -> str:
     return f"{best} % fits better" if fits and fits[best] < fits.get(25, 0.0) else ""
 
 
-def _result_reason(means: Means, pair: Pair, before: float | None) -> str:
+def _result_reason(pair: Pair, before: float | None, name: str) -> str:
     if before is None:
         here = pair.dataset != "mediamill"
         return NOT_RUN if here else "data not available: 2,000 of 43,907 instances are"
-    name = {"MacroFM": "ignore.macro_f1", "Precision": "ignore.precision"}.get(pair.measure)
-    other = means.get(pair.dataset, "none", pair.method, name) if name else None
-    if other is not None and abs(other - pair.before) < abs(before - pair.before) / 2:
-        return f"leaving undefined values out gives {other:.4f}"
-    return ""
+    return RULES.get(name.partition(".")[0], "") if "." in name else ""
 
 
 def _exact(table: int, item: str, printed: float, ours: float | None, reason: str) -> Entry:
@@ -479,7 +517,7 @@ def _signed(table: int, item: str, printed: float, ours: float | None, reason: s
     if ours is None:
         return Entry(table, item, printed, None, VERDICTS[3], reason)
     near = abs(ours - printed) <= 1.0
-    same = (ours > 0) == (printed > 0)
+    same = ours * printed > 0
     return Entry(table, item, printed, ours, VERDICTS[0 if near else 1 if same else 2], reason)
 
 
