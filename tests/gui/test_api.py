@@ -17,7 +17,7 @@ import scumble
 from scumble.gui.api.routes import ROUTES, UPLOAD
 from scumble.measures.summary import plain
 from scumble.plots.chord_layout import chord_layout
-from scumble.report import concurrence_report, render_html
+from scumble.report import concurrence_report, render_html, render_pdf
 from scumble.report.terminal import labelset_rows
 from scumble.resample import make_chain, run_chain
 from tests.gui.conftest import TOKEN
@@ -205,6 +205,8 @@ def test_the_chord_is_the_librarys_layout(client, debtags, data, summary):
     labels = [3, 200, 77]
     found = client.get(address, params={"labels": "3,200,77"}).json()
     assert found == plain_json(chord_layout(data, labels, summary=summary))
+    found = client.get(address, params={"labels": "3,200,77", "order": "given"}).json()
+    assert [arc["label"] for arc in found["arcs"]] == labels
     assert client.get(address, params={"labels": ","}).json()["arcs"] == []
     for wrong in ("431", "-1", "a", "1.5", "²", "9" * 30):
         refused = client.get(address, params={"labels": wrong})
@@ -607,6 +609,10 @@ def test_the_report_is_the_librarys(client, debtags, treated, data, expected):
     name, page = client.download(debtags, kind="report", format="html")
     assert name == "debtags-report.html"
     assert page.decode() == render_html(concurrence_report(data))
+    assert client.get("/catalogue").json()["reports"] == ["html", "pdf", "json"]
+    name, pdf = client.download(debtags, kind="report", format="pdf")
+    assert name == "debtags-report.pdf"
+    assert pdf == render_pdf(concurrence_report(data))
     name, text = client.download(treated["id"], kind="report", format="json")
     report = json.loads(text)
     assert name == "debtags-remedial-mlros-report.json"

@@ -108,22 +108,55 @@ def describe_features(data: MultilabelDataset, columns: Sequence[int]) -> list[d
     [{'quartiles': [1.5, 2.0, 5.5], 'values': [], 'n_values': 3}]
     """
     chosen: Any = data.X[:, list(columns)]
-    block = chosen.toarray() if sparse.issparse(chosen) else chosen
-    found = []
-    for at, column in enumerate(columns):
-        present = block[~np.isnan(block[:, at]), at]
-        found.append(_describe(data.features[column], present))
-    return found
+    if sparse.issparse(chosen):
+        chosen = sparse.csc_array(chosen)
+    return [
+        _describe(data.features[column], *_values(chosen, at)) for at, column in enumerate(columns)
+    ]
 
 
-def _describe(feature: Feature, present: Array) -> dict[str, Any]:
-    distinct, times = np.unique(present, return_counts=True)
+def _values(X: Any, at: int) -> tuple[Array, int]:
+    """Sort the values of a column; zeros that are not stored are only counted."""
+    stored = X.data[X.indptr[at] : X.indptr[at + 1]] if sparse.issparse(X) else X[:, at]
+    return np.sort(stored[~np.isnan(stored)]), X.shape[0] - len(stored)
+
+
+def _describe(feature: Feature, values: Array, n_zeros: int) -> dict[str, Any]:
+    distinct, times = np.unique(values, return_counts=True)
+    if n_zeros and 0.0 in distinct:
+        times[np.searchsorted(distinct, 0.0)] += n_zeros
+    elif n_zeros:
+        distinct, times = np.append(distinct, 0.0), np.append(times, n_zeros)
     if not feature.is_categorical:
-        quartiles = np.quantile(present, (0.25, 0.5, 0.75)).tolist() if len(present) else None
-        return {"quartiles": quartiles, "values": [], "n_values": len(distinct)}
+        return {
+            "quartiles": _quartiles(values, n_zeros),
+            "values": [],
+            "n_values": len(distinct),
+        }
     order = np.lexsort((distinct, -times))[:N_LISTED]
-    values = [(_value(feature, distinct[k]), int(times[k])) for k in order]
-    return {"quartiles": None, "values": values, "n_values": len(distinct)}
+    listed = [(_value(feature, distinct[k]), int(times[k])) for k in order]
+    return {"quartiles": None, "values": listed, "n_values": len(distinct)}
+
+
+def _quartiles(values: Array, n_zeros: int) -> list[float] | None:
+    """Quartiles of sorted values among which so many zeros stand, as `numpy.quantile` has them."""
+    n = len(values) + n_zeros
+    if not n:
+        return None
+    n_negative = int(np.searchsorted(values, 0.0))
+
+    def ranked(at: int) -> float:
+        if at < n_negative:
+            return float(values[at])
+        return 0.0 if at < n_negative + n_zeros else float(values[at - n_zeros])
+
+    found = []
+    for share in (0.25, 0.5, 0.75):
+        place = (n - 1) * share
+        low = int(place)
+        below, above = ranked(low), ranked(min(low + 1, n - 1))
+        found.append(below + (above - below) * (place - low))
+    return found
 
 
 def _value(feature: Feature, code: float) -> str:

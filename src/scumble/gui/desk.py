@@ -6,6 +6,7 @@ import asyncio
 import shutil
 import tempfile
 import weakref
+from collections.abc import Sequence
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -15,6 +16,7 @@ from scumble.gui.jobs import Job, Jobs
 from scumble.gui.settings import Settings
 from scumble.gui.store import Entry, Store
 from scumble.gui.uploads import Uploads
+from scumble.gui.worker import Worker
 
 #: Files made for download that are kept.
 KEPT = 12
@@ -27,9 +29,11 @@ class Desk:
     ----------
     settings : Settings
         What is allowed.
+    idle : sequence of Worker
+        Processes for heavy work that were started before.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, idle: Sequence[Worker] = ()) -> None:
         self.settings = settings
         self.folder = Path(tempfile.mkdtemp(prefix="scumble-gui-"))  # readable by its owner only
         self._remover = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
@@ -37,7 +41,7 @@ class Desk:
             (self.folder / part).mkdir()
         self.store = Store(settings.max_open)
         self.uploads = Uploads(self.folder / "uploads", settings.max_upload)
-        self.jobs = Jobs(settings.n_workers)
+        self.jobs = Jobs(settings.n_workers, idle)
         self._files: dict[str, str] = {}
         self._catalogue: Job | None = None
 

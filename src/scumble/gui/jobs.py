@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -74,12 +74,14 @@ class Jobs:
     ----------
     n_workers : int
         Processes that may run at a time.
+    idle : sequence of Worker
+        Processes that were started before.
     """
 
-    def __init__(self, n_workers: int) -> None:
+    def __init__(self, n_workers: int, idle: Sequence[Worker] = ()) -> None:
         self._jobs: dict[str, Job] = {}
         self._numbers = itertools.count(1)
-        self._idle: list[Worker] = []
+        self._idle = list(idle)
         self._slots = asyncio.Semaphore(n_workers)
         self._threads = ThreadPoolExecutor(n_workers, thread_name_prefix="scumble-job")
 
@@ -102,10 +104,6 @@ class Jobs:
     def running(self) -> list[Job]:
         """Jobs that are not over."""
         return [job for job in self._jobs.values() if not job.is_over]
-
-    def warm_up(self) -> None:
-        """Start a process now, so that the first job need not wait for it."""
-        self._idle.append(Worker())
 
     def submit(
         self,

@@ -6,13 +6,15 @@ import socket
 import threading
 import webbrowser
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError, ScumbleError
 from scumble._core.optional import require
-from scumble.gui.desk import Desk
 from scumble.gui.settings import LOOPBACK, MEGABYTE, Settings
-from scumble.gui.web import create_app
+from scumble.gui.worker import Worker
+
+if TYPE_CHECKING:
+    from scumble.gui.desk import Desk
 
 #: Tried first, so that the address stays the same from day to day.
 PORT = 8707
@@ -68,10 +70,12 @@ def serve(
     )
     address = f"http://{_authority(host, allow_hosts)}:{settings.port}/?token={settings.token}"
 
+    # A process that can work takes as long to start as this one takes to import the rest.
+    worker = Worker()
+    from scumble.gui.web import create_app
+
     def on_start(desk: Desk) -> None:
-        if file is None:
-            desk.jobs.warm_up()
-        else:
+        if file is not None:
             desk.jobs.submit(
                 f"Opening {file}",
                 "open_path",
@@ -84,7 +88,7 @@ def serve(
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
     config = uvicorn.Config(
-        create_app(settings, on_start),
+        create_app(settings, on_start, [worker]),
         log_level="warning",
         access_log=False,  # addresses may hold the token
         server_header=False,
@@ -92,8 +96,11 @@ def serve(
         lifespan="on",
         timeout_graceful_shutdown=2,
     )
-    with listener:
-        uvicorn.Server(config).run(sockets=[listener])
+    try:
+        with listener:
+            uvicorn.Server(config).run(sockets=[listener])
+    finally:
+        worker.kill()  # also if the server never came up
 
 
 def _listen(host: str, port: int | None) -> socket.socket:

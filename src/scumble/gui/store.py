@@ -143,9 +143,13 @@ class Entry:
     def features(self) -> Table:
         """All features."""
         table = self.feature_table
+        known: dict[int, dict[str, Any]] = {}
 
         def details(shown: Array) -> list[dict[str, Any]]:
-            return describe_features(self.data, [int(at) for at in shown])
+            columns = [int(at) for at in shown]
+            new = [column for column in columns if column not in known]
+            known.update(zip(new, describe_features(self.data, new), strict=True))
+            return [known[column] for column in columns]
 
         return Table(
             {

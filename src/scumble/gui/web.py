@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Any
@@ -17,6 +17,7 @@ from scumble.gui.api.routes import PREFIX, ROUTES, UPLOAD, Handler
 from scumble.gui.desk import Desk
 from scumble.gui.guard import App, Guard
 from scumble.gui.settings import Settings
+from scumble.gui.worker import Worker
 
 #: Bytes of a JSON body.
 MAX_BODY = 1 << 20
@@ -32,7 +33,11 @@ TYPES = {
 SANDBOX = {"content-security-policy": "default-src 'none'; sandbox"}
 
 
-def create_app(settings: Settings, on_start: Callable[[Desk], None] | None = None) -> App:
+def create_app(
+    settings: Settings,
+    on_start: Callable[[Desk], None] | None = None,
+    idle: Sequence[Worker] = (),
+) -> App:
     """Make the application of one server.
 
     Parameters
@@ -41,6 +46,8 @@ def create_app(settings: Settings, on_start: Callable[[Desk], None] | None = Non
         Address, token and limits.
     on_start : callable, optional
         Called with the `Desk` once the server runs.
+    idle : sequence of Worker
+        Processes for heavy work that were started before.
 
     Returns
     -------
@@ -53,7 +60,7 @@ def create_app(settings: Settings, on_start: Callable[[Desk], None] | None = Non
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        desk = app.state.desk = Desk(settings)
+        desk = app.state.desk = Desk(settings, idle)
         try:
             if on_start is not None:
                 on_start(desk)

@@ -116,7 +116,10 @@ def show_chord(desk: Desk, call: Call) -> dict[str, Any]:
     entry = desk.store.get(call.path["dataset"])
     labels = _label_numbers(call.query.get("labels"), entry.data.n_labels)
     n_labels = call.integer("n_labels", 12, most=MAX_LABELS) if "n_labels" in call.query else None
-    layout = chord_layout(entry.data, labels, n_labels=n_labels, summary=entry.summary)
+    as_given = call.choice("order", ("difficulty", "given"), "difficulty") == "given"
+    layout = chord_layout(
+        entry.data, labels, n_labels=n_labels, summary=entry.summary, keep_order=as_given
+    )
     return layout.to_json()
 
 

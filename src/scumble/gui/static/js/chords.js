@@ -4,8 +4,8 @@ import { chordAsText, drawChord } from "/static/chord.js";
 import { get, part } from "./api.js";
 import { s, save } from "./dom.js";
 
-export function layoutOf(id, labels, signal) {
-  const query = labels === null ? "" : `?labels=${labels.join(",")}`;
+export function layoutOf(id, labels, { signal, order = "difficulty" } = {}) {
+  const query = labels === null ? "" : `?labels=${labels.join(",")}&order=${order}`;
   return get(`/datasets/${part(id)}/chord${query}`, signal);
 }
 

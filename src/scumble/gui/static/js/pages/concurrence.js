@@ -103,7 +103,7 @@ class Concurrence {
     this.abort = new AbortController();
     let layout;
     try {
-      layout = await layoutOf(this.dataset.id, this.picked === null ? null : [...this.picked], this.abort.signal);
+      layout = await layoutOf(this.dataset.id, this.picked === null ? null : [...this.picked], { signal: this.abort.signal });
     } catch (error) {
       if (error.name === "AbortError") return;
       throw error;

@@ -118,7 +118,7 @@ class Treat {
 
   async chords(id) {
     const before = await layoutOf(this.dataset.id, null);
-    const after = await layoutOf(id, before.arcs.map((arc) => arc.label));
+    const after = await layoutOf(id, before.arcs.map((arc) => arc.label), { order: "given" });
     return this.pair("Concurrence of the same labels", (side) => {
       const svg = chordElement();
       draw(svg, side === "before" ? before : after, {});
