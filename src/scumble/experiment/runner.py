@@ -121,12 +121,13 @@ class _Loop:
             advance(len(self._wanted) - len(self._open))
             while self._open or self._in_flight:
                 self._beat()
-                took = self._fill()
-                for outcome in self._executor.wait(WAIT) if self._in_flight else ():
+                self._fill()
+                if not self._in_flight:  # what is left is claimed by other runners
+                    advance(self._follow_others())
+                    continue
+                for outcome in self._executor.wait(WAIT):
                     self._record(outcome)
                     advance(1)
-                if not took and not self._in_flight:
-                    advance(self._follow_others())
         return Report(
             n_cells=len(self._wanted),
             n_done=len(self._done),
@@ -142,19 +143,16 @@ class _Loop:
         self._open = [key for key in self._wanted if states[key] in ("pending", "running")]
         return sum(states[key] == "done" for key in self._wanted)
 
-    def _fill(self) -> bool:
+    def _fill(self) -> None:
         """Claim cells while there is room."""
-        took = False
         while self._open and self._executor.has_room():
             key = self._store.claim(self._open)
             if key is None:
                 break
-            took = True
             self._open.remove(key)
             self._in_flight.add(key)
             self._observe("begin", self._wanted[key])
             self._executor.submit(self._wanted[key])
-        return took
 
     def _record(self, outcome: Outcome) -> None:
         key = outcome.cell.key
