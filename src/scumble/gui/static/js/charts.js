@@ -6,6 +6,9 @@ import { int, sig } from "./format.js";
 const LEFT = 40;
 const BOTTOM = 20;
 
+/** On a phone charts get fewer units, so that their letters stay readable. */
+const isNarrow = () => matchMedia("(max-width: 34rem)").matches;
+
 /** Bars over bins. `label(low, high)` names a bin. */
 export function histogram({ title, data, note, label, log = false, height = 130, width = 320, most = null, ticks = null }) {
   const { edges, counts } = data;
@@ -37,13 +40,14 @@ function evenTicks(edges, n) {
 }
 
 /** Labels as points: how rare against how concurrent. */
-export function scatter({ points, meanIr, named, width = 640, height = 360, onPick }) {
+export function scatter({ points, meanIr, named, width = isNarrow() ? 380 : 640, height = isNarrow() ? 300 : 360, onPick }) {
+  if (isNarrow()) named = named.slice(0, 1);
   const right = 8;
   const most = Math.max(2, ...points.irlbl);
   const innerWidth = width - LEFT - right;
   const innerHeight = height - 34;
   const tallest = Math.min(1, Math.ceil(10 * Math.max(0.1, ...points.scumble) + 0.2) / 10);
-  const room = named.length ? 150 : 20;  // for names beside the rarest
+  const room = named.length ? (isNarrow() ? 60 : 150) : 20;  // for names beside the rarest
   const x = (value) => LEFT + 4 + ((innerWidth - room) * Math.log10(value)) / Math.log10(most);
   const y = (value) => 8 + innerHeight * (1 - value / tallest);
   const svg = s("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Labels by imbalance ratio and SCUMBLE. ${points.name.length} labels; the difficult ones are listed beside.` });
@@ -90,8 +94,9 @@ function nameSome(svg, points, named, x, y, edge) {
 }
 
 /** Before and after of each label, as two dots on a line. */
-export function dumbbells({ rows, width = 560 }) {
-  const nameWidth = 190;
+export function dumbbells({ rows, width = isNarrow() ? 380 : 560 }) {
+  const nameWidth = isNarrow() ? 150 : 190;
+  const longest = isNarrow() ? 21 : 28;
   const most = Math.max(0.05, ...rows.flatMap((row) => [row.before.scumble ?? 0, row.after.scumble ?? 0])) * 1.06;
   const height = rows.length * 22 + 26;
   const x = (value) => nameWidth + (width - nameWidth - 14) * (value / most);
@@ -102,7 +107,7 @@ export function dumbbells({ rows, width = 560 }) {
   }
   rows.forEach((row, at) => {
     const y = 13 + at * 22;
-    const text = row.name.length > 28 ? `${row.name.slice(0, 27)}…` : row.name;
+    const text = row.name.length > longest ? `${row.name.slice(0, longest - 1)}…` : row.name;
     const from = row.before.scumble;
     const to = row.after.scumble;
     const line = s("g", {}, s("rect", { x: 0, y: y - 11, width, height: 22, fill: "transparent" }), s("text", { x: nameWidth - 10, y: y + 4, "text-anchor": "end" }, text));

@@ -13,7 +13,18 @@ export function chordElement() {
   return s("svg", { class: "chord" });
 }
 
-export const draw = drawChord;
+export function draw(svg, layout) {
+  drawChord(svg, layout);
+  if (svg.isConnected) fit(svg);
+  else requestAnimationFrame(() => fit(svg));
+}
+
+/** Leave no more room for names than they take. */
+function fit(svg) {
+  if (!svg.isConnected || !svg.querySelector(".chord-arc")) return;
+  const { x, y, width, height } = svg.getBBox();
+  if (width && height) svg.setAttribute("viewBox", [x - 6, y - 6, width + 12, height + 12].map(Math.round).join(" "));
+}
 
 export function saveSvg(svg, filename) {
   save(new Blob([chordAsText(svg)], { type: "image/svg+xml" }), `${filename}.svg`);

@@ -15,7 +15,17 @@ export const find = (id) => state.datasets.find((each) => each.id === id);
 
 /** A treated data set keeps its name; what was done tells it apart. */
 export function titleOf(dataset) {
-  return dataset.treatment ? `${dataset.name} · ${dataset.treatment}` : dataset.name;
+  return dataset.treatment ? `${dataset.name} · ${treatmentOf(dataset)}` : dataset.name + numberOf(dataset);
+}
+
+export function treatmentOf(dataset) {
+  return dataset.treatment + numberOf(dataset);
+}
+
+/** Of several with one name, all but the first have a number at the end of their address. */
+function numberOf({ id, name: title, treatment }) {
+  const [, number] = id.match(/-(\d+)$/) ?? [];
+  return number && !`${title} ${treatment ?? ""}`.trim().endsWith(number) ? ` (${number})` : "";
 }
 
 export function showSwitcher() {

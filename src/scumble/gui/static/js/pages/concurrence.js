@@ -111,7 +111,7 @@ class Concurrence {
     for (const arc of layout.arcs) this.names.set(arc.label, arc.name);
     this.drawn = this.picked ?? new Set(layout.arcs.map((arc) => arc.label));
     const began = performance.now();
-    draw(this.svg, layout, {});
+    draw(this.svg, layout);
     performance.measure("chord", { start: began, end: performance.now(), detail: layout.ribbons.length });
     const hidden = this.drawn.size - layout.arcs.length;
     this.note.textContent = this.drawn.size ? `${layout.note}${hidden ? ` ${counted(hidden, "chosen label")} never occur${hidden === 1 ? "s" : ""}.` : ""}` : "Pick labels in the table.";

@@ -4,7 +4,7 @@ import { chordElement, draw, layoutOf } from "../chords.js";
 import { h, name } from "../dom.js";
 import { fixed, int, sig } from "../format.js";
 import { go, query, setQuery } from "../router.js";
-import { complain, find, refresh, state, watch } from "../state.js";
+import { complain, find, refresh, state, treatmentOf, watch } from "../state.js";
 import { dataDownload } from "../downloads.js";
 
 export async function render(dataset) {
@@ -121,14 +121,14 @@ class Treat {
     const after = await layoutOf(id, before.arcs.map((arc) => arc.label), { order: "given" });
     return this.pair("Concurrence of the same labels", (side) => {
       const svg = chordElement();
-      draw(svg, side === "before" ? before : after, {});
+      draw(svg, side === "before" ? before : after);
       return svg;
     });
   }
 
   drawEarlier(current) {
     const results = state.datasets.filter((each) => each.parent === this.dataset.id);
-    this.earlier.replaceChildren(results.length > 1 || (results.length && !current) ? h("nav", { class: "chips", "aria-label": "Results so far" }, h("span", { class: "dim" }, "Results: "), results.map((each) => h("a", { class: "chip", href: `/d/${this.dataset.id}/treat?result=${each.id}`, "aria-current": each.id === current ? "true" : null }, name(each.treatment)))) : "");
+    this.earlier.replaceChildren(results.length > 1 || (results.length && !current) ? h("nav", { class: "chips", "aria-label": "Results so far" }, h("span", { class: "dim" }, "Results: "), results.map((each) => h("a", { class: "chip", href: `/d/${this.dataset.id}/treat?result=${each.id}`, "aria-current": each.id === current ? "true" : null }, name(treatmentOf(each))))) : "");
   }
 
   async discard(id) {
