@@ -6,7 +6,7 @@ import asyncio
 import shutil
 import tempfile
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -44,6 +44,7 @@ class Desk:
         self.jobs = Jobs(settings.n_workers, idle)
         self._files: dict[str, str] = {}
         self._catalogue: Job | None = None
+        self.is_closing: Callable[[], bool] = lambda: False
 
     async def close(self) -> None:
         """Stop all work and remove all files."""
@@ -62,7 +63,7 @@ class Desk:
             self._catalogue = self.jobs.submit(
                 "Looking up methods", "describe_catalogue", {}, lambda found: found
             )
-        while not self._catalogue.is_over:
+        while not self._catalogue.is_over and not self.is_closing():
             await asyncio.sleep(0.02)
         if self._catalogue.result is None:
             raise RefusedError(503, self._catalogue.error or "The server is closing.")

@@ -6,6 +6,7 @@ import socket
 import threading
 import webbrowser
 from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError, ScumbleError
@@ -55,40 +56,50 @@ def serve(
     **options : object
         For `scumble.read` of ``file``.
     """
-    uvicorn = require("uvicorn", purpose="scumble gui", extra="gui")
     if host in WILDCARDS and not allow_hosts:
         raise ParameterError(
             f"The address {host!r} means every network this machine is in. Say by which name "
             "browsers will address it, with --allow-host NAME."
         )
-    listener = _listen(host, port)
-    settings = Settings(
-        port=listener.getsockname()[1],
-        hosts=tuple(dict.fromkeys((*LOOPBACK, *_own_name(host), *allow_hosts))),
-        max_upload=max_upload_mb * MEGABYTE,
-        max_unpacked=max_unpacked_mb * MEGABYTE,
-    )
-    address = f"http://{_authority(host, allow_hosts)}:{settings.port}/?token={settings.token}"
+    with ExitStack() as stack:
+        listener = stack.enter_context(_listen(host, port))
+        # A process that can work takes as long to start as this one takes to import the rest.
+        worker = Worker()
+        stack.callback(worker.kill)
+        settings = Settings(
+            port=listener.getsockname()[1],
+            hosts=tuple(dict.fromkeys((*LOOPBACK, *_own_name(host), *allow_hosts))),
+            max_upload=max_upload_mb * MEGABYTE,
+            max_unpacked=max_unpacked_mb * MEGABYTE,
+        )
+        address = f"http://{_authority(host, allow_hosts)}:{settings.port}/?token={settings.token}"
 
-    # A process that can work takes as long to start as this one takes to import the rest.
-    worker = Worker()
+        def on_start(desk: Desk) -> None:
+            if file is not None:
+                arguments = {"name": file, "options": options}
+                finish = desk.open_result(file)
+                desk.jobs.submit(f"Opening {file}", "open_path", arguments, finish)
+            announce(address)
+            if open_browser:
+                # Some browsers keep the caller waiting; the server must not.
+                threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+        _run(listener, settings, on_start, worker)
+
+
+def _run(
+    listener: socket.socket, settings: Settings, on_start: Callable[[Desk], None], worker: Worker
+) -> None:
+    """Serve until a signal says to stop."""
+    uvicorn = require("uvicorn", purpose="scumble gui", extra="gui")
     from scumble.gui.web import create_app
 
-    def on_start(desk: Desk) -> None:
-        if file is not None:
-            desk.jobs.submit(
-                f"Opening {file}",
-                "open_path",
-                {"name": file, "options": options},
-                desk.open_result(file),
-            )
-        announce(address)
-        if open_browser:
-            # Some browsers keep the caller waiting; the server must not.
-            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+    def on_start_here(desk: Desk) -> None:
+        desk.is_closing = lambda: server.should_exit
+        on_start(desk)
 
     config = uvicorn.Config(
-        create_app(settings, on_start, [worker]),
+        create_app(settings, on_start_here, [worker]),
         log_level="warning",
         access_log=False,  # addresses may hold the token
         server_header=False,
@@ -96,11 +107,9 @@ def serve(
         lifespan="on",
         timeout_graceful_shutdown=2,
     )
-    try:
-        with listener:
-            uvicorn.Server(config).run(sockets=[listener])
-    finally:
-        worker.kill()  # also if the server never came up
+    server = uvicorn.Server(config)
+    with suppress(KeyboardInterrupt):  # that is how it is ended, and all is cleaned up by now
+        server.run(sockets=[listener])
 
 
 def _listen(host: str, port: int | None) -> socket.socket:

@@ -1,6 +1,6 @@
 // Boot, and the frame around every page.
 
-import { get } from "./api.js";
+import { catalogue, get } from "./api.js";
 import { h, hideHint, name, say } from "./dom.js";
 import { openFiles } from "./opening.js";
 import { go, query, start } from "./router.js";
@@ -121,6 +121,7 @@ async function boot() {
   state.about = about;
   if (isFirst && location.pathname === "/") await arrive();
   else await show();
+  setTimeout(() => catalogue().catch(() => {}), 500);  // takes seconds the first time
 }
 
 /** What was named on the command line is shown as soon as it is there. */

@@ -1,0 +1,68 @@
+"""Starting and ending the server."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+from scumble import ScumbleError
+from scumble.gui.server import _listen, serve
+from scumble.gui.settings import Settings
+
+pytestmark = pytest.mark.xdist_group("gui")
+
+
+def test_every_network_needs_a_name():
+    with pytest.raises(ScumbleError, match="--allow-host NAME"):
+        serve(host="0.0.0.0", open_browser=False)
+
+
+def test_a_port_that_is_taken_is_named():
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with pytest.raises(ScumbleError, match=rf"port {port}: .* Choose another with --port"):
+            _listen("127.0.0.1", port)
+
+
+def test_without_a_port_there_is_always_one():
+    with _listen("127.0.0.1", None) as first, _listen("127.0.0.1", None) as second:
+        assert first.getsockname() != second.getsockname()
+
+
+def test_tokens_are_long_and_never_the_same():
+    first, second = Settings(port=1), Settings(port=1)
+    assert first.token != second.token
+    assert len(first.token) >= 32
+    assert first.token not in repr(first)
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_opens_a_file_and_leaves_nothing_behind(tmp_path, end):
+    path = tmp_path / "films.csv"
+    path.write_text("minutes,label:war,label:love\n90,1,0\n150,1,1\n")
+    (tmp_path / "temporary").mkdir()
+    command = [sys.executable, "-m", "scumble", "gui", str(path), "--no-browser", "--port", "0"]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path / "temporary"), "PYTHONUNBUFFERED": "1"},
+    ) as process:
+        address = re.search(r"http://\S+", process.stdout.readline())[0]
+        base, _, token = address.partition("/?token=")
+        about = httpx.get(f"{base}/api/v1/about", headers={"authorization": f"Bearer {token}"})
+        assert [job["title"] for job in about.json()["jobs"]] in ([f"Opening {path}"], [])
+        assert list((tmp_path / "temporary").glob("scumble-gui-*"))
+        process.send_signal(end)
+        process.wait(timeout=30)
+        assert process.stderr.read() == ""
+    assert list((tmp_path / "temporary").glob("scumble-gui-*")) == []
+    assert process.returncode in (0, -signal.SIGTERM)
