@@ -129,3 +129,14 @@ def test_a_target_without_rows_is_refused():
     table = prepare_table(np.ones((3, 1)), np.array([0]))
     with pytest.raises(DataError, match="at least one training row"):
         grow_trees(table, [Target(np.zeros(0, int), rows=np.zeros(0, int))])
+
+
+def test_a_nominal_column_of_more_values_than_16_bits_hold():
+    # Three values 65,536 apart would fall together if their codes were cut to 16 bits.
+    codes = np.array([1, 1, 65_537, 65_537, 131_073, 131_073] * 5, float)
+    y = (codes == 65_537).astype(int)
+    table = prepare_table(codes.reshape(-1, 1), np.array([131_074]))
+    tree = grow_trees(table, [Target(y)], TreeSettings(min_objects=1, prune=False))[0]
+    assert tree.width[0] == 131_074
+    children = tree.first[0] + np.array([1, 65_537, 131_073])
+    assert tree.counts[children].tolist() == [[10, 0], [0, 10], [10, 0]]

@@ -252,6 +252,11 @@ class Table:
         return bool(((ends > begins) & (last == 0xFFFFFFE)).any())
 
     @cached_property
+    def narrow(self) -> bool:
+        """Whether all nominal columns are narrow enough for the 16 bits of the counting path."""
+        return bool((self.columns.n_values <= 2**16).all())
+
+    @cached_property
     def all_rows(self) -> Array:
         """The numbers of all rows."""
         return np.arange(self.n_rows, dtype=np.uint32)
@@ -477,7 +482,7 @@ def _grow_one(table: Table, target: Target, settings: TreeSettings) -> Tree:
 
     sample = _sample_of(table, target)
     has_missing = table.missing
-    if target.n_classes == 2 and target.weights is None and not has_missing:
+    if target.n_classes == 2 and target.weights is None and not has_missing and table.narrow:
         grown = _grow_counted(table, target, settings, sample)
     else:
         grown = _grow_general(table, target, settings, sample)
