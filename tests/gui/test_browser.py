@@ -374,7 +374,7 @@ def test_keyboard_and_screen_readers(page, base):
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "main"
+    page.wait_for_selector("main:focus")
     nameless = """() => [...document.querySelectorAll('button, a[href], input, select')]
         .filter((each) => !(each.textContent.trim() || each.ariaLabel || each.labels?.length
                             || each.title))

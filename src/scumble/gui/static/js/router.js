@@ -4,7 +4,9 @@ let render = () => {};
 
 export function start(show) {
   render = show;
-  addEventListener("popstate", () => render({ moved: true }));
+  addEventListener("popstate", () => {
+    if (location.hash !== "#main") render({ moved: true });  // the skip link moves the focus, not the page
+  });
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.("a[href]");
     const plain = !event.defaultPrevented && event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
