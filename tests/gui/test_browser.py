@@ -375,6 +375,10 @@ def test_keyboard_and_screen_readers(page, base):
     assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
     page.keyboard.press("Enter")
     page.wait_for_selector("main:focus")
+    page.get_by_role("link", name="Labels", exact=True).click()
+    page.wait_for_selector("h1 >> text=Labels")
+    page.go_back()
+    page.wait_for_selector("[data-measure=scumble]")
     nameless = """() => [...document.querySelectorAll('button, a[href], input, select')]
         .filter((each) => !(each.textContent.trim() || each.ariaLabel || each.labels?.length
                             || each.title))

@@ -1,11 +1,16 @@
 // Addresses are the state: every view can be linked to, and the back button works.
 
 let render = () => {};
+let here = "";
+const arrived = () => { here = location.pathname + location.search; };
 
 export function start(show) {
   render = show;
+  arrived();
   addEventListener("popstate", () => {
-    if (location.hash !== "#main") render({ moved: true });  // the skip link moves the focus, not the page
+    if (here === location.pathname + location.search) return;  // the skip link moves the focus only
+    arrived();
+    render({ moved: true });
   });
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.("a[href]");
@@ -20,6 +25,7 @@ export function start(show) {
 
 export function go(path, { replace = false } = {}) {
   history[replace ? "replaceState" : "pushState"](null, "", path);
+  arrived();
   render({ moved: true });
 }
 
@@ -31,7 +37,10 @@ export function setQuery(changes, { replace = false } = {}) {
     else url.searchParams.set(key, value);
   }
   const path = url.pathname + url.search.replaceAll("%2C", ",");
-  if (path !== location.pathname + location.search) history[replace ? "replaceState" : "pushState"](null, "", path);
+  if (path !== location.pathname + location.search) {
+    history[replace ? "replaceState" : "pushState"](null, "", path);
+    arrived();
+  }
 }
 
 export const query = () => new URLSearchParams(location.search);
