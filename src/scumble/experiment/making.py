@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from scumble import catalogue
 from scumble._core.errors import ScumbleError
+from scumble._core.validation import check_count
 from scumble._core.version import __version__
 from scumble.experiment.cell import NOTHING, Part
 from scumble.experiment.errors import PlanError
@@ -203,9 +204,7 @@ def complaints(plan: Plan) -> Iterator[str]:
     """
     from scumble.data import shelf
 
-    tries: list[tuple[Any, Any]] = [
-        (plan.splitter, lambda p: make_splitter(p, seed=0).get_n_splits())
-    ]
+    tries: list[tuple[Any, Any]] = [(plan.splitter, lambda p: _counted(make_splitter(p, seed=0)))]
     tries += [(part, lambda p: make_resamplers(p, seed=0)) for part in plan.resamplers]
     tries += [
         (part, lambda p: p.name == NOTHING or _checked(make_classifier(p, seed=0)))
@@ -228,7 +227,7 @@ def complaints(plan: Plan) -> Iterator[str]:
                     yield str(error)
     known = set(catalogue.names("metric"))
     for metric in plan.metrics:
-        if metric not in known and "." not in metric:
+        if not isinstance(metric, str) or (metric not in known and "." not in metric):
             yield f"There is no metric {metric!r}."
 
 
@@ -241,6 +240,15 @@ def _lies_in_a_folder(name: str) -> bool:
     except ScumbleError:
         return False
     return True
+
+
+def _counted(splitter: Any) -> int:
+    """Count the folds of a splitter, its parameters checked before there is data."""
+    for name, minimum in (("n_splits", 2), ("n_repeats", 1)):
+        if hasattr(splitter, name):
+            caller = type(splitter).__name__
+            check_count(getattr(splitter, name), name=name, caller=caller, minimum=minimum)
+    return int(splitter.get_n_splits())
 
 
 def _checked(made: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -70,8 +70,8 @@ class Plan:
         for kind in ("datasets", "resamplers", "classifiers"):
             object.__setattr__(self, kind, _parts(getattr(self, kind), kind))
         object.__setattr__(self, "splitter", _part(self.splitter, "splitter"))
-        object.__setattr__(self, "seeds", tuple(self.seeds))
-        object.__setattr__(self, "metrics", tuple(self.metrics))
+        for kind in ("seeds", "metrics"):
+            object.__setattr__(self, kind, _values(getattr(self, kind), kind))
 
     @property
     def n_folds(self) -> int:
@@ -166,7 +166,16 @@ def _part(given: Any, kind: str) -> Part:
 def _parts(given: Any, kind: str) -> tuple[Part, ...]:
     if isinstance(given, str | Part | Mapping):
         given = [given]
-    return tuple(_part(one, kind) for one in given)
+    return tuple(_part(one, kind) for one in _values(given, kind))
+
+
+def _values(given: Any, kind: str) -> tuple[Any, ...]:
+    """Turn a list into a tuple; a single name stands for itself."""
+    if isinstance(given, str):
+        return (given,)
+    if not isinstance(given, Iterable) or isinstance(given, Mapping):
+        raise PlanError(f"{kind!r} must be a list. Got {given!r} instead.")
+    return tuple(given)
 
 
 def _duties(plan: Plan) -> list[str]:
@@ -183,15 +192,34 @@ def _duties(plan: Plan) -> list[str]:
             f"Among the {kind}, {label!r} stands twice: give one a 'label'." for label in twice
         ]
     for seed in plan.seeds:
-        if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
-            found.append(f"A seed must be a whole number from 0. Got {seed!r}.")
+        if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
+            found.append(f"A seed must be a whole number from 0 to 2**63 - 1. Got {seed!r}.")
+    if len(set(map(repr, plan.seeds))) < len(plan.seeds):
+        found.append(f"A seed stands twice among {list(plan.seeds)}.")
     for name in ("seconds", "megabytes"):
         limit = getattr(plan, name)
-        if limit is not None and not (isinstance(limit, int | float) and limit > 0):
+        is_number = isinstance(limit, int | float) and not isinstance(limit, bool)
+        if limit is not None and not (is_number and limit > 0):
             found.append(f"The limit {name!r} must be a number above 0. Got {limit!r}.")
+    if not isinstance(plan.keep_predictions, bool):
+        found.append(f"'keep_predictions' must be true or false. Got {plan.keep_predictions!r}.")
+    if not isinstance(plan.name, str):
+        found.append(f"'name' must be a text. Got {plan.name!r}.")
     for part in (*plan.datasets, *plan.resamplers, *plan.classifiers, plan.splitter):
         try:
             canonical(_as_part(part).spec())
         except (TypeError, ValueError):
             found.append(f"Parameters must be plain values: {part!r}.")
-    return found
+    return found or list(_the_same(plan))
+
+
+def _the_same(plan: Plan) -> Iterator[str]:
+    """Find parts that differ by their label alone: they would share their cells."""
+    for kind in ("datasets", "resamplers", "classifiers"):
+        first: dict[str, str] = {}
+        for part in map(_as_part, getattr(plan, kind)):
+            known = first.setdefault(canonical(part.spec()), part.label)
+            if known != part.label:
+                yield f"Among the {kind}, {known!r} and {part.label!r} are the same: keep one."
+            if part.name == NOTHING and part.parameters and kind != "datasets":
+                yield f"{part.label}: {NOTHING!r} has no parameters."
