@@ -183,6 +183,8 @@ def test_the_commands(folder, tmp_path, capsys):
     call("experiment", "table", path, "-m", "macro_f1", "--json")
     (table,) = json.loads(capsys.readouterr().out)
     assert table["metric"] == "macro_f1"
+    call("experiment", "table", path, "--json")  # by default the metrics of the plan
+    assert [table["metric"] for table in json.loads(capsys.readouterr().out)] == ["f1"]
     call("experiment", "status", tmp_path / "absent.db", code=2)
 
 
@@ -196,5 +198,20 @@ def test_cells_that_fail_end_in_exit_code_1(folder, tmp_path, capsys):
     out = capsys.readouterr().out
     assert "0 cells computed, 2 failed" in out
     assert "time: stopped after" in out
+    call("experiment", "run", path, "--store", tmp_path / "a.db", code=1)
+    assert "2 cells had failed before and were not tried again" in capsys.readouterr().out
     call("experiment", "status", tmp_path / "a.db")
     assert "2 failed" in capsys.readouterr().out
+
+
+def test_predictions_asked_for_later_are_computed_then(folder, tmp_path):
+    plan = the_plan(folder, resamplers=["none"], classifiers=["br", "none"])
+    asked = the_plan(folder, resamplers=["none"], keep_predictions=True)
+    with Store(tmp_path / "a.db") as store:
+        assert run(plan, store, n_jobs=0).n_done == 4
+        before = {cell["key"]: cell["scores"] for cell in store.cells()}
+        assert run(asked, store, n_jobs=0).n_done == 2  # without a classifier there are none
+        assert run(asked, store, n_jobs=0).n_done == 0
+        np.testing.assert_equal({c["key"]: c["scores"] for c in store.cells()}, before)
+        kept = [store.predictions(cell["key"]) for cell in store.cells()]
+    assert sum(archive is not None for archive in kept) == 2

@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
+import sklearn
 
 from scumble._core.errors import ReadError
 from scumble.experiment import Part, Plan, PlanError, Store, cells_of, estimate, read_plan
+from scumble.experiment.making import versions_of
 
 ROOT = Path(__file__).resolve().parents[2]
 TOML = """
@@ -127,6 +129,21 @@ def test_broken_files_are_named(plan_file, tmp_path):
         read_plan(plan_file)
     with pytest.raises(ReadError, match="cannot be read"):
         read_plan(tmp_path / "absent.toml")
+
+
+def test_two_names_for_the_same_data_are_refused(plan_file, tmp_path):
+    for suffix in ("arff", "xml"):
+        (tmp_path / f"copy.{suffix}").write_bytes((tmp_path / f"films.{suffix}").read_bytes())
+    plan_file.write_text(TOML.replace('"films.arff"', '"films.arff", "copy.arff"'))
+    with pytest.raises(PlanError, match=r"films.arff and copy.arff hold the same data"):
+        cells_of(read_plan(plan_file))
+
+
+def test_the_version_of_a_classifier_inside_another_is_part_of_the_key():
+    inner = {"name": "sklearn.naive_bayes.GaussianNB"}
+    found = versions_of(Part("none"), Part("br", {"estimator": inner}))
+    assert found["sklearn"] == sklearn.__version__
+    assert "sklearn" not in versions_of(Part("none"), Part("br"))
 
 
 def test_an_unreadable_data_set_is_refused_with_its_reason(plan_file, tmp_path):

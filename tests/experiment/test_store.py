@@ -5,11 +5,13 @@ import multiprocessing
 import os
 import sqlite3
 import time
+from dataclasses import replace
 
 import pytest
 
-from scumble.experiment import Result, Store, StoreError
+from scumble.experiment import Part, Result, Store, StoreError
 from scumble.experiment.processes import is_alive, machine, started_at
+from scumble.experiment.tables import grid
 from tests.experiment.toys import make_cells
 
 
@@ -170,3 +172,36 @@ def test_contents_are_remembered_until_the_file_changes(path):
         store.remember_content("yeast", "1 2", "abc", 3.0)
         assert store.known_content("yeast", "1 2") == ("abc", 3.0)
         assert store.known_content("yeast", "1 3") is None
+
+
+def finish_all(store, cells, score):
+    store.add(cells)
+    store.register()
+    for cell in cells:
+        assert store.claim([cell.key]) == cell.key
+        store.finish(cell.key, Result({"f1": score}), seconds=0, megabytes=None)
+
+
+def test_results_of_changed_data_or_code_are_never_averaged_with_earlier_ones(path):
+    old = make_cells(2)
+    new = [replace(cell, content="abd") for cell in old]
+    newer = [replace(cell, versions={"scumble": "9"}) for cell in old]
+    with Store(path) as store:
+        for score, cells in enumerate((old, new, newer)):
+            finish_all(store, cells, float(score))
+        table = grid(store.cells(), "f1")
+        assert table.means["toy data", "toy"] == 2.0
+        assert sorted(table.means.values()) == [0.0, 1.0, 2.0]
+        assert set(table.n_cells.values()) == {2}
+        assert sum(" (earlier " in row for row in table.rows) == 2
+        assert store.add(old) == 0  # the data as they were: known, and in their place again
+        assert grid(store.cells(), "f1").means["toy data", "toy"] == 0.0
+
+
+def test_results_of_two_splitters_are_not_averaged(path):
+    cells = make_cells(2)
+    with Store(path) as store:
+        finish_all(store, cells, 1.0)
+        finish_all(store, [replace(cell, splitter=Part("other")) for cell in cells], 0.0)
+        means = grid(store.cells(), "f1").means
+    assert means == {("toy data, folds", "toy"): 1.0, ("toy data, other", "toy"): 0.0}

@@ -24,7 +24,8 @@ StoreOption = Annotated[
 ]
 StoreFile = Annotated[Path, typer.Argument(metavar="STORE", help="The file with the results.")]
 MetricsOption = Annotated[
-    list[str] | None, typer.Option("--metric", "-m", help="Which metric; repeatable.")
+    list[str] | None,
+    typer.Option("--metric", "-m", help="Which metric; repeatable. [default: those of the plan]"),
 ]
 DEFAULT_METRICS = ("hamming_loss", "f1", "macro_f1", "one_error", "ranking_loss")
 
@@ -81,6 +82,7 @@ def run_plan(
     dry_run : bool
         Whether to stop after the estimate.
     """
+    from scumble._core.parallel import thread_count
     from scumble.experiment import Store, cells_of, estimate, run
 
     if datasets:
@@ -89,7 +91,7 @@ def run_plan(
         plan = plan.with_only(classifiers=classifiers)
     plan.check()
     with Store(store) as opened:
-        guess = estimate(cells_of(plan, opened), opened, n_jobs=max(jobs, 1))
+        guess = estimate(cells_of(plan, opened), opened, n_jobs=thread_count(jobs or 1))
         _announce(plan.name, guess)
         if dry_run:
             return
@@ -134,8 +136,8 @@ def print_table(store: StoreFile, metric: MetricsOption = None, json: JsonOption
     from scumble.report.terminal import Segment, table
 
     with Store(store, create=False) as opened:
-        cells = opened.cells()
-    grids = [grid(cells, name) for name in metric or DEFAULT_METRICS]
+        cells, shown = opened.cells(), metric or opened.metrics() or DEFAULT_METRICS
+    grids = [grid(cells, name) for name in shown]
     if json:
         show_json([_plain(one) for one in grids])
         return
@@ -159,8 +161,8 @@ def export_results(
     from scumble.experiment.export import export
 
     with Store(store, create=False) as opened:
-        cells = opened.cells()
-    export(cells, out, metrics=metric or DEFAULT_METRICS)
+        cells, shown = opened.cells(), metric or opened.metrics() or DEFAULT_METRICS
+    export(cells, out, metrics=shown)
 
 
 def _announce(name: str, guess: Estimate) -> None:
@@ -176,12 +178,17 @@ def _conclude(report: Report) -> None:
         f"{report.n_done} cells computed, {report.n_failed} failed, {report.n_known} were known, "
         f"in {_duration(report.seconds)}."
     )
+    if report.n_failed_before:
+        typer.echo(
+            f"{report.n_failed_before} cells had failed before and were not tried again: "
+            "see 'scumble experiment status', or give --retry-failed."
+        )
     for outcome in report.failures[:10]:
         cell = outcome.cell
         where = f"{cell.dataset.label} / {cell.resampler.label} / {cell.classifier.label}"
         first = outcome.error.splitlines()[0] if outcome.error else ""
         typer.echo(f"  {where} / fold {cell.fold}: {outcome.reason}: {first}")
-    if report.n_failed:
+    if report.n_failed or report.n_failed_before:
         raise typer.Exit(1)
 
 

@@ -179,7 +179,7 @@ def versions_of(resampler: Part, classifier: Part) -> dict[str, str]:
     for kind, part in (("resampler", resampler), ("classifier", classifier)):
         if part.name == NOTHING:
             continue
-        for name in part.name.split("+") if kind == "resampler" else [part.name]:
+        for name in part.name.split("+") if kind == "resampler" else _classifiers_in(part.spec()):
             cls = catalogue.get("resampler", name) if kind == "resampler" else _class_of(name)
             package = cls.__module__.partition(".")[0]
             if package != "scumble":
@@ -240,6 +240,14 @@ def _lies_in_a_folder(name: str) -> bool:
     except ScumbleError:
         return False
     return True
+
+
+def _classifiers_in(spec: Mapping[str, Any]) -> Iterator[str]:
+    """Name a classifier and those among its parameters."""
+    yield spec["name"]
+    for value in spec.get("parameters", spec).values():
+        if isinstance(value, Mapping) and "name" in value:
+            yield from _classifiers_in(value)
 
 
 def _counted(splitter: Any) -> int:

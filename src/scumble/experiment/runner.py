@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scumble._core.progress import track
-from scumble.experiment.cell import Cell, Result
+from scumble.experiment.cell import NOTHING, Cell, Result
 from scumble.experiment.executors import Executor, HereExecutor, Outcome, ProcessExecutor
 from scumble.experiment.store import Store
 
@@ -31,6 +31,8 @@ class Report:
         Computed and failed in this run.
     n_known : int
         Done before this run began.
+    n_failed_before : int
+        Failed before this run began, and not tried again.
     failures : tuple of Outcome
         Cells that failed in this run.
     seconds : float
@@ -43,6 +45,7 @@ class Report:
     n_known: int
     failures: tuple[Outcome, ...]
     seconds: float
+    n_failed_before: int = 0
 
 
 def run_cells(
@@ -87,6 +90,7 @@ def run_cells(
     store.add(wanted.values())
     if retry_failed:
         store.retry_failed(list(wanted))
+    store.want_predictions([key for key, cell in wanted.items() if _has_predictions(cell)])
     store.register()
     try:
         with _executor(compute, n_jobs, cluster) as executor:
@@ -116,7 +120,7 @@ class _Loop:
 
     def run(self, began: float) -> Report:
         self._store.release_stale()
-        n_known = self._look()
+        n_known, n_failed_before = self._look()
         with track("Computing cells", len(self._wanted)) as advance:
             advance(len(self._wanted) - len(self._open))
             while self._open or self._in_flight:
@@ -135,13 +139,15 @@ class _Loop:
             n_known=n_known,
             failures=tuple(self._failed),
             seconds=time.perf_counter() - began,
+            n_failed_before=n_failed_before,
         )
 
-    def _look(self) -> int:
-        """Find out what is left to do."""
+    def _look(self) -> tuple[int, int]:
+        """Find out what is left to do; count what is done and what has failed."""
         states = self._store.states()
         self._open = [key for key in self._wanted if states[key] in ("pending", "running")]
-        return sum(states[key] == "done" for key in self._wanted)
+        ended = [states[key] for key in self._wanted]
+        return ended.count("done"), ended.count("failed")
 
     def _fill(self) -> None:
         """Claim cells while there is room."""
@@ -205,6 +211,10 @@ def _executor(
         yield executor
     finally:
         executor.close()
+
+
+def _has_predictions(cell: Cell) -> bool:
+    return cell.keep_predictions and cell.classifier.name != NOTHING
 
 
 def _ignore(_event: str, _what: Any) -> None:

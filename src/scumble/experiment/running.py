@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,8 +80,10 @@ def run(
                 plan, opened, n_jobs=n_jobs, cluster=cluster, retry_failed=retry_failed,
                 observe=observe, compute=compute,
             )  # fmt: skip
+    cells = cells_of(plan, store)
+    store.remember_metrics(plan.metrics)
     return run_cells(
-        cells_of(plan, store),
+        cells,
         store,
         compute=compute or default,
         n_jobs=n_jobs,
@@ -192,9 +194,19 @@ def _contents(plan: Plan, store: Store | None) -> dict[str, tuple[str, float]]:
             except ScumbleError as error:
                 broken.append(f"{part.label}: {error}")
             advance(1)
+    broken += _twins(found)
     if broken:
-        raise PlanError("Data sets cannot be read, so nothing was run. " + " ".join(broken))
+        raise PlanError("Data sets cannot be used, so nothing was run. " + " ".join(broken))
     return found
+
+
+def _twins(found: dict[str, tuple[str, float]]) -> Iterator[str]:
+    """Find data sets of the same content: they would share their cells."""
+    first: dict[str, str] = {}
+    for label, (content, _) in found.items():
+        known = first.setdefault(content, label)
+        if known != label:
+            yield f"{known} and {label} hold the same data: keep one."
 
 
 def _content(part: Part, folder: str, store: Store | None) -> tuple[str, float]:

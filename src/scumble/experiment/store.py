@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from scumble._core.version import __version__
-from scumble.experiment.cell import Cell, Result
+from scumble.experiment.cell import Cell, Result, digest
 from scumble.experiment.errors import StoreError
 from scumble.experiment.processes import is_alive, machine, started_at
 
@@ -143,6 +143,7 @@ class Store:
             for cell in cells
         ]  # fmt: skip
         with self._transaction() as cursor:
+            self._set_aside(cursor, rows)
             before = cursor.execute("SELECT count(*) FROM cells").fetchone()[0]
             cursor.executemany(
                 "INSERT INTO cells"
@@ -155,6 +156,55 @@ class Store:
             )
             after = cursor.execute("SELECT count(*) FROM cells").fetchone()[0]
         return int(after - before)
+
+    def _set_aside(self, cursor: sqlite3.Cursor, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Rename results of earlier data or code, so that no table mixes them with new ones."""
+        wanted = {tuple(row[1:7]): row[0] for row in rows}
+        keys = {row[0] for row in rows}
+        found = cursor.execute(
+            "SELECT key, dataset, resampler, classifier, splitter, seed, fold, spec FROM cells"
+        )
+        renamed = []
+        for key, dataset, *place, spec in found.fetchall():
+            if key not in keys and (dataset, *place) in wanted:
+                known = json.loads(spec)
+                tag = digest([known["content"], known["versions"]])[:6]
+                renamed.append((f"{dataset} (earlier {tag})", key))
+        cursor.executemany("UPDATE cells SET dataset = ? WHERE key = ?", renamed)
+
+    def want_predictions(self, keys: Sequence[str]) -> int:
+        """Make finished cells pending again whose predictions were not kept.
+
+        Parameters
+        ----------
+        keys : sequence of str
+            Which cells.
+
+        Returns
+        -------
+        int
+            How many there were.
+        """
+        with self._transaction() as cursor:
+            cursor.executemany(
+                "UPDATE cells SET state = 'pending' WHERE key = ? AND state = 'done'"
+                " AND NOT EXISTS (SELECT 1 FROM predictions WHERE predictions.key = cells.key)",
+                [(key,) for key in keys],
+            )
+            return max(0, int(cursor.rowcount))
+
+    def remember_metrics(self, metrics: Sequence[str]) -> None:
+        """Keep which metrics tables show first.
+
+        Parameters
+        ----------
+        metrics : sequence of str
+            Those of the plan that was run last.
+        """
+        with self._transaction() as cursor:
+            cursor.execute(
+                "INSERT OR REPLACE INTO meta VALUES ('metrics', ?)", (json.dumps(list(metrics)),)
+            )
 
     def register(self) -> None:
         """Enter this process as a runner."""
@@ -374,6 +424,17 @@ class Store:
             "SELECT content, work FROM contents WHERE place = ? AND stamp = ?", (place, stamp)
         )
         return (str(row[0][0]), float(row[0][1])) if row else None
+
+    def metrics(self) -> tuple[str, ...]:
+        """Return the metrics of the plan that was run last.
+
+        Returns
+        -------
+        tuple of str
+            Empty where no plan was run.
+        """
+        row = self._read("SELECT value FROM meta WHERE name = 'metrics'")
+        return tuple(json.loads(row[0][0])) if row else ()
 
     def counts(self, keys: Iterable[str] | None = None) -> dict[str, int]:
         """Count cells by state.

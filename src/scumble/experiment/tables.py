@@ -137,7 +137,8 @@ def grid(cells: Iterable[dict[str, Any]], metric: str) -> Grid:
     Returns
     -------
     Grid
-        Data sets down, classifiers and resamplers across. A mean skips undefined values.
+        Data sets down, classifiers and resamplers across. A mean skips undefined values. Where
+        cells come from several splitters, each has rows of its own.
 
     Raises
     ------
@@ -151,8 +152,10 @@ def grid(cells: Iterable[dict[str, Any]], metric: str) -> Grid:
             f"No finished cell has a value {metric!r}. There are: {', '.join(names) or 'none'}."
         )
     values: dict[tuple[str, str], list[float]] = {}
+    several = len({cell["splitter"] for cell in done}) > 1
     for cell in done:
-        place = (cell["dataset"], column_name(cell["classifier"], cell["resampler"]))
+        row = f"{cell['dataset']}, {cell['splitter']}" if several else cell["dataset"]
+        place = (row, column_name(cell["classifier"], cell["resampler"]))
         values.setdefault(place, []).append(cell["scores"].get(metric, math.nan))
     rows = tuple(dict.fromkeys(row for row, _ in values))
     columns = tuple(dict.fromkeys(column for _, column in values))

@@ -47,8 +47,8 @@ RULES = {
 PERCENTS = (10, 20, 25)
 CAL500 = (
     "every labelset of cal500 is unique, so the published pseudo-code changes nothing; about 35 % "
-    "more rows cloned from only 4 to 8 of them come near the printed change; no rule was found that "
-    "gives it"
+    "more rows cloned from only 4 to 8 of them come near the printed change; no rule was found "
+    "that gives it"
 )
 KNOWN_REASONS = {
     ("corel16k", "max_ir"): "3170 / 27 = 117.407: a misprint",
