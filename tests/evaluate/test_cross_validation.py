@@ -5,6 +5,7 @@ import math
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
@@ -281,6 +282,9 @@ def test_the_result_as_plain_values(data):
         ({"splitter": [([0, 1], [1, 2])]}, "row 1 in both its training and its test part"),
         ({"splitter": [([0, 1], [500])]}, "test part of split 0 must be row numbers from 0 to 119"),
         ({"splitter": [([], [5])]}, "training part of split 0"),
+        ({"splitter": []}, "gives no splits"),
+        ({"splitter": [([0, 1], [2]), 7]}, "split 1 must be a pair of row numbers.*Got 7"),
+        ({"splitter": [([0], [1], [2])]}, "split 0 must be a pair of row numbers"),
         ({"undefined": "nan"}, "'undefined' parameter"),
         ({"random_state": -1}, "must not be negative"),
         ({"n_jobs": 0}, "'n_jobs' parameter"),
@@ -316,6 +320,17 @@ def test_scorers_with_sparse_labels_and_our_classifiers(data):
     found = judge(fitted, data.X, sparse.csr_matrix(data.Y))
     assert found["micro_f1"] == expected["micro_f1"]
     assert found["ranking_loss"] == -expected["ranking_loss"]
+
+
+def test_scorers_take_one_class_per_row(data):
+    X, y = data.X, data.Y.toarray()[:, 0].astype(int)
+    for model in (KNeighborsClassifier(3), BinaryRelevance(KNeighborsClassifier(3))):
+        fitted = model.fit(X, y)
+        expected = evaluate(y[:, None], fitted.predict(X)[:, None], fitted.predict_proba(X)[:, 1:])
+        judge = scorer(["macro_f1", "macro_auc"])
+        for form in (y, pd.Series(y)):
+            found = judge(fitted, X, form)
+            assert found == {name: expected[name] for name in ("macro_f1", "macro_auc")}
 
 
 def test_scorers_refuse_what_they_cannot_do(data):

@@ -3,6 +3,8 @@
 import math
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -257,11 +259,35 @@ def test_the_counts_themselves():
         ((np.zeros((0, 2)), np.zeros((0, 2))), {}, r"nothing to judge, Y has 0 rows"),
         (([[1, 0]], [[1, 0]]), {"undefined": "zero"}, r"'undefined' parameter of evaluate"),
         (([[1, 0]], None, [[0, 1]]), {"ties": "last"}, r"'ties' parameter of evaluate"),
+        (([[1, 0]], [[1, 0]]), {"ties": "last"}, r"'ties' parameter of evaluate"),
     ],
 )  # fmt: skip
 def test_refusals_say_what_is_wrong(arguments, options, message):
     with pytest.raises(scumble.ScumbleError, match=message):
         evaluate.evaluate(*arguments, **options)
+
+
+def test_columns_that_name_other_labels_are_refused():
+    Y = pd.DataFrame({"sea": [1, 0], "sky": [1, 1]})
+    turned = Y[["sky", "sea"]]
+    whole = MultilabelDataset([[0.0], [1.0]], Y.to_numpy(), labels=["sea", "sky"])
+    for truth in (Y, pl.from_pandas(Y), whole):
+        with pytest.raises(scumble.ScumbleError, match=r"predictions.*'sky' as label 0.*'sea'"):
+            evaluate.evaluate(truth, turned)
+        with pytest.raises(scumble.ScumbleError, match="scores must have the labels of Y"):
+            evaluate.evaluate(truth, None, turned)
+        with pytest.raises(scumble.ScumbleError, match="predictions must have the labels of Y"):
+            evaluate.hamming_loss(truth, turned)
+        with pytest.raises(scumble.ScumbleError, match="scores must have the labels of Y"):
+            evaluate.one_error(truth, turned)
+        assert evaluate.evaluate(truth, Y, Y)["hamming_loss"] == 0
+        assert evaluate.hamming_loss(truth, pd.DataFrame(Y.to_numpy())) == 0  # no names of its own
+    lists = [["sea", "sky"], ["sky"]]
+    assert evaluate.hamming_loss(Y, lists) == evaluate.hamming_loss(lists, lists) == 0
+    with pytest.raises(scumble.ScumbleError, match="'land' as label 0, Y has 'sea'"):
+        evaluate.hamming_loss(lists, [["land", "moon"], ["moon"]])
+    with pytest.raises(scumble.ScumbleError, match="Found 1 labels, Y has 2"):
+        evaluate.hamming_loss(lists, [["sea"], []])
 
 
 def test_scores_that_are_missing_are_named():

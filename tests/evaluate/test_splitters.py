@@ -206,6 +206,8 @@ def test_refusals_say_what_is_wrong():
         RepeatedKFold(1).folds(None, Y)
     with pytest.raises(scumble.ScumbleError, match="folds are those of 3 rows, the data has 4"):
         FixedFolds([0, 1, 0]).folds(None, Y)
+    with pytest.raises(scumble.ScumbleError, match="folds must be whole numbers from 0"):
+        FixedFolds([[0, 1], [1]]).folds(None, Y)
     with pytest.raises(scumble.ScumbleError, match="give split"):
         next(RepeatedKFold(2).split(Y))
     with pytest.raises(scumble.ScumbleError, match="equally many rows"):

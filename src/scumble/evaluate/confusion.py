@@ -10,7 +10,7 @@ from scipy import sparse
 
 from scumble._core.errors import DataError
 from scumble._core.parallel import run
-from scumble._core.validation import check_labels, labels_of
+from scumble._core.validation import check_labels, check_named_labels, is_dataset, labels_of
 from scumble.evaluate import kernels
 from scumble.measures.passes import blocks_of, count
 
@@ -145,6 +145,7 @@ def check_pair(
     Y, predictions : csr_array of bool
         The canonical forms.
     """
+    check_same_names(Y, predictions, what="predictions", caller=caller)
     Y = check_truth(Y, caller=caller)
     found = check_labels(predictions, caller=f"{caller}, predictions")
     if found.shape != Y.shape:
@@ -177,6 +178,57 @@ def check_truth(Y: Any, *, caller: str) -> sparse.csr_array:
             "labels. Expected at least one of each."
         )
     return Y
+
+
+def check_same_names(Y: Any, given: Any, *, what: str, caller: str) -> None:
+    """Refuse columns that tell by their names that they are other labels, or in another order.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix, DataFrame or list of label lists
+        The truth.
+    given : array, sparse matrix, DataFrame or list of label lists
+        What is compared with it, column by column.
+    what, caller : str
+        What that is and who asks, for the message.
+
+    Notes
+    -----
+    Columns of frames that have no name in common are compared by their places: a frame made of
+    an array numbers its columns. The columns of label lists are nothing but their names.
+    """
+    expected, found = _names_of(Y), _names_of(given)
+    if expected is None or found is None or expected == found:
+        return
+    lists = any(isinstance(labels, list | tuple) for labels in (Y, given))
+    if lists or set(expected) & set(found):
+        pairs = enumerate(zip(expected, found, strict=False))
+        at = next((at for at, (one, other) in pairs if one != other), None)
+        where = (
+            f"{len(found)} labels, Y has {len(expected)}"
+            if at is None
+            else f"{found[at]!r} as label {at}, Y has {expected[at]!r}"
+        )
+        raise DataError(
+            f"{caller}: {what} must have the labels of Y, in the same order. Found {where}. "
+            "Reorder the columns, or give 0/1 arrays."
+        )
+
+
+def _names_of(labels: Any) -> tuple[str, ...] | None:
+    if is_dataset(labels):
+        return getattr(labels, "labels", None)
+    if isinstance(labels, list | tuple):
+        return check_named_labels(labels)[1] if _names_labels(labels) else None
+    return tuple(map(str, labels.columns)) if hasattr(labels, "columns") else None
+
+
+def _names_labels(rows: Any) -> bool:
+    """Tell whether lists hold the names of labels; the first that holds anything tells."""
+    for row in rows:
+        if isinstance(row, list | tuple | set | frozenset) and row:
+            return isinstance(next(iter(row)), str)
+    return False
 
 
 def arrays_of(Y: sparse.csr_array) -> tuple[Array, Array]:

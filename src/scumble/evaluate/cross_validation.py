@@ -333,14 +333,20 @@ def _make_splits(splitter: Any, data: MultilabelDataset, seed: int) -> list[Spli
             "The 'splitter' parameter of cross_validate must be a splitter, '2x5', a number of "
             f"folds, a fold file, or pairs of row numbers. Got {splitter!r} instead."
         )
-    return [
-        _check_split(at, np.asarray(train), np.asarray(test), len(data))
-        for at, (train, test) in enumerate(found)
-    ]
+    if not found:
+        raise DataError("cross_validate: the splitter gives no splits. Expected at least one.")
+    return [_check_split(at, split, len(data)) for at, split in enumerate(found)]
 
 
-def _check_split(at: int, train: Array, test: Array, n_rows: int) -> Split:
+def _check_split(at: int, split: Any, n_rows: int) -> Split:
     """Refuse parts that overlap: a classifier must not be tested on what it has seen."""
+    try:
+        train, test = map(np.asarray, split)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"cross_validate: split {at} must be a pair of row numbers, training rows and test "
+            f"rows. Got {split!r} instead."
+        ) from None
     for part, name in ((train, "training"), (test, "test")):
         is_rows = part.ndim == 1 and part.dtype.kind in "iu" and part.size
         if not is_rows or part.min() < 0 or part.max() >= n_rows:

@@ -12,10 +12,11 @@ import numpy as np
 from scumble._core.errors import DataError
 from scumble._core.parallel import limit_threads
 from scumble._core.registry import registered
+from scumble._core.validation import check_choice
 from scumble.evaluate import bipartition, ranking
-from scumble.evaluate.confusion import check_truth, confusion
+from scumble.evaluate.confusion import check_same_names, check_truth, confusion
 from scumble.evaluate.metric import Metric
-from scumble.evaluate.rankings import Rankings
+from scumble.evaluate.rankings import TIES, Rankings
 from scumble.evaluate.undefined import Undefined
 
 Array = np.ndarray[Any, Any]
@@ -133,6 +134,9 @@ def evaluate(
     if predictions is None and scores is None:
         raise DataError("evaluate: there is nothing to judge. Give predictions, scores, or both.")
     policy = Undefined(undefined)
+    check_choice(ties, tuple(TIES), name="ties", caller="evaluate")
+    for given, what in ((predictions, "predictions"), (scores, "scores")):
+        check_same_names(Y, given, what=what, caller="evaluate")
     parents = getattr(Y, "label_parents", None) if label_parents is None else label_parents
     truth = check_truth(Y, caller="evaluate")
     values: dict[str, float] = {}

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 
 from scumble._core.errors import DataError
 from scumble._core.registry import register
-from scumble.evaluate.confusion import Confusion, check_truth, confusion
+from scumble.evaluate.confusion import Confusion, check_same_names, check_truth, confusion
 from scumble.evaluate.rankings import Rankings
 from scumble.evaluate.undefined import Undefined
 
@@ -202,6 +202,7 @@ def _rankings(Y: Any, scores: Any, caller: str, ties: str) -> Rankings:
             f"{caller} judges scores, and there are none: give the classifier's confidences "
             "(predict_proba), not only its predictions."
         )
+    check_same_names(Y, scores, what="scores", caller=caller)
     return Rankings(check_truth(Y, caller=caller), scores, ties=ties, caller=caller)
 
 

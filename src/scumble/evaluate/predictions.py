@@ -46,6 +46,8 @@ def predict_with_scores(
     """
     if hasattr(classifier, "predict_both"):
         predicted, scores = classifier.predict_both(X)
+        if getattr(predicted, "ndim", 2) == 1:  # it learnt one class per row
+            scores = _positive_column(scores, classifier, n_labels)
         return _as_labels(predicted, n_labels, classifier), scores
     predictions = _as_labels(classifier.predict(X), n_labels, classifier)
     if hasattr(classifier, "predict_proba"):

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
+import numpy as np
+
 from scumble._core.errors import DataError, ParameterError
 from scumble._core.registry import registered
 from scumble._core.validation import check_labels
@@ -34,7 +36,9 @@ class Scorer:
 
     def __call__(self, estimator: Any, X: Any, y: Any, **_: Any) -> Any:
         """Predict the labels of ``X`` and compare them with ``y``."""
-        Y = check_labels(y.reshape(-1, 1) if getattr(y, "ndim", 2) == 1 else y, caller=repr(self))
+        if getattr(y, "ndim", 2) == 1:
+            y = np.asarray(y).reshape(-1, 1)
+        Y = check_labels(y, caller=repr(self))
         predictions, scores = predict_with_scores(estimator, X, Y.shape[1])
         if scores is None and any(metric.needs != "predictions" for metric in self._metrics):
             raise DataError(

@@ -138,7 +138,10 @@ def write_folds(splitter: BaseSplitter, data: Any, path: str | os.PathLike[str])
 
 
 def _as_table(folds: Any) -> Array:
-    table = np.asarray(folds)
+    try:
+        table = np.asarray(folds)
+    except ValueError:  # rows of different lengths
+        table = np.empty(0, object)
     table = table.reshape(-1, 1) if table.ndim == 1 else table
     if table.ndim != 2 or table.dtype.kind not in "iu" or 0 in table.shape or table.min() < 0:
         raise DataError(
