@@ -12,7 +12,7 @@ from imblearn.pipeline import make_pipeline as make_imblearn_pipeline
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import RidgeClassifier
+from sklearn.linear_model import LinearRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -310,6 +310,32 @@ def test_refusals(short):
         make(short, **wrong).fit(X, Y)
     with pytest.raises(ScumbleError, match="'estimator' parameter"):
         make(short, estimator=7).fit(X, Y)
+    with pytest.raises(ScumbleError, match=r"'estimator' parameter .* Got LinearRegression"):
+        make(short, estimator=LinearRegression()).fit(X, Y)
+    with pytest.raises(LabelError, match="y contains NaN"):
+        make(short).fit(X, np.where(Y[:, 0] == 1, 1.0, np.nan))
+    with pytest.raises(ScumbleError, match="is expecting"):
+        make(short).fit(X, Y).predict(X[:, 1:])
+    named = pd.DataFrame(X).add_prefix("x")
+    with pytest.raises(ScumbleError, match="same order"):
+        make(short).fit(named, Y).predict(named.iloc[:, ::-1])
+
+
+@pytest.mark.parametrize("dtype", ["Float64", "Int64", "boolean", "string"])
+def test_missing_values_of_pandas_own_types(dtype):
+    X, Y = problem()
+    cells = (X[:, 0] > np.median(X[:, 0])).astype(int)
+    plain = pd.Series(cells).astype({"boolean": bool, "string": str}.get(dtype, float))
+    gone = pd.Series(np.arange(len(X)) % 5 == 0)
+    nullable = pd.DataFrame({"a": plain.astype(dtype).mask(gone), "b": X[:, 1]})
+    expected = pd.DataFrame({"a": plain.astype(object).mask(gone, None), "b": X[:, 1]})
+    if dtype in ("Float64", "Int64"):
+        expected["a"] = expected["a"].astype(float)
+    else:
+        expected["a"] = pd.Categorical(expected["a"])
+    found = BinaryRelevance().fit(nullable, Y).predict_proba(nullable)
+    assert nullable["a"].isna().sum() == 16
+    assert (found == BinaryRelevance().fit(expected, Y).predict_proba(expected)).all()
 
 
 @pytest.mark.parametrize(
@@ -317,10 +343,14 @@ def test_refusals(short):
     [
         (ClassifierChain(order=[0, 1]), "'order' parameter of ClassifierChain must name each"),
         (ClassifierChain(order=[0, 1, 2, 3, 4, 4]), "'order'"),
+        (ClassifierChain(order=[[0], [1, 2]]), "'order'"),
+        (ClassifierChain(order=["a", 1, 2, 3, 4, None]), "'order'"),
         (EnsembleOfClassifierChains(n_estimators=0), "'n_estimators'"),
         (EnsembleOfClassifierChains(use_confidences=1), "'use_confidences'"),
         (EnsembleOfClassifierChains(bootstrap="yes"), "'bootstrap'"),
         (EnsembleOfClassifierChains(sample=0.0), r"'sample' .* \(0, inf\)"),
+        (EnsembleOfClassifierChains(sample=np.inf), r"'sample' .* \(0, inf\)"),
+        (EnsembleOfClassifierChains(sample=2, bootstrap=False), r"'sample' .* \(0, 1\]"),
         (EnsembleOfClassifierChains(random_state=-1), "'random_state'"),
         (EnsembleOfPrunedSets(sample=1.5), r"'sample' .* \(0, 1\]"),
         (EnsembleOfPrunedSets(threshold="half"), "'threshold'"),

@@ -245,6 +245,7 @@ def test_nominal_features_become_columns_of_the_regression():
         (MLkNN(n_neighbors=0), "n_neighbors"),
         (MLkNN(smoothing=0), "smoothing"),
         (MLkNN(smoothing="much"), "smoothing"),
+        (MLkNN(smoothing=float("inf")), "smoothing"),
         (IBLR(n_neighbors=2.5), "n_neighbors"),
         (IBLR(features="yes"), "features"),
         (IBLR(ties="coin"), "ties"),

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
+from scumble._core.errors import DataError, ScumbleError
 from scumble._core.parallel import thread_count
 from scumble._core.registry import register
 from scumble._core.validation import check_same_length
@@ -208,9 +209,14 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _read_rows(self, X: Any) -> Any:
         check_is_fitted(self)
         caller = type(self).__name__
-        _check_feature_names(self, X, reset=False)
-        X = check_table(encode(X, self._codes, caller=caller), self, caller)
-        _check_n_features(self, X, reset=False)
+        try:
+            _check_feature_names(self, X, reset=False)
+            X = check_table(encode(X, self._codes, caller=caller), self, caller)
+            _check_n_features(self, X, reset=False)
+        except ScumbleError:
+            raise
+        except ValueError as error:
+            raise DataError(str(error)) from None
         check_codes(X, self._codes, caller=caller)
         return X
 

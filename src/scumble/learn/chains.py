@@ -114,8 +114,12 @@ class ClassifierChain(TransformingClassifier, name="cc"):
     def _check_order(self, n_labels: int) -> Array:
         if self.order is None:
             return np.arange(n_labels)
-        order = np.asarray(self.order)
-        if order.shape != (n_labels,) or sorted(order.tolist()) != list(range(n_labels)):
+        try:
+            order = np.asarray(self.order)
+        except ValueError:  # parts of different lengths
+            order = np.empty(0)
+        is_numbers = order.shape == (n_labels,) and order.dtype.kind in "iuf"
+        if not is_numbers or sorted(order.tolist()) != list(range(n_labels)):
             raise ParameterError(
                 f"The 'order' parameter of {type(self).__name__} must name each of the "
                 f"{n_labels} labels once, by its number. Got {self.order!r} instead."
@@ -138,7 +142,7 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc"):
         Whether the rows of a chain are drawn with replacement.
     sample : float, default=None
         How many rows to draw for each chain, as a share of the rows there are; all with
-        replacement and 0.67 without by default.
+        replacement and 0.67 without by default. At most 1 without replacement.
     categorical_features : None, indices, names, mask or mapping, default=None
         The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
     random_state : None, int or Generator, default=None
@@ -219,7 +223,8 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc"):
         check_flag(self.use_confidences, name="use_confidences", caller=name)
         check_flag(self.bootstrap, name="bootstrap", caller=name)
         if self.sample is not None:
-            check_share(self.sample, name="sample", caller=name)
+            maximum = None if self.bootstrap else 1.0
+            check_share(self.sample, name="sample", caller=name, maximum=maximum)
 
     def _draws(self, n_rows: int, n_labels: int, generator: np.random.Generator) -> list[Draw]:
         """Draw the rows and the order of each chain."""

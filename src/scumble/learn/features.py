@@ -277,7 +277,7 @@ def _categories(column: Any) -> tuple[Any, ...] | None:
     if declared is not None:  # pandas; polars' Categorical declares nothing
         return tuple(declared)
     if column.dtype in (nw.Categorical, nw.String, nw.Boolean):
-        return tuple(sorted({v for v in column.to_list() if v is not None and v == v}))
+        return tuple(sorted({value for value in column.drop_nulls().to_list() if value == value}))
     return None
 
 
@@ -290,8 +290,12 @@ def _numbers(column: Any, name: str, caller: str) -> Array:
             "numbers, truth values, text or categories: convert the column, or leave it out."
         )
     cells = column.to_list()
+    missing = column.is_null().to_list()  # pandas has a value of its own for what is missing
     try:
-        return np.array([np.nan if cell is None else cell for cell in cells], np.float64)
+        return np.array(
+            [np.nan if gone else cell for cell, gone in zip(cells, missing, strict=True)],
+            np.float64,
+        )
     except (TypeError, ValueError) as error:
         raise DataError(
             f"{caller}: column {name!r} of X does not hold numbers ({error}). Make it a "
@@ -303,8 +307,9 @@ def _codes(column: Any, known: tuple[Any, ...], name: str, caller: str) -> Array
     code_of = {value: float(code) for code, value in enumerate(known)}
     cells = column.to_list()
     found = np.array([code_of.get(cell, -1.0) for cell in cells])
+    missing = column.is_null().to_list()
     for row in np.flatnonzero(found < 0):
-        if not (cells[row] is None or cells[row] != cells[row]):
+        if not (missing[row] or cells[row] != cells[row]):
             raise DataError(
                 f"{caller}: column {name!r} of X holds {cells[row]!r} in row {row}, a value not "
                 "seen when fitting. Declare it as a category of the column before fitting."

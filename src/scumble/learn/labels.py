@@ -139,7 +139,10 @@ def _read_classes(y: Any, caller: str) -> tuple[sparse.csr_array, LabelForm, Arr
             stacklevel=4,
         )
     y = column_or_1d(y)
-    assert_all_finite(y, input_name="y")
+    try:
+        assert_all_finite(y, input_name="y")
+    except ValueError as error:
+        raise LabelError(f"{caller}: {error} Give every row a class, or leave it out.") from None
     try:
         check_classification_targets(y)
     except ValueError as error:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 
 from scumble._core.errors import ParameterTypeError
 from scumble._core.parallel import run
@@ -60,14 +60,18 @@ def check_estimator_given(estimator: Any, *, caller: str) -> None:
     """
     if estimator is None:
         return
-    if isinstance(estimator, type) or not (
-        hasattr(estimator, "fit") and hasattr(estimator, "predict")
-    ):
+    if isinstance(estimator, type) or not _is_classifier(estimator):
         hint = f" Did you mean {estimator.__name__}()?" if isinstance(estimator, type) else ""
         raise ParameterTypeError(
-            f"The 'estimator' parameter of {caller} must be None or a classifier with fit and "
-            f"predict. Got {estimator!r} instead.{hint}"
+            f"The 'estimator' parameter of {caller} must be None or a scikit-learn classifier "
+            f"with fit and predict. Got {estimator!r} instead.{hint}"
         )
+
+
+def _is_classifier(estimator: Any) -> bool:
+    """Tell whether it learns and predicts, and not numbers, which would be taken for classes."""
+    can = all(hasattr(estimator, name) for name in ("fit", "predict", "get_params"))
+    return can and not (hasattr(estimator, "__sklearn_tags__") and is_regressor(estimator))
 
 
 def fit_many(

@@ -38,7 +38,8 @@ def check_share(value: Any, *, name: str, caller: str, maximum: float | None = N
         The largest value allowed.
     """
     is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not is_number or not 0 < value <= (np.inf if maximum is None else maximum):
+    largest = np.finfo(float).max if maximum is None else maximum
+    if not is_number or not 0 < value <= largest:
         domain = "(0, inf)" if maximum is None else f"(0, {maximum:g}]"
         raise ParameterError(
             f"The {name!r} parameter of {caller} must be a float in {domain}. "
