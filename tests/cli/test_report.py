@@ -35,6 +35,16 @@ def test_a_missing_extra_answers_before_the_data_is_read(capsys, tmp_path, monke
     assert "pip install 'scumble[pdf]'" in err
 
 
+def test_of_two_files_both_are_written_or_none(capsys, films, tmp_path):
+    pytest.importorskip("typst")
+    page = tmp_path / "r.html"
+    _, err = run(
+        capsys, "report", films, "--html", page, "--pdf", tmp_path / "no" / "r.pdf", code=2
+    )
+    assert "No file was changed" in err
+    assert not page.exists()
+
+
 def test_nothing_half_written_is_left_behind(capsys, films, tmp_path):
     _, err = run(capsys, "report", films, "--html", tmp_path / "no" / "r.html", code=2)
     assert "the folder" in err

@@ -9,9 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import scumble
+from scumble.cli.experiment import _conclude
 from scumble.cli.main import main
 from scumble.evaluate import evaluate
-from scumble.experiment import Part, Plan, Store, cells_of, run
+from scumble.experiment import Part, Plan, Report, Store, cells_of, run
 from scumble.experiment.compute import compute
 from scumble.experiment.making import make_splitter
 from scumble.experiment.tables import grid, long_table
@@ -202,6 +203,11 @@ def test_cells_that_fail_end_in_exit_code_1(folder, tmp_path, capsys):
     assert "2 cells had failed before and were not tried again" in capsys.readouterr().out
     call("experiment", "status", tmp_path / "a.db")
     assert "2 failed" in capsys.readouterr().out
+
+
+def test_cells_of_other_runners_are_told_of(capsys):
+    _conclude(Report(n_cells=9, n_done=4, n_failed=0, n_known=3, failures=(), seconds=1.0))
+    assert "2 cells were left to other runners" in capsys.readouterr().out
 
 
 def test_predictions_asked_for_later_are_computed_then(folder, tmp_path):

@@ -125,8 +125,14 @@ def test_phase_1_on_a_small_data_set(datasets, tmp_path, monkeypatch):
     assert "exchanged" in found["genbase LP-RUS max_ir after"].reason
 
 
+def test_a_fold_that_stands_in_two_stores_counts_once():
+    place = {"dataset": "d", "resampler": "r", "classifier": "c", "state": "done"}
+    folds = [{**place, "key": key, "scores": {"f1": f1}} for key, f1 in (("a", 0.0), ("b", 1.0))]
+    assert Means([*folds, folds[1]]).get("d", "r", "c", "f1") == 0.5
+
+
 def test_claims_about_results_come_from_the_store(nowhere):
-    checked = {one.item: one for one in claims([], faithful())}
+    checked = {one.item: one for one in claims([], iter(faithful()))}
     assert checked["Precision is not improved"].ours == "9 of 64"
     assert checked["HOMER is improved, HL and Precision"].ours == "19 of 22"
     assert checked["HOMER is improved, MacroFM and RL"].verdict == "holds"

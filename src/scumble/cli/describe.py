@@ -144,10 +144,7 @@ def report(
         treatments=treat or (),
         random_state=seed,
     )
-    if html is not None:
-        write_page(html, result)
-    if pdf is not None:
-        write_paper(pdf, result)
+    write_files(html, pdf, result)
     if json:
         show_json(result)
     else:
@@ -173,22 +170,24 @@ def write_page(path: Path, result: dict[str, Any], treatment: dict[str, Any] | N
         stream.write(render_html(result, treatment).encode())
 
 
-def write_paper(
-    path: Path, result: dict[str, Any], treatment: dict[str, Any] | None = None
-) -> None:
-    """Write a report as a PDF file, whole or not at all.
+def write_files(html: Path | None, pdf: Path | None, result: dict[str, Any]) -> None:
+    """Write a report as the files asked for: all of them, or none.
 
     Parameters
     ----------
-    path : Path
+    html, pdf : Path, optional
         Where to.
     result : dict
         From `scumble.report.concurrence_report`.
-    treatment : dict, optional
-        From `scumble.report.apply_remedial`.
     """
     from scumble._core.files import writing
-    from scumble.report import render_pdf
+    from scumble.report import render_html, render_pdf
 
-    with writing(path) as target, target.open() as stream:
-        stream.write(render_pdf(result, treatment))
+    wanted = [path for path in (html, pdf) if path is not None]
+    if not wanted:
+        return
+    with writing(wanted[0]) as target:
+        for path in wanted:
+            content = render_html(result).encode() if path is html else render_pdf(result)
+            with target.open(None if path is wanted[0] else path) as stream:
+                stream.write(content)

@@ -178,6 +178,9 @@ def _conclude(report: Report) -> None:
         f"{report.n_done} cells computed, {report.n_failed} failed, {report.n_known} were known, "
         f"in {_duration(report.seconds)}."
     )
+    known = report.n_done + report.n_failed + report.n_known + report.n_failed_before
+    if report.n_cells > known:
+        typer.echo(f"{report.n_cells - known} cells were left to other runners.")
     if report.n_failed_before:
         typer.echo(
             f"{report.n_failed_before} cells had failed before and were not tried again: "

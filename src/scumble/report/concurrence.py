@@ -19,7 +19,7 @@ from scumble.report.treatment import try_treatment
 N_PARTNERS = 10
 #: Labelsets listed, the most frequent ones.
 N_LABELSETS = 25
-#: The paper's finding: "avoid resampling algorithms when the SCUMBLE measure is well above 0.1".
+#: The paper advises against resampling where SCUMBLE lies clearly above this.
 HIGH_CONCURRENCE = 0.1
 #: Up to here "well above" is not yet said: yeast, at 0.104, still gained from resampling.
 BORDER = 0.15

@@ -58,6 +58,7 @@ def claims(
         Verdicts ``"holds"``, ``"holds in k of n"``, ``"does not hold"`` and
         ``"not computable here"``.
     """
+    means = Means(cells)
     every = [*published.characteristics(), "emotions"]
     wanted = every if datasets is None else list(datasets)
     found = Collection(dict.fromkeys(every), {}, [])
@@ -74,8 +75,8 @@ def claims(
         *_about_labels(found.data),
         *_about_remedial(found),
         *_about_passes(found.data),
-        *_about_resampling(Means(cells)),
-        *_about_wins(Means(cells)),
+        *_about_resampling(means),
+        *_about_wins(means),
     ]
 
 

@@ -110,9 +110,12 @@ class Means:
 
     def __init__(self, cells: Iterable[dict[str, Any]]) -> None:
         self._values: dict[tuple[str, str, str, str], list[float]] = {}
+        seen: set[str] = set()  # stores may overlap; a fold counts once
         for cell in cells:
-            if cell["state"] != "done":
+            key = cell.get("key", "")
+            if cell["state"] != "done" or key in seen:
                 continue
+            seen |= {key} if key else set()
             for name, value in cell["scores"].items():
                 place = (cell["dataset"], cell["resampler"], cell["classifier"], name)
                 self._values.setdefault(place, []).append(value)
