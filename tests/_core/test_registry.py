@@ -1,11 +1,14 @@
 import pytest
 
+from scumble._core import registry
 from scumble._core.errors import MissingDependencyError, ParameterError
 from scumble._core.optional import require
 from scumble._core.registry import register, registered
 
 
-def test_a_name_belongs_to_one_entry():
+def test_a_name_belongs_to_one_entry(monkeypatch):
+    monkeypatch.setitem(registry._entries, "plot", {})  # the real ones stay as they are
+
     def first(): ...
 
     def second(): ...

@@ -78,7 +78,7 @@ def test_failed_cells_are_left_alone_until_asked_for(tmp_path):
 
 
 def killed_run(path, cells, n_jobs, delay):
-    """Run in a forked process and kill it after a while; tell whether it was killed."""
+    """Run in a forked process and kill it after a while; tell whether it was still running."""
     child = os.fork()
     if child == 0:
         try:
@@ -98,10 +98,16 @@ def test_fifty_kills_at_random_moments_change_nothing(
     run(tmp_path / "calm.db", cells, instant, n_jobs=0)
     moments = random.Random(20 + n_jobs)
     path = tmp_path / "storm.db"
-    killed = [killed_run(path, cells, n_jobs, moments.uniform(0, longest)) for _ in range(n_kills)]
-    assert sum(killed) >= n_kills * 0.9
-    report = run(path, cells, quick, n_jobs=0)
-    assert report.n_done > 0
+    n_met = 0
+    while n_met < n_kills:
+        # A machine may be so fast, or the sleep so long, that all is done before the kill: then
+        # the same store gets more work, and the kill is not counted.
+        if killed_run(path, cells, n_jobs, moments.uniform(0, longest)):
+            n_met += 1
+        else:
+            cells = make_cells(2 * len(cells))
+            run(tmp_path / "calm.db", cells, instant, n_jobs=0)
+    run(path, cells, quick, n_jobs=0)
     calm = {key: scores["score"] for key, (_, scores) in results(tmp_path / "calm.db").items()}
     storm = results(path)
     assert {key: scores["score"] for key, (_, scores) in storm.items()} == calm

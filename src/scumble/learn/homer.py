@@ -14,7 +14,7 @@ from scumble._core.errors import ParameterTypeError
 from scumble._core.random import as_generator
 from scumble._core.validation import check_choice, check_count
 from scumble.learn.base import BaseMultilabelClassifier
-from scumble.learn.binary_relevance import BinaryRelevance, judge_labels, label_targets
+from scumble.learn.binary_relevance import BinaryRelevance, LabelTargets, judge_labels
 from scumble.learn.hierarchy import (
     METHODS,
     Nested,
@@ -100,7 +100,7 @@ class HOMER(BaseMultilabelClassifier, name="homer"):
     >>> Y = [[1, 1, 0, 0]] * 4 + [[0, 0, 1, 1]] * 4
     >>> homer = HOMER(n_clusters=2, random_state=0).fit(X, Y)
     >>> homer.hierarchy_
-    ((0, 1), (2, 3))
+    ((2, 3), (0, 1))
     >>> homer.predict([[1], [8]])
     array([[1, 1, 0, 0],
            [0, 0, 1, 1]])
@@ -280,7 +280,7 @@ class _Shared:
         if problem.Y.shape[0] == 0:  # a group no training row has is never reached
             return [], None
         if not self._powerset:
-            return label_targets(problem.Y, problem.rows), None
+            return list(LabelTargets(problem.Y, problem.rows)), None
         whole = LabelsetProblem.of(problem.Y)
         n_classes = whole.sets.shape[0]
         return [Target(whole.codes, n_classes=n_classes, rows=problem.rows)], whole.sets
