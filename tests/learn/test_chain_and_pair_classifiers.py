@@ -1,5 +1,7 @@
 """BR, CC, ECC and CLR: by hand, and against obvious loops over single trees."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -11,7 +13,8 @@ from scumble.learn import (
     ClassifierChain,
     EnsembleOfClassifierChains,
 )
-from scumble.learn.chains import Draw
+from scumble.learn.binary_relevance import LabelTargets
+from scumble.learn.chains import ChainTargets, Draw
 
 
 def both(tree, X):
@@ -172,3 +175,28 @@ def test_only_rows_with_one_of_the_two_labels_teach_a_pair():
     assert len(duels) == 3
     assert (duels[0].rows.tolist(), duels[0].y.tolist()) == ([1, 3, 4], [1, 0, 1])
     assert duels[2].y.tolist() == [1, 0, 0, 1, 0]
+
+
+def test_targets_are_as_sparse_as_the_labels():
+    n_rows, n_labels = 2000, 1000
+    Y = sparse.random_array((n_rows, n_labels), density=0.0005, rng=0, format="csr").astype(bool)
+    order = np.arange(n_labels)[::-1]
+    tracemalloc.start()
+    try:
+        alone = LabelTargets(Y)
+        chained = ChainTargets(Y, [Draw(np.arange(n_labels)), Draw(order, np.ones(n_rows, int))])
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < n_rows * n_labels / 10  # dense labels take a byte per cell at the least
+    dense = Y.toarray()
+    assert len(alone) == n_labels
+    assert len(chained) == 2 * n_labels
+    label = int(Y.indices[0])
+    assert (alone[label].y == dense[:, label]).all()
+    for at, before in ((label, np.arange(label)), (2 * n_labels - 1 - label, order[: -label - 1])):
+        assert (chained[at].y == dense[:, label]).all()
+        assert chained[at].extra.tolist() == before.tolist()
+    assert chained[at].repeats.sum() == n_rows
+    with pytest.raises(IndexError):
+        chained[2 * n_labels]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -71,17 +72,16 @@ class BinaryRelevance(TransformingClassifier, name="br"):
         self.n_jobs = n_jobs
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
-        targets = label_targets(Y)
         self.models_ = fit_many(
-            self.estimator, X, self._codes.n_values, targets, n_jobs=self.n_jobs
+            self.estimator, X, self._codes.n_values, LabelTargets(Y), n_jobs=self.n_jobs
         )
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         return judge_labels(self.models_.ask(X, n_jobs=self.n_jobs))
 
 
-def label_targets(Y: sparse.csr_array, rows: Array | None = None) -> list[Target]:
-    """Make one target per label.
+class LabelTargets(Sequence[Any]):
+    """One target per label, made when asked for: all together are as large as dense labels.
 
     Parameters
     ----------
@@ -89,19 +89,35 @@ def label_targets(Y: sparse.csr_array, rows: Array | None = None) -> list[Target
         Labels of the training rows.
     rows : ndarray of int, optional
         The rows of the table they belong to; all by default.
-
-    Returns
-    -------
-    list of Target
-        In the order of the labels.
     """
-    by_label = Y.tocsc()
-    targets = []
-    for label in range(Y.shape[1]):
-        y = np.zeros(Y.shape[0], np.int32)
-        y[by_label.indices[by_label.indptr[label] : by_label.indptr[label + 1]]] = 1
-        targets.append(Target(y, rows=rows))
-    return targets
+
+    def __init__(self, Y: sparse.csr_array, rows: Array | None = None) -> None:
+        self._by_label = Y.tocsc()
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return int(self._by_label.shape[1])
+
+    def __getitem__(self, at: Any) -> Any:
+        return Target(self.codes(range(len(self))[at]), rows=self._rows)
+
+    def codes(self, label: int) -> Array:
+        """Tell for each row whether it has a label.
+
+        Parameters
+        ----------
+        label : int
+            Which.
+
+        Returns
+        -------
+        ndarray of int32
+            0 or 1.
+        """
+        indptr, indices = self._by_label.indptr, self._by_label.indices
+        codes = np.zeros(self._by_label.shape[0], np.int32)
+        codes[indices[indptr[label] : indptr[label + 1]]] = 1
+        return codes
 
 
 def judge_labels(answers: Array) -> tuple[Array, Array]:

@@ -13,6 +13,7 @@ from scumble._core.errors import ParameterError
 from scumble._core.parallel import run
 from scumble._core.random import as_generator
 from scumble._core.validation import check_count
+from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.forest import Forest, each_block
 from scumble.learn.many import ForeignModels, Models, fit_many
 from scumble.learn.parameters import check_flag, check_share
@@ -103,7 +104,7 @@ class ClassifierChain(TransformingClassifier, name="cc"):
             self.estimator,
             X,
             self._codes.n_values,
-            chain_targets(Y, [Draw(self.order_)]),
+            ChainTargets(Y, [Draw(self.order_)]),
             extra=Y,
             n_jobs=self.n_jobs,
         )
@@ -248,7 +249,7 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc"):
             self.estimator,
             X,
             self._codes.n_values,
-            chain_targets(Y, draws),
+            ChainTargets(Y, draws),
             extra=Y,
             generator=generator,
             n_jobs=self.n_jobs,
@@ -270,8 +271,10 @@ class Draw:
     repeats: Array | None = None
 
 
-def chain_targets(Y: sparse.csr_array, draws: Sequence[Draw]) -> list[Target]:
-    """Make the targets of all chains, chain after chain, in the order of each chain.
+class ChainTargets(Sequence[Any]):
+    """The targets of all chains, chain after chain, in the order of each; made when asked for.
+
+    Each may use the labels before it in its chain.
 
     Parameters
     ----------
@@ -279,18 +282,20 @@ def chain_targets(Y: sparse.csr_array, draws: Sequence[Draw]) -> list[Target]:
         The labels, which are also the table's extra columns.
     draws : sequence of Draw
         The chains.
-
-    Returns
-    -------
-    list of Target
-        Each may use the labels before it in its chain.
     """
-    columns = np.ascontiguousarray(Y.toarray().T.astype(np.int32))
-    return [
-        Target(columns[label], repeats=draw.repeats, extra=draw.order[:place])
-        for draw in draws
-        for place, label in enumerate(draw.order)
-    ]
+
+    def __init__(self, Y: sparse.csr_array, draws: Sequence[Draw]) -> None:
+        self._labels = LabelTargets(Y)
+        self._draws = draws
+
+    def __len__(self) -> int:
+        return len(self._draws) * len(self._labels)
+
+    def __getitem__(self, at: Any) -> Any:
+        chain, place = divmod(range(len(self))[at], len(self._labels))
+        draw = self._draws[chain]
+        codes = self._labels.codes(int(draw.order[place]))
+        return Target(codes, repeats=draw.repeats, extra=draw.order[:place])
 
 
 def follow_chains(
@@ -301,7 +306,7 @@ def follow_chains(
     Parameters
     ----------
     models : Forest or ForeignModels
-        Fitted to `chain_targets`.
+        Fitted to `ChainTargets`.
     orders : ndarray of int64, shape (n_chains, n_labels)
         The chains.
     X : float ndarray or csr_array
