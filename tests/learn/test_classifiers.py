@@ -18,11 +18,12 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from scumble import catalogue
 from scumble._core.errors import LabelError, ParameterError, ScumbleError
+from scumble.evaluate.cross_validation import _seeded
 from scumble.learn import (
     HOMER,
     BinaryRelevance,
@@ -407,3 +408,22 @@ def test_classes_of_rows_are_learnt_too():
     never_seen = DummyClassifier(strategy="constant", constant=0)
     fitted = make("br", estimator=never_seen).fit(X, y)  # nothing is sure: the training shares
     np.testing.assert_allclose(fitted.predict_proba(X[:1]), [[1 / 3, 1 / 3, 1 / 3]])
+
+
+@pytest.mark.parametrize("short", ["eps", "ecc", "homer"])
+def test_one_seed_reaches_every_member_and_each_another_way(short):
+    X, Y = problem()
+    random = make_pipeline(StandardScaler(), ExtraTreeClassifier(max_depth=3))
+    one, again = (make(short, estimator=random).fit(X, Y) for _ in range(2))
+    assert (one.predict_proba(X) == again.predict_proba(X)).all()
+    chained = [HOMER(ClassifierChain(random), random_state=1).fit(X, Y) for _ in range(2)]
+    assert (chained[0].predict_proba(X) == chained[1].predict_proba(X)).all()
+
+
+def test_cross_validation_seeds_every_member_differently():
+    X, Y = problem()
+    seeded = _seeded(EnsembleOfClassifierChains(ExtraTreeClassifier(), n_estimators=2), 7)
+    assert seeded.random_state == 7
+    members = seeded.fit(X, Y).models_.models
+    assert len({member.random_state for member in members}) == len(members) == 12
+    assert _seeded(BinaryRelevance(ExtraTreeClassifier()), 7).estimator.random_state == 7

@@ -28,6 +28,7 @@ from scumble.evaluate.predictions import predict_with_scores
 from scumble.evaluate.splitters import BaseSplitter, FixedFolds, RepeatedKFold
 from scumble.evaluate.undefined import Undefined
 from scumble.learn import BaseMultilabelClassifier, make_classifier
+from scumble.learn.seeds import open_seeds
 from scumble.measures.summary import characterize, plain
 from scumble.resample import make_chain
 
@@ -459,12 +460,7 @@ def _timed(seconds: dict[str, float], step: str) -> Iterator[None]:
 def _seeded(estimator: Any, seed: int) -> Any:
     """Set every random_state that was left open, the estimator's own and those inside it."""
     if hasattr(estimator, "get_params"):
-        names = [
-            name
-            for name, value in estimator.get_params(deep=True).items()
-            if value is None and name.rpartition("__")[2] == "random_state"
-        ]
-        estimator.set_params(**dict.fromkeys(names, seed))
+        estimator.set_params(**dict.fromkeys(open_seeds(estimator), seed))
     return estimator
 
 

@@ -26,6 +26,7 @@ from scumble.learn.hierarchy import (
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, winners_confidences
 from scumble.learn.many import Models, fit_many
 from scumble.learn.parameters import check_flag
+from scumble.learn.seeds import open_seeds
 from scumble.learn.trees import Target
 
 Array = np.ndarray[Any, Any]
@@ -332,8 +333,9 @@ class _Single:
         model = clone(self._inner)
         known = model.get_params(deep=False)
         settings: dict[str, Any] = {}
-        if known.get("random_state", 0) is None:
-            settings["random_state"] = int(generator.integers(2**31 - 1))
+        names = open_seeds(model)
+        if names:
+            settings |= dict.fromkeys(names, int(generator.integers(2**31 - 1)))
         if known.get("n_jobs", 0) is None:
             settings["n_jobs"] = n_jobs
         if known.get("categorical_features", 0) is None:

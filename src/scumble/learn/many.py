@@ -14,6 +14,7 @@ from scumble._core.errors import ParameterTypeError
 from scumble._core.parallel import run
 from scumble.learn.c45 import C45Classifier
 from scumble.learn.forest import Forest
+from scumble.learn.seeds import open_seeds
 from scumble.learn.trees import Table, Target, grow_trees, prepare_table
 
 Array = np.ndarray[Any, Any]
@@ -99,7 +100,7 @@ def fit_many(
     extra : csr_array of bool, optional
         0/1 columns that single targets may use beside those of ``X``.
     generator : Generator, optional
-        Seeds for estimators whose ``random_state`` is None.
+        Seeds for estimators whose ``random_state``, or that of what is inside, is None.
     n_jobs : int, optional
         Number of threads; it changes the time and nothing else.
 
@@ -238,30 +239,27 @@ def _fit_foreign(
     generator: np.random.Generator | None,
     n_jobs: int | None,
 ) -> ForeignModels:
-    seeds = None
-    if generator is not None and estimator.get_params().get("random_state", 0) is None:
-        seeds = generator.integers(2**31 - 1, size=len(targets))
+    names = [] if generator is None else open_seeds(estimator)
+    seeds = generator.integers(2**31 - 1, size=len(targets)) if generator and names else None
 
     def fit(at: int) -> tuple[Any, int, Any]:
         target = targets[at]
-        seed = None if seeds is None else int(seeds[at])
-        return _fit_one(estimator, X, target, extra, seed), target.n_classes, target.extra
+        seeded = {} if seeds is None else dict.fromkeys(names, int(seeds[at]))
+        return _fit_one(estimator, X, target, extra, seeded), target.n_classes, target.extra
 
     fitted = run(fit, range(len(targets)), n_jobs=n_jobs)
     n_classes = np.array([entry[1] for entry in fitted], np.int64)
     return ForeignModels([entry[0] for entry in fitted], n_classes, [e[2] for e in fitted])
 
 
-def _fit_one(estimator: Any, X: Any, target: Target, extra: Any, seed: int | None) -> Any:
+def _fit_one(estimator: Any, X: Any, target: Target, extra: Any, seeded: dict[str, int]) -> Any:
     rows = np.arange(X.shape[0]) if target.rows is None else np.asarray(target.rows, np.int64)
     y = np.asarray(target.y)
     if target.repeats is not None:
         rows, y = np.repeat(rows, target.repeats), np.repeat(y, target.repeats)
     if y.min() == y.max():
         return int(y[0])
-    model = clone(estimator)
-    if seed is not None:
-        model.set_params(random_state=seed)
+    model = clone(estimator).set_params(**seeded)
     X = _with_extra(X, extra, target.extra)
     return model.fit(X[rows], y)
 

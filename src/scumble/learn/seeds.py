@@ -1,0 +1,46 @@
+"""Seeds for estimators that were left without one, and for those inside them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def open_seeds(estimator: Any) -> list[str]:
+    """List the parameters ``random_state`` that are None, of an estimator and of those inside.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``get_params``.
+
+    Returns
+    -------
+    list of str
+        Names for ``set_params``. What is inside a classifier of this package that has a
+        ``random_state`` is left to it: it seeds each of its members differently.
+
+    Examples
+    --------
+    >>> from sklearn.tree import ExtraTreeClassifier
+    >>> from scumble.learn import BinaryRelevance, EnsembleOfClassifierChains
+    >>> from scumble.learn.seeds import open_seeds
+    >>> open_seeds(BinaryRelevance(ExtraTreeClassifier()))
+    ['estimator__random_state']
+    >>> open_seeds(EnsembleOfClassifierChains(ExtraTreeClassifier()))
+    ['random_state']
+    """
+    parameters = estimator.get_params(deep=True)
+    holders = {"": estimator} | {f"{name}__": value for name, value in parameters.items()}
+    closed = [prefix for prefix, holder in holders.items() if _seeds_its_parts(holder)]
+    return [
+        name
+        for name, value in parameters.items()
+        if value is None
+        and name.rpartition("__")[2] == "random_state"
+        and not any(name.startswith(p) and name != f"{p}random_state" for p in closed)
+    ]
+
+
+def _seeds_its_parts(holder: Any) -> bool:
+    is_ours = type(holder).__module__.startswith("scumble.") and hasattr(holder, "get_params")
+    return is_ours and "random_state" in holder.get_params(deep=False)
