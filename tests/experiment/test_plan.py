@@ -6,7 +6,7 @@ import pytest
 import sklearn
 
 from scumble._core.errors import ReadError
-from scumble.experiment import Part, Plan, PlanError, Store, cells_of, estimate, read_plan
+from scumble.experiment import Part, Plan, PlanError, Store, cells_of, estimate, read_plan, run
 from scumble.experiment.making import versions_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -129,6 +129,18 @@ def test_broken_files_are_named(plan_file, tmp_path):
         read_plan(plan_file)
     with pytest.raises(ReadError, match="cannot be read"):
         read_plan(tmp_path / "absent.toml")
+
+
+def test_a_file_of_folds_lies_beside_the_plan(plan_file, tmp_path):
+    rows = "".join(f"{at},{at % 2}\n" for at in range(20))
+    (tmp_path / "folds.csv").write_text("instance,fold\n" + rows)
+    plan_file.write_text(
+        'datasets = ["films.arff"]\nclassifiers = ["none"]\n'
+        'splitter = {name = "fixed", fold_table = "folds.csv"}\n'
+    )
+    plan = read_plan(plan_file)
+    plan.check()
+    assert run(plan, tmp_path / "a.db", n_jobs=0).n_done == plan.n_cells == 2
 
 
 def test_two_names_for_the_same_data_are_refused(plan_file, tmp_path):

@@ -205,3 +205,10 @@ def test_results_of_two_splitters_are_not_averaged(path):
         finish_all(store, [replace(cell, splitter=Part("other")) for cell in cells], 0.0)
         means = grid(store.cells(), "f1").means
     assert means == {("toy data, folds", "toy"): 1.0, ("toy data, other", "toy"): 0.0}
+
+
+def test_looking_at_an_empty_file_leaves_it_empty(path):
+    path.touch()
+    with pytest.raises(StoreError, match="this file is empty"):
+        Store(path, create=False)
+    assert path.stat().st_size == 0

@@ -80,7 +80,7 @@ def _split(cell: Cell, data: Any) -> tuple[Any, Any]:
     seed = cell.seed_for("folds")
     key = (cell.content, seed)
     if key not in _folds:
-        splitter = make_splitter(cell.splitter, seed=seed)
+        splitter = make_splitter(cell.splitter, seed=seed, folder=cell.folder)
         _folds[key] = list(splitter.split(data))
         while len(_folds) > KEPT:
             _folds.popitem(last=False)

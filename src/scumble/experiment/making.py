@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scumble.experiment.plan import Plan
 
 
-def make_splitter(part: Part, *, seed: int) -> Any:
+def make_splitter(part: Part, *, seed: int, folder: str = "") -> Any:
     """Make a splitter.
 
     Parameters
@@ -30,13 +30,18 @@ def make_splitter(part: Part, *, seed: int) -> Any:
         Its name and parameters.
     seed : int
         Its random state, unless the parameters have one.
+    folder : str
+        Where the path of a file of folds starts.
 
     Returns
     -------
     splitter
         With ``split`` and ``get_n_splits``.
     """
-    return _instance(catalogue.get("splitter", part.name), part.parameters, seed)
+    parameters = dict(part.parameters)
+    if isinstance(parameters.get("fold_table"), str):
+        parameters["fold_table"] = str(Path(folder, parameters["fold_table"]))
+    return _instance(catalogue.get("splitter", part.name), parameters, seed)
 
 
 def make_resamplers(part: Part, *, seed: int) -> list[Any]:
@@ -204,7 +209,9 @@ def complaints(plan: Plan) -> Iterator[str]:
     """
     from scumble.data import shelf
 
-    tries: list[tuple[Any, Any]] = [(plan.splitter, lambda p: _counted(make_splitter(p, seed=0)))]
+    tries: list[tuple[Any, Any]] = [
+        (plan.splitter, lambda p: _counted(make_splitter(p, seed=0, folder=plan.folder)))
+    ]
     tries += [(part, lambda p: make_resamplers(p, seed=0)) for part in plan.resamplers]
     tries += [
         (part, lambda p: p.name == NOTHING or _checked(make_classifier(p, seed=0)))

@@ -78,7 +78,9 @@ class Plan:
         """Training and test parts that the splitter makes."""
         from scumble.experiment.making import make_splitter
 
-        return int(make_splitter(_as_part(self.splitter), seed=0).get_n_splits())
+        return int(
+            make_splitter(_as_part(self.splitter), seed=0, folder=self.folder).get_n_splits()
+        )
 
     @property
     def n_cells(self) -> int:

@@ -118,7 +118,7 @@ def cells_of(plan: Plan, store: Store | None = None) -> list[Cell]:
 
     contents = _contents(plan, store)
     assert isinstance(plan.splitter, Part)
-    folds = _fold_file(plan.splitter)
+    folds = _fold_file(plan.splitter, plan.folder)
     cells = []
     for dataset, resampler, classifier, seed, fold in plan.combinations():
         cells.append(
@@ -242,9 +242,9 @@ def _stamp(path: Path) -> str:
     return canonical([[p.name, p.stat().st_size, p.stat().st_mtime_ns] for p in [path, *folder]])
 
 
-def _fold_file(splitter: Part) -> dict[str, str]:
+def _fold_file(splitter: Part, folder: str) -> dict[str, str]:
     """Make the content of a file of folds part of the key."""
     table = splitter.parameters.get("fold_table")
     if not isinstance(table, str):
         return {}
-    return {"folds": hashlib.sha256(Path(table).read_bytes()).hexdigest()[:32]}
+    return {"folds": hashlib.sha256(Path(folder, table).read_bytes()).hexdigest()[:32]}

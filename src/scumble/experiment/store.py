@@ -101,7 +101,7 @@ class Store:
         except sqlite3.Error as error:
             raise self._failure(error) from error
         try:
-            self._open()
+            self._open(create)
         except BaseException:
             self._connection.close()
             raise
@@ -501,13 +501,15 @@ class Store:
 
     # -- the file --------------------------------------------------------------------------
 
-    def _open(self) -> None:
+    def _open(self, create: bool) -> None:
         try:
             connection = self._connection
             connection.execute("PRAGMA foreign_keys = ON")
             is_empty = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             if not is_empty:
                 self._check_identity()
+            elif not create:
+                raise StoreError(f"{self.path}: this file is empty. Run a plan first.")
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             if is_empty:
