@@ -161,7 +161,7 @@ def stackex_cs():
 
 
 def rcv1sub1():
-    return against(("rcv1sub1", Problem.of("rcv1sub1")), j48=50, sampled=2, j48_repeats=1)
+    return against(("rcv1sub1", Problem.of("rcv1sub1")), j48=50, sampled=1, j48_repeats=1)
 
 
 def nominal():

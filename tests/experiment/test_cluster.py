@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from scumble.experiment import PlanError, Store, run_cells
-from tests.experiment.toys import instant, make_cells, slow_then_logged, troubled
+from tests.experiment.toys import instant, make_cells, slow_then_logged, troubled, troubled_cells
 
 distributed = pytest.importorskip("distributed")
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,7 +56,7 @@ def test_a_killed_worker_loses_nothing(cluster, tmp_path):
 
 
 def test_limits_hold_on_the_cluster(cluster, tmp_path):
-    cells = make_cells(6, seconds=1.0, megabytes=300.0)
+    cells = troubled_cells(6)
     with Store(tmp_path / "a.db") as store:
         report = run_cells(cells, store, compute=troubled, cluster=cluster.scheduler_address)
         reasons = {row["fold"]: row["reason"] for row in store.cells()}

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from scumble.experiment import Store, StoreError, run_cells
-from tests.experiment.toys import instant, logged, make_cells, quick, troubled
+from tests.experiment.toys import instant, logged, make_cells, quick, troubled, troubled_cells
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -52,7 +52,7 @@ def test_numbers_do_not_depend_on_jobs_or_order(tmp_path, importable):
 
 
 def test_misbehaving_cells_are_recorded_and_the_others_done(tmp_path, importable):
-    cells = make_cells(7, seconds=1.0, megabytes=300.0)
+    cells = troubled_cells(7)
     report = run(tmp_path / "a.db", cells, troubled, n_jobs=2)
     assert (report.n_done, report.n_failed) == (3, 4)
     with Store(tmp_path / "a.db") as store:

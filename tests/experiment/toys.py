@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from dataclasses import replace
 
 from scumble.experiment import Cell, Part, Result
 
@@ -31,6 +32,13 @@ def logged(cell):
         stream.write(f"{cell.key}\n")
     time.sleep(0.01)
     return instant(cell)
+
+
+def troubled_cells(n):
+    """Cells for `troubled`; only the one that sleeps has little time, on however slow a machine."""
+    cells = make_cells(n, seconds=50.0, megabytes=300.0)
+    cells[3] = replace(cells[3], seconds=1.0)
+    return cells
 
 
 def troubled(cell):

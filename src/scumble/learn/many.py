@@ -259,7 +259,9 @@ def _fit_one(estimator: Any, X: Any, target: Target, extra: Any, seeded: dict[st
         rows, y = np.repeat(rows, target.repeats), np.repeat(y, target.repeats)
     if y.min() == y.max():
         return int(y[0])
-    model = clone(estimator).set_params(**seeded)
+    model = clone(estimator)
+    if seeded:
+        model.set_params(**seeded)
     X = _with_extra(X, extra, target.extra)
     return model.fit(X[rows], y)
 
