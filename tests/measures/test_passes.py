@@ -33,8 +33,9 @@ def obvious_scores(Y, ratios):
 @pytest.fixture
 def many(monkeypatch):
     """Take the way of many assignments whatever the size."""
-    monkeypatch.setattr(passes, "SERIAL_BELOW", 0)
-    monkeypatch.setattr(validation, "SERIAL_BELOW", 0)
+    for module in (passes, validation):
+        monkeypatch.setattr(module, "SERIAL_BELOW", 0)
+        monkeypatch.setattr(module, "SIMPLE_BELOW", 0)
 
 
 @pytest.mark.parametrize("n_labels", [7, 40, kernels.CACHED_LABELS + 1])
@@ -58,6 +59,7 @@ def test_few_and_many_assignments_give_the_same(seed, n_rows, n_labels):
     few = passes.score(Y, ratios), passes.count(Y)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passes, "SERIAL_BELOW", 0)
+        patch.setattr(passes, "SIMPLE_BELOW", 0)
         large = passes.score(Y, ratios), passes.count(Y)
     np.testing.assert_allclose(few[0].by_instance, large[0].by_instance, rtol=1e-13, atol=4e-15)
     np.testing.assert_allclose(few[0].by_label_sum, large[0].by_label_sum, rtol=1e-12, atol=1e-13)

@@ -23,6 +23,8 @@ R = TypeVar("R")
 
 #: Below this many elements a second thread costs more than it brings.
 SERIAL_BELOW = 200_000
+#: Below this many elements a loop of its own costs more to compile than it ever saves.
+SIMPLE_BELOW = 50_000
 
 _limit: ContextVar[int | None] = ContextVar("scumble_threads", default=None)
 

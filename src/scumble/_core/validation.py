@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.errors import LabelError, ParameterError, ParameterTypeError
-from scumble._core.parallel import SERIAL_BELOW, row_blocks, run
+from scumble._core.parallel import SERIAL_BELOW, SIMPLE_BELOW, row_blocks, run
 
 #: Numbers in label lists beyond this are no labels but identifiers: columns would fill the memory.
 MOST_LABELS = 2**31 - 1
@@ -208,7 +208,7 @@ def _rows_strictly_increase(Y: sparse.csr_array, caller: str) -> bool:
     """Check all column indices: in range (else refuse), sorted and unique (else say no)."""
     if Y.nnz == 0:
         return True
-    states = _check_few_rows(Y) if Y.nnz < SERIAL_BELOW else _check_many_rows(Y)
+    states = _check_few_rows(Y) if Y.nnz < SIMPLE_BELOW else _check_many_rows(Y)
     if min(states) < 0:
         raise LabelError(
             f"{caller}: a sparse label matrix with {Y.shape[1]} columns stores a column index "
@@ -231,7 +231,7 @@ def _check_many_rows(Y: sparse.csr_array) -> list[int]:
 
     return run(
         lambda block: check_rows(Y.indptr, Y.indices, block[0], block[1], Y.shape[1]),
-        row_blocks(Y.indptr, 64),
+        row_blocks(Y.indptr, 1 if Y.nnz < SERIAL_BELOW else 64),
     )
 
 

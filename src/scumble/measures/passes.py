@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from scumble._core.parallel import SERIAL_BELOW, row_blocks, run, thread_count
+from scumble._core.parallel import SERIAL_BELOW, SIMPLE_BELOW, row_blocks, run, thread_count
 from scumble.measures import kernels
 
 Array = np.ndarray[Any, Any]
@@ -88,7 +88,7 @@ def score(Y: sparse.csr_array, ratios: Array) -> Scores:
     Scores
         Scores by instance, their total, and their sums by label.
     """
-    if Y.nnz < SERIAL_BELOW:
+    if Y.nnz < SIMPLE_BELOW:
         return _score_few(Y, ratios)
     blocks = blocks_of(Y)
     scores = np.empty(Y.shape[0])
