@@ -207,7 +207,7 @@ def spark_against_duckdb():
         yield {"name": "Spark against DuckDB", "skipped": "Java 17 is missing"}
         return
     try:
-        import pyspark  # noqa: F401
+        import pyspark  # noqa: F401  (is it there?)
     except ImportError:
         yield {"name": "Spark against DuckDB", "skipped": "pip install 'scumble[spark]'"}
         return

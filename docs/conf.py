@@ -11,7 +11,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 
-from scumble._core.version import __version__  # noqa: E402
+from scumble._core.version import __version__  # noqa: E402  (the path above comes first)
 
 project = "scumble"
 author = "The scumble developers"

@@ -16,7 +16,7 @@ def films(tmp_path):
 
 
 def test_one_report_four_inks(capsys, films, tmp_path):
-    pytest.importorskip("typst")
+    pytest.importorskip("typst", reason="pip install 'scumble[pdf]'")
     page, paper = tmp_path / "r.html", tmp_path / "r.pdf"
     words = ("report", films, "--html", page, "--pdf", paper, "--treat", "remedial", "--json")
     out, _ = run(capsys, *words)
@@ -36,7 +36,7 @@ def test_a_missing_extra_answers_before_the_data_is_read(capsys, tmp_path, monke
 
 
 def test_of_two_files_both_are_written_or_none(capsys, films, tmp_path):
-    pytest.importorskip("typst")
+    pytest.importorskip("typst", reason="pip install 'scumble[pdf]'")
     page = tmp_path / "r.html"
     _, err = run(
         capsys, "report", films, "--html", page, "--pdf", tmp_path / "no" / "r.pdf", code=2

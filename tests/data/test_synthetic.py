@@ -274,13 +274,13 @@ def test_random_states_of_all_kinds_are_accepted():
 
 def test_global_generators_are_left_alone():
     random.seed(1)
-    before, numpy_before = random.getstate(), np.random.get_state()[1].tolist()  # noqa: NPY002
+    before, numpy_before = random.getstate(), np.random.get_state()[1].tolist()  # noqa: NPY002  (global)
 
     make_multilabel(200, random_state=0)
     make_multilabel(200)
 
     assert random.getstate() == before
-    assert np.random.get_state()[1].tolist() == numpy_before  # noqa: NPY002
+    assert np.random.get_state()[1].tolist() == numpy_before  # noqa: NPY002  (global)
 
 
 def test_unlabelled_instances_are_as_many_as_asked_for():

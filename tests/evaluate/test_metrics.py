@@ -165,7 +165,10 @@ def test_dense_and_sparse_agree_and_nothing_is_changed(case):
 
 
 def test_frames_and_data_sets_are_read():
-    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    pd, pl = (
+        pytest.importorskip("pandas", reason="pip install 'scumble[frames]'"),
+        pytest.importorskip("polars", reason="pip install 'scumble[frames]'"),
+    )
     Y = np.array([[1, 0], [1, 1], [0, 1]])
     Z, S = Y[::-1], np.array([[0.9, 0.1], [0.4, 0.6], [0.3, 0.7]])
     expected = dict(evaluate.evaluate(Y, Z, S))

@@ -64,7 +64,7 @@ def test_one_seed_one_answer_and_repetitions_differ(splitter):
     np.testing.assert_array_equal(splitter(5, 2, random_state=3).folds(data), once)
     state = np.random.get_state()[1].copy()  # noqa: NPY002  (the global state is the point)
     splitter(5, 2).folds(None, Y)
-    assert (np.random.get_state()[1] == state).all()  # noqa: NPY002
+    assert (np.random.get_state()[1] == state).all()  # noqa: NPY002  (as above)
 
 
 def test_the_catalogue_knows_them():

@@ -12,7 +12,7 @@ import pytest
 from scumble.experiment import PlanError, Store, run_cells
 from tests.experiment.toys import instant, make_cells, slow_then_logged, troubled, troubled_cells
 
-distributed = pytest.importorskip("distributed")
+distributed = pytest.importorskip("distributed", reason="pip install 'scumble[cluster]'")
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.filterwarnings("default")  # Dask's own warnings are not our affair
 

@@ -7,7 +7,7 @@ from scumble._core.errors import ParameterError
 from scumble.learn import C45Classifier
 from scumble.plots.tree import plot_tree, tree_layout
 
-pytest.importorskip("matplotlib")
+pytest.importorskip("matplotlib", reason="pip install 'scumble[plots]'")
 
 X = [[0, 1], [0, 2], [0, 8], [0, 9], [1, 5], [1, 5], [2, 5], [2, 5]]
 Y = ["a", "a", "b", "b", "a", "a", "b", "b"]

@@ -48,4 +48,4 @@ def test_dense_and_sparse_agree_and_nothing_is_changed(measure, dense):
     state = np.random.get_state()[1].copy()  # noqa: NPY002  (the global state is the point)
     np.testing.assert_array_equal(measure.function(matrix), measure.function(dense))
     np.testing.assert_array_equal(dense, kept)
-    assert (np.random.get_state()[1] == state).all()  # noqa: NPY002
+    assert (np.random.get_state()[1] == state).all()  # noqa: NPY002  (as above)

@@ -10,7 +10,7 @@ from scumble.experiment.paper.audit import imbalance_pairs, scumble_and_change
 from scumble.plots import plot_bytes
 from scumble.plots.statistics import log_trend, plot_change, plot_critical_difference
 
-pytest.importorskip("matplotlib")
+pytest.importorskip("matplotlib", reason="pip install 'scumble[plots]'")
 SCORES = np.tile([4.0, 3.0, 2.0, 1.0], (8, 1))
 
 

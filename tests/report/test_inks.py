@@ -165,7 +165,7 @@ def small():
 
 
 def text_of(pdf):
-    pypdf = pytest.importorskip("pypdf")
+    pypdf = pytest.importorskip("pypdf", reason="pip install 'scumble[dev]'")
     reader = pypdf.PdfReader(io.BytesIO(pdf))
     pages = [page.extract_text().replace("\u200b", "") for page in reader.pages]
     return pages, reader
@@ -176,7 +176,7 @@ def squeezed(text):
 
 
 def test_paper_holds_the_librarys_numbers(debtags):
-    pytest.importorskip("typst")
+    pytest.importorskip("typst", reason="pip install 'scumble[pdf]'")
     data, report = debtags
     summary = scumble.characterize(data)
     pdf = render_pdf(report)
@@ -204,7 +204,7 @@ def test_paper_holds_the_librarys_numbers(debtags):
 
 
 def test_names_are_text_on_paper(nasty):
-    pytest.importorskip("typst")
+    pytest.importorskip("typst", reason="pip install 'scumble[pdf]'")
     pages, _ = text_of(render_pdf(concurrence_report(nasty)))
     whole = squeezed(" ".join(pages))
     for name in NASTY[:4]:
@@ -239,7 +239,7 @@ def test_every_ink_draws_awkward_data(Y):
     _, chain = apply_chain(data, make_chain("remedial"))
     for treatment in (None, twice, chain):
         assert "</html>" in render_html(report, treatment)
-    pytest.importorskip("typst")
+    pytest.importorskip("typst", reason="pip install 'scumble[pdf]'")
     assert render_pdf(report, twice).startswith(b"%PDF")
 
 

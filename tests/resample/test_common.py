@@ -45,7 +45,7 @@ class Careless(scumble.resample.REMEDIAL):
     """Wrong on purpose: draws from the global generator."""
 
     def fit_resample(self, X, Y, sample_weight=None):
-        np.random.rand()  # noqa: NPY002
+        np.random.rand()  # noqa: NPY002  (a culprit on purpose)
         return super().fit_resample(X, Y, sample_weight)
 
 

@@ -21,7 +21,7 @@ def labels():
 
 @pytest.mark.parametrize("sampler", SAMPLERS, ids=lambda sampler: type(sampler).__name__)
 def test_pandas_extension_types(sampler):
-    pd = pytest.importorskip("pandas")
+    pd = pytest.importorskip("pandas", reason="pip install 'scumble[frames]'")
     rng = np.random.default_rng(1)
     X = pd.DataFrame(
         {
@@ -46,7 +46,7 @@ def test_pandas_extension_types(sampler):
 
 
 def test_pandas_columns_may_share_a_name():
-    pd = pytest.importorskip("pandas")
+    pd = pytest.importorskip("pandas", reason="pip install 'scumble[frames]'")
     X = np.random.default_rng(2).random((N, 3))
     expected, _ = MLSMOTE(random_state=0).fit_resample(X, labels())
 
@@ -59,7 +59,7 @@ def test_pandas_columns_may_share_a_name():
 
 @pytest.mark.parametrize("sampler", SAMPLERS, ids=lambda sampler: type(sampler).__name__)
 def test_polars_types(sampler):
-    pl = pytest.importorskip("polars")
+    pl = pytest.importorskip("polars", reason="pip install 'scumble[frames]'")
     rng = np.random.default_rng(3)
     X = pl.DataFrame(
         {
@@ -79,7 +79,7 @@ def test_polars_types(sampler):
 
 
 def test_arrow_tables():
-    pa = pytest.importorskip("pyarrow")
+    pa = pytest.importorskip("pyarrow", reason="pip install pyarrow")
     rng = np.random.default_rng(4)
     X = pa.table({"f": rng.random(N), "s": ["u", "v"] * 20, "i": rng.integers(0, 9, N)})
 
@@ -151,7 +151,7 @@ def test_arrays_of_text_stay_text(sampler, kind):
     [([1, None] * 20, "Int64"), ([True, None] * 20, "boolean"), (["a", None] * 20, "string")],
 )
 def test_gaps_in_pandas_nullable_columns_are_named(values, kind):
-    pd = pytest.importorskip("pandas")
+    pd = pytest.importorskip("pandas", reason="pip install 'scumble[frames]'")
     X = pd.DataFrame({"a": range(N), "gaps": pd.array(values, dtype=kind)})
 
     for form in (X, X.to_numpy(object)):
@@ -161,7 +161,7 @@ def test_gaps_in_pandas_nullable_columns_are_named(values, kind):
 
 
 def test_columns_of_lists_are_refused():
-    pl = pytest.importorskip("polars")
+    pl = pytest.importorskip("polars", reason="pip install 'scumble[frames]'")
     X = pl.DataFrame({"a": range(N), "words": [["x", "y"]] * N})
 
     with pytest.raises(ScumbleError, match="column 'words' of X holds values of type"):
@@ -176,7 +176,7 @@ def test_codes_too_large_for_a_table_are_refused():
 
 
 def test_categorical_columns_by_an_index_or_a_mask_of_pandas():
-    pd = pytest.importorskip("pandas")
+    pd = pytest.importorskip("pandas", reason="pip install 'scumble[frames]'")
     X = pd.DataFrame({"a": [0.5, 1.5], "b": [0, 1], "c": [1, 0]})
 
     for spec in (X.columns[1:], X.dtypes == "int64"):

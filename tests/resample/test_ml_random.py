@@ -184,7 +184,7 @@ def test_mlrus_deletes_the_whole_percentage():
 
 def test_rows_are_named_by_position_after_a_selection():
     # mldr.resampling takes row names for positions: NA rows after any filter.
-    pd = pytest.importorskip("pandas")
+    pd = pytest.importorskip("pandas", reason="pip install 'scumble[frames]'")
     X = pd.DataFrame({"a": np.arange(300.0)})
     Y = pd.DataFrame({"p": [1] * 300, "q": [1] * 5 + [0] * 295, "r": [0, 1] * 150})
     X, Y = X[200:], Y[200:].copy()

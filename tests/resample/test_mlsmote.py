@@ -258,7 +258,7 @@ def test_data_sets_tell_their_nominal_and_integer_columns():
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frames_keep_categories_texts_and_types(library):
-    frames = pytest.importorskip(library)
+    frames = pytest.importorskip(library, reason="pip install 'scumble[frames]'")
     rng = np.random.default_rng(1)
     X, Y, _ = problem(1)
     texts = np.array(["one", "two", "three"])[X[:, 3].astype(int)]
@@ -381,7 +381,7 @@ def test_missing_and_infinite_values_are_refused(make, value, message):
 
 
 def test_frames_name_the_column_that_is_wrong():
-    pd = pytest.importorskip("pandas")
+    pd = pytest.importorskip("pandas", reason="pip install 'scumble[frames]'")
     _, Y, _ = problem(0)
     gap = pd.DataFrame({"a": [None, *["x"] * 39], "b": range(40)})
     with pytest.raises(ScumbleError, match=r"missing value .* row 0, column 'a'"):

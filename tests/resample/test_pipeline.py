@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from scumble.resample import LPROS, LPRUS, MLROS, MLSMOTE, REMEDIAL, MLeNN, RemedialHwR
 
-pipeline = pytest.importorskip("imblearn.pipeline")
+pipeline = pytest.importorskip("imblearn.pipeline", reason="pip install 'scumble[imblearn]'")
 
 
 def problem(n=90):

@@ -290,7 +290,7 @@ def _as_row(row: Any, number: int, caller: str) -> Sequence[Any]:
             f"{caller}: Y must be two-dimensional; row {number} is {row!r}. "
             "Expected 2D array: give one row, or one list of labels, per instance."
         )
-    return sorted(row, key=str) if isinstance(row, Set) else row  # type: ignore[return-value]
+    return sorted(row, key=str) if isinstance(row, Set) else row  # type: ignore[return-value]  # an array serves as a sequence
 
 
 def _from_label_lists(

@@ -142,7 +142,7 @@ def _columns(frame: Any) -> dict[str, _Column]:
     for at, name in enumerate(names):
         if name in columns:
             raise DataError(f"Two columns of the table are called {name!r}. Rename one of them.")
-        columns[name] = lambda at=at, name=name: column(at, name)  # type: ignore[misc]
+        columns[name] = lambda at=at, name=name: column(at, name)  # type: ignore[misc]  # defaults bind now
     return columns
 
 

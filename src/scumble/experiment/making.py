@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TYPE_CHECKING, cast
 
 from scumble import catalogue
 from scumble._core.errors import ScumbleError
@@ -222,15 +222,15 @@ def complaints(plan: Plan) -> Iterator[str]:
             attempt(part)
         except (ScumbleError, TypeError, ValueError, ImportError, AttributeError) as error:
             yield f"{part.label}: {error}"
-    for part in plan.datasets:
-        path = file_of(part, plan.folder)  # type: ignore[arg-type]
+    for dataset in cast("tuple[Part, ...]", plan.datasets):  # a plan makes parts of names
+        path = file_of(dataset, plan.folder)
         if path is not None and not path.is_file():
-            yield f"{part.name}: there is no such file."  # type: ignore[union-attr]
+            yield f"{dataset.name}: there is no such file."
         elif path is None:
             try:
-                shelf.find(part.name)  # type: ignore[union-attr]
+                shelf.find(dataset.name)
             except ScumbleError as error:
-                if not _lies_in_a_folder(part.name):  # type: ignore[union-attr]
+                if not _lies_in_a_folder(dataset.name):
                     yield str(error)
     known = set(catalogue.names("metric"))
     for metric in plan.metrics:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from scumble._core.errors import ReadError
@@ -167,6 +167,6 @@ def _checked(name: str, known: dict[str, Column], parameter: str, where: str) ->
     )
 
 
-def _listed(names: object) -> str:
-    shown = [repr(name) for name in names]  # type: ignore[attr-defined]
+def _listed(names: Iterable[object]) -> str:
+    shown = [repr(name) for name in names]
     return ", ".join(shown[:12]) + (", ..." if len(shown) > 12 else "")

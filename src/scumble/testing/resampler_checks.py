@@ -185,7 +185,7 @@ def check_global_random_state_is_left_alone(resampler: Any) -> None:
     X, Y = example()
     before = repr(np.random.get_state())  # noqa: NPY002  (the global state is the point)
     clone(resampler).fit_resample(X, Y)
-    assert repr(np.random.get_state()) == before  # noqa: NPY002
+    assert repr(np.random.get_state()) == before  # noqa: NPY002  (as above)
 
 
 def check_one_seed_gives_one_answer(resampler: Any) -> None:

@@ -36,7 +36,7 @@ class BaseSplitter(BaseEstimator):
 
     def _deal(self, Y: sparse.csr_array, generator: np.random.Generator) -> Array:
         """Give every row of ``Y`` the number of its fold, from 0 to n_splits - 1."""
-        raise NotImplementedError
+        raise NotImplementedError  # the one thing every splitter does in its own way
 
     def split(self, X: Any, Y: Any = None, groups: Any = None) -> Iterator[tuple[Array, Array]]:
         """Yield the rows of the training and the test part, fold by fold.

@@ -201,9 +201,9 @@ def _is_small(error: ReadError) -> bool:
 
 
 def _plain(feature: Feature) -> dict[str, Any]:
-    known = {"name": feature.name, "kind": feature.kind}
+    known: dict[str, Any] = {"name": feature.name, "kind": feature.kind}
     if feature.categories:
-        known["categories"] = list(feature.categories)  # type: ignore[assignment]
+        known["categories"] = list(feature.categories)
     return known
 
 

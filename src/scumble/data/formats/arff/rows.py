@@ -60,7 +60,7 @@ class Rows:
         int
             How it ended.
         """
-        raise NotImplementedError
+        raise NotImplementedError  # dense and sparse rows differ here
 
     def put(self, places: Array, columns: Array, values: Array) -> None:
         """Enter what Python had to read.
@@ -74,7 +74,7 @@ class Rows:
         values : ndarray of float
             What they are.
         """
-        raise NotImplementedError
+        raise NotImplementedError  # dense and sparse rows differ here
 
     def features(self) -> Array | sparse.csr_array:
         """Join all features.
@@ -84,7 +84,7 @@ class Rows:
         ndarray or csr_array
             As the rows are.
         """
-        raise NotImplementedError
+        raise NotImplementedError  # dense and sparse rows differ here
 
     def keep(self, state: Array) -> None:
         """Put the rows aside that were read last.
