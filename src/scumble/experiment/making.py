@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from scumble import catalogue
 from scumble._core.errors import ScumbleError
