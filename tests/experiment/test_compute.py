@@ -7,13 +7,15 @@ import json
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from rich.console import Console
 
 import scumble
-from scumble.cli.experiment import _conclude
+from scumble.cli.experiment import _conclude, _watching
 from scumble.cli.main import main
 from scumble.evaluate import evaluate
-from scumble.experiment import Part, Plan, Report, Store, cells_of, run
+from scumble.experiment import Estimate, Part, Plan, Report, Store, cells_of, run
 from scumble.experiment.compute import compute
+from scumble.experiment.executors import Outcome
 from scumble.experiment.making import make_splitter
 from scumble.experiment.tables import grid, long_table
 from scumble.learn import BinaryRelevance
@@ -170,6 +172,7 @@ def test_the_commands(folder, tmp_path, capsys):
     plan, path = folder / "plan.toml", tmp_path / "a.db"
     call("experiment", "run", plan, "--store", path, "--dry-run")
     assert "plan: 8 cells, 0 done" in capsys.readouterr().out
+    assert not path.exists()
     call("experiment", "run", plan, "--store", path, "--jobs", 1)
     assert "8 cells computed, 0 failed, 0 were known" in capsys.readouterr().out
     call("experiment", "run", plan, "--store", path)
@@ -177,6 +180,11 @@ def test_the_commands(folder, tmp_path, capsys):
     call("experiment", "status", path, "--json")
     status = json.loads(capsys.readouterr().out)
     assert (status["done"], status["failures"]) == (8, [])
+    costs = {row["classifier"]: row for row in status["costs"]}
+    assert [costs[name]["done"] for name in ("br", "none")] == [4, 4]
+    assert costs["br"]["cpu_seconds"] > 0
+    call("experiment", "run", plan, "--store", path, "--dry-run")
+    assert "8 done; about 0 s to go" in capsys.readouterr().out
     call("experiment", "status", path)
     assert "8 done" in capsys.readouterr().out
     call("experiment", "table", path, "-m", "macro_f1")
@@ -187,6 +195,21 @@ def test_the_commands(folder, tmp_path, capsys):
     call("experiment", "table", path, "--json")  # by default the metrics of the plan
     assert [table["metric"] for table in json.loads(capsys.readouterr().out)] == ["f1"]
     call("experiment", "status", tmp_path / "absent.db", code=2)
+
+
+def test_the_live_table_shows_what_runs(folder):
+    cells = cells_of(the_plan(folder, resamplers=["none"]))
+    watching = _watching(Estimate(n_cells=4, n_done=0, seconds=30.0, n_measured=0))
+    with watching as observe:
+        assert observe is None  # no terminal here
+        watching._observe("begin", cells[0])
+        watching._observe("begin", cells[1])
+        watching._observe("end", Outcome(cells[0], None, "error", "no", 1.0))
+        console = Console(file=io.StringIO(), width=100)
+        console.print(watching._table())
+    shown = console.file.getvalue()
+    assert "1 of 4 cells, 1 failed" in shown
+    assert shown.count("made.arff") == 1
 
 
 def test_cells_that_fail_end_in_exit_code_1(folder, tmp_path, capsys):

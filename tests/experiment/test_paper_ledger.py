@@ -131,6 +131,17 @@ def test_a_fold_that_stands_in_two_stores_counts_once():
     assert Means([*folds, folds[1]]).get("d", "r", "c", "f1") == 0.5
 
 
+def test_half_of_the_folds_do_not_pass_for_all():
+    place = {"dataset": "d", "resampler": "r", "classifier": "c"}
+    first = {**place, "key": "a", "state": "done", "scores": {"f1": 0.25}}
+    second = {**place, "key": "b", "state": "pending", "scores": {}}
+    finished = {**second, "state": "done", "scores": {"f1": 0.75}}
+    assert Means([first, second]).get("d", "r", "c", "f1") is None
+    assert Means([first, {**second, "state": "failed"}]).get("d", "r", "c", "f1") is None
+    for cells in ([first, second, finished], [finished, second, first]):
+        assert Means(cells).get("d", "r", "c", "f1") == 0.5
+
+
 def test_claims_about_results_come_from_the_store(nowhere):
     checked = {one.item: one for one in claims([], iter(faithful()))}
     assert checked["Precision is not improved"].ours == "9 of 64"

@@ -6,6 +6,7 @@ import pytest
 import sklearn
 
 from scumble._core.errors import ReadError
+from scumble.evaluate import RepeatedKFold
 from scumble.experiment import Part, Plan, PlanError, Store, cells_of, estimate, read_plan, run
 from scumble.experiment.making import versions_of
 
@@ -153,9 +154,34 @@ def test_two_names_for_the_same_data_are_refused(plan_file, tmp_path):
 
 def test_the_version_of_a_classifier_inside_another_is_part_of_the_key():
     inner = {"name": "sklearn.naive_bayes.GaussianNB"}
-    found = versions_of(Part("none"), Part("br", {"estimator": inner}))
+    found = versions_of(Part("none"), Part("br", {"estimator": inner}), Part("kfold"))
     assert found["sklearn"] == sklearn.__version__
-    assert "sklearn" not in versions_of(Part("none"), Part("br"))
+    assert "sklearn" not in versions_of(Part("none"), Part("br"), Part("kfold"))
+
+
+def test_the_revision_of_a_splitter_is_part_of_the_key(monkeypatch):
+    parts = (Part("none"), Part("br"), Part("kfold"))
+    before = versions_of(*parts)
+    monkeypatch.setattr(RepeatedKFold, "revision", 3, raising=False)
+    assert versions_of(*parts) == {**before, "kfold": "3"}
+
+
+def test_a_file_of_labels_is_named_relative_to_its_plan(plan_file, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    moved = (tmp_path / "films.xml").rename(tmp_path / "elsewhere" / "labels.xml")
+    plan_file.write_text(
+        'datasets = [{name = "films.arff", labels = "elsewhere/labels.xml"}]\n'
+        'classifiers = ["none"]\nsplitter = {name = "kfold", n_splits = 2, n_repeats = 1}\n'
+    )
+    plan = read_plan(plan_file)
+    with Store(tmp_path / "a.db") as store:
+        assert run(plan, store, n_jobs=0).n_done == 2
+        before = cells_of(plan, store)
+        text = moved.read_text()
+        first = text.index("<label ")
+        moved.write_text(text[:first] + text[text.index("<label ", first + 1) :])
+        after = cells_of(plan, store)  # one label fewer: another data set
+    assert before[0].content != after[0].content
 
 
 def test_an_unreadable_data_set_is_refused_with_its_reason(plan_file, tmp_path):

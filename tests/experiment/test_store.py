@@ -142,6 +142,13 @@ def test_other_files_are_refused(path, tmp_path):
     other.close()
     with pytest.raises(StoreError, match="another program"):
         Store(foreign)
+    damaged = tmp_path / "damaged.db"
+    Store(damaged).close()
+    content = bytearray(damaged.read_bytes())
+    content[4096:] = b"\xff" * (len(content) - 4096)  # the first page alone is whole
+    damaged.write_bytes(content)
+    with pytest.raises(StoreError, match=r"damaged: use a copy"), Store(damaged) as store:
+        store.cells()
     with pytest.raises(StoreError, match="no such store"):
         Store(tmp_path / "absent.db", create=False)
     with pytest.raises(StoreError, match="folder exists"):

@@ -90,8 +90,12 @@ def run_plan(
     if classifiers:
         plan = plan.with_only(classifiers=classifiers)
     plan.check()
-    with Store(store) as opened:
-        guess = estimate(cells_of(plan, opened), opened, n_jobs=thread_count(jobs or 1))
+    n_jobs = thread_count(jobs or 1)
+    if dry_run and not store.exists():  # nothing is made by a look
+        _announce(plan.name, estimate(cells_of(plan), None, n_jobs=n_jobs))
+        return
+    with Store(store, create=not dry_run) as opened:
+        guess = estimate(cells_of(plan, opened), opened, n_jobs=n_jobs)
         _announce(plan.name, guess)
         if dry_run:
             return
@@ -115,12 +119,20 @@ def status(store: StoreFile, json: JsonOption = False) -> None:
     failed = [cell for cell in cells if cell["state"] == "failed"]
     if json:
         keys = ("key", "dataset", "resampler", "classifier", "seed", "fold", "reason", "error")
-        show_json({**counts, "failures": [{key: cell[key] for key in keys} for cell in failed]})
+        failures = [{key: cell[key] for key in keys} for cell in failed]
+        show_json({**counts, "costs": _costs(cells), "failures": failures})
         return
     show([[Segment(", ".join(f"{number} {state}" for state, number in counts.items()), "title")]])
-    show(
-        table(("cells", "done", "failed", "open", "seconds"), _progress_rows(cells), width=width())
-    )
+    head = ("cells", "done", "failed", "open", "seconds", "CPU seconds")
+    rows = [
+        (
+            f"{row['dataset']} / {row['classifier']}",
+            *(f"{row[key]:.0f}" for key in ("done", "failed", "open")),
+            *(f"{row[key]:,.1f}" for key in ("seconds", "cpu_seconds")),
+        )
+        for row in _costs(cells)
+    ]
+    show(table(head, rows, width=width()))
     for cell in failed:
         where = " / ".join(str(cell[key]) for key in ("dataset", "resampler", "classifier", "fold"))
         first = (cell["error"] or "").splitlines()[0] if cell["error"] else ""
@@ -202,22 +214,17 @@ def _duration(seconds: float) -> str:
     return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
 
 
-def _progress_rows(cells: list[dict[str, Any]]) -> list[tuple[str, ...]]:
-    counted: dict[tuple[str, str], dict[str, float]] = {}
+def _costs(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Sum up cells by data set and classifier, the costliest first."""
+    counted: dict[tuple[str, str], dict[str, Any]] = {}
     for cell in cells:
-        place = (cell["dataset"], cell["classifier"])
-        row = counted.setdefault(place, {"done": 0, "failed": 0, "open": 0, "seconds": 0.0})
-        state = cell["state"] if cell["state"] in ("done", "failed") else "open"
-        row[state] += 1
+        place = {"dataset": cell["dataset"], "classifier": cell["classifier"]}
+        start = {"done": 0, "failed": 0, "open": 0, "seconds": 0.0, "cpu_seconds": 0.0}
+        row = counted.setdefault((*place.values(),), {**place, **start})
+        row[cell["state"] if cell["state"] in ("done", "failed") else "open"] += 1
         row["seconds"] += cell["seconds"] or 0.0
-    return [
-        (
-            f"{dataset} / {classifier}",
-            *(f"{row[key]:.0f}" for key in ("done", "failed", "open")),
-            f"{row['seconds']:,.1f}",
-        )
-        for (dataset, classifier), row in counted.items()
-    ]
+        row["cpu_seconds"] += cell["details"].get("cpu_seconds", 0.0)
+    return sorted(counted.values(), key=lambda row: -row["seconds"])
 
 
 def _number(value: float | None) -> str:

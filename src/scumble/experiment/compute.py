@@ -41,6 +41,7 @@ def compute(cell: Cell) -> Result:
     Result
         Every metric, and measures of the training part before and after resampling.
     """
+    started = time.process_time()
     data = _load(cell)
     train, test = _split(cell, data)
     training = data[train]
@@ -52,10 +53,13 @@ def compute(cell: Cell) -> Result:
     scores = {**_measures("before", training.Y), **_measures("after", treated.Y)}
     details = {"seconds_resampling": resampled - began}
     if cell.classifier.name == NOTHING:
+        details["cpu_seconds"] = time.process_time() - started
         return Result(scores, details)
     predictions, confidences, times = _learn(cell, data, treated, data[test])
     judged, by_label = _judge(data[test], predictions, confidences)
     archive = _archive(test, predictions, confidences) if cell.keep_predictions else None
+    # Of all threads, and not longer on a busy machine: what a cell costs.
+    details["cpu_seconds"] = time.process_time() - started
     return Result({**judged, **scores}, {**details, **times, **by_label}, archive)
 
 

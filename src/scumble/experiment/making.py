@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -108,6 +109,7 @@ def load_dataset(part: Part, folder: str = "") -> MultilabelDataset:
     """
     from scumble.data import read, shelf
 
+    part = with_label_file(part, folder)
     path = file_of(part, folder)
     if path is not None:
         return read(path, **dict(part.parameters))
@@ -133,6 +135,27 @@ def file_of(part: Part, folder: str = "") -> Path | None:
     if path.is_file() or any(sign in part.name for sign in ("/", "\\")):
         return path
     return None
+
+
+def with_label_file(part: Part, folder: str = "") -> Part:
+    """Let the path of a file of labels start where that of the data does.
+
+    Parameters
+    ----------
+    part : Part
+        A data set, perhaps with an option ``labels``.
+    folder : str
+        Where relative paths start.
+
+    Returns
+    -------
+    Part
+        The same part where the labels are not named by a file.
+    """
+    labels = part.parameters.get("labels")
+    if not isinstance(labels, str) or not Path(folder, labels).is_file():
+        return part
+    return replace(part, parameters={**part.parameters, "labels": str(Path(folder, labels))})
 
 
 def content_of(data: MultilabelDataset) -> str:
@@ -165,14 +188,14 @@ def content_of(data: MultilabelDataset) -> str:
     return found.hexdigest()[:32]
 
 
-def versions_of(resampler: Part, classifier: Part) -> dict[str, str]:
+def versions_of(resampler: Part, classifier: Part, splitter: Part) -> dict[str, str]:
     """Name the versions of the code that decides about results.
 
     A class whose results change raises its ``revision``, so that stored cells are computed anew.
 
     Parameters
     ----------
-    resampler, classifier : Part
+    resampler, classifier, splitter : Part
         What takes part.
 
     Returns
@@ -191,6 +214,8 @@ def versions_of(resampler: Part, classifier: Part) -> dict[str, str]:
                 found[package] = str(getattr(import_module(package), "__version__", "unknown"))
             if getattr(cls, "revision", 0):
                 found[name] = str(cls.revision)
+    if revision := getattr(catalogue.get("splitter", splitter.name), "revision", 0):
+        found[splitter.name] = str(revision)
     return found
 
 

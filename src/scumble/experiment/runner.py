@@ -72,7 +72,7 @@ def run_cells(
         Takes a `Cell`, returns a `Result`.
     n_jobs : int or None
         Number of worker processes, negative to count from the number of cores; 0 computes in
-        this process without limits.
+        this process without limits and without signs of life to runners on other machines.
     cluster : str or distributed.Client, optional
         Address of a Dask scheduler; then ``n_jobs`` is not used.
     retry_failed : bool

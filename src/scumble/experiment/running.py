@@ -130,7 +130,11 @@ def cells_of(plan: Plan, store: Store | None = None) -> list[Cell]:
                 seed=seed,
                 fold=fold,
                 content=contents[dataset.label][0],
-                versions={"cells": str(REVISION), **versions_of(resampler, classifier), **folds},
+                versions={
+                    "cells": str(REVISION),
+                    **versions_of(resampler, classifier, plan.splitter),
+                    **folds,
+                },
                 seconds=plan.seconds,
                 megabytes=plan.megabytes,
                 keep_predictions=plan.keep_predictions,
@@ -141,15 +145,15 @@ def cells_of(plan: Plan, store: Store | None = None) -> list[Cell]:
     return cells
 
 
-def estimate(cells: Iterable[Cell], store: Store, *, n_jobs: int = 1) -> Estimate:
+def estimate(cells: Iterable[Cell], store: Store | None, *, n_jobs: int = 1) -> Estimate:
     """Tell how long the cells will take that are not done yet.
 
     Parameters
     ----------
     cells : iterable of Cell
         What is wanted.
-    store : Store
-        What is there.
+    store : Store or None
+        What is there; None where there is no store yet.
     n_jobs : int
         Workers.
 
@@ -159,7 +163,8 @@ def estimate(cells: Iterable[Cell], store: Store, *, n_jobs: int = 1) -> Estimat
         Rough where nothing similar has been measured.
     """
     cells = list(cells)
-    done = {row["key"]: row for row in store.cells() if row["state"] == "done"}
+    rows = [] if store is None else store.cells()
+    done = {row["key"]: row for row in rows if row["state"] == "done"}
     exact = _means(
         (row["dataset"], row["resampler"], row["classifier"], row["seconds"])
         for row in done.values()
@@ -211,10 +216,11 @@ def _twins(found: dict[str, tuple[str, float]]) -> Iterator[str]:
 
 def _content(part: Part, folder: str, store: Store | None) -> tuple[str, float]:
     """Return checksum and size of a data set, read only if its file is new."""
-    from scumble.experiment.making import content_of, file_of, load_dataset
+    from scumble.experiment.making import content_of, file_of, load_dataset, with_label_file
 
+    part = with_label_file(part, folder)
     path = file_of(part, folder) or _on_the_shelf(part)
-    stamp = "" if path is None else _stamp(path)
+    stamp = "" if path is None else _stamp(path, part.parameters.get("labels"))
     place = canonical([str(path or part.name), part.spec()])
     known = store.known_content(place, stamp) if store is not None and stamp else None
     if known is not None:
@@ -236,10 +242,12 @@ def _on_the_shelf(part: Part) -> Path | None:
         return None
 
 
-def _stamp(path: Path) -> str:
-    """Describe the files of a data set; its labels may stand in a file beside it."""
-    folder = sorted(path.parent.glob("*.xml"))
-    return canonical([[p.name, p.stat().st_size, p.stat().st_mtime_ns] for p in [path, *folder]])
+def _stamp(path: Path, labels: Any) -> str:
+    """Describe the files of a data set; its labels may stand in a file beside it or elsewhere."""
+    files = [path, *sorted(path.parent.glob("*.xml"))]
+    if isinstance(labels, str) and Path(labels).is_file():
+        files.append(Path(labels))
+    return canonical([[p.name, p.stat().st_size, p.stat().st_mtime_ns] for p in files])
 
 
 def _fold_file(splitter: Part, folder: str) -> dict[str, str]:

@@ -570,6 +570,8 @@ class Store:
             hint = "The disk is full: free some space and start again; finished cells are safe."
         elif "not a database" in text:
             hint = "This is no store of results: choose another file."
+        elif "malformed" in text:
+            hint = "The file is damaged: use a copy of it, or start with a new file."
         elif "locked" in text:
             hint = "Another process holds it for too long: stop that one, or wait."
         elif "unable to open" in text or "readonly" in text:

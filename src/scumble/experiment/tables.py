@@ -10,7 +10,7 @@ from typing import Any
 from scumble.experiment.errors import PlanError
 
 ROW_KEYS = ("dataset", "resampler", "classifier", "splitter", "seed", "fold")
-COST_KEYS = ("seconds", "megabytes")
+COST_KEYS = ("seconds", "cpu_seconds", "megabytes")
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,8 @@ def long_table(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     names = sorted({name for cell in done for name in cell["scores"]})
     return [
         {
-            **{key: cell[key] for key in (*ROW_KEYS, *COST_KEYS)},
+            **{key: cell[key] for key in ROW_KEYS},
+            **{key: cell[key] if key in cell else cell["details"].get(key) for key in COST_KEYS},
             **{name: cell["scores"].get(name, math.nan) for name in names},
         }
         for cell in done

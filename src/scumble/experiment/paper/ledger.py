@@ -23,7 +23,7 @@ TOLERANCE = 0.05
 #: Absolute difference that does not matter for scores between 0 and 1.
 SCORE_TOLERANCE = 0.01
 ALPHA = 0.05
-NOT_RUN = "not run: no finished cells in the store"
+NOT_RUN = "not run, or not every fold is done"
 #: The paper's metrics by our names.
 METRIC_NAMES = {
     "HL": "hamming_loss",
@@ -102,6 +102,9 @@ class Entry:
 class Means:
     """Means over folds of what a store holds.
 
+    A combination of which a fold is pending or failed has no mean: half of its folds would pass
+    for all of them.
+
     Parameters
     ----------
     cells : iterable of dict
@@ -110,15 +113,20 @@ class Means:
 
     def __init__(self, cells: Iterable[dict[str, Any]]) -> None:
         self._values: dict[tuple[str, str, str, str], list[float]] = {}
-        seen: set[str] = set()  # stores may overlap; a fold counts once
-        for cell in cells:
-            key = cell.get("key", "")
-            if cell["state"] != "done" or key in seen:
+        # Stores may overlap; a fold counts once, and is done if it is done in one of them.
+        by_key: dict[Any, dict[str, Any]] = {}
+        for at, cell in enumerate(cells):
+            key = cell.get("key", at)
+            if key not in by_key or cell["state"] == "done":
+                by_key[key] = cell
+        self._unfinished: set[tuple[str, str, str]] = set()
+        for cell in by_key.values():
+            place = (cell["dataset"], cell["resampler"], cell["classifier"])
+            if cell["state"] != "done":
+                self._unfinished.add(place)
                 continue
-            seen |= {key} if key else set()
             for name, value in cell["scores"].items():
-                place = (cell["dataset"], cell["resampler"], cell["classifier"], name)
-                self._values.setdefault(place, []).append(value)
+                self._values.setdefault((*place, name), []).append(value)
 
     def get(self, dataset: str, resampler: str, classifier: str, name: str) -> float | None:
         """Return a mean, or None where there is nothing.
@@ -133,6 +141,8 @@ class Means:
         float or None
             Undefined values are left out.
         """
+        if (dataset, resampler, classifier) in self._unfinished:
+            return None
         found = self._values.get((dataset, resampler, classifier, name), [])
         known = [value for value in found if not math.isnan(value)]
         return fmean(known) if known else None
