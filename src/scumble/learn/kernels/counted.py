@@ -147,6 +147,31 @@ def fill_node_tables(table, n, positive, ones, zeros, sizes):
 
 
 @inner_kernel
+def block_size(n):
+    """Choose how many entries to skim at once in a node of n rows."""
+    if n < 2048:
+        return n + 1  # none
+    return 32 if n < 16384 else 128
+
+
+@inner_kernel
+def skim(entries, start, stop, last):
+    """Count the cuts and the positives of some entries; -1 cuts where values must be looked up."""
+    entry = entries[start]
+    reach = entry >> _HALF & U(FAR)
+    cuts = np.int64(last + reach <= entry >> _CODE)
+    far = np.int64(reach == U(FAR))
+    positives = entry & _ONE
+    for at in range(start + _ONE, stop):
+        entry = entries[at]
+        reach = np.int64(entry >> _HALF & U(FAR))
+        far += reach == FAR
+        cuts += np.int64(entries[at - _ONE] >> _CODE) + reach <= np.int64(entry >> _CODE)
+        positives += entry & _ONE
+    return -1 if far else cuts, positives
+
+
+@inner_kernel
 def judge_numeric(
     columns, list_column, list_start, list_stop, list_low, list_high, entries, n, positive,
     least, before, tolerance, ones, zeros, sizes, cuts_of, scores, found,
@@ -160,6 +185,8 @@ def judge_numeric(
     """
     at_least, limit = U(least), U(n - least)
     values = columns.values
+    size_of_block = U(block_size(n))
+    rounding = 1e-3 * tolerance
     for k in range(list_low, list_high):
         column = list_column[k]
         start, stop = list_start[k], list_stop[k]
@@ -211,22 +238,49 @@ def judge_numeric(
                 break
             shift = left - at  # wraps around, and back when the place is added
             end = min(end, at + (limit - left) + _ONE)
+            here = math.inf  # the score at the beginning of a block, where it is known
             while at < end:
-                entry = entries[at]
-                code = entry >> _CODE
-                reach = entry >> _HALF & U(FAR)
-                may_cut = last + reach <= code
-                if reach == U(FAR):
-                    may_cut = values[begin + last] + GAP < values[begin + code]
-                cuts += may_cut
-                score = ones[pos] + zeros[at + shift - pos] - sizes[at + shift]
-                if score > best and may_cut:
-                    best = score + tolerance
-                    best_left = at + shift
-                    best_pos, best_low, best_high = pos, last, code
-                last = code
-                pos += entry & _ONE
-                at += _ONE
+                block_end = end
+                if size_of_block <= end - at:
+                    # No cut in a block scores higher than the corners of the rectangle it crosses,
+                    # because scores are convex. Most blocks need not be looked into.
+                    block_end = at + size_of_block
+                    more_cuts, more = skim(entries, at, block_end, last)
+                    if here == math.inf:
+                        here = ones[pos] + zeros[at + shift - pos] - sizes[at + shift]
+                    negatives = at + shift - pos
+                    fewer = size_of_block - more
+                    there = ones[pos + more] + zeros[negatives + fewer] - sizes[block_end + shift]
+                    bound = max(
+                        max(here, there),
+                        max(
+                            ones[pos + more] + zeros[negatives] - sizes[at + shift + more],
+                            ones[pos] + zeros[negatives + fewer] - sizes[at + shift + fewer],
+                        ),
+                    )
+                    here = there
+                    if bound + rounding < best and more_cuts >= 0:
+                        cuts += more_cuts
+                        pos += more
+                        at = block_end
+                        last = entries[at - _ONE] >> _CODE
+                        continue
+                while at < block_end:
+                    entry = entries[at]
+                    code = entry >> _CODE
+                    reach = entry >> _HALF & U(FAR)
+                    may_cut = last + reach <= code
+                    if reach == U(FAR):
+                        may_cut = values[begin + last] + GAP < values[begin + code]
+                    cuts += may_cut
+                    score = ones[pos] + zeros[at + shift - pos] - sizes[at + shift]
+                    if score > best and may_cut:
+                        best = score + tolerance
+                        best_left = at + shift
+                        best_pos, best_low, best_high = pos, last, code
+                    last = code
+                    pos += entry & _ONE
+                    at += _ONE
             left = at + shift
         place = k - list_low
         cuts_of[place] = cuts
@@ -238,15 +292,15 @@ def judge_numeric(
 
 
 @inner_kernel
-def mark_numeric(entries, start, stop, default, left_code, n, rows, low, high, side):
-    """Note the branch of every row of a node that is cut after ``left_code``."""
+def flag_numeric(entries, start, stop, default, left_code, n, rows, low, high, flags):
+    """Flag the rows of a node that go right where it is cut after ``left_code``."""
     if stop - start < n:  # some rows have the default value
-        default_side = np.uint16(0 if default <= left_code else 1)
+        default_side = np.uint8(default > left_code)
         for i in range(low, high):
-            side[U(rows[U(i)])] = default_side
+            flags[U(rows[U(i)])] = default_side
     for at in range(start, stop):
         entry = entries[U(at)]
-        side[(entry & _LOW) >> _ONE] = 0 if entry >> _CODE <= U(left_code) else 1
+        flags[(entry & _LOW) >> _ONE] = entry >> _CODE > U(left_code)
 
 
 @inner_kernel
@@ -279,23 +333,26 @@ def mark_nominal(columns, items, column, rows, low, high, side):
 
 
 @inner_kernel
-def part_rows(rows, low, high, side, ends, buffer):
+def part_rows_in_two(rows, low, high, flags, ends, buffer):
     """Sort the rows of a node by branch; ``ends`` receives where each branch ends."""
-    if len(ends) == 2:
-        left = low
-        right = U(0)
-        for i in range(low, high):
-            row = rows[U(i)]
-            s = U(side[U(row)])
-            rows[U(left)] = row
-            buffer[right] = U(row)
-            right += s
-            left += np.int64(_ONE - s)
-        for i in range(np.int64(right)):
-            rows[U(left + i)] = np.uint32(buffer[U(i)])
-        ends[0] = left
-        ends[1] = high
-        return
+    left = low
+    right = U(0)
+    for i in range(low, high):
+        row = rows[U(i)]
+        s = U(flags[U(row)])
+        rows[U(left)] = row
+        buffer[right] = U(row)
+        right += s
+        left += np.int64(_ONE - s)
+    for i in range(np.int64(right)):
+        rows[U(left + i)] = np.uint32(buffer[U(i)])
+    ends[0] = left
+    ends[1] = high
+
+
+@inner_kernel
+def part_rows(rows, low, high, side, ends, buffer):
+    """Do the same for any number of branches."""
     for b in range(len(ends)):
         ends[b] = 0
     for i in range(low, high):
@@ -368,13 +425,13 @@ def swap_rows(entries, items, item, rows, place_of, low, high, default):
 
 
 @inner_kernel
-def part_two(entries, start, stop, side, buffer):
+def part_two(entries, start, stop, flags, buffer):
     """Part a stretch in two, order kept; return where the second part begins."""
     left = U(start)
     right = U(0)
     for at in range(U(start), U(stop)):
         entry = entries[at]
-        s = U(side[(entry & _LOW) >> _ONE])
+        s = U(flags[(entry & _LOW) >> _ONE])
         entries[left] = entry
         buffer[right] = entry
         right += s
@@ -385,13 +442,13 @@ def part_two(entries, start, stop, side, buffer):
 
 
 @inner_kernel
-def keep_one(entries, start, stop, side, wanted):
+def keep_one(entries, start, stop, flags, wanted):
     """Keep the entries of one branch at the front of a stretch; return their end."""
     left = U(start)
     for at in range(U(start), U(stop)):
         entry = entries[at]
         entries[left] = entry
-        left += U(side[(entry & _LOW) >> _ONE] == wanted)
+        left += U(flags[(entry & _LOW) >> _ONE] == wanted)
     return np.int64(left)
 
 
@@ -567,7 +624,8 @@ def grow_counted(
             place_of[row] = 0xFFFFFFFF
         for i in range(len(rows)):
             place_of[U(rows[i])] = i
-    side = np.zeros(len(y), np.uint16)
+    flags = np.zeros(len(y), np.uint8)  # narrow, so that they stay in the cache
+    side = np.zeros(len(y) if n_nominal else 0, np.uint16)
     buffer = np.empty(n + 1, np.uint64)
     tables = np.empty((3, n + 1 if n_numeric else 1), np.float64)
     ones, zeros, sizes = tables[0], tables[1], tables[2]
@@ -716,9 +774,9 @@ def grow_counted(
                 columns.values[begin + found[at, 2]], columns.values[begin + found[at, 3]],
             )  # fmt: skip
             counts[child, 0], counts[child, 1] = found[at, 0] - found[at, 1], found[at, 1]
-            mark_numeric(
+            flag_numeric(
                 entries, list_start[list_low + at], list_stop[list_low + at],
-                columns.defaults[column], found[at, 2], n, rows, low, high, side,
+                columns.defaults[column], found[at, 2], n, rows, low, high, flags,
             )  # fmt: skip
             rest = 1
             swapped = False
@@ -732,6 +790,9 @@ def grow_counted(
             swapped = n_numeric == 0 and n_branches == 2
             if not swapped:
                 mark_nominal(columns, items, column, rows, low, high, side)
+                if n_branches == 2:
+                    for i in range(low, high):
+                        flags[U(rows[U(i)])] = np.uint8(side[U(rows[U(i)])])
         rest += child
         rest_n, rest_positive = n, positive
         for b in range(child, n_nodes):
@@ -749,7 +810,10 @@ def grow_counted(
             )
             ends[1] = high
         else:
-            part_rows(rows, low, high, side, ends, buffer)
+            if n_branches == 2:
+                part_rows_in_two(rows, low, high, flags, ends, buffer)
+            else:
+                part_rows(rows, low, high, side, ends, buffer)
             if n_numeric == 0:
                 for i in range(low, high):
                     place_of[U(rows[U(i)])] = i
@@ -814,9 +878,9 @@ def grow_counted(
             start, stop, column = list_start[j], list_stop[j], list_column[j]
             if n_branches == 2:
                 if n_live == 1:
-                    bounds[0], bounds[1] = start, keep_one(entries, start, stop, side, keeper)
+                    bounds[0], bounds[1] = start, keep_one(entries, start, stop, flags, U(keeper))
                 else:
-                    middle = part_two(entries, start, stop, side, buffer)
+                    middle = part_two(entries, start, stop, flags, buffer)
                     bounds[0], bounds[1], bounds[2] = start, middle, stop
             else:
                 part_many(entries, start, stop, side, slot, bounds[: n_live + 1], buffer)

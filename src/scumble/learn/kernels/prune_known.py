@@ -147,6 +147,7 @@ def prune_known(
             as_branch = errors[largest]
             n_goals = np.int64(0)
             n_sent = 0
+            next_sum = 4
             for child in range(first[node], first[node] + width[node]):
                 if child == largest or branch[child] == 0.0 or as_branch > enough:
                     continue
@@ -170,7 +171,8 @@ def prune_known(
                         more[U(goal), U(y[U(row)])] += 1.0 if single else weights[U(row)]
                         row = after[U(row)]
                         n_sent += 1
-                        if n_sent & 3 == 0:
+                        if n_sent == next_sum:
+                            next_sum += max(4, n_sent >> 2)
                             as_branch = _more_errors(
                                 counts, more, goals, n_goals, errors, largest, confidence, z
                             )
