@@ -52,20 +52,29 @@ def has_chromium() -> bool:
 
 
 def first_paint():
-    """Time the way from the command to the overview of the demo on the screen."""
+    """Time the way from the command to the page on the screen, and to the numbers of the demo."""
+    names = ("gui.first_paint seconds", "gui.numbers_of_the_demo seconds")
     if not has_chromium():
-        return {"name": "gui.first_paint", "skipped": "no Chromium: apt-get install chromium"}
-    times = []
+        for name in names:
+            yield {"name": name, "skipped": "no Chromium: apt-get install chromium"}
+        return
+    painted, filled = [], []
     with chromium() as browser:
         for _ in range(4):  # the first run fills the caches of compiled kernels
             page = browser.new_page()
             with server("debtags") as (address, started):
-                page.goto(address)
+                page.goto(address, wait_until="commit")
                 page.wait_for_selector("[data-measure=scumble]")
                 page.evaluate("() => new Promise(requestAnimationFrame)")
-                times.append(time.perf_counter() - started)
+                filled.append(time.perf_counter() - started)
+                now, paint = page.evaluate(
+                    "[performance.now(), performance.getEntriesByName('first-contentful-paint')"
+                    "[0].startTime]"
+                )
+                painted.append(time.perf_counter() - started - (now - paint) / 1000)
             page.close()
-    return bound("gui.first_paint seconds", statistics.median(times[1:]), at_most=2.0)
+    for name, times in zip(names, (painted, filled), strict=True):
+        yield bound(name, statistics.median(times[1:]), at_most=2.0)
 
 
 def chord_redraw():
@@ -77,15 +86,26 @@ def chord_redraw():
         const layout = await (await fetch(path)).json();
         const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
         document.querySelector('main').replaceChildren(svg);
+        const frame = () => new Promise(requestAnimationFrame);
+        const rest = () => new Promise((resolve) => {  // a message comes after the painting
+            const { port1, port2 } = new MessageChannel();
+            port1.onmessage = resolve;
+            port2.postMessage(null);
+        });
         const times = [];
+        const painted = [];
         for (let at = 0; at < 15; at += 1) {
-            await new Promise(requestAnimationFrame);
+            await frame();
             const began = performance.now();
             drawChord(svg, layout, {});
             svg.getBBox();  // asks for the layout at once
             times.push(performance.now() - began);
+            await frame();
+            await rest();
+            painted.push(performance.now() - began);
         }
-        return [layout.arcs.length, layout.ribbons.length, times.sort((a, b) => a - b)[7]];
+        const median = (values) => values.sort((a, b) => a - b)[7];
+        return [layout.arcs.length, layout.ribbons.length, median(times), median(painted)];
     }"""
     with server("debtags") as (address, _), chromium() as browser:
         page = browser.new_page()
@@ -96,8 +116,8 @@ def chord_redraw():
             "?sort=count&limit=60')).json()).rows.map((row) => row.label)"
         )
         path = f"/api/v1/datasets/debtags/chord?labels={','.join(map(str, frequent))}"
-        n_arcs, n_ribbons, median = page.evaluate(draw, [path])
-    note = f"{n_arcs} labels, {n_ribbons} ribbons"
+        n_arcs, n_ribbons, median, painted = page.evaluate(draw, [path])
+    note = f"{n_arcs} labels, {n_ribbons} ribbons; {painted:.0f} until painted without a GPU"
     return bound("gui.chord_redraw milliseconds", median, at_most=100.0, note=note)
 
 
@@ -121,17 +141,19 @@ def _answers(client, name: str) -> dict:
     while not client.get("/datasets").json()["datasets"]:
         time.sleep(0.1)
     number = client.get("/datasets").json()["datasets"][0]["id"]
-    slowest, where = 0.0, ""
+    slowest, where, first = 0.0, "", 0.0
+    time.sleep(3)  # a person looks at the overview meanwhile
     for call in CALLS:
-        client.get(f"/datasets/{number}{call}")  # tables are made on the first call
         times = []
         for _ in range(20):
             started = time.perf_counter()
             client.get(f"/datasets/{number}{call}").raise_for_status()
             times.append(time.perf_counter() - started)
+        first = max(first, times[0])
         if statistics.median(times) > slowest:
             slowest, where = statistics.median(times), call or "overview"
-    return bound(f"gui.api {name} milliseconds", 1000 * slowest, at_most=50.0, note=where)
+    note = f"{where}; the slowest first answer {1000 * first:.0f}"
+    return bound(f"gui.api {name} milliseconds", 1000 * slowest, at_most=50.0, note=note)
 
 
 ALL = (first_paint, chord_redraw, api_answers)

@@ -13,7 +13,7 @@ import pytest
 from scumble.gui.settings import MEGABYTE, Settings
 
 httpx = pytest.importorskip("httpx", reason="pip install 'scumble[dev]'")
-uvicorn = pytest.importorskip("uvicorn", reason="pip install 'scumble[gui]'")
+pytest.importorskip("uvicorn", reason="pip install 'scumble[gui]'")
 
 TOKEN = "a-token-for-tests"
 
@@ -40,8 +40,7 @@ class Client(httpx.Client):
         until = time.monotonic() + patience
         while job["state"] in ("queued", "running"):
             assert time.monotonic() < until, job
-            time.sleep(0.02)
-            job = self.get(f"/jobs/{job['id']}").json()
+            job = self.get(f"/jobs/{job['id']}", params={"wait": 2}).json()
         return job
 
     def result(self, response: Any) -> dict[str, Any]:
@@ -49,9 +48,6 @@ class Client(httpx.Client):
         assert job["state"] == "done", job["error"]
         found: dict[str, Any] = job["result"]
         return found
-
-    def send(self, *args: Any, **options: Any) -> Any:  # one place for every request
-        return super().send(*args, **options)
 
     def upload(self, name: str, content: bytes) -> Any:
         return self.post("/uploads", params={"name": name}, content=content)
@@ -71,14 +67,13 @@ class Client(httpx.Client):
 
 
 def serve_in_thread(**limits: Any) -> Iterator[Running]:
-    from scumble.gui.server import _listen
+    from scumble.gui.server import _listen, make_server
     from scumble.gui.web import create_app
 
     listener = _listen("127.0.0.1", 0)
     settings = Settings(port=listener.getsockname()[1], token=TOKEN, **limits)
     desks: list[Any] = []
-    config = uvicorn.Config(create_app(settings, desks.append), log_level="warning", ws="none")
-    server = uvicorn.Server(config)
+    server = make_server(create_app(settings, desks.append))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     while not server.started:

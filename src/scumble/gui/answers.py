@@ -86,7 +86,8 @@ class Call:
         text = self.query.get(name)
         if text is None:
             return default
-        if not text.isascii() or not text.isdecimal() or not least <= int(text[:12]) <= most:
+        is_short = text.isascii() and text.isdecimal() and len(text) <= 12
+        if not is_short or not least <= int(text) <= most:
             raise RefusedError(422, f"{name!r} must be a whole number from {least} to {most}.")
         return int(text)
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import tempfile
-import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
 from scumble.gui.answers import FileAnswer, RefusedError
-from scumble.gui.jobs import Job, Jobs
+from scumble.gui.folders import PrivateFolder, remove_abandoned
+from scumble.gui.jobs import Finish, Job, Jobs
+from scumble.gui.parcel import Parcel
 from scumble.gui.settings import Settings
 from scumble.gui.store import Entry, Store
 from scumble.gui.uploads import Uploads
@@ -20,6 +20,8 @@ from scumble.gui.worker import Worker
 
 #: Files made for download that are kept.
 KEPT = 12
+#: Seconds left to the overview of a data set before its other pages are prepared.
+HEAD_START = 0.5
 
 
 class Desk:
@@ -35,21 +37,25 @@ class Desk:
 
     def __init__(self, settings: Settings, idle: Sequence[Worker] = ()) -> None:
         self.settings = settings
-        self.folder = Path(tempfile.mkdtemp(prefix="scumble-gui-"))  # readable by its owner only
-        self._remover = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+        remove_abandoned()
+        self._private = PrivateFolder()
+        self.folder = self._private.path
         for part in ("uploads", "files"):
             (self.folder / part).mkdir()
         self.store = Store(settings.max_open)
         self.uploads = Uploads(self.folder / "uploads", settings.max_upload)
         self.jobs = Jobs(settings.n_workers, idle)
+        self.first_job: Job | None = None
         self._files: dict[str, str] = {}
         self._catalogue: Job | None = None
+        self._warming: set[asyncio.Future[None]] = set()
         self.is_closing: Callable[[], bool] = lambda: False
 
     async def close(self) -> None:
         """Stop all work and remove all files."""
         await self.jobs.close()
-        self._remover()
+        await asyncio.gather(*self._warming, return_exceptions=True)
+        self._private.remove()
 
     async def catalogue(self) -> dict[str, Any]:
         """Wait for the list of formats and methods; it is made once.
@@ -61,10 +67,10 @@ class Desk:
         """
         if self._catalogue is None or self._catalogue.state in ("failed", "cancelled"):
             self._catalogue = self.jobs.submit(
-                "Looking up methods", "describe_catalogue", {}, lambda found: found
+                "Looking up methods", "describe_catalogue", {}, lambda found, _: found
             )
         while not self._catalogue.is_over and not self.is_closing():
-            await asyncio.sleep(0.02)
+            await self._catalogue.wait(0.2)
         if self._catalogue.result is None:
             raise RefusedError(503, self._catalogue.error or "The server is closing.")
         return self._catalogue.result
@@ -84,6 +90,17 @@ class Desk:
         folder.mkdir()
         return number, folder
 
+    def forget_folder(self, number: str) -> None:
+        """Remove a folder from which nothing is offered.
+
+        Parameters
+        ----------
+        number : str
+            Its number.
+        """
+        if number not in self._files:
+            shutil.rmtree(self.folder / "files" / number, ignore_errors=True)
+
     def offer(self, number: str, name: str) -> dict[str, Any]:
         """Offer a file for download.
 
@@ -102,7 +119,7 @@ class Desk:
         self._files[number] = name
         for old in list(self._files)[:-KEPT]:
             del self._files[old]
-            shutil.rmtree(self.folder / "files" / old, ignore_errors=True)
+            self.forget_folder(old)
         size = (self.folder / "files" / number / name).stat().st_size
         return {"file": number, "name": name, "size": size}
 
@@ -124,15 +141,13 @@ class Desk:
         name = self._files[number]
         return FileAnswer(self.folder / "files" / number / name, name)
 
-    def open_result(self, source: str, **more: Any) -> Any:
+    def open_result(self, source: str) -> Finish:
         """Make the function that puts the result of a job among the open data sets.
 
         Parameters
         ----------
         source : str
             Where the data comes from.
-        **more : object
-            Further fields of `Entry`.
 
         Returns
         -------
@@ -140,8 +155,36 @@ class Desk:
             For `Jobs.submit`.
         """
 
-        def finish(found: Any) -> dict[str, Any]:
-            entry: Entry = self.store.add(found.data, found.summary, source, **more)
-            return {"dataset": entry.to_dict()}
+        def finish(parcel: Parcel, notes: list[str]) -> dict[str, Any]:
+            return self.open(parcel, source, notes=notes)
 
         return finish
+
+    def open(self, parcel: Parcel, source: str, **more: Any) -> dict[str, Any]:
+        """Put a data set among the open ones.
+
+        Parameters
+        ----------
+        parcel : Parcel
+            The data with its measures.
+        source : str
+            Where it comes from.
+        **more : object
+            Further fields of `Entry`.
+
+        Returns
+        -------
+        dict
+            The result of a job: ``dataset``.
+        """
+        entry = self.store.add(parcel, source, **more)
+        asyncio.get_running_loop().call_later(HEAD_START, self._warm_up, entry)
+        return {"dataset": entry.to_dict()}
+
+    def _warm_up(self, entry: Entry) -> None:
+        """Prepare the other pages of a data set, beside the event loop."""
+        if self.is_closing():
+            return
+        warming = asyncio.ensure_future(asyncio.to_thread(entry.warm_up))
+        self._warming.add(warming)
+        warming.add_done_callback(self._warming.discard)

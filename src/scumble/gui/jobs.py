@@ -5,14 +5,19 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from scumble.gui.answers import RefusedError
 from scumble.gui.worker import TaskError, Worker, WorkerGoneError
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
+#: Makes the result of a job of what its task returned and which warnings it gave.
+Finish = Callable[[Any, list[str]], dict[str, Any]]
 #: Finished jobs that can still be asked about.
 KEPT = 200
 
@@ -46,6 +51,7 @@ class Job:
     notes: list[str] = field(default_factory=list)
     _began: float = field(default_factory=time.monotonic)
     _ended: float | None = None
+    _over: asyncio.Event = field(default_factory=asyncio.Event)
     _task: asyncio.Task[None] | None = None
     _worker: Worker | None = None
 
@@ -65,6 +71,31 @@ class Job:
     def is_over(self) -> bool:
         """Whether nothing will change any more."""
         return self.state in ("done", "failed", "cancelled")
+
+    async def wait(self, seconds: float) -> None:
+        """Wait until it is over, but not longer than so many seconds.
+
+        Parameters
+        ----------
+        seconds : float
+            The most to wait.
+        """
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._over.wait(), seconds)
+
+    def settle(self, state: State, error: str | None = None) -> None:
+        """Say how it ended; what is said first stays.
+
+        Parameters
+        ----------
+        state : {"done", "failed", "cancelled"}
+            How it ended.
+        error : str, optional
+            Why it failed.
+        """
+        if not self.is_over:
+            self.state, self.error, self._ended = state, error, time.monotonic()
+            self._over.set()
 
 
 class Jobs:
@@ -110,7 +141,8 @@ class Jobs:
         title: str,
         task: str,
         arguments: dict[str, Any],
-        finish: Callable[[Any], dict[str, Any]],
+        finish: Finish,
+        after: Callable[[Job], None] | None = None,
     ) -> Job:
         """Queue a task.
 
@@ -123,7 +155,10 @@ class Jobs:
         arguments : dict
             Its arguments.
         finish : callable
-            Turns what the task returns into the job's result, in the event loop.
+            Called in the event loop with what the task returned and its warnings; makes the
+            job's result. Not called if the job was cancelled or failed.
+        after : callable, optional
+            Called with the job once it is over and its process does nothing more, however it ended.
 
         Returns
         -------
@@ -136,6 +171,8 @@ class Jobs:
         job._task = asyncio.get_running_loop().create_task(
             self._run(job, task, arguments, finish), name=f"job {job.id}"
         )
+        if after is not None:  # not in the coroutine: one that is cancelled early never begins
+            job._task.add_done_callback(lambda _: after(job))
         return job
 
     def cancel(self, job: Job) -> None:
@@ -148,7 +185,7 @@ class Jobs:
         """
         if job.is_over:
             return
-        job.state, job._ended = "cancelled", time.monotonic()
+        job.settle("cancelled")
         if job._worker is not None:
             job._worker.kill()
         elif job._task is not None:
@@ -169,7 +206,7 @@ class Jobs:
         job: Job,
         task: str,
         arguments: dict[str, Any],
-        finish: Callable[[Any], dict[str, Any]],
+        finish: Finish,
     ) -> None:
         loop = asyncio.get_running_loop()
 
@@ -184,33 +221,32 @@ class Jobs:
                     self._threads, worker.run, task, arguments, tell
                 )
             except TaskError as error:
-                self._settle(job, "failed", error=str(error))
+                job.settle("failed", str(error))
             except WorkerGoneError:
-                self._settle(
-                    job,
-                    "failed",
-                    error="The work was ended from outside, most likely for want of memory.",
+                job.settle(
+                    "failed", "The work was ended from outside, most likely for want of memory."
                 )
             else:
-                if not job.is_over:
-                    job.notes = notes
-                    self._finish(job, result, finish)
+                if not job.is_over:  # it may have been cancelled while the answer was on its way
+                    self._finish(job, result, notes, finish)
             finally:
                 job._worker = None
                 if worker.is_alive:
                     self._idle.append(worker)
+                else:
+                    worker.kill()  # closes what is left of it
 
-    def _finish(self, job: Job, result: Any, finish: Callable[[Any], dict[str, Any]]) -> None:
+    def _finish(self, job: Job, result: Any, notes: list[str], finish: Finish) -> None:
+        job.notes = notes
         try:
-            job.result = finish(result)
-        except Exception as error:
-            self._settle(job, "failed", error=str(error))
+            job.result = finish(result, notes)
+        except RefusedError as error:
+            job.settle("failed", str(error))
+        except Exception:
+            traceback.print_exc()
+            job.settle("failed", "Something went wrong inside; the terminal shows where.")
         else:
-            self._settle(job, "done")
-
-    def _settle(self, job: Job, state: State, error: str | None = None) -> None:
-        if not job.is_over:  # it may have been cancelled meanwhile
-            job.state, job.error, job._ended = state, error, time.monotonic()
+            job.settle("done")
 
     def _take_worker(self) -> Worker:
         while self._idle:

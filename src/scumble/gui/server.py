@@ -16,6 +16,7 @@ from scumble.gui.worker import Worker
 
 if TYPE_CHECKING:
     from scumble.gui.desk import Desk
+    from scumble.gui.guard import App
 
 #: Tried first, so that the address stays the same from day to day.
 PORT = 8707
@@ -78,7 +79,8 @@ def serve(
             if file is not None:
                 arguments = {"name": file, "options": options}
                 finish = desk.open_result(file)
-                desk.jobs.submit(f"Opening {file}", "open_path", arguments, finish)
+                title = f"Opening {file}"
+                desk.first_job = desk.jobs.submit(title, "open_path", arguments, finish)
             announce(address)
             if open_browser:
                 # Some browsers keep the caller waiting; the server must not.
@@ -91,25 +93,43 @@ def _run(
     listener: socket.socket, settings: Settings, on_start: Callable[[Desk], None], worker: Worker
 ) -> None:
     """Serve until a signal says to stop."""
-    uvicorn = require("uvicorn", purpose="scumble gui", extra="gui")
     from scumble.gui.web import create_app
 
     def on_start_here(desk: Desk) -> None:
         desk.is_closing = lambda: server.should_exit
         on_start(desk)
 
+    server = make_server(create_app(settings, on_start_here, [worker]))
+    with suppress(KeyboardInterrupt):  # that is how it is ended, and all is cleaned up by now
+        server.run(sockets=[listener])
+
+
+def make_server(app: App) -> Any:
+    """Make the server of an application.
+
+    Parameters
+    ----------
+    app : ASGI application
+        From `scumble.gui.web.create_app`.
+
+    Returns
+    -------
+    uvicorn.Server
+        Not yet running.
+    """
+    uvicorn = require("uvicorn", purpose="scumble gui", extra="gui")
     config = uvicorn.Config(
-        create_app(settings, on_start_here, [worker]),
+        app,
         log_level="warning",
         access_log=False,  # addresses may hold the token
         server_header=False,
         ws="none",
         lifespan="on",
+        # Where the server hangs up just when a client asks again, the client sees an error.
+        timeout_keep_alive=60,
         timeout_graceful_shutdown=2,
     )
-    server = uvicorn.Server(config)
-    with suppress(KeyboardInterrupt):  # that is how it is ended, and all is cleaned up by now
-        server.run(sockets=[listener])
+    return uvicorn.Server(config)
 
 
 def _listen(host: str, port: int | None) -> socket.socket:
@@ -117,7 +137,7 @@ def _listen(host: str, port: int | None) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     last: OSError | None = None
     for candidate in (port,) if port is not None else (PORT, 0):
-        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, candidate))

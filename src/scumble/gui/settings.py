@@ -49,7 +49,8 @@ class Settings:
     @property
     def authorities(self) -> tuple[str, ...]:
         """Values of the ``Host`` header that are answered."""
-        return tuple(f"{host}:{self.port}" for host in self.hosts)
+        named = tuple(f"{host}:{self.port}" for host in self.hosts)
+        return (*named, *self.hosts) if self.port == 80 else named  # browsers leave it out
 
     @property
     def origins(self) -> tuple[str, ...]:

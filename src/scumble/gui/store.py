@@ -6,20 +6,18 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from scumble.data import MultilabelDataset
-from scumble.data.feature_table import FeatureTable, describe_features, feature_table
 from scumble.gui.answers import RefusedError
-from scumble.gui.tables import Table, matcher
-from scumble.measures.difficult import DifficultLabel, rank_difficult
-from scumble.measures.summary import Summary
 
-Array = np.ndarray[Any, Any]
-#: Names of a labelset that a page shows; the rest is counted.
-N_SHOWN_LABELS = 40
+if TYPE_CHECKING:  # what computes is imported when something is computed
+    from scumble.data import MultilabelDataset
+    from scumble.gui.parcel import Parcel
+    from scumble.gui.tables import Table
+    from scumble.measures.summary import Summary
+
+#: Chord diagrams remembered for each data set.
+N_CHORDS = 32
 
 
 @dataclass(eq=False)
@@ -30,10 +28,8 @@ class Entry:
     ----------
     id : str
         Its name in addresses.
-    data : MultilabelDataset
-        The data.
-    summary : Summary
-        Its measures.
+    parcel : Parcel
+        The data with its measures.
     source : str
         Where it comes from, for a person.
     parent : str or None
@@ -43,12 +39,28 @@ class Entry:
     """
 
     id: str
-    data: MultilabelDataset
-    summary: Summary
+    parcel: Parcel
     source: str
     parent: str | None = None
     treatment: dict[str, Any] | None = None
     notes: list[str] = field(default_factory=list)
+    _chords: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False)
+
+    @property
+    def name(self) -> str:
+        """What the data set calls itself."""
+        found: str = self.parcel.facts["name"]
+        return found
+
+    @property
+    def data(self) -> MultilabelDataset:
+        """The data; unpacked where it is not yet."""
+        return self.parcel.data
+
+    @property
+    def summary(self) -> Summary:
+        """Its measures; unpacked where they are not yet."""
+        return self.parcel.summary
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a list of data sets shows.
@@ -60,113 +72,65 @@ class Entry:
         """
         return {
             "id": self.id,
-            "name": self.data.name,
             "source": self.source,
             "parent": self.parent,
             "treatment": None if self.treatment is None else self.treatment["title"],
-            "n_instances": self.data.n_instances,
-            "n_features": self.data.n_features,
-            "n_labels": self.data.n_labels,
+            **self.parcel.facts,
             "notes": self.notes,
         }
 
     @cached_property
-    def difficult(self) -> tuple[DifficultLabel, ...]:
-        """The difficult labels."""
-        table = self.summary.labels
-        return rank_difficult(self.data.Y, table.irlbl, table.scumble, self.data.labels)
-
-    @cached_property
     def labels(self) -> Table:
         """All labels."""
-        table = self.summary.labels
-        return Table(
-            {
-                "label": np.arange(len(table)),
-                "name": table.name,
-                "count": table.count,
-                "frequency": table.frequency,
-                "irlbl": table.irlbl,
-                "scumble": table.scumble,
-                "scumble_cv": table.scumble_cv,
-                "is_minority": table.is_minority,
-            },
-            matcher(table.name),
-            "scumble",
-        )
+        from scumble.gui.listings import labels
+
+        return labels(self.summary)
 
     @cached_property
     def labelsets(self) -> Table:
         """All labelsets."""
-        sets = self.summary.labelsets
-        rows = sets.first_row[sets.order]
-        names = self.data.labels
-        members = self.data.Y[rows]
+        from scumble.gui.listings import labelsets
 
-        def matches(text: str) -> Array:
-            return np.asarray(members @ matcher(names)(text).astype(np.int64)).ravel() > 0
-
-        def details(shown: Array) -> list[dict[str, Any]]:
-            return [{"labels": _names(members, int(at), names, N_SHOWN_LABELS)} for at in shown]
-
-        return Table(
-            {
-                "rank": np.arange(1, len(rows) + 1),
-                "size": np.diff(members.indptr),
-                "count": sets.counts[sets.order],
-                "imbalance": sets.imbalance[sets.order],
-                "scumble": self.summary.scumble_by_instance[rows],
-            },
-            matches,
-            "rank",
-            "ascending",
-            details,
-        )
-
-    @cached_property
-    def labelsets_for_export(self) -> Table:
-        """All labelsets with the names of their labels in one column."""
-        shown = self.labelsets
-        sets = self.summary.labelsets
-        members = self.data.Y[sets.first_row[sets.order]]
-        joined = [
-            " | ".join(_names(members, at, self.data.labels)) for at in range(members.shape[0])
-        ]
-        return Table({**shown.columns, "labels": joined}, shown.matches, "rank", "ascending")
-
-    @cached_property
-    def feature_table(self) -> FeatureTable:
-        """The range of all features."""
-        return feature_table(self.data)
+        return labelsets(self.data, self.summary)
 
     @cached_property
     def features(self) -> Table:
         """All features."""
-        table = self.feature_table
-        known: dict[int, dict[str, Any]] = {}
+        from scumble.gui.listings import features
 
-        def details(shown: Array) -> list[dict[str, Any]]:
-            columns = [int(at) for at in shown]
-            new = [column for column in columns if column not in known]
-            known.update(zip(new, describe_features(self.data, new), strict=True))
-            return [known[column] for column in columns]
+        return features(self.data, self.parcel.feature_table)
 
-        return Table(
-            {
-                "feature": np.arange(len(table)),
-                "name": table.name,
-                "kind": table.kind,
-                "n_missing": table.n_missing,
-                "n_nonzero": table.n_nonzero,
-                "minimum": table.minimum,
-                "mean": table.mean,
-                "maximum": table.maximum,
-            },
-            matcher(table.name),
-            "feature",
-            "ascending",
-            details,
-        )
+    def chord(self, **wish: Any) -> dict[str, Any]:
+        """Compute a chord diagram, or remember it.
+
+        Parameters
+        ----------
+        **wish : object
+            For `scumble.plots.chord_layout`.
+
+        Returns
+        -------
+        dict
+            The layout, ready for JSON.
+        """
+        from scumble.plots.chord_layout import chord_layout
+
+        key = repr(sorted(wish.items()))
+        known = self._chords.get(key)
+        if known is None:
+            known = chord_layout(self.data, summary=self.summary, **wish).to_json()
+            self._chords[key] = known
+            for old in list(self._chords)[:-N_CHORDS]:
+                self._chords.pop(old, None)
+        return known
+
+    def warm_up(self) -> None:
+        """Unpack, and make what the pages ask for first; importing all it takes costs a second."""
+        from scumble.gui.answers import Call
+
+        for table in (self.labels, self.labelsets, self.features):
+            table.page(Call())
+        self.chord(labels=None, n_labels=None, keep_order=False)
 
 
 class Store:
@@ -192,15 +156,13 @@ class Store:
                 409, f"{self._max_open} data sets are open, which is the limit. Close one first."
             )
 
-    def add(self, data: MultilabelDataset, summary: Summary, source: str, **more: Any) -> Entry:
+    def add(self, parcel: Parcel, source: str, **more: Any) -> Entry:
         """Open a data set.
 
         Parameters
         ----------
-        data : MultilabelDataset
-            The data.
-        summary : Summary
-            Its measures.
+        parcel : Parcel
+            The data with its measures.
         source : str
             Where it comes from.
         **more : object
@@ -213,9 +175,12 @@ class Store:
         """
         self.check_room()
         treatment = more.get("treatment")
-        wanted = data.name if treatment is None else f"{data.name} {treatment['title']}"
-        name = copy_of(self._entries, slug(wanted))
-        entry = self._entries[name] = Entry(name, data, summary, source, **more)
+        given = parcel.facts["name"]
+        wanted = given if treatment is None else f"{given} {treatment['title']}"
+        # The name of a closed data set is not given to another while something made of it is open.
+        parents = {each.parent for each in self._entries.values() if each.parent is not None}
+        name = copy_of({*self._entries, *parents}, slug(wanted))
+        entry = self._entries[name] = Entry(name, parcel, source, **more)
         return entry
 
     def get(self, name: str) -> Entry:
@@ -241,6 +206,21 @@ class Store:
                 404, "This data set is not open. It may have been closed: open it again."
             )
         return self._entries[name]
+
+    def holds(self, entry: Entry) -> bool:
+        """Tell whether a data set is still open.
+
+        Parameters
+        ----------
+        entry : Entry
+            The data set.
+
+        Returns
+        -------
+        bool
+            Whether it is; another one of the same name does not count.
+        """
+        return self._entries.get(entry.id) is entry
 
     def close(self, name: str) -> None:
         """Forget a data set.
@@ -301,8 +281,3 @@ def copy_of(names: Collection[str], wanted: str) -> str:
         number += 1
         name = f"{wanted}-{number}"
     return name
-
-
-def _names(members: Any, at: int, names: tuple[str, ...], most: int | None = None) -> list[str]:
-    held = members.indices[members.indptr[at] : members.indptr[at + 1]]
-    return [names[label] for label in held[:most]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,8 @@ class Table:
         How it is sorted if nothing is said.
     details : callable or None
         ``details(rows)`` gives further values of the rows of one page.
+    exported : mapping of str to sequence of str
+        Further columns of the whole table.
     """
 
     columns: Mapping[str, Any]
@@ -40,6 +42,7 @@ class Table:
     default_sort: str
     default_order: str = "descending"
     details: Callable[[Array], list[dict[str, Any]]] | None = None
+    exported: Mapping[str, Any] = field(default_factory=dict)
 
     def page(self, call: Call) -> dict[str, Any]:
         """Answer a call for a page.
@@ -89,10 +92,10 @@ class Table:
         rows = self._rows(call, sort, order)
         out = io.StringIO(newline="")
         writer = csv.writer(out)
-        writer.writerow(self.columns)
-        columns = [self.columns[name] for name in self.columns]
+        columns = {**self.columns, **self.exported}
+        writer.writerow(columns)
         for row in rows:
-            writer.writerow([_cell(column[row]) for column in columns])
+            writer.writerow([_cell(column[row]) for column in columns.values()])
         return Answer(out.getvalue(), 200, "text/csv; charset=utf-8", filename)
 
     @property

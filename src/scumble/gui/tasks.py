@@ -7,7 +7,7 @@ import warnings
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,32 +15,12 @@ from scumble._core.errors import ReadError, ScumbleError, ScumbleWarning
 from scumble._core.files import BLOCK, COMPRESSIONS, Source
 from scumble._core.progress import track
 from scumble.data import MultilabelDataset
-from scumble.measures.summary import Summary, characterize
+from scumble.gui.parcel import Parcel
+from scumble.gui.uploads import Upload
+from scumble.measures.summary import characterize
 
-
-@dataclass(frozen=True)
-class Opened:
-    """A data set with its measures, ready to be shown."""
-
-    data: MultilabelDataset
-    summary: Summary
-
-
-@dataclass(frozen=True)
-class Treated:
-    """What came out of a treatment."""
-
-    data: MultilabelDataset
-    summary: Summary
-    report: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Upload:
-    """A file a client sent: where it lies, under a name of ours, and what the client calls it."""
-
-    path: Path
-    shown: str
+#: Bytes of a value in memory.
+VALUE = 8
 
 
 def describe_catalogue() -> dict[str, Any]:
@@ -71,7 +51,7 @@ def describe_catalogue() -> dict[str, Any]:
     }
 
 
-def measured(data: MultilabelDataset) -> Opened:
+def measured(data: MultilabelDataset) -> Parcel:
     """Measure a data set.
 
     Parameters
@@ -81,16 +61,20 @@ def measured(data: MultilabelDataset) -> Opened:
 
     Returns
     -------
-    Opened
+    Parcel
         With its measures.
     """
+    from scumble.data.feature_table import feature_table
+    from scumble.gui.overview import overview
+
     with track("Measuring"):
-        return Opened(data, characterize(data))
+        summary = characterize(data)
+        return Parcel.pack(overview(data, summary), (data, summary, feature_table(data)))
 
 
 def open_upload(
     file: Upload, xml: Upload | None, options: dict[str, Any], max_unpacked: int
-) -> Opened:
+) -> Parcel:
     """Read a file that a client sent.
 
     Parameters
@@ -106,7 +90,7 @@ def open_upload(
 
     Returns
     -------
-    Opened
+    Parcel
         The data and its measures.
     """
     from scumble.data import read
@@ -117,13 +101,15 @@ def open_upload(
     with _speaking_of(shown):
         path = _unpacked(file.path, max_unpacked)
         shown[str(path)] = file.shown
+        if _size_of_columns(path, max_unpacked) > max_unpacked:
+            raise _too_much(path, max_unpacked)
         data = read(path, **options)
     if data.name in ("", path.stem):
         data = replace(data, name=_stem(file.shown))
     return measured(data)
 
 
-def open_path(name: str, options: dict[str, Any]) -> Opened:
+def open_path(name: str, options: dict[str, Any]) -> Parcel:
     """Read what was named on the command line: a file, or a data set of the shelf.
 
     Parameters
@@ -135,7 +121,7 @@ def open_path(name: str, options: dict[str, Any]) -> Opened:
 
     Returns
     -------
-    Opened
+    Parcel
         The data and its measures.
     """
     from scumble.data import read, shelf
@@ -145,7 +131,7 @@ def open_path(name: str, options: dict[str, Any]) -> Opened:
     return measured(read(name, **given) if is_file else shelf.load(name, **given))
 
 
-def open_example(name: str, options: dict[str, Any]) -> Opened:
+def open_example(name: str, options: dict[str, Any]) -> Parcel:
     """Make one of the built-in examples.
 
     Parameters
@@ -157,7 +143,7 @@ def open_example(name: str, options: dict[str, Any]) -> Opened:
 
     Returns
     -------
-    Opened
+    Parcel
         The data and its measures.
     """
     if name == "debtags":
@@ -171,40 +157,40 @@ def open_example(name: str, options: dict[str, Any]) -> Opened:
     return measured(data)
 
 
-def treat(data: MultilabelDataset, steps: list[dict[str, Any]]) -> Treated:
+def treat(parcel: Parcel, steps: list[dict[str, Any]]) -> tuple[Parcel, dict[str, Any]]:
     """Run resamplers one after another.
 
     Parameters
     ----------
-    data : MultilabelDataset
+    parcel : Parcel
         The data.
     steps : list of dict
         ``method`` and ``parameters`` of each.
 
     Returns
     -------
-    Treated
-        The new data, its measures, and what each step did.
+    treated : Parcel
+        The new data with its measures.
+    report : dict
+        What each step did.
     """
     from scumble.gui.methods import make_step
     from scumble.report import apply_chain
 
     chain = [make_step(step["method"], step["parameters"]) for step in steps]
     with track(" + ".join(type(step).__name__ for step in chain)):
-        after, report = apply_chain(data, chain)
+        after, report = apply_chain(parcel.data, chain)
     for step, told in zip(chain, report["methods"], strict=True):
         told["n_one_sided"] = getattr(step, "n_one_sided_", None)
-    return Treated(after, characterize(after), report)
+    return measured(after), report
 
 
-def export_data(
-    data: MultilabelDataset, folder: Path, stem: str, form: str, compression: str
-) -> str:
+def export_data(parcel: Parcel, folder: Path, stem: str, form: str, compression: str) -> str:
     """Write a data set to a folder of ours.
 
     Parameters
     ----------
-    data : MultilabelDataset
+    parcel : Parcel
         The data.
     folder : Path
         Where to.
@@ -225,7 +211,7 @@ def export_data(
 
     target = folder / f"{stem}{get('format', form).suffixes[0]}{compression}"
     with track(f"Writing {target.name}"), _speaking_of({str(target): target.name}):
-        write(data, target, format=form)
+        write(parcel.data, target, format=form)
     written = sorted(folder.iterdir())
     if len(written) == 1:
         return target.name
@@ -238,13 +224,13 @@ def export_data(
 
 
 def export_report(
-    data: MultilabelDataset, treatment: dict[str, Any] | None, folder: Path, stem: str, form: str
+    parcel: Parcel, treatment: dict[str, Any] | None, folder: Path, stem: str, form: str
 ) -> str:
     """Write the concurrence report to a folder of ours.
 
     Parameters
     ----------
-    data : MultilabelDataset
+    parcel : Parcel
         The data.
     treatment : dict, optional
         What was done to it.
@@ -264,7 +250,7 @@ def export_report(
 
     path = folder / f"{stem}-report.{form}"
     with track(f"Writing {path.name}"):
-        report = concurrence_report(data)
+        report = concurrence_report(parcel.data)
         if form == "json":
             whole = report if treatment is None else {**report, "treatment": treatment}
             path.write_text(json.dumps(whole, indent=2, allow_nan=False, ensure_ascii=False))
@@ -297,13 +283,57 @@ def _unpacked(path: Path, limit: int) -> Path:
         while block := stream.read(BLOCK):
             n_bytes += len(block)
             if n_bytes > limit:
-                raise ReadError(
-                    f"the file has more than {limit >> 20:,} MB when decompressed, which is more "
-                    "than this server takes. Start it with a larger --max-unpacked.",
-                    path=path,
-                )
+                raise _too_much(path, limit)
             out.write(block)
     return partial.rename(target)
+
+
+def _size_of_columns(path: Path, limit: int) -> int:
+    """Tell what files that compress their columns themselves become in memory; about 0 of others.
+
+    Runs of equal values make pages of Parquet that are small even when they are decompressed, so
+    values are counted, not bytes.
+    """
+    with open(path, "rb") as raw:
+        start = raw.read(6)
+    try:
+        if start.startswith(b"PAR1"):
+            return _values_of_parquet(path) * VALUE
+        return _size_of_arrow(path, limit) if start == b"ARROW1" else 0
+    except (ValueError, OSError):  # damaged: its reader will say so
+        return 0
+
+
+def _values_of_parquet(path: Path) -> int:
+    import pyarrow.parquet as pq
+
+    groups = pq.read_metadata(path)
+    return sum(
+        groups.row_group(at).column(column).num_values
+        for at in range(groups.num_row_groups)
+        for column in range(groups.num_columns)
+    )
+
+
+def _size_of_arrow(path: Path, limit: int) -> int:
+    """Add up the batches, one at a time, as far as the limit."""
+    import pyarrow as pa
+
+    size = 0
+    with pa.OSFile(str(path)) as raw, pa.ipc.open_file(raw) as reader:
+        for at in range(reader.num_record_batches):
+            size += reader.get_batch(at).nbytes
+            if size > limit:
+                break
+    return size
+
+
+def _too_much(path: Path, limit: int) -> ReadError:
+    return ReadError(
+        f"the file has more than {limit >> 20:,} MB when decompressed, which is more than this "
+        "server takes. Start it with a larger --max-unpacked.",
+        path=path,
+    )
 
 
 def _stem(shown: str) -> str:

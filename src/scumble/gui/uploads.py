@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 
 from scumble._core.files import COMPRESSIONS
 from scumble.gui.answers import RefusedError
-from scumble.gui.tasks import Upload
 
-#: Uploads that wait to be opened; more push out the oldest.
-KEPT = 12
+#: Uploads that wait to be opened; more push out the oldest that nobody is reading.
+KEPT = 128
+#: How many times the largest file all of them may take together.
+KEPT_SIZES = 4
+#: Files that are being received at a time.
+MAX_RECEIVING = 32
+#: Seconds without a byte after which a sender is given up.
+PATIENCE = 30.0
 #: A name is for showing; nobody shows more.
 MAX_NAME = 255
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file a client sent: where it lies, under a name of ours, and what the client calls it."""
+
+    path: Path
+    shown: str
 
 
 @dataclass(frozen=True)
@@ -41,6 +56,8 @@ class Uploads:
     def __init__(self, folder: Path, max_bytes: int) -> None:
         self._folder, self._max_bytes = folder, max_bytes
         self._stored: dict[str, Stored] = {}
+        self._n_readers: Counter[str] = Counter()
+        self._n_receiving = 0
 
     async def store(
         self,
@@ -75,20 +92,45 @@ class Uploads:
         """
         if declared is not None and declared > self._max_bytes:
             raise self._too_large()
+        if self._n_receiving >= MAX_RECEIVING:
+            raise RefusedError(503, "Too many files are being sent at once. Try again in a moment.")
         number = token_hex(8)
         place = self._folder / number
         place.mkdir(mode=0o700)
         path = place / f"data{_known_suffix(name, suffixes)}"
+        self._n_receiving += 1
         try:
             size = await self._receive(path, body)
         except BaseException:  # also when the client goes away
             shutil.rmtree(place, ignore_errors=True)
             raise
+        finally:
+            self._n_receiving -= 1
         stored = Stored(number, Upload(path, name[:MAX_NAME]), size)
         self._stored[number] = stored
-        for old in list(self._stored)[:-KEPT]:
-            self.discard(old)
+        self._make_room(stored)
         return stored
+
+    def hold(self, numbers: Collection[str]) -> None:
+        """Keep uploads while they are read.
+
+        Parameters
+        ----------
+        numbers : collection of str
+            Their numbers.
+        """
+        self._n_readers.update(numbers)
+
+    def let_go(self, numbers: Collection[str]) -> None:
+        """End what `hold` began.
+
+        Parameters
+        ----------
+        numbers : collection of str
+            Their numbers.
+        """
+        self._n_readers.subtract(numbers)
+        self._n_readers = +self._n_readers
 
     def get(self, number: str) -> Stored:
         """Find an upload.
@@ -123,10 +165,24 @@ class Uploads:
         if self._stored.pop(number, None) is not None:
             shutil.rmtree(self._folder / number, ignore_errors=True)
 
+    def _make_room(self, newest: Stored) -> None:
+        """Push out the oldest uploads that nobody reads, where there are too many or too much."""
+        waiting = [
+            each
+            for each in self._stored.values()
+            if each is not newest and not self._n_readers[each.id]
+        ]
+        size = newest.size + sum(each.size for each in waiting)
+        for at, old in enumerate(waiting):
+            if len(waiting) - at < KEPT and size <= KEPT_SIZES * self._max_bytes:
+                return
+            self.discard(old.id)
+            size -= old.size
+
     async def _receive(self, path: Path, body: AsyncIterator[bytes]) -> int:
         size = 0
         with open(path, "xb") as out:
-            async for block in body:
+            async for block in patiently(body, PATIENCE):
                 size += len(block)
                 if size > self._max_bytes:
                     raise self._too_large()
@@ -141,6 +197,31 @@ class Uploads:
             f"The file is larger than the {self._max_bytes >> 20:,} MB this server takes. Compress "
             "it, open it with 'scumble gui FILE', or start the server with a larger --max-upload.",
         )
+
+
+async def patiently(body: AsyncIterator[bytes], seconds: float) -> AsyncIterator[bytes]:
+    """Receive a body, unless its sender falls silent: a few such would hold all we have.
+
+    Parameters
+    ----------
+    body : asynchronous iterator of bytes
+        The content.
+    seconds : float
+        How long to wait for the next piece.
+
+    Yields
+    ------
+    bytes
+        Its pieces.
+    """
+    pieces = aiter(body)
+    while True:
+        try:
+            yield await asyncio.wait_for(anext(pieces), seconds)
+        except StopAsyncIteration:
+            return
+        except TimeoutError:
+            raise RefusedError(408, "The rest of this stopped coming. Send it again.") from None
 
 
 def _known_suffix(name: str, suffixes: frozenset[str]) -> str:

@@ -17,6 +17,7 @@ from scumble.gui.api.routes import PREFIX, ROUTES, UPLOAD, Handler
 from scumble.gui.desk import Desk
 from scumble.gui.guard import App, Guard
 from scumble.gui.settings import Settings
+from scumble.gui.uploads import PATIENCE, patiently
 from scumble.gui.worker import Worker
 
 #: Bytes of a JSON body.
@@ -116,7 +117,8 @@ async def _upload(request: Any) -> Any:
         )
     except RefusedError as error:
         refused = _refused(error)
-        await _drain(request)
+        if error.status != 408:  # who has fallen silent need not be waited for once more
+            await _drain(request)
         refused.headers["connection"] = "close"
         return refused
     except ClientDisconnect:
@@ -131,11 +133,11 @@ async def _drain(request: Any) -> None:
 
     n_bytes = 0
     try:
-        async for block in request.stream():
+        async for block in patiently(request.stream(), PATIENCE):
             n_bytes += len(block)
             if n_bytes > MAX_DRAINED:
                 return
-    except (ClientDisconnect, RuntimeError):  # gone, or read to its end
+    except (ClientDisconnect, RefusedError, RuntimeError):  # gone, silent, or read to its end
         return
 
 
@@ -192,7 +194,7 @@ def _collect(folder: Any, prefix: str, names: tuple[str, ...] | None) -> None:
 
 async def _body(request: Any) -> bytes:
     body = b""
-    async for block in request.stream():
+    async for block in patiently(request.stream(), PATIENCE):
         body += block
         if len(body) > MAX_BODY:
             raise RefusedError(413, f"The body of a call has at most {MAX_BODY:,} bytes.")

@@ -15,6 +15,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -46,7 +47,7 @@ class Worker:
         )
         self._in = cast(IO[bytes], self._process.stdin)
         self._out = cast(IO[bytes], self._process.stdout)
-        self._is_busy = False
+        self._is_busy = self._is_killed = False
 
     def run(self, task: str, arguments: dict[str, Any], tell: Callable[..., None]) -> Any:
         """Do a task and wait for it.
@@ -83,7 +84,11 @@ class Worker:
                     return content[0]
                 else:
                     raise TaskError(content[0])
-        except (EOFError, OSError, ValueError, pickle.UnpicklingError) as error:
+        except TaskError:
+            raise
+        except Exception as error:  # gone, or not to be understood: then it has to go
+            self._is_killed = True
+            self._process.kill()
             self._process.wait()
             self._close()
             raise WorkerGoneError from error
@@ -92,6 +97,7 @@ class Worker:
 
     def kill(self) -> None:
         """End the process at once; a thread in `run` then gets `WorkerGoneError`."""
+        self._is_killed = True
         self._process.kill()
         if not self._is_busy:
             self._process.wait()
@@ -107,7 +113,8 @@ class Worker:
     @property
     def is_alive(self) -> bool:
         """Whether it can take another task."""
-        return self._process.poll() is None
+        # A process that was killed a moment ago may still look alive.
+        return not self._is_killed and self._process.poll() is None
 
 
 class _Sink:
@@ -138,6 +145,7 @@ class _Sink:
 def work() -> None:
     """Serve tasks from standard input until the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends us
+    _go_first_when_memory_ends()
     tasks_in, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints must not get among the answers
     from scumble.gui import tasks
@@ -153,6 +161,12 @@ def work() -> None:
         except OSError:
             return
         del answer, arguments  # they may be large, and the next task may be long in coming
+
+
+def _go_first_when_memory_ends() -> None:
+    """Ask Linux to end this process rather than the server, or anything else of the user's."""
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
 
 
 def _answer(task: Callable[..., Any], arguments: dict[str, Any], sink: _Sink) -> tuple[str, Any]:

@@ -83,9 +83,9 @@ def concurrence_report(
         "summary": summary.to_dict(),
         "verdict": verdict(summary, difficult),
         "labels": _labels_by_scumble(summary),
-        "difficult": [_difficult_as_dict(label, n_partners) for label in difficult],
+        "difficult": [difficult_as_dict(label, n_partners) for label in difficult],
         "labelsets": frequent_labelsets(data, summary, top=N_LABELSETS),
-        "features": _features_by_kind(data),
+        "features": features_by_kind(data),
         "chord": chord.to_json(),
         "treatments": [
             try_treatment(data, method, labels=drawn, random_state=random_state)
@@ -129,7 +129,19 @@ def frequent_labelsets(
     return rows
 
 
-def _features_by_kind(data: MultilabelDataset) -> dict[str, int]:
+def features_by_kind(data: MultilabelDataset) -> dict[str, int]:
+    """Count the features of each kind.
+
+    Parameters
+    ----------
+    data : MultilabelDataset
+        The data.
+
+    Returns
+    -------
+    dict of str to int
+        In the order in which the kinds first occur.
+    """
     kinds: dict[str, int] = {}
     for feature in data.features:
         kinds[feature.kind] = kinds.get(feature.kind, 0) + 1
@@ -178,7 +190,22 @@ def _labels_by_scumble(summary: Summary) -> list[dict[str, Any]]:
     ]
 
 
-def _difficult_as_dict(label: DifficultLabel, n_partners: int) -> dict[str, Any]:
+def difficult_as_dict(label: DifficultLabel, n_partners: int = N_PARTNERS) -> dict[str, Any]:
+    """Describe a difficult label and what masks it.
+
+    Parameters
+    ----------
+    label : DifficultLabel
+        The label.
+    n_partners : int
+        How many of its partners; all are counted.
+
+    Returns
+    -------
+    dict
+        ``label``, ``name``, ``count``, ``irlbl``, ``scumble``, ``n_partners`` and ``partners``;
+        ready for JSON.
+    """
     shown = label.partners[:n_partners]
     return {
         "label": label.label,

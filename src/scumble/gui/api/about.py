@@ -35,6 +35,7 @@ async def show_about(desk: Desk, call: Call) -> dict[str, Any]:
         "max_open": settings.max_open,
         "examples": list(EXAMPLES),
         "jobs": [job.to_dict() for job in desk.jobs.running],
+        "first_job": None if desk.first_job is None else desk.first_job.to_dict(),
     }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from scumble.gui.answers import Answer, Call, RefusedError
 from scumble.gui.desk import Desk
-from scumble.gui.overview import comparison, overview
+from scumble.gui.jobs import Job
 
 #: What a client may say about a file, and of which type it must be.
 READ_OPTIONS: dict[str, tuple[type, ...]] = {
@@ -58,15 +58,18 @@ async def open_dataset(desk: Desk, call: Call) -> Answer:
         "options": options,
         "max_unpacked": desk.settings.max_unpacked,
     }
-    open_result = desk.open_result(file.upload.shown)
 
-    def finish(found: Any) -> dict[str, Any]:
-        for each in stored:  # a file that failed stays, for another try with other options
-            desk.uploads.discard(each.id)
-        result: dict[str, Any] = open_result(found)
-        return result
+    def let_go(job: Job) -> None:
+        desk.uploads.let_go(held)
+        if job.state == "done":  # else it stays, for another try with other options
+            for number in held:
+                desk.uploads.discard(number)
 
-    job = desk.jobs.submit(f"Opening {file.upload.shown}", "open_upload", arguments, finish)
+    held = [each.id for each in stored]
+    desk.uploads.hold(held)
+    finish = desk.open_result(file.upload.shown)
+    title = f"Opening {file.upload.shown}"
+    job = desk.jobs.submit(title, "open_upload", arguments, finish, let_go)
     return Answer(job.to_dict(), 202)
 
 
@@ -87,9 +90,10 @@ async def open_example(desk: Desk, call: Call) -> Answer:
     return Answer(job.to_dict(), 202)
 
 
-def show_dataset(desk: Desk, call: Call) -> dict[str, Any]:
+async def show_dataset(desk: Desk, call: Call) -> dict[str, Any]:
     """Tell all measures of a data set, and what its overview shows."""
-    return overview(desk.store.get(call.path["dataset"]))
+    entry = desk.store.get(call.path["dataset"])
+    return {"dataset": entry.to_dict(), **entry.parcel.overview, "treatment": entry.treatment}
 
 
 async def close_dataset(desk: Desk, call: Call) -> Answer:
@@ -100,6 +104,8 @@ async def close_dataset(desk: Desk, call: Call) -> Answer:
 
 def show_comparison(desk: Desk, call: Call) -> dict[str, Any]:
     """Put a treated data set beside the one it was made of."""
+    from scumble.gui.comparison import comparison
+
     after = desk.store.get(call.path["dataset"])
     if after.treatment is None:
         raise RefusedError(
@@ -111,23 +117,18 @@ def show_comparison(desk: Desk, call: Call) -> dict[str, Any]:
 
 def show_chord(desk: Desk, call: Call) -> dict[str, Any]:
     """Compute where the arcs and ribbons of a chord diagram lie."""
-    from scumble.plots.chord_layout import chord_layout
-
     entry = desk.store.get(call.path["dataset"])
-    labels = _label_numbers(call.query.get("labels"), entry.data.n_labels)
+    labels = _label_numbers(call.query.get("labels"), entry.parcel.facts["n_labels"])
     n_labels = call.integer("n_labels", 12, most=MAX_LABELS) if "n_labels" in call.query else None
     as_given = call.choice("order", ("difficulty", "given"), "difficulty") == "given"
-    layout = chord_layout(
-        entry.data, labels, n_labels=n_labels, summary=entry.summary, keep_order=as_given
-    )
-    return layout.to_json()
+    return entry.chord(labels=labels, n_labels=n_labels, keep_order=as_given)
 
 
 def _label_numbers(text: str | None, n_labels: int) -> list[int] | None:
     """Read numbers of labels with commas between them."""
     if text is None:
         return None
-    parts = [part for part in text[:20_000].split(",") if part]
+    parts = [part for part in text.split(",") if part]
     if len(parts) > MAX_LABELS or not all(
         part.isascii() and part.isdecimal() and len(part) < 10 and int(part) < n_labels
         for part in parts

@@ -27,7 +27,7 @@ def labelsets(desk: Desk, call: Call) -> dict[str, Any]:
 def labelsets_csv(desk: Desk, call: Call) -> Answer:
     """Give all labelsets as CSV."""
     entry = desk.store.get(call.path["dataset"])
-    return entry.labelsets_for_export.csv(call, f"{entry.id}-labelsets.csv")
+    return entry.labelsets.csv(call, f"{entry.id}-labelsets.csv")
 
 
 def features(desk: Desk, call: Call) -> dict[str, Any]:

@@ -7,9 +7,12 @@ from typing import Any
 from scumble.gui.answers import Answer, Call, FileAnswer, RefusedError
 from scumble.gui.desk import Desk
 from scumble.gui.jobs import Job
+from scumble.gui.parcel import Parcel
 from scumble.gui.store import slug
 
 MAX_STEPS = 6
+#: Seconds a client may wait for the end of a job in one call.
+MAX_WAIT = 30
 
 
 async def list_jobs(desk: Desk, call: Call) -> dict[str, Any]:
@@ -18,8 +21,13 @@ async def list_jobs(desk: Desk, call: Call) -> dict[str, Any]:
 
 
 async def show_job(desk: Desk, call: Call) -> dict[str, Any]:
-    """Tell how a job stands."""
-    return _job(desk, call).to_dict()
+    """Tell how a job stands; with ``wait`` not before it is over, or so many seconds later."""
+    job = _job(desk, call)
+    for _ in range(call.integer("wait", 0, most=MAX_WAIT)):
+        if job.is_over or desk.is_closing():
+            break
+        await job.wait(1.0)
+    return job.to_dict()
 
 
 async def cancel_job(desk: Desk, call: Call) -> dict[str, Any]:
@@ -40,18 +48,18 @@ async def treat(desk: Desk, call: Call) -> Answer:
     desk.store.check_room()
     title = " + ".join(known[step["method"]]["title"] for step in steps)
 
-    def finish(treated: Any) -> dict[str, Any]:
-        result = desk.store.add(
-            treated.data,
-            treated.summary,
-            f"{title} of {entry.data.name}",
-            parent=entry.id,
-            treatment={**treated.report, "chain": steps, "title": title},
+    def finish(treated: tuple[Parcel, dict[str, Any]], notes: list[str]) -> dict[str, Any]:
+        parcel, report = treated
+        return desk.open(
+            parcel,
+            f"{title} of {entry.name}",
+            parent=entry.id if desk.store.holds(entry) else None,
+            treatment={**report, "chain": steps, "title": title},
+            notes=notes,
         )
-        return {"dataset": result.to_dict()}
 
-    arguments = {"data": entry.data, "steps": steps}
-    job = desk.jobs.submit(f"{title} on {entry.data.name}", "treat", arguments, finish)
+    arguments = {"parcel": entry.parcel, "steps": steps}
+    job = desk.jobs.submit(f"{title} on {entry.name}", "treat", arguments, finish)
     return Answer(job.to_dict(), 202)
 
 
@@ -73,19 +81,22 @@ async def export(desk: Desk, call: Call) -> Answer:
     if compression not in catalogue["compressions"] or (compression and kind == "report"):
         raise RefusedError(422, f"'compression' must be one of {catalogue['compressions']}.")
     number, folder = desk.new_folder()
-    stem = slug(entry.data.name)
+    stem = slug(entry.name)
     if entry.treatment is not None:
         stem += "-" + slug(entry.treatment["title"])
-    arguments = {"data": entry.data, "folder": folder, "stem": stem, "form": form}
+    arguments = {"parcel": entry.parcel, "folder": folder, "stem": stem, "form": form}
     if kind == "data":
         arguments["compression"] = compression
     else:
         arguments["treatment"] = entry.treatment
 
-    def finish(name: str) -> dict[str, Any]:
-        return desk.offer(number, name)
-
-    job = desk.jobs.submit(f"Writing {entry.data.name}", f"export_{kind}", arguments, finish)
+    job = desk.jobs.submit(
+        f"Writing {entry.name}",
+        f"export_{kind}",
+        arguments,
+        lambda name, _: desk.offer(number, name),
+        lambda _: desk.forget_folder(number),
+    )
     return Answer(job.to_dict(), 202)
 
 

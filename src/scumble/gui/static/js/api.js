@@ -62,16 +62,13 @@ export function upload(file, tell, signal) {
   });
 }
 
-const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
-
 /** Follow a job to its end; returns it, or throws why it failed. */
 export async function follow(job, tell = () => {}) {
-  for (let wait = 40; ; wait = Math.min(wait * 1.3, 500)) {
+  for (;;) {
     tell(job);
     if (job.state === "done") return job;
     if (job.state === "failed") throw new ApiError(422, job.error);
     if (job.state === "cancelled") throw new DOMException("cancelled", "AbortError");
-    await pause(wait);
-    job = await get(`/jobs/${job.id}`);
+    job = await get(`/jobs/${job.id}?wait=1`);  // answered at once when the job is over
   }
 }

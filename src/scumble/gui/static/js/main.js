@@ -126,8 +126,8 @@ async function boot() {
 
 /** What was named on the command line is shown as soon as it is there. */
 async function arrive() {
-  const loading = state.about.jobs.find((job) => job.title.startsWith("Opening"));
-  if (!loading) {
+  const loading = state.about.first_job;
+  if (!loading || (loading.state === "done" && !find(loading.result.dataset.id))) {
     if (state.datasets.length) go(`/d/${state.datasets[0].id}/overview`, { replace: true });
     else await show();
     return;
@@ -139,7 +139,7 @@ async function arrive() {
     if (location.pathname === "/") go(`/d/${job.result.dataset.id}/overview`, { replace: true });
   } catch (error) {
     complain(error);
-    await show();
+    if (location.pathname === "/") await show();
   }
 }
 

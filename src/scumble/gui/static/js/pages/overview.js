@@ -3,6 +3,7 @@ import { histogram, scatter } from "../charts.js";
 import { h, name } from "../dom.js";
 import { counted, fixed, int, sig } from "../format.js";
 import { go } from "../router.js";
+import { find } from "../state.js";
 
 const GROUPS = [
   ["Size", [
@@ -67,7 +68,7 @@ function partners(label) {
 }
 
 function origin(dataset) {
-  if (dataset.parent) return h("span", { class: "dim" }, `${dataset.treatment} of `, h("a", { href: `/d/${dataset.parent}/treat?result=${dataset.id}` }, name(dataset.parent)));
+  if (find(dataset.parent)) return h("span", { class: "dim" }, `${dataset.treatment} of `, h("a", { href: `/d/${dataset.parent}/treat?result=${dataset.id}` }, name(dataset.parent)));
   return dataset.source === dataset.name ? null : h("span", { class: "dim" }, name(dataset.source));
 }
 

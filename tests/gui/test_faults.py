@@ -1,0 +1,422 @@
+"""What goes wrong in a long day: killed servers, silent clients, closed data sets, bombs."""
+
+import asyncio
+import contextlib
+import io
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+
+import scumble
+from scumble.gui import folders, uploads
+from scumble.gui.answers import Call, RefusedError
+from scumble.gui.api.datasets import _label_numbers
+from scumble.gui.folders import PrivateFolder, remove_abandoned
+from scumble.gui.jobs import Jobs
+from scumble.gui.server import _listen
+from scumble.gui.settings import Settings
+from scumble.gui.store import Store
+from scumble.gui.tasks import measured
+from scumble.gui.uploads import Uploads, patiently
+from scumble.gui.worker import Worker, WorkerGoneError
+from tests.gui.conftest import TOKEN, Client
+from tests.gui.files import CSV, MEKA
+
+pytestmark = pytest.mark.xdist_group("gui")
+SMALL = {"n_instances": 60, "n_labels": 4, "cardinality": 1.5, "mean_ir": 2, "scumble": 0.03}
+REMEDIAL = {"steps": [{"method": "remedial"}]}
+
+
+# How soon it answers
+
+
+def test_small_answers_are_sent_at_once():
+    # asyncio turns Nagle's algorithm off only on sockets that say they speak TCP; otherwise
+    # every answer waits 40 ms for an acknowledgement.
+    with _listen("127.0.0.1", 0) as listener:
+        assert listener.proto == socket.IPPROTO_TCP
+
+
+def test_the_server_can_answer_before_anything_that_computes_is_imported():
+    code = (
+        "import sys, uvicorn\n"
+        "from scumble.gui import server, web\n"
+        "from scumble.gui.settings import Settings\n"
+        "web.create_app(Settings(port=1))\n"
+        "heavy = {'numpy', 'scipy', 'numba', 'pandas', 'pyarrow', 'sklearn', 'matplotlib'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_parcel_stays_packed_until_somebody_looks_inside():
+    data = scumble.make_multilabel(**SMALL, random_state=0)
+    parcel = measured(data)
+    assert parcel.facts == {"name": data.name, "n_instances": 60, "n_features": 20, "n_labels": 4}
+    assert parcel.overview["summary"] == scumble.characterize(data).to_dict()
+    assert parcel._content is None
+    assert parcel.data == data
+    assert parcel.summary.to_dict() == scumble.characterize(data).to_dict()
+    assert parcel._packed is None  # not twice in memory
+    kind, arguments = parcel.__reduce__()
+    assert kind(*arguments).data == data
+
+
+def test_waiting_for_a_job_ends_with_the_job(client):
+    job = client.post("/examples/synthetic", json=SMALL).json()
+    over = client.get(f"/jobs/{job['id']}", params={"wait": 30}).json()
+    assert over["state"] == "done"
+    started = time.monotonic()
+    again = client.get(f"/jobs/{job['id']}", params={"wait": 30}).json()
+    assert again == over
+    assert time.monotonic() - started < 20  # it did not wait for what is over
+    assert client.get(f"/jobs/{job['id']}", params={"wait": 31}).status_code == 422
+    client.delete(f"/datasets/{over['result']['dataset']['id']}")
+
+
+# What a client may say
+
+
+@pytest.mark.parametrize("text", ["0" * 12 + "9" * 5000, "0" * 13, "1" * 13, "٣", "²", "", "+1"])
+def test_odd_numbers_are_refused(text):
+    with pytest.raises(RefusedError, match="whole number"):
+        Call(query={"offset": text}).integer("offset", 0)
+
+
+def test_too_many_labels_are_refused_and_not_cut_short():
+    with pytest.raises(RefusedError, match="at most 2,000"):
+        _label_numbers(",".join(["100000000"] * 2500), 10**9)
+    assert len(_label_numbers(",".join(["100000000"] * 2000), 10**9)) == 2000
+
+
+def test_on_port_80_browsers_leave_the_port_out():
+    assert "localhost" in Settings(port=80).authorities
+    assert "http://127.0.0.1" in Settings(port=80).origins
+    assert "localhost" not in Settings(port=8080).authorities
+
+
+# Data sets that are closed while something is made of them
+
+
+def treat(client, name):
+    return client.post(f"/datasets/{name}/treatments", json=REMEDIAL)
+
+
+def test_a_name_is_not_given_to_another_while_something_made_of_it_is_open(client):
+    first = client.open(("twins.arff", MEKA.replace("photos", "twins").encode()))["id"]
+    treated = client.result(treat(client, first))["dataset"]
+    assert treated["parent"] == first == "twins"
+    client.delete(f"/datasets/{first}")
+    # Two labels instead of three: compared with the treated one it would make no sense.
+    second = client.open(("twins.csv", CSV.encode()), labels=-2)["id"]
+    assert second != first
+    found = client.get(f"/datasets/{treated['id']}/comparison")
+    assert found.status_code == 200
+    assert found.json()["labels"] == []  # the first is gone
+    client.delete(f"/datasets/{treated['id']}")
+    client.delete(f"/datasets/{second}")
+    assert client.open(("twins.arff", MEKA.replace("photos", "twins").encode()))["id"] == "twins"
+    client.delete("/datasets/twins")
+
+
+def test_a_data_set_closed_during_its_treatment_is_nobodys_parent(client, server):
+    name = client.open(("brief.arff", MEKA.encode()))["id"]
+    blockers = [client.post("/examples/synthetic", json={"n_instances": 10**6}) for _ in range(2)]
+    job = treat(client, name)  # queued behind them
+    assert client.delete(f"/datasets/{name}").status_code == 204
+    for blocker in blockers:
+        client.delete(f"/jobs/{blocker.json()['id']}")
+    result = client.result(job)["dataset"]
+    assert result["parent"] is None
+    assert result["n_labels"] == 3
+    assert client.get(f"/datasets/{result['id']}/comparison").json()["labels"] == []
+    client.delete(f"/datasets/{result['id']}")
+
+
+def test_two_tabs_treat_the_same_data_at_the_same_time(client, debtags):
+    jobs = [treat(client, debtags), treat(client, debtags)]
+    results = [client.result(job)["dataset"] for job in jobs]
+    assert results[0]["id"] != results[1]["id"]
+    one, other = (client.get(f"/datasets/{each['id']}").json() for each in results)
+    assert one["summary"] == other["summary"]
+    for each in results:
+        client.delete(f"/datasets/{each['id']}")
+
+
+def test_the_limit_of_open_data_sets_holds_when_work_finishes():
+    store = Store(1)
+    data = scumble.make_multilabel(**SMALL, random_state=0)
+    store.add(measured(data), "first")
+    with pytest.raises(RefusedError, match="Close one first"):
+        store.add(measured(data), "second")
+
+
+# Work that ends badly
+
+
+def test_a_cancelled_export_leaves_nothing_behind(client, server, debtags):
+    before = set((server.desk.folder / "files").iterdir())
+    blockers = [client.post("/examples/synthetic", json={"n_instances": 10**6}) for _ in range(2)]
+    queued = client.post(f"/datasets/{debtags}/exports", json={"format": "csv"})
+    for job in (queued, *blockers):
+        client.delete(f"/jobs/{job.json()['id']}")
+    assert client.job(queued)["state"] == "cancelled"
+    running = client.post(f"/datasets/{debtags}/exports", json={"format": "csv"})
+    client.delete(f"/jobs/{running.json()['id']}")
+    client.job(running)
+    for _ in range(200):  # its process has to end first
+        if set((server.desk.folder / "files").iterdir()) == before:
+            return
+        time.sleep(0.05)
+    raise AssertionError("a folder is left")
+
+
+def test_warnings_of_a_reader_reach_the_overview(client):
+    latin = MEKA.replace("heron", "h\xe9ron").encode("latin-1")
+    found = client.open(("old.arff", latin))
+    [note] = client.get(f"/datasets/{found['id']}").json()["dataset"]["notes"]
+    assert note.startswith("old.arff, line 4: the file is not UTF-8 and was read as Latin-1.")
+    client.delete(f"/datasets/{found['id']}")
+
+
+def test_an_answer_that_cannot_be_understood_ends_the_worker():
+    worker = Worker()
+    worker._out.close()
+    worker._out = io.BytesIO(b"no pickle at all")
+    with pytest.raises(WorkerGoneError):
+        worker.run("describe_catalogue", {}, lambda *_: None)
+    assert not worker.is_alive
+
+
+def test_a_killed_worker_is_not_used_again():
+    worker = Worker()
+    assert worker.is_alive
+    worker.kill()
+    assert not worker.is_alive
+    worker.kill()  # twice does no harm
+
+
+def test_a_job_whose_result_cannot_be_kept_fails_instead_of_running_for_ever(capfd):
+    def finish(result, notes):
+        raise ZeroDivisionError
+
+    async def main():
+        jobs = Jobs(1)
+        try:
+            job = jobs.submit("odd", "describe_catalogue", {}, finish)
+            await job.wait(120)
+            return job
+        finally:
+            await jobs.close()
+
+    job = asyncio.run(main())
+    assert (job.state, job.error) == (
+        "failed",
+        "Something went wrong inside; the terminal shows where.",
+    )
+    assert "ZeroDivisionError" in capfd.readouterr().err
+
+
+def test_a_file_named_on_the_command_line_that_cannot_be_read_is_told_of(tmp_path):
+    path = tmp_path / "broken.csv"
+    path.write_text("a,b\n1\n")
+    with running(path, tmp_path) as (base, headers, _):
+        until = time.monotonic() + 120
+        while True:
+            job = httpx.get(f"{base}/api/v1/about", headers=headers).json()["first_job"]
+            if job["state"] == "failed":
+                break
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        assert "broken.csv" in job["error"]
+
+
+# Files
+
+
+def parquet_of(n_rows, tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    piece = pa.array(np.zeros(1_000_000, np.int8))
+    column = pa.chunked_array([piece] * (n_rows // 1_000_000))
+    pq.write_table(pa.table({"a": column, "label:x": column}), tmp_path / "bomb.parquet")
+    return (tmp_path / "bomb.parquet").read_bytes()
+
+
+def arrow_of(n_rows, tmp_path):
+    import pyarrow as pa
+
+    piece = pa.record_batch({"a": np.zeros(1_000_000), "label:x": np.zeros(1_000_000)})
+    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    path = tmp_path / "bomb.arrow"
+    with pa.ipc.new_file(str(path), piece.schema, options=options) as out:
+        for _ in range(n_rows // 1_000_000):
+            out.write_batch(piece)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("make", [parquet_of, arrow_of])
+def test_a_bomb_inside_a_column_format_does_not_go_off(client, tmp_path, make):
+    content = make(20_000_000, tmp_path)
+    assert len(content) < 300_000
+    name = f"bomb.{make.__name__.partition('_')[0]}"
+    upload = client.upload(name, content).json()
+    job = client.job(client.post("/datasets", json={"uploads": [upload["id"]]}))
+    assert job["state"] == "failed"
+    assert job["error"].startswith(f"{name}: the file has more than 8 MB when decompressed")
+
+
+def test_a_sender_who_falls_silent_is_given_up(server, monkeypatch):
+    monkeypatch.setattr(uploads, "PATIENCE", 0.2)
+    before = set((server.desk.folder / "uploads").iterdir())
+    request = (
+        f"POST /api/v1/uploads?name=a.csv HTTP/1.1\r\nHost: 127.0.0.1:{server.settings.port}\r\n"
+        f"Authorization: Bearer {TOKEN}\r\nContent-Length: 1000\r\n\r\nsome bytes"
+    )
+    with socket.create_connection(("127.0.0.1", server.settings.port)) as slow:
+        slow.settimeout(60)
+        slow.sendall(request.encode())
+        assert slow.recv(4096).startswith(b"HTTP/1.1 408")
+    assert set((server.desk.folder / "uploads").iterdir()) == before
+    assert server.desk.uploads._n_receiving == 0
+
+
+def test_a_body_that_falls_silent_is_given_up():
+    async def silent():
+        yield b"a"
+        await asyncio.sleep(60)
+
+    async def main():
+        pieces = patiently(silent(), 0.05)
+        first = await anext(pieces)
+        with pytest.raises(RefusedError, match="stopped coming") as caught:
+            await anext(pieces)
+        return first, caught.value.status
+
+    assert asyncio.run(main()) == (b"a", 408)
+
+
+def test_an_upload_that_is_being_read_is_not_pushed_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(uploads, "KEPT", 2)
+
+    async def once(content):
+        yield content
+
+    async def main():
+        box = Uploads(tmp_path, 100)
+        options = {"declared": None, "suffixes": frozenset()}
+        stored = [(await box.store(f"{at}", once(b"x"), **options)).id for at in range(2)]
+        box.hold([stored[0]])
+        stored += [(await box.store(f"{at}", once(b"x"), **options)).id for at in (2, 3)]
+        return stored, {path.name for path in tmp_path.iterdir()}, box, options
+
+    stored, left, box, options = asyncio.run(main())
+    assert left == {stored[0], stored[2], stored[3]}
+    box.let_go([stored[0]])
+
+    async def large():
+        monkeypatch.setattr(uploads, "KEPT_SIZES", 1)
+        return (await box.store("large", once(b"x" * 99), **options)).id
+
+    assert asyncio.run(large()) in {path.name for path in tmp_path.iterdir()}
+    assert sum(path.stat().st_size for path in tmp_path.glob("*/data")) <= 100
+
+
+# Servers that were killed
+
+
+@contextlib.contextmanager
+def running(path, folder):
+    """Run ``scumble gui``; gives its address, the headers to send, and the process."""
+    command = [sys.executable, "-m", "scumble", "gui", str(path), "--no-browser", "--port", "0"]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(folder), "PYTHONUNBUFFERED": "1"},
+    ) as process:
+        try:
+            base, _, token = re.search(r"http://\S+", process.stdout.readline())[0].partition(
+                "/?token="
+            )
+            yield base, {"authorization": f"Bearer {token}"}, process
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(timeout=30)
+
+
+def test_the_folder_of_a_killed_server_is_removed_by_the_next(tmp_path):
+    path = tmp_path / "films.csv"
+    path.write_text("minutes,label:war,label:love\n90,1,0\n150,1,1\n")
+    with running(path, tmp_path) as (_, _, process):
+        process.kill()
+        process.wait()
+        [left] = tmp_path.glob("scumble-gui-*")
+        os.utime(left, (0, 0))  # it is older than a server takes to begin
+    with running(path, tmp_path):
+        [own] = tmp_path.glob("scumble-gui-*")
+        assert own != left
+    assert list(tmp_path.glob("scumble-gui-*")) == []
+
+
+def test_folders_in_use_young_ones_and_those_of_others_stay(tmp_path, monkeypatch):
+    monkeypatch.setattr(folders.tempfile, "tempdir", str(tmp_path))
+    used, left, young = PrivateFolder(), PrivateFolder(), PrivateFolder()
+    (left.path / "uploads").mkdir()
+    (left.path / "uploads" / "data").write_text("secret")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "lock").touch()
+    (tmp_path / "scumble-gui-link").symlink_to(outside)
+    (tmp_path / "scumble-gui-file").write_text("no folder")
+    (tmp_path / "scumble-gui-alien").mkdir()  # without a lock: not made by us
+    for folder in (left, young):
+        folders.fcntl.flock(folder._remover.peek()[2][1], folders.fcntl.LOCK_UN)
+    for path in (used.path, left.path, tmp_path / "scumble-gui-alien"):
+        os.utime(path, (0, 0))
+    assert remove_abandoned() == 1
+    assert {path.name for path in tmp_path.glob("scumble-gui-*")} == {
+        used.path.name,
+        young.path.name,
+        "scumble-gui-link",
+        "scumble-gui-file",
+        "scumble-gui-alien",
+    }
+    assert Path(outside / "lock").exists()
+    for folder in (used, left, young):
+        folder.remove()
+    assert not used.path.exists()
+
+
+# Many at once
+
+
+def test_fifty_clients_open_look_and_close_at_once(server, client):
+    before = {each["id"] for each in client.get("/datasets").json()["datasets"]}
+    headers = {"authorization": f"Bearer {TOKEN}"}
+
+    def visit(number):
+        label = f"own{number}"
+        content = MEKA.replace("heron", label).replace("photos", f"crowd{number}").encode()
+        with Client(base_url=f"{server.address}/api/v1", headers=headers, timeout=120) as own:
+            name = own.open((f"crowd{number}.arff", content))["id"]
+            rows = own.get(f"/datasets/{name}/labels", params={"sort": "label"}).json()["rows"]
+            chord = own.get(f"/datasets/{name}/chord").json()
+            assert own.delete(f"/datasets/{name}").status_code == 204
+        return label in {row["name"] for row in rows}, len(chord["arcs"])
+
+    with ThreadPoolExecutor(50) as crowd:
+        assert list(crowd.map(visit, range(50))) == [(True, 3)] * 50
+    assert {each["id"] for each in client.get("/datasets").json()["datasets"]} == before
