@@ -142,11 +142,34 @@ class LabelsetTables:
         self.labels()
         if "scored" in self._done:
             return
-        self._make("scored", statements.SCORED, title="Scoring labelsets")
+        queries = [self.fill(statements.SCORED, sets=part) for part in self.slices("sets")]
+        self.engine.table("scored", *queries, title="Scoring labelsets")
+        self._done.add("scored")
         if self.is_regular:  # the same labelsets twice would take twice the room
             self._make("sets_scored", statements.SETS_AS_SCORED)
             self._renamed["sets"] = "sets_scored"
             self.engine.drop("raw_sets")
+
+    def slices(self, table: str) -> list[str]:
+        """Cut a table with a row for each labelset into pieces, work on which fits into memory.
+
+        Parameters
+        ----------
+        table : str
+            Its name.
+
+        Returns
+        -------
+        list of str
+            What stands after FROM for each of them.
+        """
+        n_sets, name = self.totals()["n_labelsets"], self.name(table)
+        n_slices = self.engine.slices(n_sets)
+        if n_slices == 1:
+            return [name]
+        step = -(-n_sets // n_slices)
+        within = "(SELECT * FROM {} WHERE set_id > {} AND set_id <= {})"
+        return [within.format(name, start, start + step) for start in range(0, n_sets, step)]
 
     def scored_spellings(self) -> None:
         """Make ``scored_raw``: the scores under every spelling that the data has."""

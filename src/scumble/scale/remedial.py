@@ -58,18 +58,19 @@ def _met(
 def _make_parts(tables: LabelsetTables, lowest: str, n_empty: str, passes: int) -> None:
     import pyarrow as pa
 
-    title = "Taking labelsets apart"
-    engine = tables.engine
-    sql = tables.fill(statements.CHANGED, lowest=lowest, n_empty=n_empty)
-    engine.view("changed", sql)
-    engine.view("rare_halves", tables.fill(statements.RARE_HALVES))
     several = "" if tables.is_regular else tables.fill(statements.JOIN_SPELLINGS)
     raw = "c.labels" if tables.is_regular else "w.raw"
-    engine.table("parts", tables.fill(statements.PARTS, raw=raw, spellings=several), title=title)
+    queries = []
+    for scored in tables.slices("scored"):
+        sql = tables.fill(statements.CHANGED, scored=scored, lowest=lowest, n_empty=n_empty)
+        inner = {"changed": f"({sql})"}
+        inner["rare_halves"] = f"({tables.fill(statements.RARE_HALVES, **inner)})"
+        queries.append(tables.fill(statements.PARTS, raw=raw, spellings=several, **inner))
+    tables.engine.table("parts", *queries, title="Taking labelsets apart")
     sizes = range(1, 2 * passes + 3)
     pairs = [(size, copy) for size in sizes for copy in range(size)]
     columns = {"n_copies": [size for size, _ in pairs], "copy": [copy for _, copy in pairs]}
-    engine.load("copies", pa.table(columns))
+    tables.engine.load("copies", pa.table(columns))
 
 
 def result_sql(tables: LabelsetTables, output: Output) -> str:

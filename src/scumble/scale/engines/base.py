@@ -82,8 +82,11 @@ class Engine(Protocol):
     def open(self, table: str, files: Files) -> list[Column]:
         """Make files known under a name; return their columns."""
 
-    def table(self, table: str, sql: str, *, title: str) -> None:
-        """Compute a table and keep it."""
+    def table(self, table: str, *queries: str, title: str) -> None:
+        """Compute a table from the rows of one query after the other, and keep it."""
+
+    def slices(self, n_labelsets: int) -> int:
+        """Tell into how many slices labelsets are cut so that work on one fits into memory."""
 
     def view(self, table: str, sql: str) -> None:
         """Give a query a name."""
@@ -137,9 +140,13 @@ class Workspace:
         """Make files known under a name; return their columns."""
         return self._engine.open(self.name(table), files)
 
-    def table(self, table: str, sql: str, *, title: str) -> None:
-        """Compute a table and keep it."""
-        self._engine.table(self.name(table), sql, title=title)
+    def table(self, table: str, *queries: str, title: str) -> None:
+        """Compute a table from the rows of one query after the other, and keep it."""
+        self._engine.table(self.name(table), *queries, title=title)
+
+    def slices(self, n_labelsets: int) -> int:
+        """Tell into how many slices labelsets are cut so that work on one fits into memory."""
+        return self._engine.slices(n_labelsets)
 
     def view(self, table: str, sql: str) -> None:
         """Give a query a name."""

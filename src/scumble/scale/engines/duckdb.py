@@ -18,6 +18,9 @@ from scumble.scale.engines.base import Column, column_from_type
 from scumble.scale.sources import Files
 
 _POLL_SECONDS = 0.2
+#: What scoring a labelset holds in memory: its sums in one hash table, itself in another.
+BYTES_PER_LABELSET = 130
+_UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
 
 class DuckDBEngine:
@@ -34,7 +37,8 @@ class DuckDBEngine:
     threads : int or None
         Number of threads; by default all cores.
     max_spill : str or None
-        How much disk it may take, such as ``"100GB"``; by default 90 % of what is free.
+        How much disk what is spilled may take, such as ``"100GB"``; by default 90 % of what is
+        free. The tables of the work lie in a file beside it, up to 100 bytes per labelset.
 
     Examples
     --------
@@ -68,7 +72,8 @@ class DuckDBEngine:
         if max_spill is not None:
             settings["max_temp_directory_size"] = str(max_spill)
         try:
-            self._connection = self._duckdb.connect(":memory:", config=settings)
+            # Tables in a file are compressed and can be let go of; those in memory fill it.
+            self._connection = self._duckdb.connect(f"{self._spill}/work.duckdb", config=settings)
         except self._duckdb.Error as error:
             shutil.rmtree(self._spill, ignore_errors=True)
             raise ParameterError(
@@ -111,19 +116,40 @@ class DuckDBEngine:
                 error
             )
 
-    def table(self, table: str, sql: str, *, title: str) -> None:
+    def table(self, table: str, *queries: str, title: str) -> None:
         """Compute a table and keep it.
 
         Parameters
         ----------
         table : str
             Its name.
-        sql : str
-            Its rows.
+        *queries : str
+            Its rows: those of one query after the other.
         title : str
             What is being done, for the progress bar.
         """
-        self._run(f"CREATE OR REPLACE TEMP TABLE {table} AS {self.dialect.spell(sql)}", title)
+        start = f"CREATE OR REPLACE TABLE {table} AS"
+        for sql in queries:
+            self._run(f"{start} {self.dialect.spell(sql)}", title)
+            start = f"INSERT INTO {table}"
+
+    def slices(self, n_labelsets: int) -> int:
+        """Tell into how many slices labelsets are cut so that work on one fits into memory.
+
+        Parameters
+        ----------
+        n_labelsets : int
+            How many there are.
+
+        Returns
+        -------
+        int
+            1 where all of them fit: DuckDB puts aside what a single join or grouping holds, but
+            not what several of them hold at once.
+        """
+        [[limit]] = self._run("SELECT current_setting('memory_limit')", "Planning").fetchall()
+        needed, limit = n_labelsets * BYTES_PER_LABELSET, _bytes(limit)
+        return 1 if needed <= limit else -(-4 * needed // limit)
 
     def view(self, table: str, sql: str) -> None:
         """Give a query a name.
@@ -239,6 +265,12 @@ class DuckDBEngine:
         finally:
             done.set()
             thread.join()
+
+
+def _bytes(size: str) -> int:
+    """Read a size as DuckDB writes it, such as ``143.0 MiB``."""
+    number, unit = size.split()
+    return int(float(number) * _UNITS[unit])
 
 
 def _first_line(error: Exception) -> str:

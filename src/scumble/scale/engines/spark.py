@@ -86,25 +86,41 @@ class SparkEngine:
             ) from error
         return [folder.name]
 
-    def table(self, table: str, sql: str, *, title: str) -> None:
+    def table(self, table: str, *queries: str, title: str) -> None:
         """Give a query a name, and keep its rows when they are first computed.
 
         Parameters
         ----------
         table : str
             The name.
-        sql : str
-            Its rows.
+        *queries : str
+            Its rows: those of one query after the other.
         title : str
             What is being done, for the progress bar.
         """
 
         def keep() -> None:
-            frame = self._session.sql(self.dialect.spell(sql)).persist()
+            sql = self.dialect.spell(" UNION ALL ".join(queries))
+            frame = self._session.sql(sql).persist()
             frame.createOrReplaceTempView(table)
             self._kept[table] = frame
 
         self._guarded(keep, title)
+
+    def slices(self, n_labelsets: int) -> int:
+        """Leave everything in one piece: Spark cuts it into partitions by itself.
+
+        Parameters
+        ----------
+        n_labelsets : int
+            How many there are.
+
+        Returns
+        -------
+        int
+            1.
+        """
+        return 1
 
     def view(self, table: str, sql: str) -> None:
         """Give a query a name.
