@@ -68,15 +68,8 @@ def compare(golden, datasets, name, method, n_seeds):
 @pytest.mark.parametrize("method", ["ECC", "EPS"])
 def test_random_classifiers_come_out_as_mulan_on_average(golden, datasets, name, method):
     # Another generator draws other chains and bags. MULAN's own run is one more of the same kind,
-    # so the mean over ten seeds must be its mean within three standard errors of their difference.
+    # so the mean over ten seeds must be its mean within three standard errors of their difference,
+    # which is less than those over folds of tests/learn/test_measures_golden.py.
     for title, theirs, ours in compare(golden, datasets, name, method, 10):
         error = ours.std(ddof=1) * np.sqrt(1 + 1 / len(ours))
-        assert abs(ours.mean() - theirs.mean()) < 3 * error, title
-
-
-def test_homer_comes_out_as_mulan_on_average(golden, datasets):
-    # MULAN clusters with one seed on every fold, so its folds share their hierarchies and one run
-    # says little of others: the yardstick is the standard error of its mean over folds.
-    for title, theirs, ours in compare(golden, datasets, "flags", "HOMER", 5):
-        error = theirs.std(ddof=1) / np.sqrt(len(theirs))
         assert abs(ours.mean() - theirs.mean()) < 3 * error, title

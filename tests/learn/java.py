@@ -5,45 +5,61 @@ from collections import Counter
 
 import numpy as np
 
+from scumble.evaluate.splitters import mulan
 
-class JavaRandom:
+
+class JavaRandom(mulan.JavaRandom):
     """The 48-bit generator every Java has."""
 
-    def __init__(self, seed):
-        self._state = (seed ^ 0x5DEECE66D) & ((1 << 48) - 1)
+    def shuffle(self, items):
+        """Shuffle a list in place, from its last item down, as WEKA shuffles rows."""
+        for last in range(len(items) - 1, 0, -1):
+            other = self.next_int(last + 1)
+            items[last], items[other] = items[other], items[last]
 
-    def _bits(self, n):
-        self._state = (self._state * 0x5DEECE66D + 0xB) & ((1 << 48) - 1)
-        return self._state >> (48 - n)
+    def next_double(self):
+        return ((self._next(26) << 27) + self._next(27)) * 2.0**-53
 
-    def below(self, bound):
-        if bound & (bound - 1) == 0:
-            return (bound * self._bits(31)) >> 31
-        while True:
-            bits = self._bits(31)
-            value = bits % bound
-            if bits - value + bound - 1 < 2**31:
-                return value
+
+def _spread(code):
+    return (code ^ (code >> 16)) & 0xFFFFFFFF
 
 
 def _hash(text):
     code = 0
     for character in text:
         code = (31 * code + ord(character)) & 0xFFFFFFFF
-    return code ^ (code >> 16)
+    return code
+
+
+def _buckets(n):
+    """Tell the size of a hash table of n things."""
+    size = 16
+    while n > 0.75 * size:
+        size *= 2
+    return size
 
 
 def hash_order(sets):
     """List labelsets (tuples of 0/1) as a hash set walks through them, filled in their order."""
     distinct = list(dict.fromkeys(sets))
-    size = 16
-    while len(distinct) > 0.75 * size:
-        size *= 2
+    size = _buckets(len(distinct))
 
     def bucket(labelset):
-        return _hash("".join("01"[int(bit)] for bit in labelset)) & (size - 1)
+        return _spread(_hash("".join("01"[int(bit)] for bit in labelset))) & (size - 1)
 
     return sorted(distinct, key=bucket)
+
+
+def name_order(names):
+    """List the names of labels as MULAN walks through them.
+
+    They come from a set of nodes, whose hash is 31 and that of the name, into a map of names.
+    That is so for labels without a hierarchy of their own.
+    """
+    size = _buckets(len(names))
+    nodes = sorted(names, key=lambda name: _spread(31 + _hash(name)) & (size - 1))
+    return sorted(nodes, key=lambda name: _spread(_hash(name)) & (size - 1))
 
 
 def pruned_order(rows, kept, b):
@@ -62,13 +78,37 @@ def pruned_order(rows, kept, b):
     return [kept.index(labelset) for labelset in hash_order(met)]
 
 
+def draw_chains(n_rows, n_labels):
+    """Draw the order and the bag of each of ten chains."""
+    random, rows, draws = JavaRandom(1), list(range(n_rows)), []
+    for _ in range(10):
+        random.shuffle(rows)
+        places = JavaRandom(1)  # a new one each time: the same places of another order
+        bag = [rows[int(n_rows * places.next_double())] for _ in rows]
+        chain = list(range(n_labels))
+        for at in range(n_labels):
+            other = random.next_int(n_labels)
+            chain[at], chain[other] = chain[other], chain[at]
+        draws.append({"chain": chain, "bag": bag})
+    return draws
+
+
+def draw_samples(n_rows):
+    """Draw the rows of each of ten pruned sets."""
+    random, rows, draws = JavaRandom(1), list(range(n_rows)), []
+    for _ in range(10):
+        random.shuffle(rows)
+        draws.append(rows[: int(0.66 * n_rows + 0.5)])
+    return draws
+
+
 def draw_winners(probabilities, order):
     """Choose the most probable class of each row; equals are drawn, by ``Random(1)``."""
     random = JavaRandom(1)
     winners, n_tied = [], 0
     for row in probabilities[:, order]:
         best = np.flatnonzero(row == row.max())
-        at = best[0] if len(best) == 1 else best[random.below(len(best))]
+        at = best[0] if len(best) == 1 else best[random.next_int(len(best))]
         n_tied += len(best) > 1
         winners.append(order[at])
     return np.array(winners), n_tied

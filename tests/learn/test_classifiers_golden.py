@@ -13,13 +13,11 @@ from scumble.learn import (
     BinaryRelevance,
     CalibratedLabelRanking,
     ClassifierChain,
-    EnsembleOfClassifierChains,
-    EnsembleOfPrunedSets,
     LabelPowerset,
     PrunedSets,
 )
-from scumble.learn.chains import Draw
 from tests.learn.java import draw_winners, pruned_order
+from tests.learn.mulan_replay import GivenChains, GivenSamples, vote
 
 
 def read_split(datasets, name):
@@ -114,16 +112,6 @@ def test_labelsets(datasets, golden, name, method, short):
     np.testing.assert_allclose(scores[sure], confidences[sure], rtol=0, atol=1e-12)
 
 
-class GivenChains(EnsembleOfClassifierChains):
-    """Chains and bags as MULAN drew them."""
-
-    def _draws(self, n_rows, n_labels, generator):
-        return [
-            Draw(np.array(draw["chain"]), np.bincount(draw["bag"], minlength=n_rows))
-            for draw in self.given
-        ]
-
-
 @pytest.mark.parametrize("name", ["emotions", "flags", "medical", "genbase"])
 def test_ensemble_of_classifier_chains(datasets, golden, name):
     classifier = GivenChains()
@@ -135,35 +123,20 @@ def test_ensemble_of_classifier_chains(datasets, golden, name):
 EPS_TIED = {"emotions": 249, "flags": 151, "medical": 80, "genbase": 0}
 
 
-class GivenSamples(EnsembleOfPrunedSets):
-    """Samples as MULAN drew them."""
-
-    def _draws(self, n_rows, generator):
-        assert len(self.given[0]) == len(super()._draws(n_rows, np.random.default_rng(0))[0])
-        return [np.array(rows) for rows in self.given]
-
-
 @pytest.mark.parametrize("name", ["emotions", "flags", "medical", "genbase"])
 def test_ensemble_of_pruned_sets(datasets, golden, name):
     train, test = read_split(datasets, name)
     _, labels, confidences = read_predictions(golden, name, "EPS")
-    classifier = GivenSamples()
-    classifier.given = read_line(golden, "ensemble_draws.jsonl", name)["EPS"]
-    _, scores = fitted(classifier, train).predict_both(test.X)
-    sets = [part.toarray() for part in classifier.labelsets_]
-    borders = np.cumsum([len(part) for part in sets])[:-1]
-    answers = np.split(classifier.models_.ask(test.X), borders, axis=1)
-    Y = train.Y.toarray()
-    drawn = [
-        draw_winners(part, pruned_order(Y[rows], own, b=3))
-        for rows, part, own in zip(classifier.given, answers, sets, strict=True)
-    ]
+    samples = read_line(golden, "ensemble_draws.jsonl", name)["EPS"]
+    votes, n_tied = vote(samples, train, test)
 
-    votes = sum(own[winners].astype(float) for own, (winners, _) in zip(sets, drawn, strict=True))
-    assert (votes / 10 == confidences).all()
-    assert ((votes / 10 >= 0.5) == labels).all()
-    assert sum(n_tied for _, n_tied in drawn) == EPS_TIED[name]
+    assert (votes == confidences).all()
+    assert ((votes >= 0.5) == labels).all()
+    assert n_tied == EPS_TIED[name]
     # Ours differs where members are in doubt, by no more than their votes.
+    classifier = GivenSamples()
+    classifier.given = samples
+    _, scores = fitted(classifier, train).predict_both(test.X)
     assert abs(scores - confidences).sum(axis=0).max() <= EPS_TIED[name] / 10
 
 
