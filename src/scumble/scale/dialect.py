@@ -130,6 +130,7 @@ DUCKDB = Dialect(
         "EXCEPT": "list_filter($1, lambda x: NOT list_contains($2, x))",
         # A table of DuckDB's is stored once, so the place of a row in it can serve as its key.
         "SET_KEY": "row_number() OVER ()",
+        "SET_GROUP": "$1",
         "HEX": "CAST('0x' || $1 AS BIGINT)",
         "UP_TO": "unnest(range($1))",
     },
@@ -149,6 +150,8 @@ SPARK = Dialect(
         "EXCEPT": "array_except($1, $2)",
         # Spark computes lost partitions again, in another order: the key is the content itself.
         "SET_KEY": "$1",
+        # What does not fit into memory is sorted: by a number first, since lists are slow to compare.
+        "SET_GROUP": "xxhash64($1), $1",
         "HEX": "CAST(conv($1, 16, 10) AS BIGINT)",
         "UP_TO": "explode(sequence(0, $1 - 1))",
     },

@@ -3,7 +3,8 @@
 All measures of an instance follow from its labelset, so the data is read once, to count the
 labelsets. Everything after that works on the table of distinct labelsets, which is smaller, and
 on the table of labels, which is smaller still. Names in braces are filled in as the work goes;
-``NAME!(argument)`` is spelled by the engine's dialect.
+``NAME!(argument)`` is spelled by the engine's dialect. Joins on labelsets carry a hint that is a
+comment to DuckDB: Spark would sort them, and comparing lists is slow, where hashing them is not.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ ROWS_FROM_LISTS = "SELECT {ids_first}{label} AS labels FROM {source}"
 #: How often each labelset occurs, spelled as in the data.
 RAW_SETS = """
 SELECT SET_KEY!(raw) AS set_id, raw, n
-FROM (SELECT labels AS raw, count(*) AS n FROM {rows} GROUP BY labels)
+FROM (SELECT labels AS raw, count(*) AS n FROM {rows} GROUP BY SET_GROUP!(labels))
 """
 
 COUNT_IRREGULAR = """
@@ -79,7 +80,8 @@ WHOLE = ("n_rare + n_frequent", "rare_sum + frequent_sum", "rare_log + frequent_
 
 #: The score of every labelset, and those of its rare and its frequent labels alone.
 SCORED = f"""
-SELECT s.set_id, s.labels, s.n, coalesce(t.n_rare, 0) AS n_rare,
+SELECT /*+ SHUFFLE_HASH(t) */
+       s.set_id, s.labels, s.n, coalesce(t.n_rare, 0) AS n_rare,
        coalesce(t.n_frequent, 0) AS n_frequent,
        coalesce(t.score, CAST(0 AS DOUBLE)) AS score,
        coalesce(t.rare_score, CAST(0 AS DOUBLE)) AS rare_score,
@@ -99,7 +101,7 @@ FROM {{sets}} s LEFT JOIN (
            sum(CASE WHEN r.rare THEN 0 ELSE r.log_ratio END) AS frequent_log
     FROM (SELECT set_id, UNNEST!(labels) AS label FROM {{sets}}) u
     JOIN {{ratios}} r ON u.label = r.label
-    GROUP BY u.set_id
+    GROUP BY SET_GROUP!(u.set_id)
   )
 ) t ON s.set_id = t.set_id
 """
@@ -133,7 +135,7 @@ ORDER BY u.label
 
 #: The score of every row; rows without labels score 0.
 INSTANCE_SCORES = """
-SELECT {ids_first_r}coalesce(t.score, CAST(0 AS DOUBLE)) AS score
+SELECT /*+ SHUFFLE_HASH(t) */ {ids_first_r}coalesce(t.score, CAST(0 AS DOUBLE)) AS score
 FROM {rows} r LEFT JOIN {scored_raw} t ON r.labels = t.raw
 """
 
@@ -210,12 +212,12 @@ SELECT u.set_id, array_sort(array_agg(u.label)) AS rare
 FROM (SELECT set_id, UNNEST!(labels) AS label FROM {changed} WHERE is_apart) u
 JOIN {ratios} r ON u.label = r.label
 WHERE r.rare
-GROUP BY u.set_id
+GROUP BY SET_GROUP!(u.set_id)
 """
 
 #: What becomes of each labelset that changes, under the spelling of the data.
 PARTS = """
-SELECT {raw} AS raw, h.rare, CASE WHEN c.is_apart THEN 2 ELSE 1 END + c.n_empty AS n_copies
+SELECT /*+ SHUFFLE_HASH(h) */ {raw} AS raw, h.rare, CASE WHEN c.is_apart THEN 2 ELSE 1 END + c.n_empty AS n_copies
 FROM {changed} c {spellings}
 LEFT JOIN {rare_halves} h ON c.set_id = h.set_id
 """
@@ -228,7 +230,7 @@ ON c.labels = w.labels
 REMEDIAL_LISTS = """
 SELECT {columns}
 FROM (
-  SELECT {kept}{own} AS scumble_own, p.rare AS scumble_rare, c.copy AS scumble_copy
+  SELECT /*+ SHUFFLE_HASH(p) */ {kept}{own} AS scumble_own, p.rare AS scumble_rare, c.copy AS scumble_copy
   FROM {source} s
   LEFT JOIN {parts} p ON {own} = p.raw
   JOIN {copies} c ON coalesce(p.n_copies, 1) = c.n_copies
