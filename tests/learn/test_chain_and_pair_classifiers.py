@@ -5,6 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.tree import DecisionTreeClassifier
 
 from scumble.learn import (
     BinaryRelevance,
@@ -200,3 +201,23 @@ def test_targets_are_as_sparse_as_the_labels():
     assert chained[at].repeats.sum() == n_rows
     with pytest.raises(IndexError):
         chained[2 * n_labels]
+
+
+def test_other_learners_vote_the_same_in_any_number_of_threads():
+    X, Y = problem(9)
+    X_new = problem(10)[0]
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
+    models = [CalibratedLabelRanking(tree, n_jobs=jobs).fit(X, Y) for jobs in (1, 3)]
+    (labels, confidences), other = (model.predict_both(X_new) for model in models)
+    assert (labels == other[0]).all()
+    assert (confidences == other[1]).all()
+    votes = np.zeros(Y.shape)
+    for at, (first, second) in enumerate(models[0].pairs_):
+        answer = models[0].models_.ask_one(at, X_new)
+        first_wins = answer[:, 1] >= answer[:, 0]
+        votes[first_wins, first] += 1
+        votes[~first_wins, second] += 1
+    for label in range(Y.shape[1]):
+        answer = models[0].models_.ask_one(len(models[0].pairs_) + label, X_new)
+        votes[:, label] += answer[:, 1] >= answer[:, 0]
+    assert (confidences == votes / Y.shape[1]).all()

@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from scumble._core.errors import DataError
-from scumble.learn.trees import Target, TreeSettings, grow_trees, predict_trees, prepare_table
+from scumble.learn.trees import (
+    ListedTargets,
+    Target,
+    TreeSettings,
+    grow_listed,
+    grow_trees,
+    predict_trees,
+    prepare_table,
+)
 
 FIELDS = ("feature", "cut", "first", "width", "branch", "empty", "counts")
 
@@ -99,18 +107,40 @@ def test_threads_and_storage_change_nothing(gaps):
         np.testing.assert_array_equal(answer, answers[0])
 
 
+@pytest.mark.parametrize("n_classes", [2, 3, 9])
+@pytest.mark.parametrize("subset", [False, True])
 @settings(max_examples=30)
 @given(seed=st.integers(0, 10**6), prune=st.booleans(), mdl=st.booleans())
-def test_counting_and_the_general_way_grow_the_same_tree(seed, prune, mdl):
-    _, X, n_values, score = draw(seed)
-    y = (score > 0).astype(np.uint8)
-    # A third class that never occurs keeps the counts but changes the least size of a branch.
+def test_counting_and_the_general_way_grow_the_same_tree(n_classes, subset, seed, prune, mdl):
+    rng, X, n_values, score = draw(seed, n=90)
+    y = np.digitize(score, np.quantile(score, np.linspace(0, 1, n_classes + 1)[1:-1]))
+    rows = np.sort(rng.choice(len(X), 70, replace=False)) if subset else np.arange(len(X))
     rules = TreeSettings(prune=prune, mdl=mdl)
     table = prepare_table(X, n_values)
-    counted = grow_trees(table, [Target(y)], rules)[0]
-    weighed = grow_trees(table, [Target(y, weights=np.full(len(y), 1.0))], rules)[0]
-    assert counted.feature.tolist() == weighed.feature.tolist()
-    np.testing.assert_array_equal(counted.counts, weighed.counts)
+    listed = rows if subset else None
+    counted = grow_trees(table, [Target(y[rows], n_classes, rows=listed)], rules)[0]
+    weighed = Target(y[rows], n_classes, rows=listed, weights=np.full(len(rows), 1.0))
+    weighed = grow_trees(table, [weighed], rules)[0]
+    for field in ("feature", "cut", "first", "width", "empty", "counts"):
+        np.testing.assert_array_equal(getattr(counted, field), getattr(weighed, field))
+
+
+def test_listed_targets_grow_as_single_ones():
+    rng, X, n_values, score = draw(8, n=120)
+    targets = []
+    for size in (1, 5, 40, 120, 70):
+        rows = np.sort(rng.choice(len(X), size, replace=False))
+        targets.append(Target((score[rows] > 0.2).astype(int), rows=rows))
+    table = prepare_table(X, n_values)
+    starts = np.cumsum([0, *(len(target.y) for target in targets)])
+    rows, y = (np.concatenate([getattr(t, name) for t in targets]) for name in ("rows", "y"))
+    nodes = grow_listed(table, ListedTargets(starts, rows, y))
+    trees = grow_trees(table, targets)
+    assert nodes.sizes.tolist() == [tree.n_nodes for tree in trees]
+    assert nodes.sizes.max() > 1
+    for field in FIELDS:
+        joined = np.concatenate([getattr(tree, field) for tree in trees])
+        np.testing.assert_array_equal(getattr(nodes, field), joined)
 
 
 def test_inputs_are_not_changed():

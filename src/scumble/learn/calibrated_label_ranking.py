@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from scumble._core.parallel import run, thread_count
+from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.forest import Forest, each_block
-from scumble.learn.many import Models, fit_many
+from scumble.learn.many import ListableTargets, Models, fit_many
 from scumble.learn.parameters import check_flag
 from scumble.learn.transforming import TransformingClassifier
-from scumble.learn.trees import Target, as_rows
+from scumble.learn.trees import ListedTargets, Target, as_rows
 
 Array = np.ndarray[Any, Any]
 
@@ -119,42 +121,51 @@ class CalibratedLabelRanking(TransformingClassifier, name="clr"):
         return np.vstack([self.pairs_, against_virtual])
 
 
-class _Duels(Sequence[Any]):
+class _Duels(ListableTargets):
     """The targets of all pairs, then of all labels, made when asked for: there may be millions."""
 
     def __init__(self, Y: sparse.csr_array, pairs: Array) -> None:
-        self._n_rows = Y.shape[0]
-        self._by_label = Y.tocsc()
-        self._by_label.sort_indices()
+        self._labels = LabelTargets(Y)
         self._pairs = pairs
+        self.n_listed = len(pairs)
+        by_label = Y.tocsc()
+        by_label.sort_indices()
+        self._indptr = by_label.indptr.astype(np.int64)
+        self._rows = by_label.indices.astype(np.uint32)
 
     def __len__(self) -> int:
-        return len(self._pairs) + self._by_label.shape[1]
+        return len(self._pairs) + len(self._labels)
 
     def __getitem__(self, at: Any) -> Any:
         if at >= len(self._pairs):
-            y = np.zeros(self._n_rows, np.int32)
-            y[self._rows_with(at - len(self._pairs))] = 1
-            return Target(y)
+            return self._labels[at - len(self._pairs)]
+        _, rows, y = self.listed(range(at, at + 1))
+        return Target(y, rows=rows)
+
+    def listed(self, block: range) -> ListedTargets:
         from scumble.learn.kernels.walk import exclusive_rows
 
-        first, second = (self._rows_with(label) for label in self._pairs[at])
-        rows = np.empty(len(first) + len(second), np.int32)
-        y = np.empty(len(rows), np.int32)
-        n = exclusive_rows(first, second, rows, y)
-        return Target(y[:n], rows=rows[:n])
-
-    def _rows_with(self, label: int) -> Array:
-        indptr = self._by_label.indptr
-        return self._by_label.indices[indptr[label] : indptr[label + 1]]
+        pairs = self._pairs[block.start : block.stop]
+        sizes = np.diff(self._indptr)
+        room = int(sizes[pairs].sum())
+        starts = np.zeros(len(pairs) + 1, np.int64)
+        rows, y = np.empty(room, np.uint32), np.empty(room, np.uint8)
+        n = exclusive_rows(self._indptr, self._rows, pairs, starts, rows, y)
+        return ListedTargets(starts, rows[:n], y[:n])
 
 
 def _told_apart(Y: sparse.csr_array, *, stop_at_gap: bool) -> Array:
     """List the pairs with a row that has one label only; up to the first other pair if wanted."""
-    counts = np.bincount(Y.indices, minlength=Y.shape[1])
-    common = (Y.T.astype(np.int32) @ Y.astype(np.int32)).toarray()
+    by_label = Y.tocsc()
+    by_label.sort_indices()
+    numbers: dict[bytes, int] = {}
+    places = itertools.pairwise(by_label.indptr.tolist())
+    # Labels on the same rows get the same number, and cannot be told apart.
+    same = np.array(
+        [numbers.setdefault(by_label.indices[a:b].tobytes(), len(numbers)) for a, b in places]
+    )
     first, second = np.triu_indices(Y.shape[1], 1)
-    told = counts[first] + counts[second] > 2 * common[first, second]
+    told = same[first] != same[second]
     if stop_at_gap and not told.all():
         told[int(told.argmin()) :] = False
     return np.column_stack([first[told], second[told]]).astype(np.int32)
@@ -185,11 +196,7 @@ def count_votes(
     """
     votes = np.zeros((X.shape[0], n_places), np.int32)
     if not isinstance(models, Forest):
-        for at, (winner, loser) in enumerate(duels):
-            both = models.ask_one(at, X)
-            lost = both[:, 0] > both[:, 1]
-            votes[:, winner] += ~lost
-            votes[:, loser] += lost
+        _count_foreign(models, duels, X, votes, n_jobs)
         return votes
     from scumble.learn.kernels.walk import vote_rows
 
@@ -203,3 +210,19 @@ def count_votes(
         n_jobs,
     )
     return votes
+
+
+def _count_foreign(models: Any, duels: Array, X: Any, votes: Array, n_jobs: int | None) -> None:
+    """Count the votes of scikit-learn's models, some at a time: their answers are dense."""
+
+    def lost(at: int) -> Array:
+        both = models.ask_one(at, X)
+        return both[:, 0] > both[:, 1]
+
+    at_once = 16 * thread_count(n_jobs)
+    for start in range(0, len(duels), at_once):
+        block = range(start, min(start + at_once, len(duels)))
+        for at, is_lost in zip(block, run(lost, block, n_jobs=n_jobs), strict=True):
+            winner, loser = duels[at]
+            votes[:, winner] += ~is_lost
+            votes[:, loser] += is_lost

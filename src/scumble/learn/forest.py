@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from scumble._core.parallel import run
 from scumble.learn.kernels.layout import Rows
-from scumble.learn.trees import Tree, as_rows
+from scumble.learn.trees import Nodes, Tree, as_rows
 
 Array = np.ndarray[Any, Any]
 
@@ -68,27 +68,47 @@ class Forest:
         Forest
             In the order of the trees.
         """
+        fields = [_joined([getattr(tree, name) for tree in trees]) for name in Nodes._fields[1:-1]]
         sizes = np.array([tree.n_nodes for tree in trees], np.int64)
+        nodes = Nodes._make([sizes, *fields, _joined([tree.counts.ravel() for tree in trees])])
         n_classes = np.array([tree.n_classes for tree in trees], np.int64)
-        roots = _starts(sizes)
-        root_of = np.repeat(roots, sizes)
-        feature = _joined([tree.feature for tree in trees], np.int32)
-        width = _joined([tree.width for tree in trees], np.int32)
-        first = _joined([tree.first for tree in trees], np.int64) + root_of
-        empty = _joined([tree.empty for tree in trees], bool)
-        branch = _joined([tree.branch for tree in trees], np.float64)
+        return cls.of_nodes(nodes, n_classes, laplace=laplace)
+
+    @classmethod
+    def of_nodes(cls, nodes: Nodes, n_classes: Array, *, laplace: bool = False) -> Forest:
+        """Turn the nodes of trees into a forest.
+
+        Parameters
+        ----------
+        nodes : Nodes
+            Of trees one after another; ``counts`` may be flat.
+        n_classes : array of int64
+            Number of classes of each tree.
+        laplace : bool
+            Whether to smooth the counts by one per class.
+
+        Returns
+        -------
+        Forest
+            In the order of the trees.
+        """
+        roots = _starts(nodes.sizes)
+        feature = nodes.feature.astype(np.int32, copy=False)
+        width = nodes.width.astype(np.int32, copy=False)
+        first = nodes.first.astype(np.int64) + np.repeat(roots, nodes.sizes)
+        empty = nodes.empty.astype(bool)
         parent = _parents(feature, first, width)
-        per_node = np.repeat(n_classes, sizes)
+        per_node = np.repeat(n_classes, nodes.sizes)
         leaf = _starts(per_node)
-        counts = _joined([tree.counts.ravel() for tree in trees], np.float64)
+        counts = nodes.counts.ravel()
         totals = np.add.reduceat(counts, leaf) if len(leaf) else np.zeros(0)
         return cls(
             roots,
             feature,
-            _joined([tree.cut for tree in trees], np.float64),
+            nodes.cut,
             first,
             width,
-            _shares(branch, totals, parent, empty),
+            _shares(nodes.branch, totals, parent, empty),
             leaf,
             _answers(counts, totals, leaf, per_node, np.where(empty, parent, -1), laplace=laplace),
             n_classes,
@@ -134,13 +154,29 @@ class Forest:
             self.share, self.leaf, self.probabilities, self.n_classes,
         )  # fmt: skip
 
-    def ask(self, X: Any, *, n_jobs: int | None = None) -> Array:
+    def second_only(self) -> Forest:
+        """Give trees that answer with the probability of class 1 alone.
+
+        Returns
+        -------
+        Forest
+            Of the same nodes.
+        """
+        places = np.arange(len(self.leaf))
+        answers = self.probabilities[self.leaf + 1]
+        return replace(
+            self, leaf=places, probabilities=answers, n_classes=np.ones_like(self.n_classes)
+        )
+
+    def ask(self, X: Any, *, extra: Any = None, n_jobs: int | None = None) -> Array:
         """Ask every tree for the class probabilities of every row.
 
         Parameters
         ----------
         X : float ndarray or csr_array of shape (n_samples, n_features)
             The rows.
+        extra : csr_array of bool, optional
+            The extra columns.
         n_jobs : int, optional
             Number of threads.
 
@@ -153,11 +189,12 @@ class Forest:
 
         out = np.empty((X.shape[0], int(self.n_classes.sum())))
         arrays = self.arrays()
+        n_columns = X.shape[1] + (0 if extra is None else extra.shape[1])
         each_block(
             X.shape[0],
             len(self),
-            lambda start, stop, rows: predict_rows(rows, start, stop, X.shape[1], *arrays, out),
-            as_rows(X),
+            lambda start, stop, rows: predict_rows(rows, start, stop, n_columns, *arrays, out),
+            as_rows(X, extra),
             n_jobs,
         )
         return out
@@ -183,8 +220,8 @@ def each_block(n_rows: int, n_trees: int, work: Any, rows: Rows, n_jobs: int | N
     run(lambda block: work(block[0], block[1], rows), blocks, n_jobs=n_jobs)
 
 
-def _joined(parts: list[Any], dtype: Any) -> Array:
-    return np.concatenate(parts).astype(dtype, copy=False) if parts else np.zeros(0, dtype)
+def _joined(parts: list[Any]) -> Array:
+    return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def _starts(sizes: Array) -> Array:

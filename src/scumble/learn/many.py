@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -11,16 +13,23 @@ from scipy import sparse
 from sklearn.base import clone, is_regressor
 
 from scumble._core.errors import ParameterTypeError
-from scumble._core.parallel import run
+from scumble._core.parallel import run, thread_count
 from scumble.learn.c45 import C45Classifier
 from scumble.learn.forest import Forest
 from scumble.learn.seeds import open_seeds
-from scumble.learn.trees import Table, Target, grow_trees, prepare_table
+from scumble.learn.trees import (
+    ListedTargets,
+    Table,
+    Target,
+    grow_listed,
+    grow_tree,
+    prepare_table,
+)
 
 Array = np.ndarray[Any, Any]
 
 #: Trees become arrays after so many, so that many small objects never live at once.
-_TREES_AT_ONCE = 8192
+_TREES_AT_ONCE = 4096
 
 
 class Models(Protocol):
@@ -31,6 +40,16 @@ class Models(Protocol):
 
     def ask(self, X: Any, *, n_jobs: int | None = None) -> Array:
         """Return all class probabilities, the columns of one model after those before it."""
+
+
+class ListableTargets(Sequence[Target], ABC):
+    """Targets of which the first many are small, have two classes and are told in one go."""
+
+    n_listed: int
+
+    @abstractmethod
+    def listed(self, block: range) -> ListedTargets:
+        """Lay out some of the first ``n_listed`` targets one after another."""
 
 
 def is_tree(estimator: Any) -> bool:
@@ -137,28 +156,29 @@ def grow_forest(
         In the order of the targets.
     """
     tree = C45Classifier() if estimator is None else estimator
-    settings = tree.settings()
-    parts = []
-    for start in range(0, max(len(targets), 1), _TREES_AT_ONCE):
-        part = _Part(targets, start, min(len(targets), start + _TREES_AT_ONCE))
-        trees = grow_trees(table, part, settings, n_jobs=n_jobs)
-        parts.append(Forest.of(trees, laplace=bool(tree.laplace)))
-    return Forest.joined(parts)
+    settings, laplace = tree.settings(), bool(tree.laplace)
+    n_listed = targets.n_listed if isinstance(targets, ListableTargets) and table.countable else 0
+
+    def grow(block: range) -> Forest:
+        if block.stop <= n_listed:
+            assert isinstance(targets, ListableTargets)
+            nodes = grow_listed(table, targets.listed(block), settings)
+            return Forest.of_nodes(nodes, np.full(len(block), 2, np.int64), laplace=laplace)
+        trees = [grow_tree(table, targets[at], settings) for at in block]
+        return Forest.of(trees, laplace=laplace)
+
+    at_once = 16 * thread_count(n_jobs)
+    blocks = [*_ranges(0, n_listed, at_once), *_ranges(n_listed, len(targets), at_once)]
+    # The last are the largest where some are listed: what is begun late should be small.
+    parts = run(grow, blocks[::-1], n_jobs=n_jobs)[::-1]
+    return Forest.joined(parts or [Forest.of([])])
 
 
-class _Part(Sequence[Any]):
-    """A range of a sequence whose items are made when asked for."""
-
-    def __init__(self, whole: Sequence[Any], start: int, stop: int) -> None:
-        self._whole = whole
-        self._start = start
-        self._stop = stop
-
-    def __len__(self) -> int:
-        return self._stop - self._start
-
-    def __getitem__(self, at: Any) -> Any:
-        return self._whole[self._start + int(at)]
+def _ranges(start: int, stop: int, n_wanted: int) -> list[range]:
+    """Cut a range into so many of about equal length, or into more that are not too long."""
+    n = min(stop - start, max(n_wanted, -(-(stop - start) // _TREES_AT_ONCE)))
+    edges = [start + (stop - start) * at // n for at in range(n + 1)] if n else []
+    return [range(a, b) for a, b in itertools.pairwise(edges)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -67,20 +67,24 @@ def _stand_ins(
     kept_sizes = np.diff(kept.indptr)
     rank = np.empty(n_kept, np.int64)
     rank[_preference(sets[:n_kept], counts[:n_kept])] = np.arange(n_kept)
-    chosen = [np.array([code]) for code in range(n_kept)]
     transposed = kept.T.tocsr()
+    chosen = [np.arange(n_kept)]
+    n_chosen = [np.ones(n_kept, np.int64)]
     for start in range(0, rejected.shape[0], _SETS_AT_ONCE):
         common = (rejected[start : start + _SETS_AT_ONCE] @ transposed).tocsr()
-        for at in range(common.shape[0]):
-            here = slice(common.indptr[at], common.indptr[at + 1])
-            codes = common.indices[here]
-            codes = codes[common.data[here] == kept_sizes[codes]]
-            codes = codes[np.argsort(rank[codes])]
-            chosen.append(codes[:b] if strategy == "A" else codes[kept_sizes[codes] > b])
-    indptr = np.concatenate([[0], np.cumsum([len(codes) for codes in chosen])])
+        of_set = np.repeat(np.arange(common.shape[0]), np.diff(common.indptr))
+        is_subset = common.data == kept_sizes[common.indices]
+        of_set, codes = of_set[is_subset], common.indices[is_subset]
+        order = np.lexsort((rank[codes], of_set))
+        of_set, codes = of_set[order], codes[order]
+        place = np.arange(len(codes)) - np.searchsorted(of_set, of_set)
+        taken = place < b if strategy == "A" else kept_sizes[codes] > b
+        chosen.append(codes[taken])
+        n_chosen.append(np.bincount(of_set[taken], minlength=common.shape[0]))
     indices = np.concatenate(chosen)
+    indptr = np.concatenate([[0], np.cumsum(np.concatenate(n_chosen))])
     return sparse.csr_array(
-        (np.ones(len(indices), bool), indices, indptr), shape=(len(chosen), n_kept)
+        (np.ones(len(indices), bool), indices, indptr), shape=(len(indptr) - 1, n_kept)
     )
 
 

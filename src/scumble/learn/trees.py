@@ -67,6 +67,30 @@ class Target:
     extra: Array | None = None
 
 
+class ListedTargets(NamedTuple):
+    """Two-class targets that list their rows, laid out one after another.
+
+    Target t learns ``y[starts[t]:starts[t + 1]]`` from the rows of the same places.
+    """
+
+    starts: Array
+    rows: Array
+    y: Array
+
+
+class Nodes(NamedTuple):
+    """The nodes of many trees, one tree after another; see `Tree`."""
+
+    sizes: Array
+    feature: Array
+    cut: Array
+    first: Array
+    width: Array
+    branch: Array
+    empty: Array
+    counts: Array
+
+
 @dataclass(frozen=True)
 class Tree:
     """A grown tree; node 0 is the root and brothers stand side by side.
@@ -255,6 +279,11 @@ class Table:
     def narrow(self) -> bool:
         """Whether all nominal columns are narrow enough for the 16 bits of the counting path."""
         return bool((self.columns.n_values <= 2**16).all())
+
+    @property
+    def countable(self) -> bool:
+        """Whether trees for two classes can be grown by counting rows."""
+        return not self.missing and self.narrow
 
     @cached_property
     def all_rows(self) -> Array:
@@ -470,28 +499,68 @@ def grow_trees(
     n_blocks = min(len(targets), 16 * thread_count(n_jobs))
     blocks = np.array_split(np.arange(len(targets)), max(n_blocks, 1))
     grown = run(
-        lambda block: [_grow_one(table, targets[at], settings) for at in block],
+        lambda block: [grow_tree(table, targets[at], settings) for at in block],
         blocks,
         n_jobs=n_jobs,
     )
     return [tree for block in grown for tree in block]
 
 
-def _grow_one(table: Table, target: Target, settings: TreeSettings) -> Tree:
+def grow_listed(
+    table: Table, targets: ListedTargets, settings: TreeSettings | None = None
+) -> Nodes:
+    """Grow one tree for each of many small targets in one call.
+
+    Parameters
+    ----------
+    table : Table
+        The prepared columns; must be ``countable``.
+    targets : ListedTargets
+        What to learn; none without rows.
+    settings : TreeSettings, optional
+        The parameters, the same for all trees.
+
+    Returns
+    -------
+    Nodes
+        In the order of the targets.
+    """
+    settings = TreeSettings() if settings is None else settings
+    none = np.zeros(0, np.uint32)
+    return _grow_counted(table, table.columns_by_kind(None), targets, none, table.n_rows, settings)
+
+
+def grow_tree(table: Table, target: Target, settings: TreeSettings) -> Tree:
+    """Grow one tree.
+
+    Parameters
+    ----------
+    table : Table
+        The prepared columns.
+    target : Target
+        What to learn.
+    settings : TreeSettings
+        The parameters.
+
+    Returns
+    -------
+    Tree
+        Pruned, if wanted.
+    """
     from scumble.learn.kernels.prune import collapse, prune_general, settle
 
+    if target.n_classes == 2 and target.weights is None and table.countable:
+        return _grow_two_classes(table, target, settings)
     sample = _sample_of(table, target)
-    has_missing = table.missing
-    if target.n_classes == 2 and target.weights is None and not has_missing and table.narrow:
-        grown = _grow_counted(table, target, settings, sample)
-    else:
-        grown = _grow_general(table, target, settings, sample)
-    feature, cut, first, width, branch, counts, low, high, n_nodes = grown
+    grow = _grow_classes if sample.single and table.countable else _grow_general
+    feature, cut, first, width, branch, counts, low, high, n_nodes = grow(
+        table, target, settings, sample
+    )
     empty = collapse(feature, first, width, counts, n_nodes)
     n_values = table.columns.n_values
     nodes = (table.rows, n_values, feature, cut, first, width, branch, counts, empty, sample.rows)
     rules = (settings.confidence, settings.deviate, settings.subtree_raising)
-    if settings.prune and has_missing:
+    if settings.prune and table.missing:
         prune_general(*nodes, sample.y, sample.weights, *rules)
     elif settings.prune:
         from scumble.learn.kernels.prune_known import prune_known
@@ -510,42 +579,75 @@ class _Sample(NamedTuple):
     n_counted: float
 
 
-def _sample_of(table: Table, target: Target) -> _Sample:
-    """Lay out classes and weights by row, without rows that count nothing."""
-    share = target.repeats if target.weights is None else target.weights
-    if target.rows is None and share is None:
-        y = np.ascontiguousarray(target.y, np.int32)
-        return _Sample(table.all_rows.copy(), y, np.zeros(0), True, table.n_rows)
+def _listed(table: Table, target: Target) -> tuple[Array, Array, Array | None]:
+    """List the rows that count, their classes, and how much they count unless once."""
     rows = table.all_rows if target.rows is None else np.asarray(target.rows)
     codes = np.asarray(target.y)
-    single = share is None
+    share = target.repeats if target.weights is None else target.weights
     if share is not None:
         share = np.asarray(share, np.float64)
         keep = share > 0
         rows, codes, share = rows[keep], codes[keep], share[keep]
     if len(rows) == 0:
         raise DataError("A tree needs at least one training row with a positive weight. Got none.")
+    return rows, codes, share
+
+
+def _sample_of(table: Table, target: Target) -> _Sample:
+    """Lay out classes and weights by row, without rows that count nothing."""
+    rows, codes, share = _listed(table, target)
     y = np.zeros(table.n_rows, np.int32)
     y[rows] = codes
-    weights = np.zeros(0 if single else table.n_rows)
+    weights = np.zeros(0 if share is None else table.n_rows)
     if share is not None:
         weights[rows] = share
     total = len(rows) if share is None else float(share.sum())
-    return _Sample(np.array(rows, np.uint32), y, weights, single, total)
+    return _Sample(np.array(rows, np.uint32), y, weights, share is None, total)
+
+
+def _grow_two_classes(table: Table, target: Target, settings: TreeSettings) -> Tree:
+    rows, codes, share = _listed(table, target)
+    repeats = np.zeros(0 if share is None else table.n_rows, np.uint32)
+    if share is not None:
+        repeats[rows] = share
+    listed = ListedTargets(np.array([0, len(rows)]), rows, codes)
+    kinds = table.columns_by_kind(target.extra)
+    n_counted = len(rows) if share is None else int(share.sum())
+    return Tree(*_grow_counted(table, kinds, listed, repeats, n_counted, settings)[1:])
 
 
 def _grow_counted(
+    table: Table,
+    kinds: tuple[Array, Array],
+    targets: ListedTargets,
+    repeats: Array,
+    n_counted: int,
+    settings: TreeSettings,
+) -> Nodes:
+    from scumble.learn.kernels.batch import grow_batch
+
+    everything = len(targets.rows) == table.n_rows * (len(targets.starts) - 1)
+    nodes = grow_batch(
+        table.rows, table.columns, table.items, *kinds, _read_only(targets.starts, np.int64),
+        _read_only(targets.rows, np.uint32), _read_only(targets.y, np.uint8), repeats,
+        repeats.astype(np.float64), table.item_counts,
+        0 if everything or len(kinds[0]) == 0 else len(table.columns.values),
+        table.x_ln_x(n_counted + 2), settings.min_objects, settings.mdl, settings.prune,
+        settings.confidence, settings.deviate, settings.subtree_raising,
+    )  # fmt: skip
+    return Nodes(*nodes)
+
+
+def _grow_classes(
     table: Table, target: Target, settings: TreeSettings, sample: _Sample
 ) -> tuple[Any, ...]:
-    from scumble.learn.kernels.counted import grow_counted
+    from scumble.learn.kernels.classes import grow_classes
 
-    numeric, nominal = table.columns_by_kind(target.extra)
     everything = len(sample.rows) == table.n_rows
-    return grow_counted(
-        table.columns, table.items, numeric, nominal, sample.rows, sample.y,
-        sample.weights.astype(np.uint32), sample.single, table.x_ln_x(int(sample.n_counted) + 2),
+    return grow_classes(
+        table.columns, table.active_columns(target.extra), sample.rows, sample.y,
+        target.n_classes, table.x_ln_x(len(sample.rows) + 2),
         np.zeros(0 if everything else len(table.columns.values), np.uint8),
-        table.item_counts if everything and sample.single else np.zeros(0, np.uint64),
         settings.min_objects, settings.mdl,
     )  # fmt: skip
 
@@ -605,49 +707,9 @@ def predict_trees(
     array of shape (n_samples, total number of classes)
         The columns of one tree follow those of the tree before.
     """
-    from scumble.learn.kernels.predict import predict_rows
+    from scumble.learn.forest import Forest  # which is made of the trees of this module
 
-    forest = _joined(trees, laplace=laplace, second_only=second_only)
-    n_extra = 0 if extra is None else extra.shape[1]
-    rows = as_rows(X, extra)
-    out = np.empty((X.shape[0], int(forest[-1].sum())))
-    run(
-        lambda block: predict_rows(rows, *block, X.shape[1] + n_extra, *forest, out),
-        _blocks(X.shape[0], out.size * 8, n_jobs),
-        n_jobs=n_jobs,
-    )
-    return out
-
-
-def _joined(trees: Sequence[Tree], *, laplace: bool, second_only: bool) -> tuple[Array, ...]:
-    """Put the trees' nodes one after another, as `predict_rows` takes them."""
-    sizes = np.array([tree.n_nodes for tree in trees])
-    roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-    answers = [tree.probabilities(laplace=laplace) for tree in trees]
+    forest = Forest.of(trees, laplace=laplace)
     if second_only:
-        answers = [answer[:, 1:2] for answer in answers]
-    widths = np.array([answer.shape[1] for answer in answers])
-    starts = np.concatenate([[0], np.cumsum(sizes * widths)[:-1]])
-    leaf = [
-        start + width * np.arange(size)
-        for start, width, size in zip(starts, widths, sizes, strict=True)
-    ]
-    return (
-        roots,
-        np.concatenate([tree.feature for tree in trees]),
-        np.concatenate([np.isnan(tree.cut) for tree in trees]),
-        np.concatenate([tree.cut for tree in trees]),
-        np.concatenate([tree.first + root for tree, root in zip(trees, roots, strict=True)]),
-        np.concatenate([tree.width for tree in trees]),
-        np.concatenate([_shares(tree) for tree in trees]),
-        np.concatenate(leaf).astype(np.int64),
-        np.concatenate([answer.ravel() for answer in answers]),
-        widths.astype(np.int64),
-    )
-
-
-def _shares(tree: Tree) -> Array:
-    """Give each node's share of its parent's weight; -1 for an empty leaf."""
-    above = tree.counts.sum(axis=1)[np.maximum(tree.parent, 0)]
-    shares = np.divide(tree.branch, above, out=np.zeros(tree.n_nodes), where=above > 0)
-    return np.where(tree.empty.astype(bool), -1.0, shares)
+        forest = forest.second_only()
+    return forest.ask(X, extra=extra, n_jobs=n_jobs)

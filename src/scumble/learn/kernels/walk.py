@@ -128,24 +128,29 @@ def vote_rows(
 
 
 @kernel
-def exclusive_rows(first_rows, second_rows, rows, y):
-    """List the rows that have one label and not the other; ``y`` is 1 where it is the first.
+def exclusive_rows(indptr, row_of, pairs, starts, rows, y):
+    """List for each pair of labels the rows with one and not the other; 1 where it is the first.
 
-    Both lists are sorted. Returns how many there are.
+    ``row_of[indptr[label] : indptr[label + 1]]`` are the rows of a label, ascending. Pair k gets
+    ``rows`` and ``y`` from ``starts[k]`` to ``starts[k + 1]``. Returns how many there are.
     """
-    i = j = n = 0
-    while i < len(first_rows) or j < len(second_rows):
-        if j == len(second_rows) or (i < len(first_rows) and first_rows[i] < second_rows[j]):
-            rows[n] = first_rows[i]
-            y[n] = 1
-            i += 1
-            n += 1
-        elif i == len(first_rows) or second_rows[j] < first_rows[i]:
-            rows[n] = second_rows[j]
-            y[n] = 0
-            j += 1
-            n += 1
-        else:
-            i += 1
-            j += 1
+    n = np.int64(0)
+    for k in range(len(pairs)):
+        i, i_stop = indptr[pairs[k, 0]], indptr[pairs[k, 0] + 1]
+        j, j_stop = indptr[pairs[k, 1]], indptr[pairs[k, 1] + 1]
+        while i < i_stop or j < j_stop:
+            if j == j_stop or (i < i_stop and row_of[U(i)] < row_of[U(j)]):
+                rows[U(n)] = row_of[U(i)]
+                y[U(n)] = 1
+                i += 1
+                n += 1
+            elif i == i_stop or row_of[U(j)] < row_of[U(i)]:
+                rows[U(n)] = row_of[U(j)]
+                y[U(n)] = 0
+                j += 1
+                n += 1
+            else:
+                i += 1
+                j += 1
+        starts[k + 1] = n
     return n
