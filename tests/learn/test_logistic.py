@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, sparse
 from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from scumble.learn import logistic
@@ -108,6 +109,20 @@ def test_very_many_columns_and_rows_go_without_second_derivatives(monkeypatch):
     monkeypatch.setattr(logistic, "MAX_NEWTON", 1)
     found = fit_logistic(X, sparse.csr_array(Y), ridge=0.1).probabilities(X)
     assert np.allclose(found, expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("steps", ["N_STEPS", "N_QUASI_STEPS"])
+def test_a_label_whose_steps_run_out_is_named(monkeypatch, steps):
+    X, Y = random_problem(5)
+    Y = sparse.csr_array(Y)
+    if steps == "N_QUASI_STEPS":
+        monkeypatch.setattr(logistic, "MAX_NEWTON", 1)
+    monkeypatch.setattr(logistic, steps, 2)
+    with pytest.warns(ConvergenceWarning, match="of label 0, .* did not converge"):
+        fit_logistic(X, Y)
+    names = [f"label {at}" for at in range(Y.shape[1])]
+    with pytest.warns(ConvergenceWarning, match="of label 'label 0'"):
+        fit_logistic(X, Y, names=names, n_jobs=2)
 
 
 def test_constant_columns_weigh_nothing():

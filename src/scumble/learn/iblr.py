@@ -111,7 +111,7 @@ class IBLR(NeighbourClassifier, name="iblr"):
         self._remember(X, Y)
         self._columns = Columns.of(X, self._codes.n_values) if self.features else None
         described = self._describe(self._count_labels(), X)
-        self.models_ = fit_logistic(described, Y, n_jobs=self.n_jobs)
+        self.models_ = fit_logistic(described, Y, names=self.label_names_, n_jobs=self.n_jobs)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         confidences = self.models_.probabilities(self._describe(self._count_labels(X), X))

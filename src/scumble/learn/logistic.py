@@ -7,12 +7,15 @@ separable ones finite, where the likelihood alone has its maximum at infinity.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
 
 from scumble._core.parallel import run
 from scumble.learn.kernels import logistic as kernels
@@ -23,6 +26,8 @@ RIDGE = 1e-8
 #: Newton's method ends with the step that promises less gain than this.
 TOLERANCE = 1e-8
 N_STEPS = 200
+#: A method without second derivatives needs more steps, each of them cheap.
+N_QUASI_STEPS = 500
 #: Sparse columns this full are faster, and no larger, as a table.
 DENSE_FROM = 0.25
 #: Above this many columns, and rows, second derivatives are too many to keep.
@@ -61,7 +66,12 @@ class LogisticModels:
 
 
 def fit_logistic(
-    X: Any, Y: sparse.csr_array, *, ridge: float = RIDGE, n_jobs: int | None = None
+    X: Any,
+    Y: sparse.csr_array,
+    *,
+    ridge: float = RIDGE,
+    names: Sequence[str] | None = None,
+    n_jobs: int | None = None,
 ) -> LogisticModels:
     """Regress each label on the columns.
 
@@ -73,6 +83,8 @@ def fit_logistic(
         Canonical labels.
     ridge : float
         Weight of the squared coefficients of the standardised columns; the intercept is free.
+    names : sequence of str, optional
+        Names of the labels, for the warning; their numbers by default.
     n_jobs : int, optional
         Threads; they change the time only.
 
@@ -80,6 +92,11 @@ def fit_logistic(
     -------
     LogisticModels
         Coefficients. A label that all rows have, or none, is near certain.
+
+    Warns
+    -----
+    ConvergenceWarning
+        Where steps run out before the coefficients of a label are found.
 
     Notes
     -----
@@ -108,16 +125,30 @@ def fit_logistic(
     n_rows, n_labels = Y.shape
     fitted = np.empty((n_labels, columns.shape[1] + 1))
 
-    def fit_label(label: int) -> None:
+    def fit_label(label: int) -> bool:
         is_positive = np.zeros(n_rows, bool)
         is_positive[targets.indices[targets.indptr[label] : targets.indptr[label + 1]]] = True
-        fitted[label] = fit(columns, is_positive, ridge)
+        fitted[label], is_found = fit(columns, is_positive, ridge)
+        return is_found
 
-    run(fit_label, range(n_labels), n_jobs=n_jobs)
+    is_found = run(fit_label, range(n_labels), n_jobs=n_jobs)
+    if not all(is_found):
+        _warn_about(np.flatnonzero(~np.array(is_found)), names)
     scaled = fitted[:, :-1] if back is None else fitted[:, :-1] @ back
     weights = np.zeros((X.shape[1], n_labels))
     weights[design.kept] = scaled.T / design.scales[:, None]
     return LogisticModels(weights, fitted[:, -1] - design.centres @ weights[design.kept])
+
+
+def _warn_about(labels: Array, names: Sequence[str] | None) -> None:
+    said = [f"{label}" if names is None else f"{names[label]!r}" for label in labels[:3]]
+    more = f" and {len(labels) - 3} more" if len(labels) > 3 else ""
+    warnings.warn(
+        f"The logistic regression of label {', '.join(said)}{more} did not converge; its "
+        "coefficients are the last ones tried. Fewer columns would help, or fewer rows.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +216,7 @@ def _start(is_positive: Array, n_columns: int) -> Array:
     return beta
 
 
-def _newton(columns: Any, is_positive: Array, ridge: float) -> Array:
+def _newton(columns: Any, is_positive: Array, ridge: float) -> tuple[Array, bool]:
     n_rows, n_columns = columns.shape
     beta = _start(is_positive, n_columns)
     matrix = np.empty((n_columns + 1, n_columns + 1))
@@ -194,11 +225,12 @@ def _newton(columns: Any, is_positive: Array, ridge: float) -> Array:
     else:
         none = np.empty(0, np.int32)
         parts = (columns, none, none, np.empty(0))
-    kernels.minimise(*parts, is_positive, ridge, TOLERANCE, N_STEPS, beta, np.empty(n_rows), matrix)
-    return beta
+    scores = np.empty(n_rows)
+    steps = kernels.minimise(*parts, is_positive, ridge, TOLERANCE, N_STEPS, beta, scores, matrix)
+    return beta, steps < N_STEPS
 
 
-def _quasi_newton(columns: Any, is_positive: Array, ridge: float) -> Array:
+def _quasi_newton(columns: Any, is_positive: Array, ridge: float) -> tuple[Array, bool]:
     from scipy.optimize import minimize
 
     target = is_positive.astype(float)
@@ -211,4 +243,6 @@ def _quasi_newton(columns: Any, is_positive: Array, ridge: float) -> Array:
         return float(value + ridge * (beta[:-1] @ beta[:-1])), slope
 
     start = _start(is_positive, columns.shape[1])
-    return minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 500}).x
+    options = {"maxiter": N_QUASI_STEPS}
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", options=options)
+    return found.x, bool(found.success)
