@@ -17,7 +17,7 @@ Array = np.ndarray[Any, Any]
 #: Elements of a block of products: 32 MB, whatever the number of rows.
 BLOCK_ELEMENTS = 1 << 22
 #: Up to this many differences are taken one by one; products would not pay.
-DIRECT_BELOW = 1 << 22
+DIRECT_BELOW = 1 << 24
 #: Trees win over products with few columns and many rows.
 TREE_MAX_COLUMNS = 8
 TREE_MIN_ROWS = 4096
