@@ -238,8 +238,22 @@ def test_a_hierarchy_counts_the_topmost_fault():
     assert hierarchical_loss(Y, Z, parents) == 1.5
     data = MultilabelDataset(np.zeros((2, 1)), Y, label_parents=parents)
     assert evaluate.evaluate(data, Z)["hierarchical_loss"] == 1.5
-    with pytest.raises(scumble.ScumbleError, match="4 label numbers"):
-        hierarchical_loss(Y, Z, [-1, 0])
+
+
+@pytest.mark.parametrize(
+    ("parents", "message"),
+    [
+        ([-1, 0], "hierarchical_loss: label_parents must be 4 label numbers"),
+        ([-1, 0, 1, 4], "4 label numbers"),
+        ([-1, 0, 1, 0.5], "4 label numbers"),
+        (None, "4 label numbers"),
+        ([-1, 0, 1, 3], "hierarchical_loss: label_parents goes round in a circle at label 3"),
+        ([1, 2, 0, -1], "in a circle at label"),
+    ],
+)
+def test_what_is_no_hierarchy_is_refused(parents, message):
+    with pytest.raises(scumble.ScumbleError, match=message):
+        hierarchical_loss(np.ones((2, 4)), np.zeros((2, 4)), parents)
 
 
 def test_the_counts_themselves():

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.errors import DataError, ParameterError
+from scumble._core.hierarchy import check_parents
 from scumble._core.validation import check_named_labels
 
 Kind = Literal["numeric", "nominal", "string", "date"]
@@ -391,19 +392,7 @@ def _as_weights(weights: Any, n_rows: int) -> np.ndarray[Any, Any] | None:
 def _as_parents(parents: Sequence[int] | None, n_labels: int) -> tuple[int, ...] | None:
     if parents is None:
         return None
-    parents = tuple(int(parent) for parent in parents)
-    if len(parents) != n_labels or not all(-1 <= parent < n_labels for parent in parents):
-        raise DataError(f"label_parents must be {n_labels} label numbers, -1 for a top label.")
-    settled = [False] * n_labels  # known to lead to the top
-    for label in range(n_labels):
-        path: list[int] = []
-        while label != -1 and not settled[label]:
-            if len(path) > n_labels:
-                raise DataError(f"label_parents goes round in a circle at label {label}.")
-            path.append(label)
-            label = parents[label]
-        for step in path:
-            settled[step] = True
+    parents = check_parents(parents, n_labels)
     return None if all(parent == -1 for parent in parents) else parents
 
 

@@ -20,7 +20,7 @@ from scumble.evaluate.bipartition import (
     specificity,
     subset_accuracy,
 )
-from scumble.evaluate.confusion import Confusion, Counts, confusion
+from scumble.evaluate.counts import Confusion, Counts, confusion
 from scumble.evaluate.cross_validation import (
     CrossValidation,
     FoldResult,

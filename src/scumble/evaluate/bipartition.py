@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from scumble._core.errors import ParameterError
+from scumble._core.hierarchy import check_parents
 from scumble._core.parallel import run
 from scumble.evaluate import kernels
-from scumble.evaluate.confusion import Confusion, Counts, arrays_of, check_pair
+from scumble.evaluate.counts import Confusion, Counts, arrays_of, check_pair
 from scumble.evaluate.metric import bipartition_metric
 from scumble.evaluate.undefined import Undefined, ratio
 from scumble.measures.passes import blocks_of
@@ -348,12 +348,8 @@ def hierarchical_loss(Y: Any, predictions: Any, label_parents: Any) -> float:
     1.0
     """
     Y, predictions = check_pair(Y, predictions, caller="hierarchical_loss")
-    parents = np.asarray(label_parents, dtype=np.int64)
-    if parents.shape != (Y.shape[1],) or (parents < -1).any() or (parents >= Y.shape[1]).any():
-        raise ParameterError(
-            f"hierarchical_loss: label_parents must be {Y.shape[1]} label numbers, -1 for a top "
-            f"label. Got {label_parents!r} instead."
-        )
+    checked = check_parents(label_parents, Y.shape[1], caller="hierarchical_loss")
+    parents = np.array(checked, np.int64)
     matrices = (*arrays_of(Y), *arrays_of(predictions))
     faults = run(lambda block: kernels.count_top_faults(*matrices, parents, *block), blocks_of(Y))
     return float(sum(faults) / Y.shape[0])

@@ -14,7 +14,7 @@ from scumble._core.parallel import limit_threads
 from scumble._core.registry import registered
 from scumble._core.validation import check_choice
 from scumble.evaluate import bipartition, ranking
-from scumble.evaluate.confusion import check_same_names, check_truth, confusion
+from scumble.evaluate.counts import check_same_names, check_truth, confusion
 from scumble.evaluate.metric import Metric
 from scumble.evaluate.rankings import TIES, Rankings
 from scumble.evaluate.undefined import Undefined

@@ -14,7 +14,7 @@ from scumble._core.errors import DataError, ParameterTypeError
 from scumble._core.parallel import SERIAL_BELOW, run
 from scumble._core.validation import check_choice
 from scumble.evaluate import kernels
-from scumble.evaluate.confusion import arrays_of, read_only
+from scumble.evaluate.counts import arrays_of, read_only
 
 Array = np.ndarray[Any, Any]
 TIES = {"mulan": kernels.MULAN, "average": kernels.AVERAGE, "worst": kernels.WORST}

@@ -1,0 +1,66 @@
+"""Labels below labels: a hierarchy as the number of each label's parent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scumble._core.errors import DataError
+
+
+def check_parents(parents: Sequence[int], n_labels: int, *, caller: str = "") -> tuple[int, ...]:
+    """Check that every label leads up to a top label.
+
+    Parameters
+    ----------
+    parents : sequence of int
+        Number of each label's parent, -1 at the top.
+    n_labels : int
+        How many labels there are.
+    caller : str
+        Who asks, for the message.
+
+    Returns
+    -------
+    tuple of int
+        The parents.
+
+    Raises
+    ------
+    DataError
+        If a number is no label, or labels lie below themselves.
+
+    Examples
+    --------
+    >>> from scumble._core.hierarchy import check_parents
+    >>> check_parents([-1, 0, 1], 3)
+    (-1, 0, 1)
+    """
+    where = f"{caller}: " if caller else ""
+    found = _whole_numbers(parents)
+    if found is None or len(found) != n_labels or not all(-1 <= at < n_labels for at in found):
+        raise DataError(
+            f"{where}label_parents must be {n_labels} label numbers, -1 for a top label. "
+            f"Got {parents!r} instead."
+        )
+    settled = [False] * n_labels  # known to lead to the top
+    for label in range(n_labels):
+        path: list[int] = []
+        while label != -1 and not settled[label]:
+            if len(path) > n_labels:
+                raise DataError(
+                    f"{where}label_parents goes round in a circle at label {label}. Expected a "
+                    "way up to a top label, -1, from every label."
+                )
+            path.append(label)
+            label = found[label]
+        for step in path:
+            settled[step] = True
+    return found
+
+
+def _whole_numbers(values: Sequence[int]) -> tuple[int, ...] | None:
+    try:
+        numbers = tuple(int(value) for value in values)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return numbers if all(a == b for a, b in zip(numbers, values, strict=True)) else None
