@@ -216,6 +216,23 @@ def test_refusals_say_what_is_wrong():
         MulanKFold(2, random_state=None).folds(None, Y)
 
 
+@pytest.mark.parametrize(
+    ("splitter", "name"),
+    [
+        (RepeatedKFold(1), "n_splits"),
+        (IterativeStratification("5"), "n_splits"),
+        (LabelsetStratification(5, 0), "n_repeats"),
+        (MulanKFold(5, 2.0), "n_repeats"),
+        (MulanKFold(5, random_state=-1), "random_state"),
+    ],
+)
+def test_wrong_parameters_are_named_before_there_is_data(splitter, name):
+    with pytest.raises(
+        scumble.ScumbleError, match=f"'{name}' parameter of {type(splitter).__name__}"
+    ):
+        splitter.get_n_splits()
+
+
 def test_scikit_learn_takes_them():
     rng = np.random.default_rng(0)
     X, Y = rng.random((30, 3)), labels(30)

@@ -207,7 +207,8 @@ def cross_validate(
         See `evaluate`.
     random_state : None, int, Generator or RandomState
         Seeds the splitter, the resampler and the classifier of every fold, where they have a
-        ``random_state`` that is None. One seed, one answer, for any number of jobs.
+        ``random_state`` that is None; each step of a chain of resamplers gets a seed of its own.
+        One seed, one answer, for any number of jobs.
     n_jobs : int, optional
         Number of processes that share the folds. None runs one fold after another, each with all
         threads the classifier can use.
@@ -432,15 +433,16 @@ def _run_fold(
     threads: int | None,
 ) -> FoldResult:
     seconds = dict.fromkeys(STEPS, 0.0)
-    seeds = np.random.SeedSequence([seed, at]).generate_state(2)
+    drawn = np.random.SeedSequence([seed, at]).generate_state(len(chain) + 2)
+    first, own, *further = map(int, drawn)
     training, tested = data[train], data[test]
     resampled = training
     with limit_threads(threads), PeakMemory() as memory:
-        for step in chain:
+        for step in _seed_chain(chain, [first, *further]):
             with _timed(seconds, "resample"):
-                resampled = _resample(_seeded(clone(step), int(seeds[0])), resampled)
+                resampled = _resample(step, resampled)
         with _timed(seconds, "fit"):
-            fitted = _fit(_seeded(clone(model), int(seeds[1])), resampled)
+            fitted = _fit(_seeded(clone(model), own), resampled)
         with _timed(seconds, "predict"):
             predictions, scores = predict_with_scores(fitted, tested.X, data.n_labels)
         evaluation = evaluate(tested, predictions, scores, **options)
@@ -455,6 +457,15 @@ def _timed(seconds: dict[str, float], step: str) -> Iterator[None]:
     started = time.perf_counter()
     yield
     seconds[step] += time.perf_counter() - started
+
+
+def _seed_chain(chain: Sequence[Any], seeds: Iterable[int]) -> list[Any]:
+    """Clone the steps and give a seed of its own to each that was left without one, in order."""
+    steps = [clone(step) for step in chain]
+    waiting = (s for s in steps if hasattr(s, "get_params") and open_seeds(s))
+    for step, seed in zip(waiting, seeds, strict=False):
+        _seeded(step, seed)
+    return steps
 
 
 def _seeded(estimator: Any, seed: int) -> Any:

@@ -24,10 +24,21 @@ class BaseSplitter(BaseEstimator):
     A subclass implements `_deal`, which gives every row the number of its fold. Training and test
     rows come out in ascending order. The subclass names itself for the catalogue:
     ``class RepeatedKFold(..., name="kfold")``.
+
+    Parameters
+    ----------
+    n_splits : int
+        Number of folds.
+    n_repeats : int
+        How often the rows are dealt anew.
+    random_state : None, int, Generator or RandomState
+        One seed, one answer.
     """
 
-    n_splits: int
-    n_repeats: int
+    def __init__(self, n_splits: int = 5, n_repeats: int = 2, *, random_state: Any = None) -> None:
+        self.n_splits = n_splits
+        self.n_repeats = n_repeats
+        self.random_state = random_state
 
     def __init_subclass__(cls, name: str | None = None, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -57,9 +68,7 @@ class BaseSplitter(BaseEstimator):
         """
         labels = self._labels(X, Y)
         warn_if_resampled(X, Y, caller=f"{type(self).__name__}.split")
-        for folds in self._repetitions(labels):
-            for fold in range(int(folds.max()) + 1):
-                yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        yield from self._parts(labels)
 
     def folds(self, X: Any, Y: Any = None) -> Array:
         """Give every row the number of its fold, in every repetition.
@@ -89,15 +98,25 @@ class BaseSplitter(BaseEstimator):
         Returns
         -------
         int
-            Folds times repetitions.
+            The folds of all repetitions.
         """
+        return self._count_parts()
+
+    def _count_parts(self) -> int:
+        self._check_parameters()
         return self.n_splits * self.n_repeats
+
+    def _parts(self, Y: sparse.csr_array) -> Iterator[tuple[Array, Array]]:
+        """Make training and test rows of fold numbers."""
+        for folds in self._repetitions(Y):
+            for fold in range(int(folds.max()) + 1):
+                yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
 
     def _repetitions(self, Y: sparse.csr_array) -> Iterator[Array]:
         """Deal the rows once per repetition; one seed for each, so that they do not interfere."""
-        self._check_parameters(Y)
+        self._check_rows(Y)
         caller = type(self).__name__
-        generator = as_generator(getattr(self, "random_state", None), caller=caller)
+        generator = as_generator(self.random_state, caller=caller)
         for seed in generator.integers(2**63, size=self.n_repeats):
             folds = self._deal(Y, np.random.default_rng(seed))
             if np.bincount(folds, minlength=self.n_splits).min() == 0:
@@ -107,13 +126,17 @@ class BaseSplitter(BaseEstimator):
                 )
             yield folds
 
-    def _check_parameters(self, Y: sparse.csr_array) -> None:
+    def _check_parameters(self) -> None:
         caller = type(self).__name__
         check_count(self.n_splits, name="n_splits", caller=caller, minimum=2)
         check_count(self.n_repeats, name="n_repeats", caller=caller)
+
+    def _check_rows(self, Y: sparse.csr_array) -> None:
+        self._check_parameters()
         if Y.shape[0] < self.n_splits:
             raise DataError(
-                f"{caller}: {Y.shape[0]} rows cannot make {self.n_splits} folds. Choose fewer."
+                f"{type(self).__name__}: {Y.shape[0]} rows cannot make {self.n_splits} folds. "
+                "Choose fewer."
             )
 
     def _labels(self, X: Any, Y: Any) -> sparse.csr_array:

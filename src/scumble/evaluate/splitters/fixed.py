@@ -38,19 +38,7 @@ class FixedFolds(BaseSplitter, name="fixed"):
     def __init__(self, fold_table: Any) -> None:
         self.fold_table = fold_table
 
-    def get_n_splits(self, X: Any = None, Y: Any = None, groups: Any = None) -> int:
-        """Tell how many pairs of training and test parts there will be.
-
-        Parameters
-        ----------
-        X, Y, groups : object
-            Not used.
-
-        Returns
-        -------
-        int
-            The folds of all repetitions.
-        """
+    def _count_parts(self) -> int:
         return int((self._table().max(axis=0) + 1).sum())
 
     def _table(self) -> Array:

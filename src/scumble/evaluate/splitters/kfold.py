@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
@@ -33,11 +31,6 @@ class RepeatedKFold(BaseSplitter, name="kfold"):
     >>> splitter.get_n_splits()
     4
     """
-
-    def __init__(self, n_splits: int = 5, n_repeats: int = 2, *, random_state: Any = None) -> None:
-        self.n_splits = n_splits
-        self.n_repeats = n_repeats
-        self.random_state = random_state
 
     def _deal(self, Y: sparse.csr_array, generator: np.random.Generator) -> Array:
         return deal_blocks(generator.permutation(Y.shape[0]), self.n_splits)

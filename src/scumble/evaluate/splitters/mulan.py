@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from scumble._core.provenance import warn_if_resampled
 from scumble._core.validation import check_count
 from scumble.evaluate.splitters.base import Array, BaseSplitter, deal_blocks
 
@@ -91,26 +89,8 @@ class MulanKFold(BaseSplitter, name="mulan"):
         self.n_repeats = n_repeats
         self.random_state = random_state
 
-    def split(self, X: Any, Y: Any = None, groups: Any = None) -> Iterator[tuple[Array, Array]]:
-        """Yield the rows of the training and the test part, fold by fold.
-
-        Parameters
-        ----------
-        X : MultilabelDataset, array, sparse matrix or DataFrame
-            The data; only its number of rows matters.
-        Y : array, sparse matrix or DataFrame of shape (n_samples, n_labels), optional
-            Labels; a data set has its own.
-        groups : None
-            Not used, here because scikit-learn hands it over.
-
-        Yields
-        ------
-        train, test : ndarray of int64
-            Row numbers, in MULAN's order.
-        """
-        labels = self._labels(X, Y)
-        warn_if_resampled(X, Y, caller="MulanKFold.split")
-        for order in self._orders(labels):
+    def _parts(self, Y: sparse.csr_array) -> Iterator[tuple[Array, Array]]:
+        for order in self._orders(Y):
             blocks = np.array_split(order, self.n_splits)
             for fold, test in enumerate(blocks):
                 yield np.concatenate(blocks[:fold] + blocks[fold + 1 :]), test
@@ -119,9 +99,13 @@ class MulanKFold(BaseSplitter, name="mulan"):
         return (deal_blocks(order, self.n_splits) for order in self._orders(Y))
 
     def _orders(self, Y: sparse.csr_array) -> Iterator[Array]:
-        self._check_parameters(Y)
-        seed = check_count(self.random_state, name="random_state", caller="MulanKFold", minimum=0)
+        self._check_rows(Y)
+        seed = self.random_state
         return (_shuffled(Y.shape[0], seed + at) for at in range(self.n_repeats))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_count(self.random_state, name="random_state", caller="MulanKFold", minimum=0)
 
 
 def _shuffled(n_rows: int, seed: int) -> Array:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
@@ -54,11 +52,6 @@ class IterativeStratification(BaseSplitter, name="iterative"):
     ([0, 1], [0, 0, 0, 1, 1, 1])
     """
 
-    def __init__(self, n_splits: int = 5, n_repeats: int = 2, *, random_state: Any = None) -> None:
-        self.n_splits = n_splits
-        self.n_repeats = n_repeats
-        self.random_state = random_state
-
     def _deal(self, Y: sparse.csr_array, generator: np.random.Generator) -> Array:
         order = generator.permutation(Y.shape[0])
         shuffled = Y[order]
@@ -101,11 +94,6 @@ class LabelsetStratification(BaseSplitter, name="labelset"):
     >>> sorted(folds[[1, 4]].tolist()), sorted(folds.tolist())
     ([0, 1], [0, 0, 0, 1, 1, 1])
     """
-
-    def __init__(self, n_splits: int = 5, n_repeats: int = 2, *, random_state: Any = None) -> None:
-        self.n_splits = n_splits
-        self.n_repeats = n_repeats
-        self.random_state = random_state
 
     def _deal(self, Y: sparse.csr_array, generator: np.random.Generator) -> Array:
         numbers, _ = labelset_of_rows(Y)
