@@ -67,6 +67,17 @@ def test_the_resampler_given_is_left_alone():
     assert second.random_state == 1
 
 
+def test_the_resamplers_own_seed_comes_first():
+    X, Y = problem()
+    expected = RemedialHwR(LPROS(random_state=1)).fit_resample(X, Y)[0]
+    found = RemedialHwR(LPROS(random_state=1), random_state=2).fit_resample(X, Y)[0]
+    outer, inner = RemedialHwR(LPROS(), random_state=2), RemedialHwR(LPROS(random_state=2))
+
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(outer.fit_resample(X, Y)[0], inner.fit_resample(X, Y)[0])
+    assert not np.array_equal(found, outer.fit_resample(X, Y)[0])
+
+
 def test_a_generator_goes_on_from_run_to_run():
     ours, theirs = np.random.default_rng(5), np.random.default_rng(5)
     between = REMEDIAL().fit_resample(*problem())

@@ -33,7 +33,9 @@ class RemedialHwR(BaseResampler):
     one_sided : {"clone", "keep"}
         What REMEDIAL does with rows that have only frequent or only rare labels.
     random_state : int, Generator, RandomState or None
-        Given to the resampler where it is not None and the resampler draws.
+        Given to a resampler that draws and has no ``random_state`` of its own. What the resampler
+        was made with comes first, so that `cross_validate`, which seeds what was left open,
+        leaves it alone.
 
     Attributes
     ----------
@@ -110,7 +112,7 @@ class RemedialHwR(BaseResampler):
         if "random_state" in second.get_params(deep=False):
             # Cloning copies a generator, which would then give the same draws each time.
             own = getattr(self.resampler, "random_state", None)
-            second.set_params(random_state=own if self.random_state is None else self.random_state)
+            second.set_params(random_state=self.random_state if own is None else own)
         return second
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
