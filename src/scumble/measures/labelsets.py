@@ -233,4 +233,4 @@ def _deal(Y: sparse.csr_array) -> tuple[Array, Array, Array]:
 def _gather(values: Array, starts: Array, sizes: Array) -> Array:
     """Collect the first ``sizes`` values of every partition."""
     parts = [values[start : start + size] for start, size in zip(starts, sizes, strict=False)]
-    return np.concatenate(parts).astype(np.int64)
+    return np.concatenate(parts, dtype=np.int64, casting="unsafe")

@@ -16,6 +16,7 @@ from scumble.measures import kernels
 
 Array = np.ndarray[Any, Any]
 MAX_BLOCKS = 64
+ROWS_AT_ONCE = 2**18  # whose sizes stay in the cache
 
 
 class Scores(NamedTuple):
@@ -71,6 +72,27 @@ def count(Y: sparse.csr_array) -> Array:
 
     run(work, range(len(blocks)))
     return partial.sum(axis=0, dtype=np.int64)
+
+
+def count_short_rows(Y: sparse.csr_array) -> tuple[int, int]:
+    """Count the rows without labels, and those with one.
+
+    Parameters
+    ----------
+    Y : csr_array
+        Labels in canonical form.
+
+    Returns
+    -------
+    n_unlabelled, n_one_label : int
+        Numbers of rows.
+    """
+    n_unlabelled = n_one_label = 0
+    for start in range(0, Y.shape[0], ROWS_AT_ONCE):
+        sizes = np.diff(Y.indptr[start : start + ROWS_AT_ONCE + 1])
+        n_unlabelled += int(np.count_nonzero(sizes == 0))
+        n_one_label += int(np.count_nonzero(sizes == 1))
+    return n_unlabelled, n_one_label
 
 
 def score(Y: sparse.csr_array, ratios: Array) -> Scores:

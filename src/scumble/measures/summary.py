@@ -227,14 +227,14 @@ def _characterize(data: Any, unseen: Unseen) -> Summary:
     n_rows, n_labels = Y.shape
     names = (data.labels if has_features else found) or tuple(f"y{i}" for i in range(n_labels))
 
+    sets = find_labelsets(Y)  # first, so that the scores can use the memory it takes meanwhile
     counts = passes.count(Y)
     ratios = ratios_from_counts(counts)
     scores = passes.score(Y, ratios)
     mean = mean_of_scores(scores.total, n_rows)
     label_means = mean_by_label(scores.by_label_sum, counts)
     squares, label_squares = passes.deviations(Y, scores.by_instance, mean, label_means)
-    sets = find_labelsets(Y)
-    sizes = np.diff(Y.indptr)
+    n_unlabelled, n_one_label = passes.count_short_rows(Y)
 
     shown = ratios_from_counts(counts, unseen=unseen)
     label_means = np.nan_to_num(label_means) if unseen == "zero" else label_means
@@ -251,7 +251,7 @@ def _characterize(data: Any, unseen: Unseen) -> Summary:
         cardinality=cardinality,
         density=cardinality / n_labels if n_labels else math.nan,
         diversity=len(sets) / n_rows if n_rows else math.nan,
-        p_min=int((sizes == 1).sum()) / n_rows if n_rows else math.nan,
+        p_min=n_one_label / n_rows if n_rows else math.nan,
         mean_ir=mean_of_ratios(shown),
         max_ir=max_of_ratios(ratios),
         cvir=cv_of_ratios(shown),
@@ -259,7 +259,7 @@ def _characterize(data: Any, unseen: Unseen) -> Summary:
         scumble_cv=cv_of_scores(squares, n_rows, mean),
         tcs=None if n_features is None else tcs_of(n_features, n_labels, len(sets)),
         n_unseen=int((counts == 0).sum()),
-        n_unlabelled=int((sizes == 0).sum()),
+        n_unlabelled=n_unlabelled,
         n_minority=int(minority_from_ratios(shown).sum()),
         labels=LabelTable(
             names,

@@ -153,15 +153,21 @@ def decouple(
     """
     measured = concurrence(Y)
     is_minority = minority_from_ratios(measured.irlbl)
-    above = np.flatnonzero(is_above_mean(measured.by_instance, measured.scumble))
+    mean = measured.scumble
+    is_split = is_above_mean(measured.by_instance, mean)
+    del measured  # one number a row, whose memory the result can use
+    above = np.flatnonzero(is_split)
     n_majority, mixed = _count_sides(Y, is_minority, above)
     n_one_sided = len(above) - int(np.count_nonzero(mixed))
     if one_sided == "clone":
         rows, n_moved = above, n_majority
     else:
         rows, n_moved = above[mixed], n_majority[mixed]
-    met = Pass(measured.scumble, len(above), n_one_sided, len(rows))
-    return (_split_rows(Y, is_minority, rows, n_moved) if len(rows) else Y), rows, met
+        is_split[above[~mixed]] = False
+    met = Pass(mean, len(above), n_one_sided, len(rows))
+    if len(rows):
+        Y = _split_rows(Y, is_minority, is_split, rows, n_moved)
+    return Y, rows, met
 
 
 def _count_sides(Y: sparse.csr_array, is_minority: Array, rows: Array) -> tuple[Array, Array]:
@@ -177,12 +183,10 @@ def _count_sides(Y: sparse.csr_array, is_minority: Array, rows: Array) -> tuple[
 
 
 def _split_rows(
-    Y: sparse.csr_array, is_minority: Array, rows: Array, n_moved: Array
+    Y: sparse.csr_array, is_minority: Array, is_split: Array, rows: Array, n_moved: Array
 ) -> sparse.csr_array:
     """Leave the minority labels of ``rows`` in place and move the others to rows of their own."""
     n_rows = Y.shape[0] + len(rows)
-    is_split = np.zeros(Y.shape[0], bool)
-    is_split[rows] = True
     new_indptr = np.empty(n_rows + 1, Y.indptr.dtype)
     new_indptr[0] = 0
     new_indices = np.empty(Y.nnz, Y.indices.dtype)
