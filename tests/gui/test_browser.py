@@ -415,6 +415,21 @@ def test_a_phone_shows_every_page_without_scrolling_sideways(open_page, base, sc
     assert (now == "rgb(19, 22, 25)") == (scheme == "light")
 
 
+def test_names_too_small_to_read_give_way_to_the_chord(open_page, base):
+    page = open_page()
+    visit(page, base, "/d/debtags/concurrence")
+    page.wait_for_selector(".chord:not(.chord-nameless) .chord-arc text")
+    wide = page.locator(".chord").get_attribute("viewBox")
+    page.set_viewport_size({"width": 360, "height": 740})  # as when a phone is turned
+    page.wait_for_selector(".chord.chord-nameless")
+    assert page.locator(".chord").get_attribute("viewBox") != wide
+    assert not page.locator(".chord-arc text").first.is_visible()
+    page.locator(".chord-arc").first.focus()
+    assert "protocol::telnet: 5 instances" in page.locator(".readout").inner_text()
+    _, path = saved(page, lambda: page.get_by_role("button", name="Save SVG").click())
+    assert "chord-nameless" not in path.read_text()  # in a file there is room
+
+
 @pytest.fixture
 def neighbour(tmp_path):
     """Another server on this machine: the same site to a browser, so that cookies go along."""

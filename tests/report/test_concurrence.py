@@ -49,12 +49,34 @@ def test_verdicts():
     concurrent = concurrence_report(small([["a"]] * 20 + [["a", "b"]] * 15 + [["a", "b", "c"]] * 9))
     assert "resampling works as intended" in " ".join(concurrent["verdict"])
     masked = concurrence_report(small([["a"]] * 30 + [["a", "c"]] * 30 + [["a", "b"]]))
-    assert "b (1 instance), masked by a" in " ".join(masked["verdict"])
+    assert "b (1 instance), masked by a (100 % of them)." in " ".join(masked["verdict"])
     apart = concurrence_report(small([["a"], ["a"], ["a"], ["b"]]))
     assert "never share an instance" in " ".join(apart["verdict"])
     nothing = concurrence_report(small(np.zeros((3, 2), int)))
     assert "No label ever occurs" in nothing["verdict"][0]
     assert "2 labels never occur and 3 instances have no label" in " ".join(nothing["verdict"])
+
+
+def test_only_company_that_matters_is_named_and_masking_is_not_said_lightly():
+    # The rare label c meets a in 12 of its 20 instances and b in one of them.
+    Y = [["a"]] * 40 + [["b"]] * 40 + [["a", "c"]] * 12 + [["b", "c"]] + [["c"]] * 7
+    words = " ".join(concurrence_report(small(Y))["verdict"])
+    assert "Of the rare labels c (20 instances) shares most: with a (60 % of them)." in words
+    assert "masked" not in words
+    seldom = [["a"]] * 90 + [["b"]] * 90 + [["c"]] * 19 + [["b", "c"]]
+    words = " ".join(concurrence_report(small(seldom))["verdict"])
+    assert "label is c (20 instances); it meets no frequent label often." in words
+
+
+def test_few_difficult_labels_are_counted_as_a_person_would():
+    two = [["a"]] * 200 + [["a", "x"]] * 2 + [["a", "y"]] * 3 + [["b"]] * 150
+    words = " ".join(concurrence_report(small(two))["verdict"])
+    assert "a is in at least a tenth of the instances of both difficult labels." in words
+    three = [*two, ["a", "z"], ["a", "z"]]
+    words = " ".join(concurrence_report(small(three))["verdict"])
+    assert "instances of all 3 difficult labels." in words
+    apart = [["a"]] * 200 + [["a", "x"]] * 2 + [["b", "y"]] * 3 + [["b"]] * 150
+    assert "Next in difficulty: y." in concurrence_report(small(apart))["verdict"]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from scumble._core.errors import ParameterError
 from scumble._core.files import writing
 from scumble._core.registry import register
 from scumble.measures.summary import Summary, characterize
+from scumble.plots.fonts import complete_fonts
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -132,7 +133,9 @@ def plot_bytes(ax: Any, suffix: str, *, dpi: int = 150) -> bytes:
     metadata = {dates[suffix]: None} if suffix in dates else {}
     content = io.BytesIO()
     with rc_context({"svg.hashsalt": "scumble"}), warnings.catch_warnings():
-        # A name in a script the font lacks shows boxes; that is no reason to stop.
+        # A name in a script that no font here has shows boxes; that is no reason to stop.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        ax.get_figure(root=True).savefig(content, format=suffix, dpi=dpi, metadata=metadata)
+        figure = ax.get_figure(root=True)
+        complete_fonts(figure)
+        figure.savefig(content, format=suffix, dpi=dpi, metadata=metadata)
     return content.getvalue()

@@ -135,12 +135,12 @@ def render_report(report: dict[str, Any], *, width: int | None = None) -> list[L
 
 def _difficult_lines(label: dict[str, Any], width: int | None) -> list[Line]:
     times = f"{label['count']:,} instance{'' if label['count'] == 1 else 's'}"
-    masked = "masked by" if label["partners"] else "meets no majority label"
+    met = "it meets" if label["partners"] else "it meets no majority label"
     facts = f"{times}, IRLbl {label['irlbl']:,.1f}, SCUMBLE {significant(label['scumble'])}"
     lines: list[Line] = [
         [],
         [Segment("Difficult label "), Segment(safe(label["name"]), "rare")],
-        [Segment(f"  {facts}; {masked}")],
+        [Segment(f"  {facts}; {met}")],
     ]
     if not label["partners"]:
         return lines

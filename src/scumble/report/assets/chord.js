@@ -12,7 +12,10 @@ const RADIUS = 255;
 const RING = 14;
 const NAME_RADIUS = RADIUS + 16;
 const LONGEST_NAME = 24; // letters; wide ones count twice
-const LETTER = 7.4; // width of a bold letter
+const LETTER = 0.62; // width of a bold letter over its height
+const SMALL_LETTERS = 12; // fit where names stand as close as the layout allows
+const LARGE_LETTERS = 18;
+const READABLE = 7; // pixels on the screen; smaller names are not drawn
 const INFO_ROOM = 34;
 // The same colours as scumble.plots.palette: warm for rare labels, cool for frequent ones.
 const RARE = ["#d55e00", "#e69f00"];
@@ -24,9 +27,13 @@ const format = new Intl.NumberFormat("en");
 
 export function drawChord(svg, layout, { onSelect = null, onHover = null } = {}) {
   const inks = colours(layout.arcs);
-  const reach = Math.max(320, ...layout.arcs.map(extent));
+  const letters = letterHeight(layout.arcs);
+  const reach = Math.max(320, ...layout.arcs.map((arc) => extent(arc, letters)));
   svg.replaceChildren();
-  svg.setAttribute("viewBox", `${-reach} ${-reach} ${2 * reach} ${2 * reach + INFO_ROOM}`);
+  svg.classList.remove("chord-nameless");
+  svg.letters = letters;
+  svg.whole = [-reach, -reach, 2 * reach, 2 * reach + INFO_ROOM].map(Math.round).join(" ");
+  svg.setAttribute("viewBox", svg.whole);
   svg.setAttribute("font-family", "system-ui, sans-serif");
   svg.setAttribute("role", "group");
   svg.setAttribute("aria-label", `Label concurrence. ${layout.note}`);
@@ -34,7 +41,7 @@ export function drawChord(svg, layout, { onSelect = null, onHover = null } = {})
 
   const models = new Map();
   const ribbons = layout.ribbons.map((ribbon, at) => drawRibbon(ribbon, at, inks, models));
-  const arcs = layout.arcs.map((arc, at) => drawArc(arc, at, inks[at], Boolean(onSelect)));
+  const arcs = layout.arcs.map((arc, at) => drawArc(arc, at, inks[at], letters, Boolean(onSelect)));
   const below = group("chord-ribbons", ribbons);
   below.setAttribute("stroke-width", 0.7);
   below.layout = layout;
@@ -108,11 +115,38 @@ export function drawChord(svg, layout, { onSelect = null, onHover = null } = {})
   };
 }
 
+// Leave no more room around the circle than the names take; where they would be too small to read
+// they give way to the circle. Needs a drawing that is on the screen.
+export function fitChord(svg) {
+  if (!svg.isConnected || !svg.querySelector(".chord-arc")) return;
+  svg.classList.remove("chord-nameless");
+  frame(svg);
+  const letters = (svg.letters * svg.clientWidth) / svg.viewBox.baseVal.width;
+  if (letters >= READABLE) return;
+  svg.classList.add("chord-nameless");
+  frame(svg);
+}
+
+function frame(svg) {
+  const info = svg.querySelector(".chord-info");
+  const isShown = getComputedStyle(info).display !== "none";
+  const { x, y, width, height } = svg.querySelector(".chord-arcs").getBBox();
+  if (!width || !height) return;
+  const box = [x - 6, y - 6, width + 12, height + 12 + (isShown ? INFO_ROOM : 0)].map(Math.round);
+  svg.setAttribute("viewBox", box.join(" "));
+  info.setAttribute("x", round(x + width / 2));
+  info.setAttribute("y", round(y + height + INFO_ROOM - 12));
+}
+
 // What a drawing needs to live in a file of its own.
 export function chordAsText(svg) {
   const copy = svg.cloneNode(true);
   copy.setAttribute("xmlns", SVG);
-  const [, , width, height] = svg.getAttribute("viewBox").split(" ");
+  if (copy.classList.contains("chord-nameless")) {  // in a file there is room for the names
+    copy.classList.remove("chord-nameless");
+    copy.setAttribute("viewBox", svg.whole);
+  }
+  const [, , width, height] = copy.getAttribute("viewBox").split(" ");
   copy.setAttribute("width", width);
   copy.setAttribute("height", height);
   for (const part of copy.querySelectorAll("[tabindex]")) part.removeAttribute("tabindex");
@@ -134,7 +168,7 @@ function colours(arcs) {
   });
 }
 
-function drawArc(arc, at, ink, selectable) {
+function drawArc(arc, at, ink, letters, selectable) {
   const share = arc.count ? Math.round((100 * arc.n_company) / arc.count) : 0;
   const facts = `${arc.name}: ${instances(arc.count)}, ${share} % with company`;
   const parts = [title(facts)];
@@ -144,7 +178,7 @@ function drawArc(arc, at, ink, selectable) {
     pale.setAttribute("opacity", 0.4);
     parts.push(pale);
   }
-  if (arc.name_angle !== null) parts.push(leader(arc), name(arc));
+  if (arc.name_angle !== null) parts.push(leader(arc), name(arc, letters));
   // A wider invisible band, so that a pointer can hit a label that occurs once.
   const middle = (arc.start + arc.end) / 2;
   const half = Math.max((arc.end - arc.start) / 2, 0.012);
@@ -222,7 +256,7 @@ function meeting(layout, ribbon) {
   );
 }
 
-function name(arc) {
+function name(arc, letters) {
   const angle = arc.name_angle;
   const turned = (((angle % (2 * Math.PI)) + 2 * Math.PI) % (2 * Math.PI)) > Math.PI;
   const degrees = (angle * 180) / Math.PI - 90 + (turned ? 180 : 0);
@@ -231,7 +265,7 @@ function name(arc) {
     transform: `translate(${x} ${y}) rotate(${round(degrees)})`,
     "text-anchor": turned ? "end" : "start",
     "dominant-baseline": "central",
-    "font-size": 12,
+    "font-size": letters,
     "font-weight": arc.is_minority ? 600 : 400,
     class: "chord-ink",
   });
@@ -295,10 +329,18 @@ function round(value) {
   return Math.round(value * 100) / 100;
 }
 
+// Letters as large as names that are neighbours allow.
+function letterHeight(arcs) {
+  const angles = arcs.map((arc) => arc.name_angle).filter((angle) => angle !== null);
+  const apart = Math.min(1, ...angles.slice(1).map((angle, at) => angle - angles[at]));
+  return Math.round(Math.max(SMALL_LETTERS, Math.min(LARGE_LETTERS, 0.85 * NAME_RADIUS * apart)));
+}
+
 // How far from the centre a name reaches.
-function extent(arc) {
+function extent(arc, letters) {
   if (arc.name_angle === null) return 0;
-  return NAME_RADIUS + 10 + LETTER * (width(shorten(arc.name)) + 1.5 + String(arc.count).length);
+  const cells = width(shorten(arc.name)) + 1.5 + String(arc.count).length;
+  return NAME_RADIUS + 10 + LETTER * letters * cells;
 }
 
 function width(text) {

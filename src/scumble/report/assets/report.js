@@ -4,6 +4,7 @@
 for (const figure of document.querySelectorAll("figure[data-chord]")) {
   const layout = JSON.parse(document.getElementById(figure.dataset.chord).textContent);
   drawChord(figure.querySelector("svg"), layout);
+  fitChord(figure.querySelector("svg"));
   figure.scrollLeft = (figure.scrollWidth - figure.clientWidth) / 2; // where it is wider than a phone
 }
 

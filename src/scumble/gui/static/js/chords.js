@@ -1,6 +1,6 @@
 // Chords on our pages: fetch the layout, draw, save.
 
-import { chordAsText, drawChord } from "/static/chord.js";
+import { chordAsText, drawChord, fitChord } from "/static/chord.js";
 import { get, part } from "./api.js";
 import { s, save } from "./dom.js";
 
@@ -9,21 +9,21 @@ export function layoutOf(id, labels, { signal, order = "difficulty" } = {}) {
   return get(`/datasets/${part(id)}/chord${query}`, signal);
 }
 
+/** A place for a chord, which fits itself in as soon as it is on the page, and when that changes. */
 export function chordElement() {
-  return s("svg", { class: "chord" });
+  const svg = s("svg", { class: "chord" });
+  let width = 0;
+  new ResizeObserver(() => {
+    if (svg.clientWidth === width) return;
+    width = svg.clientWidth;
+    fitChord(svg);
+  }).observe(svg);
+  return svg;
 }
 
 export function draw(svg, layout) {
   drawChord(svg, layout);
-  if (svg.isConnected) fit(svg);
-  else requestAnimationFrame(() => fit(svg));
-}
-
-/** Leave no more room for names than they take. */
-function fit(svg) {
-  if (!svg.isConnected || !svg.querySelector(".chord-arc")) return;
-  const { x, y, width, height } = svg.getBBox();
-  if (width && height) svg.setAttribute("viewBox", [x - 6, y - 6, width + 12, height + 12].map(Math.round).join(" "));
+  fitChord(svg);
 }
 
 export function saveSvg(svg, filename) {

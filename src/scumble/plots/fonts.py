@@ -1,0 +1,76 @@
+"""Fonts for names in scripts that matplotlib's own font lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+#: Tried first: one look for many scripts.
+PREFERRED = ("Noto Sans", "Source Han Sans", "WenQuanYi", "Droid Sans Fallback", "DejaVu Sans")
+#: Fonts that draw a box for everything.
+NO_FONTS = ("Last Resort",)
+
+
+def complete_fonts(figure: Any) -> None:
+    """Give texts whose letters the chosen font lacks further fonts of this machine that have them.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure
+        Changed where it must be. Letters that no font has stay as they are.
+    """
+    from matplotlib.text import Text
+
+    for text in figure.findobj(Text):
+        written = text.get_text()
+        if written.isascii():
+            continue
+        missing = set(written) - _letters_of(text.get_fontproperties())
+        further = _fonts_with(frozenset(letter for letter in missing if not letter.isspace()))
+        if further:
+            text.set_fontfamily([*text.get_fontfamily(), *further])
+
+
+def _letters_of(chosen: Any) -> set[str]:
+    from matplotlib.font_manager import fontManager
+
+    return _letters_in(fontManager.findfont(chosen))
+
+
+@cache
+def _letters_in(path: str) -> set[str]:
+    from matplotlib.font_manager import get_font
+
+    return {chr(code) for code in get_font(path).get_charmap()}
+
+
+@cache
+def _fonts_with(letters: frozenset[str]) -> tuple[str, ...]:
+    """Choose fonts that have all the letters, or as many as this machine knows."""
+    found: list[str] = []
+    wanted = set(letters)
+    for name, path in _installed() if wanted else ():
+        try:
+            held = wanted & _letters_in(path)
+        except (OSError, RuntimeError):  # a font that cannot be read is no font
+            continue
+        if held:
+            found.append(name)
+            wanted -= held
+        if not wanted:
+            break
+    return tuple(found)
+
+
+def _installed() -> Iterable[tuple[str, str]]:
+    from matplotlib.font_manager import fontManager
+
+    usual = {font.name: font.fname for font in fontManager.ttflist if font.style == "normal"}
+    names = [name for name in usual if not name.startswith(NO_FONTS)]
+    return [(name, usual[name]) for name in sorted(names, key=_rank)]
+
+
+def _rank(name: str) -> tuple[int, str]:
+    at = [name.startswith(start) for start in PREFERRED]
+    return (at.index(True) if True in at else len(PREFERRED)), name
