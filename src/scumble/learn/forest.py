@@ -53,12 +53,12 @@ class Forest:
     n_classes: Array
 
     @classmethod
-    def of(cls, trees: Sequence[Tree], *, laplace: bool = False) -> Forest:
+    def of(cls, trees: Sequence[Tree | Nodes], *, laplace: bool = False) -> Forest:
         """Put trees together.
 
         Parameters
         ----------
-        trees : sequence of Tree
+        trees : sequence of Tree and Nodes
             Grown on tables with the same columns.
         laplace : bool
             Whether to smooth the counts by one per class.
@@ -68,30 +68,8 @@ class Forest:
         Forest
             In the order of the trees.
         """
-        fields = [_joined([getattr(tree, name) for tree in trees]) for name in Nodes._fields[1:-1]]
-        sizes = np.array([tree.n_nodes for tree in trees], np.int64)
-        nodes = Nodes._make([sizes, *fields, _joined([tree.counts.ravel() for tree in trees])])
-        n_classes = np.array([tree.n_classes for tree in trees], np.int64)
-        return cls.of_nodes(nodes, n_classes, laplace=laplace)
-
-    @classmethod
-    def of_nodes(cls, nodes: Nodes, n_classes: Array, *, laplace: bool = False) -> Forest:
-        """Turn the nodes of trees into a forest.
-
-        Parameters
-        ----------
-        nodes : Nodes
-            Of trees one after another; ``counts`` may be flat.
-        n_classes : array of int64
-            Number of classes of each tree.
-        laplace : bool
-            Whether to smooth the counts by one per class.
-
-        Returns
-        -------
-        Forest
-            In the order of the trees.
-        """
+        nodes = join_nodes(trees)
+        n_classes = nodes.n_classes
         roots = _starts(nodes.sizes)
         feature = nodes.feature.astype(np.int32, copy=False)
         width = nodes.width.astype(np.int32, copy=False)
@@ -100,7 +78,7 @@ class Forest:
         parent = _parents(feature, first, width)
         per_node = np.repeat(n_classes, nodes.sizes)
         leaf = _starts(per_node)
-        counts = nodes.counts.ravel()
+        counts = nodes.counts
         totals = np.add.reduceat(counts, leaf) if len(leaf) else np.zeros(0)
         return cls(
             roots,
@@ -112,35 +90,6 @@ class Forest:
             leaf,
             _answers(counts, totals, leaf, per_node, np.where(empty, parent, -1), laplace=laplace),
             n_classes,
-        )
-
-    @classmethod
-    def joined(cls, forests: Sequence[Forest]) -> Forest:
-        """Put forests one after another.
-
-        Parameters
-        ----------
-        forests : sequence of Forest
-            At least one.
-
-        Returns
-        -------
-        Forest
-            Of all their trees.
-        """
-        nodes = _starts(np.array([len(forest.feature) for forest in forests], np.int64))
-        places = _starts(np.array([len(forest.probabilities) for forest in forests], np.int64))
-        parts = list(zip(forests, nodes, places, strict=True))
-        return cls(
-            np.concatenate([forest.roots + node for forest, node, _ in parts]),
-            np.concatenate([forest.feature for forest in forests]),
-            np.concatenate([forest.cut for forest in forests]),
-            np.concatenate([forest.first + node for forest, node, _ in parts]),
-            np.concatenate([forest.width for forest in forests]),
-            np.concatenate([forest.share for forest in forests]),
-            np.concatenate([forest.leaf + place for forest, _, place in parts]),
-            np.concatenate([forest.probabilities for forest in forests]),
-            np.concatenate([forest.n_classes for forest in forests]),
         )
 
     def __len__(self) -> int:
@@ -198,6 +147,33 @@ class Forest:
             n_jobs,
         )
         return out
+
+
+def join_nodes(trees: Sequence[Tree | Nodes]) -> Nodes:
+    """Put the nodes of trees one after another.
+
+    Parameters
+    ----------
+    trees : sequence of Tree and Nodes
+        Single trees, and many in one.
+
+    Returns
+    -------
+    Nodes
+        Of all of them, with flat counts.
+    """
+    sizes = [tree.n_nodes if isinstance(tree, Tree) else tree.sizes for tree in trees]
+    fields = [
+        _joined([np.ravel(getattr(tree, name)) for tree in trees]) for name in Nodes._fields[2:]
+    ]
+    n_classes = [np.ravel(tree.n_classes) for tree in trees]
+    return Nodes._make(
+        [
+            _joined([np.ravel(part) for part in sizes]).astype(np.int64),
+            _joined(n_classes).astype(np.int64),
+            *fields,
+        ]
+    )
 
 
 def each_block(n_rows: int, n_trees: int, work: Any, rows: Rows, n_jobs: int | None) -> None:

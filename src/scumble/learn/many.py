@@ -15,12 +15,14 @@ from sklearn.base import clone, is_regressor
 from scumble._core.errors import ParameterTypeError
 from scumble._core.parallel import run, thread_count
 from scumble.learn.c45 import C45Classifier
-from scumble.learn.forest import Forest
+from scumble.learn.forest import Forest, join_nodes
 from scumble.learn.seeds import open_seeds
 from scumble.learn.trees import (
     ListedTargets,
+    Nodes,
     Table,
     Target,
+    Tree,
     grow_listed,
     grow_tree,
     prepare_table,
@@ -28,7 +30,9 @@ from scumble.learn.trees import (
 
 Array = np.ndarray[Any, Any]
 
-#: Trees become arrays after so many, so that many small objects never live at once.
+#: So many trees are joined at once, so that many small objects never live together.
+_MANY_TREES = 256
+#: No more trees are grown in one call, which cannot be interrupted.
 _TREES_AT_ONCE = 4096
 
 
@@ -159,19 +163,19 @@ def grow_forest(
     settings, laplace = tree.settings(), bool(tree.laplace)
     n_listed = targets.n_listed if isinstance(targets, ListableTargets) and table.countable else 0
 
-    def grow(block: range) -> Forest:
+    def grow(block: range) -> Sequence[Tree | Nodes]:
         if block.stop <= n_listed:
             assert isinstance(targets, ListableTargets)
-            nodes = grow_listed(table, targets.listed(block), settings)
-            return Forest.of_nodes(nodes, np.full(len(block), 2, np.int64), laplace=laplace)
+            return [grow_listed(table, targets.listed(block), settings)]
         trees = [grow_tree(table, targets[at], settings) for at in block]
-        return Forest.of(trees, laplace=laplace)
+        return trees if len(trees) < _MANY_TREES else [join_nodes(trees)]
 
-    at_once = 16 * thread_count(n_jobs)
-    blocks = [*_ranges(0, n_listed, at_once), *_ranges(n_listed, len(targets), at_once)]
-    # The last are the largest where some are listed: what is begun late should be small.
-    parts = run(grow, blocks[::-1], n_jobs=n_jobs)[::-1]
-    return Forest.joined(parts or [Forest.of([])])
+    n_blocks = 16 * thread_count(n_jobs)
+    small = _ranges(0, n_listed, n_blocks)
+    large = _ranges(n_listed, len(targets), n_blocks)
+    parts = run(grow, [*large, *small], n_jobs=n_jobs)  # what is begun late should be small
+    in_order = [*parts[len(large) :], *parts[: len(large)]]
+    return Forest.of([tree for part in in_order for tree in part], laplace=laplace)
 
 
 def _ranges(start: int, stop: int, n_wanted: int) -> list[range]:

@@ -79,9 +79,10 @@ class ListedTargets(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """The nodes of many trees, one tree after another; see `Tree`."""
+    """The nodes of many trees, one tree after another; see `Tree`. ``counts`` may be flat."""
 
     sizes: Array
+    n_classes: Array
     feature: Array
     cut: Array
     first: Array
@@ -613,7 +614,7 @@ def _grow_two_classes(table: Table, target: Target, settings: TreeSettings) -> T
     listed = ListedTargets(np.array([0, len(rows)]), rows, codes)
     kinds = table.columns_by_kind(target.extra)
     n_counted = len(rows) if share is None else int(share.sum())
-    return Tree(*_grow_counted(table, kinds, listed, repeats, n_counted, settings)[1:])
+    return Tree(*_grow_counted(table, kinds, listed, repeats, n_counted, settings)[2:])
 
 
 def _grow_counted(
@@ -627,7 +628,7 @@ def _grow_counted(
     from scumble.learn.kernels.batch import grow_batch
 
     everything = len(targets.rows) == table.n_rows * (len(targets.starts) - 1)
-    nodes = grow_batch(
+    sizes, *nodes = grow_batch(
         table.rows, table.columns, table.items, *kinds, _read_only(targets.starts, np.int64),
         _read_only(targets.rows, np.uint32), _read_only(targets.y, np.uint8), repeats,
         repeats.astype(np.float64), table.item_counts,
@@ -635,7 +636,7 @@ def _grow_counted(
         table.x_ln_x(n_counted + 2), settings.min_objects, settings.mdl, settings.prune,
         settings.confidence, settings.deviate, settings.subtree_raising,
     )  # fmt: skip
-    return Nodes(*nodes)
+    return Nodes._make([sizes, np.full(len(sizes), 2, np.int64), *nodes])
 
 
 def _grow_classes(
