@@ -60,12 +60,15 @@ def compare(golden, datasets, name, method, n_seeds):
     runs = [run(golden, datasets, name, method.lower(), random_state=at) for at in range(n_seeds)]
     for title in ("Hamming Loss", "Example-Based Precision", "Macro-averaged F-Measure"):
         theirs = np.array([float(measures[title]) for measures in expected])
-        yield title, theirs, np.array([found[MULAN[title]].mean for found in runs])
+        ours = [found[MULAN[title]].values[: len(theirs)].mean() for found in runs]
+        yield title, theirs, np.array(ours)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["flags", "emotions"])
-@pytest.mark.parametrize("method", ["ECC", "EPS"])
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [(name, method) for name in ("flags", "emotions", "medical") for method in ("ECC", "EPS")],
+)
 def test_random_classifiers_come_out_as_mulan_on_average(golden, datasets, name, method):
     # Another generator draws other chains and bags. MULAN's own run is one more of the same kind,
     # so the mean over ten seeds must be its mean within three standard errors of their difference,

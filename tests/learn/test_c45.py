@@ -231,6 +231,17 @@ def test_infinity_and_unknown_codes_are_refused_when_predicting():
         tree.predict([[np.inf]])
 
 
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_path"])
+def test_other_columns_than_those_of_fitting_are_refused(method):
+    tree = C45Classifier().fit([[0.0, 1.0], [1.0, 1.0]], [0, 1])
+    with pytest.raises(DataError, match="X has 3 features, but C45Classifier is expecting 2"):
+        getattr(tree, method)([[1.0, 2.0, 3.0]])
+    frame = pd.DataFrame({"a": [0.0, 1.0], "b": [1.0, 1.0]})
+    tree = C45Classifier().fit(frame, [0, 1])
+    with pytest.raises(DataError, match=r"(?s)feature names should match.*in their order"):
+        getattr(tree, method)(frame.rename(columns={"b": "c"}))
+
+
 def test_a_second_process_runs_from_the_cache(tmp_path):
     code = (
         "import numpy as np\n"

@@ -153,7 +153,10 @@ def standard_errors(golden, datasets, name, method):
     return dict(zip(FIVE, apart.tolist(), strict=True))
 
 
-SLOW = [(name, method) for name in ("emotions", "genbase", "medical") for method in ("ECC", "EPS")]
+#: Four folds, all there are of ECC on medical, are too few for an error over folds: see
+#: tests/evaluate/test_cross_validation_golden.py for it.
+SLOW = [("emotions", "ECC"), ("genbase", "ECC")]
+SLOW += [(name, "EPS") for name in ("emotions", "genbase", "medical")]
 SLOW += [("genbase", "HOMER"), ("medical", "HOMER")]
 
 

@@ -143,6 +143,43 @@ def test_listed_targets_grow_as_single_ones():
         np.testing.assert_array_equal(getattr(nodes, field), joined)
 
 
+@pytest.mark.parametrize("n", [3_000, 20_000])
+def test_blocks_of_large_nodes_hide_no_cut(n):
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, 5))
+    X[:, 1] = np.round(X[:, 1], 2)
+    X[:, 2] *= 1e-5  # many values too close to be cut apart
+    X[:, 3] *= rng.random(n) < 0.5
+    y = (X[:, 0] + X[:, 1] + 1e5 * X[:, 2] + X[:, 3] + rng.normal(size=n) > 0).astype(np.uint8)
+    table = prepare_table(X, np.zeros(5, int))
+    for target in (Target(y), Target((y + (X[:, 4] > 2)) % 2)):
+        weighed = Target(target.y, weights=np.full(n, 1.0))  # every cut is looked at
+        counted, general = grow_trees(table, [target, weighed])
+        assert counted.n_leaves > 10
+        assert_same(counted, general)
+
+
+def hard_to_sort(rng, n):
+    yield rng.normal(size=n)
+    yield np.where(rng.random(n) < 0.3, np.nan, rng.normal(size=n))
+    yield 1.6e9 + rng.integers(0, 1000, n)
+    yield 1e15 + rng.integers(0, 9, n) / 8  # differ in their last bits alone
+    yield np.where(rng.random(n) < 0.5, 1e300, 1 + 1e-12 * rng.integers(0, 1000, n))
+    yield np.where(rng.random(n) < 0.5, -1e-310, rng.integers(0, 3, n) * 1e-310)
+    yield np.where(rng.random(n) < 0.1, -np.finfo(float).max, rng.integers(-2, 3, n))
+    yield np.full(n, np.nan)
+    yield np.full(n, 3.5)
+
+
+@pytest.mark.parametrize("n", [48, 49, 3_000])
+def test_columns_are_sorted_and_equal_values_keep_their_order(n):
+    for x in hard_to_sort(np.random.default_rng(n), n):
+        columns = prepare_table(x[:, np.newaxis].astype(float), np.zeros(1, int)).columns
+        rows = columns.entries[columns.begins[0] : columns.ends[0]] & np.uint64(0xFFFFFFFF)
+        stored = np.flatnonzero(x != 0)
+        assert rows.tolist() == stored[np.argsort(x[stored], kind="stable")].tolist()
+
+
 def test_inputs_are_not_changed():
     _, X, n_values, score = draw(5)
     Y = sparse.csr_array(np.eye(len(X), 4, dtype=bool))
