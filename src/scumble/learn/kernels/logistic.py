@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scumble._core.jit import kernel
+from scumble._core.jit import inner_kernel, kernel
 
 #: Rows as sure as this change no second derivative.
 SURE = 1e-18
@@ -46,6 +46,20 @@ def _loss(scores, is_positive, beta, ridge):
     return total + ridge * penalty
 
 
+@inner_kernel
+def _add_four(line, xa, a, xb, b, xc, c, xd, d):
+    """Add multiples of four lines to one; places count from 0, which the compiler likes."""
+    for at in range(len(line)):
+        line[at] += xa * a[at] + xb * b[at] + xc * c[at] + xd * d[at]
+
+
+@inner_kernel
+def _add_one(line, x, a):
+    """Add a multiple of a line to another."""
+    for at in range(len(line)):
+        line[at] += x * a[at]
+
+
 @kernel
 def _add_dense(dense, weights, matrix):
     """Add the weighted products of all pairs of columns, four rows at a time."""
@@ -57,17 +71,14 @@ def _add_dense(dense, weights, matrix):
         if wa + wb + wc + wd < SURE:
             continue
         for i in range(n_columns):
-            line = matrix[i]
             xa, xb, xc, xd = wa * a[i], wb * b[i], wc * c[i], wd * d[i]
-            for j in range(i, n_columns):
-                line[j] += xa * a[j] + xb * b[j] + xc * c[j] + xd * d[j]
-            line[n_columns] += xa + xb + xc + xd
+            _add_four(matrix[i, i:n_columns], xa, a[i:], xb, b[i:], xc, c[i:], xd, d[i:])
+            matrix[i, n_columns] += xa + xb + xc + xd
     for row in range(whole, n_rows):
         a = dense[row]
         for i in range(n_columns):
             x = weights[row] * a[i]
-            for j in range(i, n_columns):
-                matrix[i, j] += x * a[j]
+            _add_one(matrix[i, i:n_columns], x, a[i:])
             matrix[i, n_columns] += x
 
 
@@ -78,12 +89,12 @@ def _add_sparse(indptr, indices, data, weights, matrix):
     for row in range(len(weights)):
         if weights[row] < SURE:
             continue
-        stop = indptr[row + 1]
-        for place in range(indptr[row], stop):
-            line = matrix[indices[place]]
+        stop = np.uint64(indptr[row + 1])
+        for place in range(np.uint64(indptr[row]), stop):
+            line = matrix[np.uint64(indices[place])]
             x = weights[row] * data[place]
             for other in range(place, stop):
-                line[indices[other]] += x * data[other]
+                line[np.uint64(indices[other])] += x * data[other]
             line[last] += x
 
 
@@ -130,20 +141,18 @@ def _solve(matrix, step):
     for i in range(n):
         line = matrix[i]
         floor = 1e-14 * abs(line[i]) + 1e-300
-        for above in range(i):
-            factor = matrix[above, i]
-            if factor != 0.0:
-                line[i] -= factor * factor
+        whole = i - i % 4
+        for above in range(0, whole, 4):
+            a, b, c, d = matrix[above], matrix[above + 1], matrix[above + 2], matrix[above + 3]
+            if a[i] != 0.0 or b[i] != 0.0 or c[i] != 0.0 or d[i] != 0.0:
+                _add_four(line[i:], -a[i], a[i:], -b[i], b[i:], -c[i], c[i:], -d[i], d[i:])
+        for above in range(whole, i):
+            if matrix[above, i] != 0.0:
+                _add_one(line[i:], -matrix[above, i], matrix[above, i:])
         if line[i] <= floor:
             line[i] = 1e150
             line[i + 1 :] = 0.0
             continue
-        for above in range(i):
-            factor = matrix[above, i]
-            if factor != 0.0:
-                other = matrix[above]
-                for j in range(i + 1, n):
-                    line[j] -= factor * other[j]
         root = np.sqrt(line[i])
         line[i] = root
         for j in range(i + 1, n):
