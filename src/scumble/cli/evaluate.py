@@ -7,11 +7,15 @@ from typing import Annotated, Any
 import typer
 
 from scumble.cli.inputs import (
+    ClassifierOption,
+    ClassifierParameters,
     FormatOption,
     Input,
     JsonOption,
     LabelsOption,
     ReadOption,
+    ResamplerParameters,
+    SeedOption,
     load,
     parse_parameters,
 )
@@ -30,10 +34,7 @@ def add_to(app: typer.Typer) -> None:
 
 def evaluate(
     data: Input,
-    classifier: Annotated[
-        str,
-        typer.Option("--classifier", "-c", help="br, cc, clr, ecc, eps, homer, iblr, lp, ..."),
-    ],
+    classifier: ClassifierOption,
     resample: Annotated[
         str | None,
         typer.Option(
@@ -55,15 +56,9 @@ def evaluate(
     ties: Annotated[
         str, typer.Option(help="How equal scores are ranked: mulan, average or worst.")
     ] = "mulan",
-    param: Annotated[
-        list[str] | None,
-        typer.Option(help="A parameter of the classifier, as name=value; repeatable."),
-    ] = None,
-    resample_param: Annotated[
-        list[str] | None,
-        typer.Option(help="A parameter of the resampler, as name=value; repeatable."),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="One seed, one answer.")] = None,
+    param: ClassifierParameters = None,
+    resample_param: ResamplerParameters = None,
+    seed: SeedOption = None,
     jobs: Annotated[
         int | None, typer.Option(help="Processes that share the folds; never changes a result.")
     ] = None,

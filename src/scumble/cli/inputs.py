@@ -41,6 +41,19 @@ ReadOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+ClassifierOption = Annotated[
+    str, typer.Option("--classifier", "-c", help="br, cc, clr, ecc, eps, homer, iblr, lp, ...")
+]
+ClassifierParameters = Annotated[
+    list[str] | None,
+    typer.Option(help="A parameter of the classifier, as name=value; repeatable."),
+]
+ResamplerParameters = Annotated[
+    list[str] | None,
+    typer.Option(help="A parameter of the resampler, as name=value; repeatable."),
+]
+SeedOption = Annotated[int | None, typer.Option(help="One seed, one answer.")]
+ThreadsOption = Annotated[int | None, typer.Option(help="Threads; never changes a result.")]
 
 
 def load(

@@ -13,6 +13,8 @@ from scumble.cli.inputs import (
     JsonOption,
     LabelsOption,
     ReadOption,
+    SeedOption,
+    ThreadsOption,
     load,
     parse_parameters,
 )
@@ -40,14 +42,14 @@ def resample(
     ] = None,
     k: Annotated[int | None, typer.Option(help="Number of nearest neighbours.")] = None,
     percent: Annotated[float | None, typer.Option(help="How much to add or remove.")] = None,
-    seed: Annotated[int | None, typer.Option(help="One seed, one answer.")] = None,
+    seed: SeedOption = None,
     param: Annotated[
         list[str] | None, typer.Option(help="Any other parameter, as name=value; repeatable.")
     ] = None,
     compare: Annotated[
         bool, typer.Option("--compare", help="Compare all methods (or those of --method).")
     ] = False,
-    jobs: Annotated[int | None, typer.Option(help="Threads; never changes a result.")] = None,
+    jobs: ThreadsOption = None,
     format: FormatOption = None,
     labels: LabelsOption = None,
     option: ReadOption = None,

@@ -8,11 +8,16 @@ import typer
 
 from scumble._core.errors import ReadError
 from scumble.cli.inputs import (
+    ClassifierOption,
+    ClassifierParameters,
     FormatOption,
     Input,
     JsonOption,
     LabelsOption,
     ReadOption,
+    ResamplerParameters,
+    SeedOption,
+    ThreadsOption,
     load,
     parse_parameters,
 )
@@ -36,26 +41,17 @@ def add_to(app: typer.Typer) -> None:
 def train(
     data: Input,
     out: Annotated[str, typer.Argument(metavar="MODEL", help="The model file to write.")],
-    classifier: Annotated[
-        str,
-        typer.Option("--classifier", "-c", help="br, cc, clr, ecc, eps, homer, iblr, lp, ..."),
-    ],
+    classifier: ClassifierOption,
     resample: Annotated[
         str | None,
         typer.Option(
             "--resample", "-r", help="Resample the data first; several methods with '+' between."
         ),
     ] = None,
-    param: Annotated[
-        list[str] | None,
-        typer.Option(help="A parameter of the classifier, as name=value; repeatable."),
-    ] = None,
-    resample_param: Annotated[
-        list[str] | None,
-        typer.Option(help="A parameter of the resampler, as name=value; repeatable."),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="One seed, one answer.")] = None,
-    jobs: Annotated[int | None, typer.Option(help="Threads; never changes a result.")] = None,
+    param: ClassifierParameters = None,
+    resample_param: ResamplerParameters = None,
+    seed: SeedOption = None,
+    jobs: ThreadsOption = None,
     format: FormatOption = None,
     labels: LabelsOption = None,
     option: ReadOption = None,
