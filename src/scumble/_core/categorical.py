@@ -74,6 +74,8 @@ def resolve_categorical(
 
 
 def _is_int(value: Any) -> bool:
+    if type(value) is int:  # thousands of columns are mapped by plain numbers
+        return True
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 

@@ -256,8 +256,7 @@ def check_table(X: Any, estimator: Any, caller: str) -> Any:
 
 def _n_values(nominal: dict[int, int], n_columns: int) -> Array:
     n_values = np.zeros(n_columns, np.int64)
-    for column, count in nominal.items():
-        n_values[column] = max(count, 1)
+    n_values[list(nominal)] = np.maximum(list(nominal.values()), 1)
     return n_values
 
 
