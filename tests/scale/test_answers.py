@@ -238,6 +238,21 @@ def test_any_small_table_on_duckdb(tmp_path_factory, rows, passes, one_sided):
     assert written_lists(folder / "out") == expected
 
 
+# Every table costs Spark seconds, so few of them are made, and those are larger.
+@pytest.mark.xdist_group("spark")
+@settings(max_examples=2)
+@given(rows=st.lists(st.one_of(st.none(), st.lists(label, max_size=6)), min_size=20, max_size=60))
+def test_any_table_on_spark(tmp_path_factory, spark, rows):
+    folder = tmp_path_factory.mktemp("any")
+    write_lists(folder / "t.parquet", rows, kind=pa.string())
+    with scan(
+        folder / "t.parquet", instance_column="instance", engine="spark", spark=spark
+    ) as table:
+        assert_same_summary(table, rows)
+        REMEDIAL(passes=2).resample(table, folder / "out")
+    assert written_lists(folder / "out") == expected_remedial(rows, passes=2)[0]
+
+
 @settings(max_examples=25)
 @given(rows=st.lists(st.lists(st.integers(-5, 5), max_size=5), min_size=1, max_size=12))
 def test_any_small_table_of_pairs_on_duckdb(tmp_path_factory, rows):
