@@ -6,11 +6,16 @@ import pickle
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from imblearn.pipeline import make_pipeline as make_imblearn_pipeline
 from scipy import optimize, sparse
 from scipy.special import expit
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import scumble
@@ -18,6 +23,7 @@ from scumble import ScumbleError
 from scumble.evaluate import evaluate
 from scumble.learn import IBLR, MLkNN, fit_dataset
 from scumble.learn.design import Columns
+from scumble.resample import LPROS
 
 ALL = [MLkNN(), IBLR(), IBLR(features=True)]
 
@@ -269,6 +275,27 @@ def test_frames_go_in_and_come_out():
     assert list(found.columns) == ["cat", "dog"]
     assert found.index.tolist() == [0, 3]
     assert found.to_numpy().tolist() == [[1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("model", ALL, ids=["MLkNN", "IBLR", "IBLR with features"])
+def test_polars_pipelines_and_searches(model):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 3))
+    Y = (X + rng.normal(size=(60, 3)) / 3 > 0).astype(int)
+    expected = model.fit(X, Y).predict(X)
+    frame = pl.DataFrame(X, schema=list("abc"))
+    found = model.fit(frame, pl.DataFrame(Y, schema=list("uvw"))).predict(frame)
+    assert isinstance(found, pl.DataFrame)
+    assert found.columns == list("uvw")
+    assert (found.to_numpy() == expected).all()
+
+    scaled = StandardScaler().set_output(transform="pandas")
+    chain = make_pipeline(scaled, model).fit(pd.DataFrame(X, columns=list("abc")), Y)
+    assert (chain.predict(pd.DataFrame(X, columns=list("abc"))) == Y).mean() > 0.8
+    resampled = make_imblearn_pipeline(LPROS(percent=20, random_state=0), model).fit(X, Y)
+    assert (resampled.predict(X) == Y).mean() > 0.8
+    search = GridSearchCV(model, {"n_neighbors": [1, 9]}, cv=2, scoring="f1_micro").fit(X, Y)
+    assert 0.7 < search.best_score_ == max(search.cv_results_["mean_test_score"])
 
 
 def test_ties_by_row_order_are_another_choice():
