@@ -306,3 +306,18 @@ def test_names_the_font_lacks_raise_no_warning(nasty, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         save_plot(plots.plot_chord(nasty), tmp_path / "a.png")
+
+
+@pytest.mark.parametrize("kind", sorted(registered("plot")))
+def test_nothing_sticks_out_of_a_picture(kind):
+    data = scumble.make_multilabel(n_instances=400, n_labels=70, mean_ir=20, random_state=0)
+    names = [f"a-rather-long-name::of-a-label-{at}" for at in range(70)]
+    named = scumble.MultilabelDataset(data.X, data.Y, labels=names, name="a data set of long names")
+    figure = registered("plot")[kind].function(named).get_figure(root=True)
+    figure.draw_without_rendering()
+    width, height = figure.get_size_inches()
+    box = figure.get_tightbbox()
+    assert box.x0 >= -0.01
+    assert box.y0 >= -0.01
+    assert box.x1 <= width + 0.01
+    assert box.y1 <= height + 0.01

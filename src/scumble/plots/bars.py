@@ -75,7 +75,7 @@ def plot_labels(
     notes = [f"{n_hidden:,} labels in between are not drawn"] if n_hidden else []
     if is_rare.any():
         notes.append("bold: minority labels, with IRLbl above MeanIR")
-    ax.set_xlabel("\n".join(["instances", "; ".join(notes)]).strip())
+    ax.set_xlabel("\n".join(["instances", *notes]))
     entitle(ax, summary.name, f"{len(chosen):,} labels")
     return ax
 
