@@ -16,7 +16,7 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
-from scumble._core.errors import DataError, LabelError, ParameterError
+from scumble._core.errors import DataError, LabelError, ParameterError, ScumbleError
 from scumble._core.validation import check_count
 from scumble.learn.features import (
     FeatureCodes,
@@ -292,9 +292,16 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
     def _read_rows(self, X: Any) -> Any:
         check_is_fitted(self)
         caller = type(self).__name__
-        _check_feature_names(self, X, reset=False)
-        X = check_table(encode(X, self._codes, caller=caller), self, caller)
-        _check_n_features(self, X, reset=False)
+        try:
+            _check_feature_names(self, X, reset=False)
+            X = check_table(encode(X, self._codes, caller=caller), self, caller)
+            _check_n_features(self, X, reset=False)
+        except ScumbleError:
+            raise
+        except ValueError as error:
+            raise DataError(
+                f"{str(error).rstrip()} Give the columns seen when fitting, in their order."
+            ) from None
         check_codes(X, self._codes, caller=caller)
         return X
 

@@ -12,7 +12,7 @@ from scumble.learn.kernels.arithmetic import U
 from scumble.learn.kernels.counted import grow_counted
 from scumble.learn.kernels.growable import room_for, room_for_rows
 from scumble.learn.kernels.prune import collapse, settle
-from scumble.learn.kernels.prune_known import prune_known
+from scumble.learn.kernels.prune_known import prune_below
 
 
 @kernel
@@ -81,9 +81,10 @@ def grow_batch(
         a_feature, a_cut, a_first, a_width, a_branch, a_counts, low, high, n_nodes = grown
         an_empty = collapse(a_feature, a_first, a_width, a_counts, n_nodes)
         if prune:
-            prune_known(
+            prune_below(
                 rows, columns.n_values, a_feature, a_cut, a_first, a_width, a_branch, a_counts,
                 an_empty, members, low, high, y, weights, single, confidence, z, raising,
+                np.int64(0),
             )  # fmt: skip
         settled = settle(
             columns.n_values, a_feature, a_cut, a_first, a_width, a_branch, a_counts, an_empty

@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from scumble._core.jit import inner_kernel, kernel
+from scumble._core.jit import inner_kernel
 from scumble.learn.kernels.arithmetic import LN2, TINY, U, lowered_cut
 from scumble.learn.kernels.growable import room_for, room_for_rows
 from scumble.learn.kernels.prepare import FAR, GAP
@@ -485,7 +485,7 @@ def _useful(entries, start, stop, n, least):
     return entries[U(start)] >> _HALF != entries[U(stop - 1)] >> _HALF
 
 
-@kernel
+@inner_kernel
 def grow_counted(
     columns, items, numeric, nominal, rows, y, repeats, single, table, seen,
     root_counts, min_objects, mdl,

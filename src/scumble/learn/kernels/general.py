@@ -15,9 +15,10 @@ import numpy as np
 from scumble._core.jit import inner_kernel, kernel
 from scumble.learn.kernels.arithmetic import LN2, TINY, U, lowered_cut, x_ln_x
 from scumble.learn.kernels.growable import clear_row, room_for, room_for_rows
-from scumble.learn.kernels.prepare import GAP, MISSING
+from scumble.learn.kernels.prepare import FAR, GAP, MISSING
 
 _CODE = np.uint64(36)
+_REACH = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 
 # What is known of a waiting node.
@@ -134,7 +135,11 @@ def grow_general(
         depth = 1
 
     weight_of = np.zeros(n, np.float64)
+    signed_of = np.zeros(n, np.float64)  # below 0 for class 0: two classes need one look
+    slack = np.empty(len(table), np.float64)
+    _fill_slack(slack)
     side = np.zeros(n, np.int32)
+    ways = np.zeros(n, np.uint8)  # of two branches: 1 the first, 2 the second, 3 both
     gains = np.empty(max(len(active), 1), np.float64)
     ratios = np.empty(max(len(active), 1), np.float64)
     cut_codes = np.empty((max(len(active), 1), 2), np.int64)
@@ -159,7 +164,9 @@ def grow_general(
         whole = np.bool_(True)  # a plain True would be a type of its own
         for i in range(row_low, row_high):
             weight = weight_stack[U(i)]
-            weight_of[U(row_stack[U(i)])] = weight
+            row = U(row_stack[U(i)])
+            weight_of[row] = weight
+            signed_of[row] = weight if y[row] else -weight
             if weight != math.floor(weight):
                 whole = False
         total = 0.0
@@ -182,8 +189,8 @@ def grow_general(
             if v == 0 and n_classes == 2:
                 gain, ratio, low_code, high_code = _two_class_split(
                     entries, list_start[k], list_stop[k], default, columns.begins[column],
-                    columns.values, y, weight_of, n_rows, tot[0], tot[1], total, min_objects, mdl,
-                    counted, whole, table,
+                    columns.values, signed_of, n_rows, tot[0], tot[1], total, min_objects, mdl,
+                    counted, whole, table, slack,
                 )  # fmt: skip
                 cut_codes[at, 0] = low_code
                 cut_codes[at, 1] = high_code
@@ -296,6 +303,11 @@ def grow_general(
                     keeper = b
         if n_live == 0:
             continue
+        if n_branches == 2:
+            lost = np.uint8(shares[0] > TINY) | np.uint8(shares[1] > TINY) << 1
+            for i in range(row_low, row_high):
+                row = U(row_stack[U(i)])
+                ways[row] = lost if side[row] < 0 else 1 << side[row]
         if depth + n_live > stack.shape[0]:
             stack = room_for_rows(stack, depth + n_live)
         n_list = list_high - list_low
@@ -331,10 +343,16 @@ def grow_general(
                 stack[depth + k, LIST_HIGH] = stack[depth + k, LIST_LOW]
                 stack[depth + k, ENTRY_FREE] = entry_free
                 stack[depth + k, ROW_FREE] = row_free
-            _part_lists(
-                entries, list_column, list_start, list_stop, list_low, list_high,
-                side, slot, n_live, branch_rows, order, stack, depth, buffer,
-            )  # fmt: skip
+            if n_branches == 2:
+                _part_lists_in_two(
+                    entries, list_column, list_start, list_stop, list_low, list_high,
+                    ways, keeper, n_live, branch_rows, stack, depth, buffer,
+                )  # fmt: skip
+            else:
+                _part_lists(
+                    entries, list_column, list_start, list_stop, list_low, list_high,
+                    side, slot, n_live, branch_rows, order, stack, depth, buffer,
+                )  # fmt: skip
         else:
             row_top = row_free
             entry_top = entry_free
@@ -360,6 +378,8 @@ def grow_general(
                 stack[depth + which, ROW_HIGH] = to
                 if which:
                     row_top = to
+                if n_branches == 2:
+                    continue
                 list_at = stack[depth + which, LIST_LOW]
                 lost = 1 if shares[b] > TINY else 0
                 for j in range(list_low, list_high):
@@ -382,6 +402,14 @@ def grow_general(
                 stack[depth + which, LIST_HIGH] = list_at
                 stack[depth + which, ENTRY_FREE] = entry_top if which else entry_free
                 stack[depth + which, ROW_FREE] = row_top if which else row_free
+            if n_branches == 2:
+                entries, entry_top = _copy_lists_in_two(
+                    entries, list_column, list_start, list_stop, list_low, list_high,
+                    ways, keeper, n_live, branch_rows, stack, depth, entry_free,
+                )  # fmt: skip
+                for k in range(n_live):
+                    stack[depth + k, ENTRY_FREE] = entry_top if k else entry_free
+                    stack[depth + k, ROW_FREE] = row_top if k else row_free
         depth += n_live
     if not any_missing:
         for i in range(len(rows)):
@@ -468,6 +496,95 @@ def _part_rows(row_stack, weight_stack, low, high, side, sizes, buffer):
 
 
 @inner_kernel
+def _part_lists_in_two(
+    entries, list_column, list_start, list_stop, list_low, list_high,
+    ways, keeper, n_live, branch_rows, stack, depth, buffer,
+):  # fmt: skip
+    """Part each column's stretch in place between two branches, those of the keeper first."""
+    turn = U(keeper)
+    for j in range(list_low, list_high):
+        start, stop, column = list_start[j], list_stop[j], list_column[j]
+        middle = U(start)
+        n_others = U(0)
+        for at in range(U(start), U(stop)):
+            entry = entries[at]
+            kept = U(ways[entry & _LOW]) >> turn & U(1)
+            entries[middle] = entry
+            buffer[n_others] = entry
+            middle += kept
+            n_others += U(1) - kept
+        end = np.int64(middle)
+        _list_if_useful(
+            entries, start, end, branch_rows[keeper], column, stack, depth,
+            list_column, list_start, list_stop,
+        )  # fmt: skip
+        if n_live == 2:
+            for at in range(n_others):
+                entries[middle + at] = buffer[at]
+            _list_if_useful(
+                entries, end, stop, branch_rows[1 - keeper], column, stack, depth + 1,
+                list_column, list_start, list_stop,
+            )  # fmt: skip
+
+
+@inner_kernel
+def _copy_lists_in_two(
+    entries, list_column, list_start, list_stop, list_low, list_high,
+    ways, keeper, n_live, branch_rows, stack, depth, top,
+):  # fmt: skip
+    """Part each column's stretch between two branches that share rows.
+
+    The keeper's entries stay where they are, copies of the other's go to ``top``. Returns the
+    entries, which may have moved to a larger place, and where they are free now.
+    """
+    turn, other = U(keeper), U(1 - keeper)
+    for k in range(n_live):
+        stack[depth + k, LIST_HIGH] = stack[depth + k, LIST_LOW]
+    for j in range(list_low, list_high):
+        start, stop, column = list_start[j], list_stop[j], list_column[j]
+        entries = room_for(entries, top + stop - start + 1)
+        here, there = U(start), U(top)
+        if n_live == 1:
+            for at in range(U(start), U(stop)):
+                entry = entries[at]
+                entries[here] = entry
+                here += U(ways[entry & _LOW]) >> turn & U(1)
+        else:
+            for at in range(U(start), U(stop)):
+                entry = entries[at]
+                way = U(ways[entry & _LOW])
+                entries[here] = entry
+                entries[there] = entry
+                here += way >> turn & U(1)
+                there += way >> other & U(1)
+            if _list_if_useful(
+                entries, top, np.int64(there), branch_rows[1 - keeper], column, stack, depth + 1,
+                list_column, list_start, list_stop,
+            ):  # fmt: skip
+                top = np.int64(there)
+        _list_if_useful(
+            entries, start, np.int64(here), branch_rows[keeper], column, stack, depth,
+            list_column, list_start, list_stop,
+        )  # fmt: skip
+    return entries, top
+
+
+@inner_kernel
+def _list_if_useful(
+    entries, start, stop, n_rows, column, stack, at, list_column, list_start, list_stop
+):
+    """Add a column's stretch to the list of a waiting node if it can still split it."""
+    if not _useful(entries, start, stop, n_rows):
+        return False
+    place = stack[at, LIST_HIGH]
+    list_column[place] = column
+    list_start[place] = start
+    list_stop[place] = stop
+    stack[at, LIST_HIGH] += 1
+    return True
+
+
+@inner_kernel
 def _part_lists(
     entries, list_column, list_start, list_stop, list_low, list_high,
     side, slot, n_live, branch_rows, order, stack, depth, buffer,
@@ -514,30 +631,32 @@ def _xlx(x, whole, table):
 
 @inner_kernel
 def _between(x, table):
-    """Interpolate x ln x between whole numbers: never too small, by at most 1 / 8x too large."""
-    low = U(x)
-    return table[low] + (x - low) * (table[low + U(1)] - table[low])
+    """Interpolate x ln x between whole numbers: never too small, by at most `_fill_slack` more."""
+    low = np.int64(x)
+    return table[U(low)] + (x - low) * (table[U(low + 1)] - table[U(low)])
+
+
+@inner_kernel
+def _fill_slack(slack):
+    """Tabulate how far interpolation between x and x + 1 can exceed x ln x."""
+    slack[0] = 0.37  # 1 / e
+    for x in range(1, len(slack)):
+        slack[x] = 0.125 / x
 
 
 @inner_kernel
 def _two_class_split(
-    entries, start, stop, default, begin, values, y, weight_of, n_rows, zeros, ones, total,
-    min_objects, mdl, counted, whole, table,
+    entries, start, stop, default, begin, values, signed_of, n_rows, zeros, ones, total,
+    min_objects, mdl, counted, whole, table, slack,
 ):  # fmt: skip
-    """Do what `_numeric_split` does for two classes, with few logarithms.
-
-    The score of a cut is bounded by interpolation first; logarithms are taken only where it
-    could be the best.
-    """
+    """Do what `_numeric_split` does for two classes, with few logarithms or none."""
     known_stop = stop
     while known_stop > start and entries[U(known_stop - 1)] >> _CODE == U(MISSING):
         known_stop -= 1
     for at in range(known_stop, stop):
-        row = entries[U(at)] & _LOW
-        if y[row]:
-            ones -= weight_of[row]
-        else:
-            zeros -= weight_of[row]
+        weight = signed_of[entries[U(at)] & _LOW]
+        ones -= max(weight, 0.0)
+        zeros -= max(-weight, 0.0)
     n_block = n_rows - (stop - start)
     known = zeros + ones
     least = 0.1 * known / 2
@@ -551,74 +670,22 @@ def _two_class_split(
     block_zeros, block_ones = zeros, ones
     if n_block > 0:
         for at in range(start, known_stop):
-            row = entries[U(at)] & _LOW
-            if y[row]:
-                block_ones -= weight_of[row]
-            else:
-                block_zeros -= weight_of[row]
+            weight = signed_of[entries[U(at)] & _LOW]
+            block_ones -= max(weight, 0.0)
+            block_zeros -= max(-weight, 0.0)
 
     before = _xlx(known, whole, table) - _xlx(zeros, whole, table) - _xlx(ones, whole, table)
     tolerance = TINY * LN2 * total
-    best = 0.0
-    best_low, best_high, best_left = -1, -1, 0.0
-    n_cuts = 0
-    left_zeros, left_ones = 0.0, 0.0
-    block_waits = n_block > 0
-    last = -1
-    at = start
-    while at < known_stop or block_waits:
-        block_now = block_waits and (at == known_stop or entries[U(at)] >> _CODE > U(default))
-        code = default if block_now else np.int64(entries[U(at)] >> _CODE)
-        if code != last:
-            left = left_zeros + left_ones
-            right = known - left
-            if (
-                last >= 0
-                and least - left < TINY
-                and least - right < TINY
-                and values[U(begin + last)] + GAP < values[U(begin + code)]
-            ):
-                n_cuts += 1
-                right_zeros = max(zeros - left_zeros, 0.0)
-                right_ones = max(ones - left_ones, 0.0)
-                bound = (
-                    before
-                    + _between(left_zeros, table)
-                    + _between(left_ones, table)
-                    + _between(right_zeros, table)
-                    + _between(right_ones, table)
-                    - _between(left, table)
-                    - _between(right, table)
-                    + 0.125 / max(left - 1.0, 0.25)
-                    + 0.125 / max(right - 1.0, 0.25)
-                )
-                if bound - best > tolerance:
-                    saved = (
-                        before
-                        + _xlx(left_zeros, whole, table)
-                        + _xlx(left_ones, whole, table)
-                        + _xlx(right_zeros, whole, table)
-                        + _xlx(right_ones, whole, table)
-                        - _xlx(left, whole, table)
-                        - _xlx(right, whole, table)
-                    )
-                    if saved - best > tolerance:
-                        best = saved
-                        best_low = last
-                        best_high = code
-                        best_left = left
-            last = code
-        if block_now:
-            block_waits = False
-            left_zeros += block_zeros
-            left_ones += block_ones
-            continue
-        row = entries[U(at)] & _LOW
-        weight = weight_of[row]
-        one = weight if y[row] else 0.0
-        left_ones += one
-        left_zeros += weight - one
-        at += 1
+    if whole:
+        best, n_cuts, best_low, best_high, best_left = _scan_whole(
+            entries, start, known_stop, default, begin, values, signed_of, zeros, ones,
+            n_block > 0, block_zeros, block_ones, before, least, tolerance, table,
+        )  # fmt: skip
+    else:
+        best, n_cuts, best_low, best_high, best_left = _scan_fractions(
+            entries, start, known_stop, default, begin, values, signed_of, zeros, ones,
+            n_block > 0, block_zeros, block_ones, before, least, tolerance, table, slack,
+        )  # fmt: skip
     gain = best / LN2 / total
     if n_cuts == 0:
         return -1.0, 0.0, -1, -1
@@ -634,6 +701,134 @@ def _two_class_split(
     ) / LN2
     ratio = 0.0 if abs(info) < TINY else gain / (info / total)
     return gain, ratio, best_low, best_high
+
+
+@inner_kernel
+def _far_enough(entries, at, block_now, last, code, begin, values):
+    """Tell whether a cut may lie between two values; mostly the entry knows."""
+    reach = FAR if block_now else np.int64(entries[U(at)] >> _REACH & U(FAR))
+    if reach < FAR:
+        return last + reach <= code
+    return values[U(begin + last)] + GAP < values[U(begin + code)]
+
+
+@inner_kernel
+def _scan_whole(
+    entries, start, stop, default, begin, values, signed_of, zeros, ones, block_waits,
+    block_zeros, block_ones, before, least, tolerance, table,
+):  # fmt: skip
+    """Find the best cut where all weights are whole: no logarithm at all."""
+    n_zeros, n_ones = np.int64(zeros + 0.5), np.int64(ones + 0.5)
+    known = n_zeros + n_ones
+    at_least = np.int64(math.ceil(least - TINY))
+    best = 0.0
+    best_low, best_high, best_left = -1, -1, 0
+    n_cuts = 0
+    left_zeros, left_ones = np.int64(0), np.int64(0)
+    last = np.int64(-1)
+    at = start
+    while at < stop or block_waits:
+        block_now = block_waits and (at == stop or entries[U(at)] >> _CODE > U(default))
+        code = np.int64(default) if block_now else np.int64(entries[U(at)] >> _CODE)
+        left = left_zeros + left_ones
+        if (
+            left >= at_least
+            and known - left >= at_least
+            and _far_enough(entries, at, block_now, last, code, begin, values)
+        ):
+            n_cuts += 1
+            saved = (
+                before
+                + table[U(left_zeros)]
+                + table[U(left_ones)]
+                + table[U(n_zeros - left_zeros)]
+                + table[U(n_ones - left_ones)]
+                - table[U(left)]
+                - table[U(known - left)]
+            )
+            if saved - best > tolerance:
+                best = saved
+                best_low, best_high, best_left = last, code, left
+        last = code
+        if block_now:
+            block_waits = False
+            left_zeros += np.int64(block_zeros + 0.5)
+            left_ones += np.int64(block_ones + 0.5)
+            continue
+        weight = np.int64(signed_of[entries[U(at)] & _LOW])
+        left_ones += max(weight, 0)
+        left_zeros += max(-weight, 0)
+        at += 1
+    return best, n_cuts, best_low, best_high, float(best_left)
+
+
+@inner_kernel
+def _scan_fractions(
+    entries, start, stop, default, begin, values, signed_of, zeros, ones, block_waits,
+    block_zeros, block_ones, before, least, tolerance, table, slack,
+):  # fmt: skip
+    """Find the best cut where weights are fractions.
+
+    The score of a cut is bounded by interpolation first; logarithms are taken only where it
+    could be the best.
+    """
+    known = zeros + ones
+    at_least = least - TINY
+    best = 0.0
+    best_low, best_high, best_left = -1, -1, 0.0
+    n_cuts = 0
+    left_zeros, left_ones = 0.0, 0.0
+    last = np.int64(-1)
+    at = start
+    while at < stop or block_waits:
+        block_now = block_waits and (at == stop or entries[U(at)] >> _CODE > U(default))
+        code = np.int64(default) if block_now else np.int64(entries[U(at)] >> _CODE)
+        left = left_zeros + left_ones
+        right = known - left
+        if (
+            left > at_least
+            and right > at_least
+            and last >= 0
+            and _far_enough(entries, at, block_now, last, code, begin, values)
+        ):
+            n_cuts += 1
+            right_zeros = max(zeros - left_zeros, 0.0)
+            right_ones = max(ones - left_ones, 0.0)
+            bound = (
+                before
+                + _between(left_zeros, table)
+                + _between(left_ones, table)
+                + _between(right_zeros, table)
+                + _between(right_ones, table)
+                - _between(left, table)
+                - _between(right, table)
+                + slack[U(np.int64(left))]
+                + slack[U(np.int64(right))]
+            )
+            if bound - best > tolerance:
+                saved = (
+                    before
+                    + x_ln_x(left_zeros)
+                    + x_ln_x(left_ones)
+                    + x_ln_x(right_zeros)
+                    + x_ln_x(right_ones)
+                    - x_ln_x(left)
+                    - x_ln_x(right)
+                )
+                if saved - best > tolerance:
+                    best = saved
+                    best_low, best_high, best_left = last, code, left
+        last = code
+        if block_now:
+            block_waits = False
+            left_zeros += block_zeros
+            left_ones += block_ones
+            continue
+        weight = signed_of[entries[U(at)] & _LOW]
+        left_ones += max(weight, 0.0)
+        left_zeros += max(-weight, 0.0)
+        at += 1
+    return best, n_cuts, best_low, best_high, best_left
 
 
 @inner_kernel

@@ -27,6 +27,9 @@ _BYTE = np.uint64(255)
 _EIGHT = np.uint64(8)
 _CODE = np.uint64(36)
 _REACH = np.uint64(32)
+_HALF = np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
+_HALF_RANGE = np.uint64(1 << 31)
 
 
 @kernel
@@ -168,7 +171,7 @@ def _store_numeric(
     numbers, rows, k, n, keys, column, at, entries, values, begins, ends, defaults, n_codes
 ):
     """Store a numeric column of which the nonzero numbers (and gaps) are given."""
-    order = _sorted_order(numbers, k, keys)
+    order, ascending = _sorted_order(numbers, k, keys)
     begins[column] = at
     ends[column] = at + k
     defaults[column] = NO_DEFAULT
@@ -178,10 +181,10 @@ def _store_numeric(
     last = 0.0
     reach = U(1)
     for i in range(k):
-        place = order[U(i)]
-        value = numbers[place]
+        value = ascending[U(i)]
+        row = order[U(i)] if k == n else rows[order[U(i)]]
         if math.isnan(value):
-            entries[U(at + i)] = U(MISSING) << _CODE | rows[place]
+            entries[U(at + i)] = U(MISSING) << _CODE | row
             continue
         if zero_waits and value > 0.0:
             zero_waits = False
@@ -196,7 +199,7 @@ def _store_numeric(
             while far + 1 < code and values[U(at + far + 1)] + GAP < value:
                 far += 1
             reach = U(min(code - far, FAR))
-        entries[U(at + i)] = U(code) << _CODE | reach << _REACH | rows[place]
+        entries[U(at + i)] = U(code) << _CODE | reach << _REACH | row
     if zero_waits:
         code += 1
         defaults[column] = code
@@ -206,9 +209,15 @@ def _store_numeric(
 
 @inner_kernel
 def _sorted_order(numbers, k, keys):
-    """Return the places of numbers[:k] in ascending order, equal ones in order of appearance."""
+    """Return the places of numbers[:k] in ascending order, equal ones in order of appearance.
+
+    The numbers in this order are returned beside them: to look them up would be slower. They are
+    sorted by the upper half of their bits first, together with their places in one word. That
+    leaves next to nothing to do, or else all of it is done again with all bits.
+    """
     bits = numbers.view(np.uint64)
     key, order = keys[0], keys[1]
+    least, most = _ALL, U(0)
     for i in range(k):
         raw = bits[U(i)]
         if math.isnan(numbers[U(i)]):
@@ -219,16 +228,44 @@ def _sorted_order(numbers, k, keys):
             raw = raw | _SIGN
         key[U(i)] = raw
         order[U(i)] = U(i)
+        if raw != _ALL:
+            least, most = min(least, raw), max(most, raw)
     if k <= 48:
-        _insertion_sort(key, order, k)
-        return order
-    return _radix_sort(key, order, keys[2], keys[3], k)
+        _insertion_sort(key, order, k, k * k)
+        return order, _decoded(key, k)
+    shift = U(0)
+    while most > least and (most - least) >> shift >= _HALF_RANGE:
+        shift += U(1)
+    packed = keys[2]
+    for i in range(k):
+        upper = _LOW if key[U(i)] == _ALL else (key[U(i)] - least) >> shift
+        packed[U(i)] = upper << _HALF | U(i)
+    packed, spare = _radix_sort(packed, keys[3], U(4), k)
+    for i in range(k):
+        place = packed[U(i)] & _LOW
+        order[U(i)] = place
+        spare[U(i)] = key[place]
+    if not _insertion_sort(spare, order, k, 8 * k):
+        spare, order = _radix_sort_both(spare, order, key, packed, k)
+    return order, _decoded(spare, k)
 
 
 @inner_kernel
-def _insertion_sort(key, order, k):
+def _decoded(key, k):
+    """Turn sortable keys into numbers again."""
+    for i in range(k):
+        raw = key[U(i)]
+        key[U(i)] = raw ^ _SIGN if raw & _SIGN else ~raw
+    return key.view(np.float64)
+
+
+@inner_kernel
+def _insertion_sort(key, order, k, most_moves):
+    """Sort what is nearly sorted; give up, and return False, after many moves."""
     for i in range(1, k):
         moving = key[U(i)]
+        if key[U(i - 1)] <= moving:
+            continue
         place = order[U(i)]
         at = i
         while at > 0 and key[U(at - 1)] > moving:
@@ -237,27 +274,50 @@ def _insertion_sort(key, order, k):
             at -= 1
         key[U(at)] = moving
         order[U(at)] = place
+        most_moves -= i - at
+        if most_moves < 0:
+            return False
+    return True
 
 
 @inner_kernel
-def _radix_sort(key, order, other_key, other_order, k):
-    """Sort by bytes, lowest first; a byte that all keys share costs nothing but its count."""
+def _radix_sort(key, other_key, first_digit, k):
+    """Sort by bytes from one on, lowest first; return the sorted array and the other.
+
+    A byte that all keys share costs nothing but its count.
+    """
     counts = np.zeros((8, 256), np.int64)
     for i in range(k):
-        raw = key[U(i)]
-        for digit in range(8):
-            counts[U(digit), raw & _BYTE] += 1
+        raw = key[U(i)] >> first_digit * _EIGHT
+        for digit in range(first_digit, U(8)):
+            counts[digit, raw & _BYTE] += 1
             raw >>= _EIGHT
-    for digit in range(8):
-        shift = U(8 * digit)
+    for digit in range(first_digit, U(8)):
+        shift = digit * _EIGHT
         count = counts[digit]
         if count[(key[0] >> shift) & _BYTE] == k:
             continue
-        place = 0
-        for value in range(256):
-            size = count[value]
-            count[value] = place
-            place += size
+        _make_places(count)
+        for i in range(k):
+            raw = key[U(i)]
+            bucket = (raw >> shift) & _BYTE
+            other_key[U(count[bucket])] = raw
+            count[bucket] += 1
+        key, other_key = other_key, key
+    return key, other_key
+
+
+@inner_kernel
+def _radix_sort_both(key, order, other_key, other_order, k):
+    """Sort keys and with them their places, by all bytes."""
+    for digit in range(U(8)):
+        shift = digit * _EIGHT
+        count = np.zeros(256, np.int64)
+        for i in range(k):
+            count[(key[U(i)] >> shift) & _BYTE] += 1
+        if count[(key[0] >> shift) & _BYTE] == k:
+            continue
+        _make_places(count)
         for i in range(k):
             raw = key[U(i)]
             bucket = (raw >> shift) & _BYTE
@@ -267,7 +327,17 @@ def _radix_sort(key, order, other_key, other_order, k):
             count[bucket] += 1
         key, other_key = other_key, key
         order, other_order = other_order, order
-    return order
+    return key, order
+
+
+@inner_kernel
+def _make_places(count):
+    """Turn the sizes of buckets into their beginnings."""
+    place = 0
+    for value in range(256):
+        size = count[value]
+        count[value] = place
+        place += size
 
 
 @inner_kernel

@@ -10,6 +10,7 @@ from scumble._core.jit import inner_kernel, kernel
 from scumble.learn.kernels.arithmetic import TINY, U, estimated_errors, training_errors
 from scumble.learn.kernels.growable import clear_row, room_for, room_for_rows, row_sum
 from scumble.learn.kernels.layout import value_at
+from scumble.learn.kernels.prune_known import prune_below
 
 # A stretch of rows on its way through a node.
 NODE, LOW, HIGH, NEXT = range(4)
@@ -54,6 +55,23 @@ def prune_general(
         row_stack[i] = members[i]
         weight_stack[i] = weights[members[i]] if len(weights) else 1.0
     errors = np.zeros(len(feature), np.float64)
+    used = np.empty(len(feature), np.int64)
+    waiting = np.empty(len(feature), np.int64)
+    lows = np.zeros(len(feature), np.int64)
+    highs = np.zeros(len(feature), np.int64)
+    sorted_rows = np.empty(len(members), np.uint32)
+    reached = np.empty(len(members), np.int64)
+    weight_of = np.zeros(len(y), np.float64)
+    has_gaps = np.zeros(len(y), np.uint8)
+    cells = np.empty(len(members), np.float64)
+    is_used = np.zeros(len(n_values), np.uint8)
+    for k in range(_columns_below(feature, first, width, np.int64(0), waiting, used)):
+        is_used[used[k]] = 1
+    for column in range(len(n_values)):
+        if is_used[column]:
+            _look_up(rows, column, members, np.int64(0), len(members), cells)
+            for i in range(len(members)):
+                has_gaps[U(members[i])] |= math.isnan(cells[U(i)])
     stack = np.empty((64, 4), np.int64)
     stack[0, NODE], stack[0, LOW], stack[0, HIGH], stack[0, NEXT] = 0, 0, len(members), 0
     depth = 1
@@ -64,6 +82,24 @@ def prune_general(
             depth -= 1
             continue
         turn = stack[depth - 1, NEXT]
+        if turn == 0 and high - low and _nothing_missing(
+            rows, feature, first, width, node, row_stack, weight_stack, low, high, waiting, used,
+            has_gaps,
+        ):  # fmt: skip
+            n_below = high - low
+            for i in range(low, high):
+                weight_of[U(row_stack[U(i)])] = weight_stack[U(i)]
+            _sort_by_leaf(
+                rows, n_values, feature, cut, first, width, node, row_stack, low, high, waiting,
+                reached, lows, highs, sorted_rows,
+            )  # fmt: skip
+            errors[node] = prune_below(
+                rows, n_values, feature, cut, first, width, branch, counts, empty,
+                sorted_rows[:n_below], lows, highs, y, weight_of, np.bool_(False), confidence, z,
+                raising, node,
+            )  # fmt: skip
+            depth -= 1
+            continue
         if turn < width[node]:
             stack[depth - 1, NEXT] += 1
             child = first[node] + turn
@@ -75,7 +111,7 @@ def prune_general(
             share = branch[child] / row_sum(counts, node)
             top = _send(
                 rows, n_values, feature[node], cut[node], turn, share,
-                row_stack, weight_stack, low, high, high,
+                row_stack, weight_stack, low, high, high, cells,
             )  # fmt: skip
             stack = room_for_rows(stack, depth + 1)
             stack[depth, NODE], stack[depth, LOW] = child, high
@@ -94,9 +130,14 @@ def prune_general(
         as_leaf = estimated_errors(counts, node, confidence, z)
         as_branch = math.inf
         if raising:
+            # Leaves only add to the sum, so a partial one can settle it.
+            enough = as_tree + 0.1
+            if as_leaf - enough < TINY:
+                enough = min(enough, as_leaf - 0.1)
             as_branch, row_stack, weight_stack = _send_all(
                 rows, n_values, feature, cut, first, width, branch, counts, empty, y, largest,
-                row_stack, weight_stack, low, high, confidence, z, np.bool_(False),
+                row_stack, weight_stack, low, high, confidence, z, enough + TINY,
+                np.bool_(False), cells,
             )  # fmt: skip
         errors[node] = as_tree
         if as_leaf - (as_tree + 0.1) < TINY and as_leaf - (as_branch + 0.1) < TINY:
@@ -108,7 +149,7 @@ def prune_general(
             first[node], width[node] = first[largest], width[largest]
             _, row_stack, weight_stack = _send_all(
                 rows, n_values, feature, cut, first, width, branch, counts, empty, y, node,
-                row_stack, weight_stack, low, high, confidence, z, np.bool_(True),
+                row_stack, weight_stack, low, high, confidence, z, math.inf, np.bool_(True), cells,
             )  # fmt: skip
             stack[depth - 1, NEXT] = 0  # and prune it again
         else:
@@ -116,21 +157,131 @@ def prune_general(
 
 
 @inner_kernel
-def branch_of(rows, n_values, row, column, cut):
-    """Tell which branch a row takes; -1 where its value is missing."""
-    value = value_at(rows, row, column)
+def _columns_below(feature, first, width, top, waiting, used):
+    """List the columns a subtree asks for, and return how many questions there are."""
+    n_used = 0
+    waiting[0] = top
+    n_waiting = 1
+    while n_waiting:
+        n_waiting -= 1
+        node = waiting[n_waiting]
+        if feature[node] >= 0:
+            used[n_used] = feature[node]
+            n_used += 1
+            for child in range(first[node], first[node] + width[node]):
+                waiting[n_waiting] = child
+                n_waiting += 1
+    return n_used
+
+
+@inner_kernel
+def _any_missing(rows, row, used, n_used):
+    """Tell whether a row lacks a value of one of some columns."""
+    for k in range(n_used):
+        if math.isnan(value_at(rows, row, used[k])):
+            return True
+    return False
+
+
+@inner_kernel
+def _nothing_missing(
+    rows, feature, first, width, top, row_stack, weight_stack, low, high, waiting, used, has_gaps
+):  # fmt: skip
+    """Tell whether no row of a node can be divided below it."""
+    n_used = 0
+    for i in range(low, high):
+        if weight_stack[U(i)] < TINY:
+            return False
+        if has_gaps[U(row_stack[U(i)])]:
+            if n_used == 0:
+                n_used = _columns_below(feature, first, width, top, waiting, used)
+            if _any_missing(rows, np.int64(row_stack[U(i)]), used, n_used):
+                return False
+    return True
+
+
+@inner_kernel
+def _sort_by_leaf(
+    rows, n_values, feature, cut, first, width, top, row_stack, low, high, waiting, reached,
+    lows, highs, sorted_rows,
+):  # fmt: skip
+    """Give every node below ``top`` a stretch of ``sorted_rows``."""
+    n_waiting = 1
+    waiting[0] = top
+    while n_waiting:  # leaves count their rows in highs
+        n_waiting -= 1
+        node = waiting[n_waiting]
+        highs[node] = 0
+        if feature[node] >= 0:
+            for child in range(first[node], first[node] + width[node]):
+                waiting[n_waiting] = child
+                n_waiting += 1
+    for i in range(low, high):
+        row = np.int64(row_stack[U(i)])
+        node = top
+        highs[node] += 1
+        while feature[node] >= 0:
+            column = feature[node]
+            if rows.is_dense and column < rows.n_features:
+                value = rows.dense[U(row), U(column)]
+            else:
+                value = value_at(rows, row, column)
+            node = first[node] + _branch_of(value, n_values[column], cut[node])
+            highs[node] += 1
+        reached[U(i - low)] = node
+    lows[top] = 0
+    waiting[0] = top
+    n_waiting = 1
+    while n_waiting:
+        n_waiting -= 1
+        node = waiting[n_waiting]
+        place = lows[node]
+        highs[node] += place
+        if feature[node] >= 0:
+            for child in range(first[node], first[node] + width[node]):
+                lows[child] = place
+                place += highs[child]
+                waiting[n_waiting] = child
+                n_waiting += 1
+        else:
+            highs[node] = place  # moves up again as rows arrive
+    for i in range(low, high):
+        node = reached[U(i - low)]
+        sorted_rows[U(highs[node])] = row_stack[U(i)]
+        highs[node] += 1
+
+
+@inner_kernel
+def _look_up(rows, column, row_stack, low, high, cells):
+    """Write one column of some rows into ``cells``."""
+    if rows.is_dense and column < rows.n_features:
+        dense = rows.dense
+        for i in range(low, high):
+            cells[U(i - low)] = dense[U(row_stack[U(i)]), U(column)]
+    else:
+        for i in range(low, high):
+            cells[U(i - low)] = value_at(rows, np.int64(row_stack[U(i)]), column)
+
+
+@inner_kernel
+def _branch_of(value, n_values, cut):
+    """Tell which branch a value takes; -1 where it is missing."""
     if math.isnan(value):
         return -1
-    if n_values[column] > 0:
-        return int(value)
+    if n_values > 0:
+        return np.int64(value)
     return 0 if value <= cut else 1
 
 
 @inner_kernel
-def _send(rows, n_values, column, cut, turn, share, row_stack, weight_stack, low, high, to):
+def _send(
+    rows, n_values, column, cut, turn, share, row_stack, weight_stack, low, high, to, cells
+):  # fmt: skip
     """Copy the rows that reach one branch to ``to`` and return the end of them."""
+    _look_up(rows, column, row_stack, low, high, cells)
+    v = n_values[column]
     for i in range(low, high):
-        side = branch_of(rows, n_values, row_stack[U(i)], column, cut)
+        side = _branch_of(cells[U(i - low)], v, cut)
         weight = weight_stack[U(i)]
         if side < 0:
             if share <= TINY:
@@ -147,12 +298,12 @@ def _send(rows, n_values, column, cut, turn, share, row_stack, weight_stack, low
 @inner_kernel
 def _send_all(
     rows, n_values, feature, cut, first, width, branch, counts, empty, y, top,
-    row_stack, weight_stack, low, high, confidence, z, keep,
+    row_stack, weight_stack, low, high, confidence, z, enough, keep, cells,
 ):  # fmt: skip
     """Send rows through the subtree at ``top`` and sum the estimated errors of its leaves.
 
     The shares of branches for missing values are those of these rows. With ``keep`` the
-    distributions they leave are stored.
+    distributions they leave are stored. A sum above ``enough`` need not be complete.
     """
     total = 0.0
     n_classes = counts.shape[1]
@@ -175,6 +326,8 @@ def _send_all(
                     counts[node, c] = tally[0, c]
             if feature[node] < 0:
                 total += estimated_errors(tally, np.int64(0), confidence, z)
+                if total > enough:
+                    return total, row_stack, weight_stack
                 if keep and abs(row_sum(tally, np.int64(0))) >= TINY:
                     empty[node] = 0
                 depth -= 1
@@ -185,8 +338,9 @@ def _send_all(
             for b in range(used, used + width[node]):
                 shares[b] = 0.0
             known = 0.0
+            _look_up(rows, feature[node], row_stack, low, high, cells)
             for i in range(low, high):
-                side = branch_of(rows, n_values, row_stack[U(i)], feature[node], cut[node])
+                side = _branch_of(cells[U(i - low)], n_values[feature[node]], cut[node])
                 if side >= 0:
                     shares[used + side] += weight_stack[U(i)]
                     known += weight_stack[U(i)]
@@ -208,7 +362,7 @@ def _send_all(
         end = _send(
             rows, n_values, feature[node], cut[node], turn,
             shares[offsets[depth - 1] + turn],
-            row_stack, weight_stack, low, high, high,
+            row_stack, weight_stack, low, high, high, cells,
         )  # fmt: skip
         stack = room_for_rows(stack, depth + 1)
         stack[depth, NODE], stack[depth, LOW] = first[node] + turn, high

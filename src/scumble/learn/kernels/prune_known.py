@@ -1,7 +1,8 @@
 """Prune a tree whose training rows have no missing values.
 
-Every leaf keeps a list of its rows. To judge the raising of the largest branch only the rows of
-the other branches are sent through it; the rest lies there already.
+The rows of a node are a stretch of the training rows; what raising has brought to a leaf since is
+in a list of its own. To judge the raising of the largest branch only the rows of the other
+branches are sent through it; the rest lies there already.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from scumble.learn.kernels.growable import room_for_rows
 from scumble.learn.kernels.layout import spread_stored
 
 NODE, NEXT = range(2)
+BATCH = 256  # rows sent down at once, at the most
 END = np.uint32(0xFFFFFFFF)
 
 
@@ -63,6 +65,32 @@ def _leaves_below(feature, first, width, top, leaves, waiting):
 
 
 @inner_kernel
+def _rows_below(
+    feature, first, width, top, low, high, head, after, leaves, waiting, strangers
+):  # fmt: skip
+    """Count the rows of a subtree: those brought to it from elsewhere, and all.
+
+    ``strangers`` receives the places of the former; the others are the stretch of its top.
+    """
+    n_strangers = np.int64(0)
+    n_leaves = _leaves_below(feature, first, width, top, leaves, waiting)
+    for s in range(n_leaves):
+        place = head[leaves[s]]
+        while place != END:
+            if place < low[top] or place >= high[top]:
+                strangers[n_strangers] = place
+                n_strangers += 1
+            place = after[U(place)]
+    return n_strangers, n_strangers + high[top] - low[top]
+
+
+@inner_kernel
+def _place(low, strangers, n_strangers, k):
+    """Return the place of the k-th row of a subtree: strangers first."""
+    return np.int64(strangers[U(k)]) if k < n_strangers else low + k - n_strangers
+
+
+@inner_kernel
 def _next_node(rows, n_values, row, node, feature, cut, first, buffer):
     """Follow a row one step down."""
     column = U(feature[U(node)])
@@ -75,6 +103,46 @@ def _next_node(rows, n_values, row, node, feature, cut, first, buffer):
     return first[U(node)] + (0 if value <= cut[U(node)] else 1)
 
 
+@inner_kernel
+def _add_batch(
+    rows, n_values, batch, n, top, feature, cut, first, buffer, has_stored, reached, changed,
+    goals, n_goals, more, y, weights, single,
+):  # fmt: skip
+    """Send rows through a subtree and add them to its leaves, which join the list of goals.
+
+    Dense rows go down side by side, so that the machine can wait for many of them at once.
+    """
+    if has_stored:
+        for i in range(n):
+            spread_stored(rows, np.int64(batch[i]), buffer, np.bool_(True))
+            node = top
+            while feature[U(node)] >= 0:
+                node = _next_node(rows, n_values, batch[i], node, feature, cut, first, buffer)
+            reached[i] = node
+            spread_stored(rows, np.int64(batch[i]), buffer, np.bool_(False))
+    else:
+        for i in range(n):
+            reached[U(i)] = top
+        moving = True
+        while moving:
+            moving = False
+            for i in range(n):
+                node = reached[U(i)]
+                if feature[U(node)] >= 0:
+                    moving = True
+                    reached[U(i)] = _next_node(
+                        rows, n_values, batch[U(i)], node, feature, cut, first, buffer
+                    )
+    for i in range(n):
+        goal, row = reached[U(i)], U(batch[U(i)])
+        if changed[U(goal)] != 2:
+            changed[U(goal)] = 2
+            goals[U(n_goals)] = goal
+            n_goals += 1
+        more[U(goal), U(y[row])] += 1.0 if single else weights[row]
+    return n_goals
+
+
 @kernel
 def prune_known(
     rows, n_values, feature, cut, first, width, branch, counts, empty, members, low, high,
@@ -85,28 +153,34 @@ def prune_known(
     ``members[low[node]:high[node]]`` are the rows of a node. All arrays of the tree are changed
     in place.
     """
+    prune_below(
+        rows, n_values, feature, cut, first, width, branch, counts, empty, members, low, high,
+        y, weights, single, confidence, z, raising, np.int64(0),
+    )  # fmt: skip
+
+
+@inner_kernel
+def prune_below(
+    rows, n_values, feature, cut, first, width, branch, counts, empty, members, low, high,
+    y, weights, single, confidence, z, raising, top,
+):  # fmt: skip
+    """Prune the subtree at ``top`` and return the estimated errors of what is left of it."""
     n_nodes = len(empty)
     n_classes = counts.shape[1]
     head = np.empty(n_nodes, np.uint32)
     tail = np.empty(n_nodes, np.uint32)
-    after = np.empty(len(y), np.uint32)
+    after = np.empty(len(members), np.uint32)
+    strangers = np.empty(len(members), np.uint32)
     sources = np.empty(n_nodes, np.int64)
     goals = np.empty(n_nodes, np.int64)
     waiting = np.empty(n_nodes, np.int64)
-    n_sources = _leaves_below(feature, first, width, np.int64(0), sources, waiting)
-    for s in range(n_sources):
-        node = sources[s]
+    for node in range(n_nodes):
         head[node] = END
-        if low[node] < high[node]:
-            last = members[low[node]]
-            head[node] = last
-            for i in range(low[node] + 1, high[node]):
-                after[U(last)] = members[U(i)]
-                last = members[U(i)]
-            after[U(last)] = END
-            tail[node] = last
+    n_sources = _leaves_below(feature, first, width, top, sources, waiting)
     has_stored = not rows.is_dense or len(rows.extra_indptr) > 1
     buffer = np.zeros(len(n_values), np.float64)
+    batch = np.empty(BATCH, np.uint32)
+    reached = np.empty(BATCH, np.int64)
     errors = np.zeros(n_nodes, np.float64)
     more = np.zeros((n_nodes, n_classes), np.float64)
     changed = np.ones(n_nodes, np.uint8)
@@ -114,8 +188,8 @@ def prune_known(
         errors[sources[s]] = _estimate(counts, more, sources[s], confidence, z)
 
     stack = np.empty((64, 2), np.int64)
-    stack[0, NODE], stack[0, NEXT] = 0, 0
-    depth = 1 if feature[0] >= 0 else 0
+    stack[0, NODE], stack[0, NEXT] = top, 0
+    depth = 1 if feature[top] >= 0 else 0
     while depth:
         node, turn = stack[depth - 1, NODE], stack[depth - 1, NEXT]
         if turn < width[node]:
@@ -146,36 +220,32 @@ def prune_known(
             enough += TINY
             as_branch = errors[largest]
             n_goals = np.int64(0)
-            n_sent = 0
-            next_sum = 4
+            n_sent = np.int64(0)
+            next_sum = np.int64(0)
             for child in range(first[node], first[node] + width[node]):
-                if child == largest or branch[child] == 0.0 or as_branch > enough:
+                if child == largest or branch[child] == 0.0:
                     continue
-                n_sources = _leaves_below(feature, first, width, child, sources, waiting)
-                for s in range(n_sources):
-                    row = head[sources[s]]
-                    while row != END and as_branch <= enough:
-                        if has_stored:
-                            spread_stored(rows, np.int64(row), buffer, np.bool_(True))
-                        goal = np.int64(largest)
-                        while feature[U(goal)] >= 0:
-                            goal = _next_node(
-                                rows, n_values, row, goal, feature, cut, first, buffer
-                            )
-                        if has_stored:
-                            spread_stored(rows, np.int64(row), buffer, np.bool_(False))
-                        if changed[U(goal)] != 2:
-                            changed[U(goal)] = 2
-                            goals[U(n_goals)] = goal
-                            n_goals += 1
-                        more[U(goal), U(y[U(row)])] += 1.0 if single else weights[U(row)]
-                        row = after[U(row)]
-                        n_sent += 1
-                        if n_sent == next_sum:
-                            next_sum += max(4, n_sent >> 2)
-                            as_branch = _more_errors(
-                                counts, more, goals, n_goals, errors, largest, confidence, z
-                            )
+                n_strangers, n_rows = _rows_below(
+                    feature, first, width, child, low, high, head, after, sources, waiting,
+                    strangers,
+                )  # fmt: skip
+                at = np.int64(0)
+                while at < n_rows and as_branch <= enough:
+                    n_batch = min(max(np.int64(4), n_sent >> 2), np.int64(BATCH), n_rows - at)
+                    for i in range(n_batch):
+                        place = _place(low[child], strangers, n_strangers, at + i)
+                        batch[U(i)] = members[U(place)]
+                    n_goals = _add_batch(
+                        rows, n_values, batch, n_batch, largest, feature, cut, first, buffer,
+                        has_stored, reached, changed, goals, n_goals, more, y, weights, single,
+                    )  # fmt: skip
+                    at += n_batch
+                    n_sent += n_batch
+                    if n_sent >= next_sum:
+                        next_sum = n_sent + (n_sent >> 2)
+                        as_branch = _more_errors(
+                            counts, more, goals, n_goals, errors, largest, confidence, z
+                        )
             as_branch = _more_errors(counts, more, goals, n_goals, errors, largest, confidence, z)
             for g in range(n_goals):
                 goal = goals[g]
@@ -185,7 +255,7 @@ def prune_known(
 
         errors[node] = as_tree
         if as_leaf - (as_tree + 0.1) < TINY and as_leaf - (as_branch + 0.1) < TINY:
-            # A leaf: it takes over the rows of all leaves below.
+            # A leaf: it takes over the lists of all leaves below.
             n_sources = _leaves_below(feature, first, width, node, sources, waiting)
             head[node] = END
             for s in range(n_sources):
@@ -204,34 +274,33 @@ def prune_known(
             for child in range(first[node], first[node] + width[node]):
                 if child == largest or branch[child] == 0.0:
                     continue
-                n_sources = _leaves_below(feature, first, width, child, sources, waiting)
-                for s in range(n_sources):
-                    row = head[sources[s]]
-                    while row != END:
-                        following = after[U(row)]
-                        weight = 1.0 if single else weights[U(row)]
-                        if has_stored:
-                            spread_stored(rows, np.int64(row), buffer, np.bool_(True))
-                        goal = np.int64(largest)
-                        while True:
-                            counts[U(goal), U(y[U(row)])] += weight
-                            branch[U(goal)] += weight
-                            changed[U(goal)] = 1
-                            if feature[U(goal)] < 0:
-                                break
-                            goal = _next_node(
-                                rows, n_values, row, goal, feature, cut, first, buffer
-                            )
-                        if has_stored:
-                            spread_stored(rows, np.int64(row), buffer, np.bool_(False))
-                        if head[goal] == END:
-                            head[goal] = row
-                        else:
-                            after[U(tail[goal])] = row
-                        tail[goal] = row
-                        after[U(row)] = END
-                        empty[goal] = 0
-                        row = following
+                n_strangers, n_rows = _rows_below(
+                    feature, first, width, child, low, high, head, after, sources, waiting,
+                    strangers,
+                )  # fmt: skip
+                for k in range(n_rows):
+                    place = _place(low[child], strangers, n_strangers, k)
+                    row = members[U(place)]
+                    weight = 1.0 if single else weights[U(row)]
+                    if has_stored:
+                        spread_stored(rows, np.int64(row), buffer, np.bool_(True))
+                    goal = np.int64(largest)
+                    while True:
+                        counts[U(goal), U(y[U(row)])] += weight
+                        branch[U(goal)] += weight
+                        changed[U(goal)] = 1
+                        if feature[U(goal)] < 0:
+                            break
+                        goal = _next_node(rows, n_values, row, goal, feature, cut, first, buffer)
+                    if has_stored:
+                        spread_stored(rows, np.int64(row), buffer, np.bool_(False))
+                    if head[goal] == END:
+                        head[goal] = place
+                    else:
+                        after[U(tail[goal])] = place
+                    tail[goal] = place
+                    after[U(place)] = END
+                    empty[goal] = 0
             n_goals = _leaves_below(feature, first, width, largest, goals, waiting)
             for g in range(n_goals):
                 if changed[goals[g]]:
@@ -246,3 +315,4 @@ def prune_known(
                 depth -= 1
         else:
             depth -= 1
+    return errors[top]
