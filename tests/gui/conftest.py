@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import re
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -106,3 +113,23 @@ def debtags(client: Client) -> str:
     """The embedded data set, open."""
     name: str = client.result(client.post("/examples/debtags"))["dataset"]["id"]
     return name
+
+
+@contextmanager
+def running(path: Path, folder: Path) -> Iterator[tuple[str, dict[str, str], Any]]:
+    """Run ``scumble gui``; gives its address, the headers to send, and the process."""
+    command = [sys.executable, "-m", "scumble", "gui", str(path), "--no-browser", "--port", "0"]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(folder), "PYTHONUNBUFFERED": "1"},
+    ) as process:
+        try:
+            base, _, token = re.search(r"http://\S+", process.stdout.readline())[0].partition(
+                "/?token="
+            )
+            yield base, {"authorization": f"Bearer {token}"}, process
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(timeout=30)

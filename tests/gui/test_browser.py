@@ -20,6 +20,7 @@ import pytest
 import scumble
 from scumble.report import concurrence_report, render_html
 from scumble.resample import REMEDIAL
+from tests.gui.conftest import running
 from tests.gui.files import ARFF, BROKEN, CSV, HOSTILE, MEKA, XML
 
 playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'scumble[dev]'")
@@ -413,6 +414,18 @@ def test_a_phone_shows_every_page_without_scrolling_sideways(open_page, base, sc
     page.get_by_role("button", name="Change between light and dark").click()
     now = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (now == "rgb(19, 22, 25)") == (scheme == "light")
+
+
+def test_a_file_that_cannot_be_read_is_told_of_on_the_page(browser, tmp_path):
+    path = tmp_path / "broken.csv"
+    path.write_text("a,b\n1\n")
+    with running(path, tmp_path) as (base, headers, _):
+        page = browser.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.goto(f"{base}/?token={headers['authorization'].partition(' ')[2]}")
+        page.wait_for_selector("h1 >> text=Open a data set")
+        assert "broken.csv" in page.locator("#jobs [role=alert]").inner_text()
+        page.close()
 
 
 def test_names_too_small_to_read_give_way_to_the_chord(open_page, base):

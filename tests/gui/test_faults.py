@@ -1,11 +1,8 @@
 """What goes wrong in a long day: killed servers, silent clients, closed data sets, bombs."""
 
 import asyncio
-import contextlib
 import io
 import os
-import re
-import signal
 import socket
 import subprocess
 import sys
@@ -29,7 +26,7 @@ from scumble.gui.store import Store
 from scumble.gui.tasks import measured
 from scumble.gui.uploads import Uploads, patiently
 from scumble.gui.worker import Worker, WorkerGoneError
-from tests.gui.conftest import TOKEN, Client
+from tests.gui.conftest import TOKEN, Client, running
 from tests.gui.files import CSV, MEKA
 
 pytestmark = pytest.mark.xdist_group("gui")
@@ -335,26 +332,6 @@ def test_an_upload_that_is_being_read_is_not_pushed_out(tmp_path, monkeypatch):
 
 
 # Servers that were killed
-
-
-@contextlib.contextmanager
-def running(path, folder):
-    """Run ``scumble gui``; gives its address, the headers to send, and the process."""
-    command = [sys.executable, "-m", "scumble", "gui", str(path), "--no-browser", "--port", "0"]
-    with subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "TMPDIR": str(folder), "PYTHONUNBUFFERED": "1"},
-    ) as process:
-        try:
-            base, _, token = re.search(r"http://\S+", process.stdout.readline())[0].partition(
-                "/?token="
-            )
-            yield base, {"authorization": f"Bearer {token}"}, process
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(timeout=30)
 
 
 def test_the_folder_of_a_killed_server_is_removed_by_the_next(tmp_path):
