@@ -51,7 +51,8 @@ from scumble.scale import scan
 source, out, local = sys.argv[1:]
 session = (
     SparkSession.builder.master("local-cluster[2,1,4096]")
-    .config("spark.executor.memory", "4g").config("spark.driver.memory", "2g").config("spark.local.dir", local)
+    .config("spark.executor.memory", "4g").config("spark.driver.memory", "2g")
+    .config("spark.local.dir", local)
     .config("spark.driver.host", "127.0.0.1").config("spark.ui.enabled", "false")
     .config("spark.ui.showConsoleProgress", "false")
     .config("spark.sql.shuffle.partitions", "16").getOrCreate()

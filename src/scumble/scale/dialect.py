@@ -150,7 +150,7 @@ SPARK = Dialect(
         "EXCEPT": "array_except($1, $2)",
         # Spark computes lost partitions again, in another order: the key is the content itself.
         "SET_KEY": "$1",
-        # What does not fit into memory is sorted: by a number first, since lists are slow to compare.
+        # What does not fit into memory is sorted: by a number first, as lists compare slowly.
         "SET_GROUP": "xxhash64($1), $1",
         "HEX": "CAST(conv($1, 16, 10) AS BIGINT)",
         "UP_TO": "explode(sequence(0, $1 - 1))",

@@ -217,7 +217,8 @@ GROUP BY SET_GROUP!(u.set_id)
 
 #: What becomes of each labelset that changes, under the spelling of the data.
 PARTS = """
-SELECT /*+ SHUFFLE_HASH(h) */ {raw} AS raw, h.rare, CASE WHEN c.is_apart THEN 2 ELSE 1 END + c.n_empty AS n_copies
+SELECT /*+ SHUFFLE_HASH(h) */
+       {raw} AS raw, h.rare, CASE WHEN c.is_apart THEN 2 ELSE 1 END + c.n_empty AS n_copies
 FROM {changed} c {spellings}
 LEFT JOIN {rare_halves} h ON c.set_id = h.set_id
 """
@@ -230,7 +231,8 @@ ON c.labels = w.labels
 REMEDIAL_LISTS = """
 SELECT {columns}
 FROM (
-  SELECT /*+ SHUFFLE_HASH(p) */ {kept}{own} AS scumble_own, p.rare AS scumble_rare, c.copy AS scumble_copy
+  SELECT /*+ SHUFFLE_HASH(p) */
+         {kept}{own} AS scumble_own, p.rare AS scumble_rare, c.copy AS scumble_copy
   FROM {source} s
   LEFT JOIN {parts} p ON {own} = p.raw
   JOIN {copies} c ON coalesce(p.n_copies, 1) = c.n_copies
