@@ -144,6 +144,7 @@ def test_tables_and_files(folder, tmp_path, capsys):
     rows = long_table(cells)
     assert len(rows) == 8
     table = grid(cells, "f1")
+    assert table.columns[:2] == ("br", "br after remedial")
     values = [row["f1"] for row in rows if (row["classifier"], row["resampler"]) == ("br", "none")]
     assert table.means["made.arff", "br"] == pytest.approx(np.mean(values))
     assert table.deviations["made.arff", "br"] == pytest.approx(np.std(values, ddof=1))
@@ -192,6 +193,11 @@ def test_the_commands(folder, tmp_path, capsys):
     call("experiment", "table", path, "-m", "macro_f1", "--json")
     (table,) = json.loads(capsys.readouterr().out)
     assert table["metric"] == "macro_f1"
+    call("experiment", "table", path, "-m", "after.scumble", "--classifier", "none", "--json")
+    (table,) = json.loads(capsys.readouterr().out)
+    assert [value["method"] for value in table["values"]] == ["none", "remedial"]
+    call("experiment", "table", path, "--classifier", "ecc", code=2)
+    assert "no classifier 'ecc'. There are: br, none" in capsys.readouterr().err
     call("experiment", "table", path, "--json")  # by default the metrics of the plan
     assert [table["metric"] for table in json.loads(capsys.readouterr().out)] == ["f1"]
     call("experiment", "status", tmp_path / "absent.db", code=2)

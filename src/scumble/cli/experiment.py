@@ -27,6 +27,12 @@ MetricsOption = Annotated[
     list[str] | None,
     typer.Option("--metric", "-m", help="Which metric; repeatable. [default: those of the plan]"),
 ]
+OnlyDatasets = Annotated[
+    list[str] | None, typer.Option("--dataset", help="Only this data set; repeatable.")
+]
+OnlyClassifiers = Annotated[
+    list[str] | None, typer.Option("--classifier", help="Only this classifier; repeatable.")
+]
 DEFAULT_METRICS = ("hamming_loss", "f1", "macro_f1", "one_error", "ranking_loss")
 
 
@@ -40,12 +46,8 @@ def run(
     ] = None,
     retry_failed: Annotated[bool, typer.Option(help="Try failed cells again.")] = False,
     dry_run: Annotated[bool, typer.Option(help="Only tell what would be done.")] = False,
-    dataset: Annotated[
-        list[str] | None, typer.Option(help="Only this data set; repeatable.")
-    ] = None,
-    classifier: Annotated[
-        list[str] | None, typer.Option(help="Only this classifier; repeatable.")
-    ] = None,
+    dataset: OnlyDatasets = None,
+    classifier: OnlyClassifiers = None,
 ) -> None:
     """Compute all cells of a plan that the store does not have yet."""
     from scumble.experiment import read_plan
@@ -140,7 +142,13 @@ def status(store: StoreFile, json: JsonOption = False) -> None:
 
 
 @app.command("table")
-def print_table(store: StoreFile, metric: MetricsOption = None, json: JsonOption = False) -> None:
+def print_table(
+    store: StoreFile,
+    metric: MetricsOption = None,
+    dataset: OnlyDatasets = None,
+    classifier: OnlyClassifiers = None,
+    json: JsonOption = False,
+) -> None:
     """Print means over folds, data sets down and methods across."""
     from scumble.cli.console import show, show_json, width
     from scumble.experiment import Store
@@ -149,6 +157,7 @@ def print_table(store: StoreFile, metric: MetricsOption = None, json: JsonOption
 
     with Store(store, create=False) as opened:
         cells, shown = opened.cells(), metric or opened.metrics() or DEFAULT_METRICS
+    cells = _only(cells, dataset, classifier)
     grids = [grid(cells, name) for name in shown]
     if json:
         show_json([_plain(one) for one in grids])
@@ -167,6 +176,8 @@ def export_results(
     store: StoreFile,
     out: Annotated[Path, typer.Argument(help="A .csv, .parquet, .tex, .md or .html file.")],
     metric: MetricsOption = None,
+    dataset: OnlyDatasets = None,
+    classifier: OnlyClassifiers = None,
 ) -> None:
     """Write all cells (.csv, .parquet) or tables of means (.tex, .md, .html)."""
     from scumble.experiment import Store
@@ -174,7 +185,7 @@ def export_results(
 
     with Store(store, create=False) as opened:
         cells, shown = opened.cells(), metric or opened.metrics() or DEFAULT_METRICS
-    export(cells, out, metrics=shown)
+    export(_only(cells, dataset, classifier), out, metrics=shown)
 
 
 def _announce(name: str, guess: Estimate) -> None:
@@ -212,6 +223,23 @@ def _duration(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes = seconds / 60
     return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
+
+
+def _only(
+    cells: list[dict[str, Any]], datasets: list[str] | None, classifiers: list[str] | None
+) -> list[dict[str, Any]]:
+    """Keep the cells of some data sets and classifiers; a name that no cell has is refused."""
+    from scumble._core.errors import ParameterError
+
+    for kind, wanted in (("dataset", datasets), ("classifier", classifiers)):
+        known = {cell[kind] for cell in cells}
+        for name in wanted or []:
+            if name not in known:
+                raise ParameterError(
+                    f"The store has no {kind} {name!r}. There are: {', '.join(sorted(known))}."
+                )
+        cells = [cell for cell in cells if not wanted or cell[kind] in wanted]
+    return cells
 
 
 def _costs(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from scumble.experiment.cell import NOTHING
 from scumble.experiment.errors import PlanError
 
 ROW_KEYS = ("dataset", "resampler", "classifier", "splitter", "seed", "fold")
@@ -159,7 +160,10 @@ def grid(cells: Iterable[dict[str, Any]], metric: str) -> Grid:
         place = (row, column_name(cell["classifier"], cell["resampler"]))
         values.setdefault(place, []).append(cell["scores"].get(metric, math.nan))
     rows = tuple(dict.fromkeys(row for row, _ in values))
-    columns = tuple(dict.fromkeys(column for _, column in values))
+    methods = sorted(
+        {(cell["classifier"], cell["resampler"]) for cell in done}, key=_untreated_first
+    )
+    columns = tuple(dict.fromkeys(column_name(*method) for method in methods))
     known = {place: [v for v in found if not math.isnan(v)] for place, found in values.items()}
     return Grid(
         metric=metric,
@@ -169,6 +173,11 @@ def grid(cells: Iterable[dict[str, Any]], metric: str) -> Grid:
         deviations={place: _deviation(found) for place, found in known.items()},
         n_cells={place: len(found) for place, found in values.items()},
     )
+
+
+def _untreated_first(method: tuple[str, str]) -> tuple[str, bool, str]:
+    classifier, resampler = method
+    return classifier, resampler != NOTHING, resampler
 
 
 def column_name(classifier: str, resampler: str) -> str:
@@ -184,8 +193,8 @@ def column_name(classifier: str, resampler: str) -> str:
     str
         The classifier alone where nothing was done.
     """
-    parts = [part for part in (classifier, resampler) if part != "none"]
-    return " after ".join(parts) if len(parts) == 2 else (parts or ["none"])[0]
+    parts = [part for part in (classifier, resampler) if part != NOTHING]
+    return " after ".join(parts) if len(parts) == 2 else (parts or [NOTHING])[0]
 
 
 def _mean(values: Sequence[float]) -> float:
