@@ -35,6 +35,13 @@ def test_a_missing_extra_answers_before_the_data_is_read(capsys, tmp_path, monke
     assert "pip install 'scumble[pdf]'" in err
 
 
+def test_one_file_cannot_be_a_page_and_a_document(capsys, films, tmp_path):
+    same = tmp_path / "sub" / ".." / "r"
+    _, err = run(capsys, "report", films, "--html", tmp_path / "r", "--pdf", same, code=2)
+    assert "name the same file" in err
+    assert not (tmp_path / "r").exists()
+
+
 def test_of_two_files_both_are_written_or_none(capsys, films, tmp_path):
     pytest.importorskip("typst", reason="pip install 'scumble[pdf]'")
     page = tmp_path / "r.html"

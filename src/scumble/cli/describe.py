@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from scumble._core.errors import ParameterError
 from scumble.cli.inputs import FormatOption, Input, JsonOption, LabelsOption, ReadOption, load
 from scumble.cli.scale import (
     Choice,
@@ -133,7 +134,12 @@ def report(
     from scumble.cli.console import show, show_json, width
     from scumble.report import concurrence_report, render_report
 
-    if pdf is not None:  # before the data is read, which may take long
+    # Complaints come before the data is read, which may take long.
+    if html is not None and pdf is not None and html.resolve() == pdf.resolve():
+        raise ParameterError(
+            f"--html and --pdf name the same file, {html}. Expected two: one would be lost."
+        )
+    if pdf is not None:
         from scumble._core.optional import require
 
         require("typst", purpose="scumble report --pdf", extra="pdf")
