@@ -159,6 +159,17 @@ def test_claims_about_results_come_from_the_store(nowhere):
     assert checked["Precision is not improved"].verdict == "does not hold"
 
 
+def test_claims_take_the_rule_that_fits_and_name_the_count_of_the_other(nowhere):
+    cells = [
+        {**cell, "scores": {**cell["scores"], "ignore.precision": precision, "precision": 0.0}}
+        for cell in faithful()
+        for precision in [cell["scores"].get("precision", 0.5)]
+    ]
+    checked = {one.item: one for one in claims([], cells)}
+    assert checked["Precision is not improved"].ours == "9 of 64"
+    assert checked["Precision is not improved"].note.startswith("64 by MULAN's rule")
+
+
 def test_the_commands(nowhere, tmp_path, capsys):
     with Store(tmp_path / "a.db"):
         pass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,15 @@ from scumble._core.progress import track
 from scumble.data import MultilabelDataset
 from scumble.experiment.paper import published, sources
 from scumble.experiment.paper.findings import Finding
-from scumble.experiment.paper.ledger import NOT_RUN, Means, imbalance_means, result_means
+from scumble.experiment.paper.ledger import (
+    METRIC_NAMES,
+    NOT_RUN,
+    Means,
+    best_policy,
+    imbalance_means,
+    result_means,
+)
+from scumble.experiment.paper.published import Pair
 from scumble.measures import characterize, is_minority, scumble_by_label
 from scumble.resample import REMEDIAL
 
@@ -106,29 +114,43 @@ def _about_resampling(means: Means) -> Iterator[Finding]:
 
 
 def _about_wins(means: Means) -> Iterator[Finding]:
-    """Count improvements by REMEDIAL in our own results."""
+    """Count improvements by REMEDIAL in our own results, and by MULAN's rules beside them."""
     wanted = (
         ("Precision is not improved", "9 of 64", None, ("Precision",), False),
         ("HOMER is improved, HL and Precision", "19 of 22", "HOMER", ("HL", "Precision"), True),
         ("HOMER is improved, MacroFM and RL", "5 of 22", "HOMER", ("MacroFM", "RL"), True),
     )
+    rules = {metric: best_policy(means, metric) for metric in published.METRICS}
     for item, said, classifier, metrics, improved in wanted:
-        pairs = [
-            replace(pair, before=before, after=after)
+        chosen = [
+            pair
             for pair in published.results()
             if classifier in (None, pair.method) and pair.measure in metrics
-            for before, after in [result_means(means, pair)]
-            if before is not None and after is not None
         ]
-        if not pairs:
+        counted, n_pairs = _count_wins(means, chosen, rules, improved)
+        if not n_pairs:
             yield Finding("Counts", item, said, "-", ABSENT, NOT_RUN)
             continue
-        counted = sum((pair.better == "after") == improved for pair in pairs)
-        share, claimed = counted / len(pairs), int(said.split()[0]) / int(said.split()[2])
+        share, claimed = counted / n_pairs, int(said.split()[0]) / int(said.split()[2])
         verdict = "holds" if abs(share - claimed) <= 0.1 else NO
         if verdict == NO and (share > 0.5) == (claimed > 0.5):
             verdict = "same direction"
-        yield Finding("Counts", item, said, f"{counted} of {len(pairs)}", verdict)
+        by_mulan, _ = _count_wins(means, chosen, METRIC_NAMES, improved)
+        note = f"{by_mulan} by MULAN's rule for undefined values" if by_mulan != counted else ""
+        yield Finding("Counts", item, said, f"{counted} of {n_pairs}", verdict, note)
+
+
+def _count_wins(
+    means: Means, pairs: Iterable[Pair], rules: Mapping[str, str], improved: bool
+) -> tuple[int, int]:
+    """Count the pairs that REMEDIAL improves (or does not), and those that were run."""
+    ours = [
+        replace(pair, before=before, after=after)
+        for pair in pairs
+        for before, after in [result_means(means, pair, rules[pair.measure])]
+        if before is not None and after is not None
+    ]
+    return sum((pair.better == "after") == improved for pair in ours), len(ours)
 
 
 def _about_labels(loaded: dict[str, MultilabelDataset | None]) -> Iterator[Finding]:
