@@ -160,11 +160,10 @@ def test_claims_about_results_come_from_the_store(nowhere):
 
 
 def test_claims_take_the_rule_that_fits_and_name_the_count_of_the_other(nowhere):
-    cells = [
-        {**cell, "scores": {**cell["scores"], "ignore.precision": precision, "precision": 0.0}}
-        for cell in faithful()
-        for precision in [cell["scores"].get("precision", 0.5)]
-    ]
+    cells = faithful()
+    for cell in cells:
+        if "precision" in cell["scores"]:
+            cell["scores"] = {"ignore.precision": cell["scores"]["precision"], "precision": 0.0}
     checked = {one.item: one for one in claims([], cells)}
     assert checked["Precision is not improved"].ours == "9 of 64"
     assert checked["Precision is not improved"].note.startswith("64 by MULAN's rule")
