@@ -15,7 +15,7 @@ from typing import IO
 try:
     import fcntl
 except ImportError:  # Windows, where a folder in use cannot be told from one left behind
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # a module elsewhere
 
 PREFIX = "scumble-gui-"
 LOCK = "lock"

@@ -9,19 +9,14 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from scumble._core.errors import DataError, ScumbleError
 from scumble._core.parallel import thread_count
 from scumble._core.registry import register
 from scumble._core.validation import check_same_length
 from scumble.learn.features import (
-    check_codes,
-    check_table,
-    count_values,
-    encode,
-    frame_of,
-    learn_codes,
+    read_rows,
+    read_training,
 )
 from scumble.learn.labels import LabelForm, read_labels
 
@@ -196,29 +191,12 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator, ABC):
             yield table[start : start + size]
 
     def _read_training(self, X: Any) -> Any:
-        caller = type(self).__name__
-        _check_feature_names(self, X, reset=True)
-        if frame_of(X) is None:
-            X = check_table(X, self, caller)
-        X, codes = learn_codes(X, self._categorical(), caller=caller)
-        X = check_table(X, self, caller)
-        _check_n_features(self, X, reset=True)
-        self._codes = count_values(X, codes, caller=caller)
+        X, self._codes = read_training(X, self, self._categorical())
         return X
 
     def _read_rows(self, X: Any) -> Any:
         check_is_fitted(self)
-        caller = type(self).__name__
-        try:
-            _check_feature_names(self, X, reset=False)
-            X = check_table(encode(X, self._codes, caller=caller), self, caller)
-            _check_n_features(self, X, reset=False)
-        except ScumbleError:
-            raise
-        except ValueError as error:
-            raise DataError(str(error)) from None
-        check_codes(X, self._codes, caller=caller)
-        return X
+        return read_rows(X, self, self._codes)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what the classifier can do."""

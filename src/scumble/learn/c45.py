@@ -9,23 +9,17 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
-    _check_feature_names,
-    _check_n_features,
     assert_all_finite,
     check_is_fitted,
     column_or_1d,
 )
 
-from scumble._core.errors import DataError, LabelError, ParameterError, ScumbleError
+from scumble._core.errors import DataError, LabelError, ParameterError
 from scumble._core.validation import check_count
 from scumble.learn.features import (
     FeatureCodes,
-    check_codes,
-    check_table,
-    count_values,
-    encode,
-    frame_of,
-    learn_codes,
+    read_rows,
+    read_training,
 )
 from scumble.learn.trees import (
     Target,
@@ -280,30 +274,11 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         return self.tree_.decision_path(X)
 
     def _read_training(self, X: Any) -> tuple[Any, FeatureCodes]:
-        caller = type(self).__name__
-        _check_feature_names(self, X, reset=True)
-        if frame_of(X) is None:
-            X = check_table(X, self, caller)
-        X, codes = learn_codes(X, self.categorical_features, caller=caller)
-        X = check_table(X, self, caller)
-        _check_n_features(self, X, reset=True)
-        return X, count_values(X, codes, caller=caller)
+        return read_training(X, self, self.categorical_features)
 
     def _read_rows(self, X: Any) -> Any:
         check_is_fitted(self)
-        caller = type(self).__name__
-        try:
-            _check_feature_names(self, X, reset=False)
-            X = check_table(encode(X, self._codes, caller=caller), self, caller)
-            _check_n_features(self, X, reset=False)
-        except ScumbleError:
-            raise
-        except ValueError as error:
-            raise DataError(
-                f"{str(error).rstrip()} Give the columns seen when fitting, in their order."
-            ) from None
-        check_codes(X, self._codes, caller=caller)
-        return X
+        return read_rows(X, self, self._codes)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what the tree can do."""

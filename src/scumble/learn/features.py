@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_array
+from sklearn.utils.validation import _check_feature_names, _check_n_features, check_array
 
 from scumble._core.categorical import resolve_categorical
-from scumble._core.errors import DataError, ParameterTypeError
+from scumble._core.errors import DataError, ParameterTypeError, ScumbleError
 
 Array = np.ndarray[Any, Any]
 
@@ -251,6 +251,67 @@ def check_table(X: Any, estimator: Any, caller: str) -> Any:
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
+    return X
+
+
+def read_training(X: Any, estimator: Any, categorical_features: Any) -> tuple[Any, FeatureCodes]:
+    """Read the features an estimator learns from, and remember their names and number.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or DataFrame
+        As a user gives them.
+    estimator : BaseEstimator
+        Who learns.
+    categorical_features : object
+        Which columns are nominal.
+
+    Returns
+    -------
+    X : ndarray or csr_array
+        What the kernels read.
+    codes : FeatureCodes
+        How later rows are read.
+    """
+    caller = type(estimator).__name__
+    _check_feature_names(estimator, X, reset=True)
+    if frame_of(X) is None:
+        X = check_table(X, estimator, caller)
+    X, codes = learn_codes(X, categorical_features, caller=caller)
+    X = check_table(X, estimator, caller)
+    _check_n_features(estimator, X, reset=True)
+    return X, count_values(X, codes, caller=caller)
+
+
+def read_rows(X: Any, estimator: Any, codes: FeatureCodes) -> Any:
+    """Read rows to predict; other columns than those learned from are refused in our words.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or DataFrame
+        As a user gives them.
+    estimator : BaseEstimator
+        Who has learned.
+    codes : FeatureCodes
+        From `read_training`.
+
+    Returns
+    -------
+    ndarray or csr_array
+        What the kernels read.
+    """
+    caller = type(estimator).__name__
+    try:
+        _check_feature_names(estimator, X, reset=False)
+        X = check_table(encode(X, codes, caller=caller), estimator, caller)
+        _check_n_features(estimator, X, reset=False)
+    except ScumbleError:
+        raise
+    except ValueError as error:
+        raise DataError(
+            f"{str(error).rstrip()} Give the columns seen when fitting, in their order."
+        ) from None
+    check_codes(X, codes, caller=caller)
     return X
 
 
