@@ -287,7 +287,35 @@ def test_a_sender_who_falls_silent_is_given_up(server, monkeypatch):
         slow.sendall(request.encode())
         assert slow.recv(4096).startswith(b"HTTP/1.1 408")
     assert set((server.desk.folder / "uploads").iterdir()) == before
-    assert server.desk.uploads._n_receiving == 0
+    assert server.desk.uploads._turns._value == uploads.MAX_RECEIVING
+
+
+def test_senders_wait_for_their_turn(tmp_path, monkeypatch):
+    monkeypatch.setattr(uploads, "MAX_RECEIVING", 2)
+    options = {"declared": None, "suffixes": frozenset()}
+
+    async def send_when(told):
+        yield b"x"
+        await told.wait()
+
+    async def main():
+        box, told = Uploads(tmp_path, 100), asyncio.Event()
+
+        def send():
+            return asyncio.ensure_future(box.store("a", send_when(told), **options))
+
+        receiving, waiting = [send(), send()], send()
+        await asyncio.sleep(0.1)  # until they have read how patient to be
+        with monkeypatch.context() as hurry:
+            hurry.setattr(uploads, "PATIENCE", 0.01)
+            with pytest.raises(RefusedError, match="Too many files") as caught:
+                await send()
+        assert not waiting.done()
+        assert len(list(tmp_path.iterdir())) == 2
+        told.set()
+        return caught.value.status, [(await each).size for each in (*receiving, waiting)]
+
+    assert asyncio.run(main()) == (503, [1, 1, 1])
 
 
 def test_a_body_that_falls_silent_is_given_up():

@@ -17,9 +17,9 @@ from scumble.gui.answers import RefusedError
 KEPT = 128
 #: How many times the largest file all of them may take together.
 KEPT_SIZES = 4
-#: Files that are being received at a time.
+#: Files that are being received at a time; further senders wait for their turn.
 MAX_RECEIVING = 32
-#: Seconds without a byte after which a sender is given up.
+#: Seconds without a byte after which a sender is given up, and that a sender waits for its turn.
 PATIENCE = 30.0
 #: A name is for showing; nobody shows more.
 MAX_NAME = 255
@@ -57,7 +57,7 @@ class Uploads:
         self._folder, self._max_bytes = folder, max_bytes
         self._stored: dict[str, Stored] = {}
         self._n_readers: Counter[str] = Counter()
-        self._n_receiving = 0
+        self._turns = asyncio.Semaphore(MAX_RECEIVING)
 
     async def store(
         self,
@@ -88,24 +88,22 @@ class Uploads:
         Raises
         ------
         RefusedError
-            If it is too large or empty; nothing is left of it then.
+            If it is too large or empty, or its turn did not come; nothing is left of it then.
         """
         if declared is not None and declared > self._max_bytes:
             raise self._too_large()
-        if self._n_receiving >= MAX_RECEIVING:
-            raise RefusedError(503, "Too many files are being sent at once. Try again in a moment.")
+        await self._wait_for_turn()
         number = token_hex(8)
         place = self._folder / number
-        place.mkdir(mode=0o700)
-        path = place / f"data{_known_suffix(name, suffixes)}"
-        self._n_receiving += 1
         try:
+            place.mkdir(mode=0o700)
+            path = place / f"data{_known_suffix(name, suffixes)}"
             size = await self._receive(path, body)
         except BaseException:  # also when the client goes away
             shutil.rmtree(place, ignore_errors=True)
             raise
         finally:
-            self._n_receiving -= 1
+            self._turns.release()
         stored = Stored(number, Upload(path, name[:MAX_NAME]), size)
         self._stored[number] = stored
         self._make_room(stored)
@@ -178,6 +176,14 @@ class Uploads:
                 return
             self.discard(old.id)
             size -= old.size
+
+    async def _wait_for_turn(self) -> None:
+        try:
+            await asyncio.wait_for(self._turns.acquire(), PATIENCE)
+        except TimeoutError:
+            raise RefusedError(
+                503, "Too many files are being sent at once. Try again in a moment."
+            ) from None
 
     async def _receive(self, path: Path, body: AsyncIterator[bytes]) -> int:
         size = 0
