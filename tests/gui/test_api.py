@@ -1,6 +1,7 @@
 """The HTTP API: every address, and that its numbers are the library's."""
 
 import csv
+import gzip
 import io
 import json
 import math
@@ -323,6 +324,31 @@ def test_a_broken_file_is_named_as_the_user_knows_it(client, server):
     assert job["error"].startswith("my broken.arff, line 6")
     assert "maybe" in job["error"]
     assert str(server.desk.folder) not in job["error"]
+
+
+@pytest.mark.parametrize(
+    ("name", "xml"),
+    [
+        ("emotions.arff", "emotions.xml"),
+        ("Emotions Train.arff.gz", "Emotions Train.xml"),
+        ("C:\\data sets\\emotions.arff", "emotions.xml"),
+        ("emotions.txt", "emotions.xml"),
+    ],
+)
+def test_a_missing_xml_is_asked_for_by_the_users_own_name(client, name, xml):
+    content = gzip.compress(ARFF.encode()) if name.endswith(".gz") else ARFF.encode()
+    upload = client.upload(name, content).json()["id"]
+    assert client.job(client.post("/datasets", json={"uploads": [upload]}))["error"] == (
+        f"{name}: an ARFF file of MULAN's does not say which attributes are labels. Expected {xml} "
+        "beside it: send both files together, or say which columns are labels."
+    )
+    # Both of the ways it names lead on.
+    found = client.result(client.post("/datasets", json={"uploads": [upload], "labels": -3}))
+    assert found["dataset"]["n_labels"] == 3
+    client.delete(f"/datasets/{found['dataset']['id']}")
+    both = client.open((name, content), (xml, XML.encode()))
+    assert (both["n_labels"], both["n_instances"]) == (3, 6)
+    client.delete(f"/datasets/{both['id']}")
 
 
 def test_names_of_clients_never_reach_the_disk(client, server):

@@ -94,6 +94,7 @@ def open_upload(
         The data and its measures.
     """
     from scumble.data import read
+    from scumble.data.formats.arff.label_xml import MissingXmlError
 
     shown = {str(each.path): each.shown for each in (file, xml) if each is not None}
     if xml is not None:
@@ -103,7 +104,10 @@ def open_upload(
         shown[str(path)] = file.shown
         if _size_of_columns(path, max_unpacked) > max_unpacked:
             raise _too_much(path, max_unpacked)
-        data = read(path, **options)
+        try:
+            data = read(path, **options)
+        except MissingXmlError as error:  # it names the file we would have looked for
+            raise ReadError(_no_xml(file.shown), path=error.path) from None
     if data.name in ("", path.stem):
         data = replace(data, name=_stem(file.shown))
     return measured(data)
@@ -333,6 +337,13 @@ def _too_much(path: Path, limit: int) -> ReadError:
         f"the file has more than {limit >> 20:,} MB when decompressed, which is more than this "
         "server takes. Start it with a larger --max-unpacked.",
         path=path,
+    )
+
+
+def _no_xml(shown: str) -> str:
+    return (
+        "an ARFF file of MULAN's does not say which attributes are labels. Expected "
+        f"{_stem(shown)}.xml beside it: send both files together, or say which columns are labels."
     )
 
 

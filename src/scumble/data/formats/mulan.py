@@ -10,6 +10,7 @@ from scumble.data.dataset import MultilabelDataset
 from scumble.data.formats.arff.columns import label_columns
 from scumble.data.formats.arff.header import Header
 from scumble.data.formats.arff.label_xml import (
+    MissingXmlError,
     find_label_xml,
     fits_xml,
     format_label_xml,
@@ -97,9 +98,10 @@ def read_mulan(
             return choose_labels(source, header, labels)
         path, _ = find_label_xml(source)
         if path is None:
-            raise source.error(
+            raise MissingXmlError(
                 "no XML file beside it says which attributes are labels. Expected "
-                f"{source.stem}.xml: put it there, or name the labels with labels=..."
+                f"{source.stem}.xml: put it there, or name the labels with labels=...",
+                path=source.path,
             )
         return by_tree(source, header, read_label_xml(path))
 

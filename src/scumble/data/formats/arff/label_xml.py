@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scumble._core.errors import ReadError
 from scumble._core.files import Source
 
 NAMESPACE = "http://mulan.sourceforge.net/labels"
@@ -14,6 +15,10 @@ _SPLIT = re.compile(r"[-_](train|test)$", re.IGNORECASE)
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TO_ESCAPE = re.compile(r"[&<>\"\t\n\r\x7f-\x9f\u2028]")
 _SHORT = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
+
+
+class MissingXmlError(ReadError):
+    """An ARFF file does not say which attributes are labels, and no XML file beside it does."""
 
 
 @dataclass(frozen=True)
