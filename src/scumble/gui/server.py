@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError, ScumbleError
 from scumble._core.optional import require
+from scumble.gui.connections import impatient_protocol
 from scumble.gui.settings import LOOPBACK, MEGABYTE, Settings
 from scumble.gui.worker import Worker
 
@@ -120,6 +121,7 @@ def make_server(app: App) -> Any:
     uvicorn = require("uvicorn", purpose="scumble gui", extra="gui")
     config = uvicorn.Config(
         app,
+        http=impatient_protocol(),
         log_level="warning",
         access_log=False,  # addresses may hold the token
         server_header=False,
