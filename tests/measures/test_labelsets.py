@@ -8,9 +8,13 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from scumble import measures
+from scumble.measures import kernels
 from tests.measures import slow
 from tests.measures.test_concurrence import matrices
 
+module = importlib.import_module(
+    "scumble.measures.labelsets"
+)  # the package has a function so named
 Y = np.array([[1, 0], [1, 1], [1, 0], [0, 0], [1, 1], [1, 0]])
 
 
@@ -66,20 +70,14 @@ def test_many_rows_in_many_partitions():
 
 def test_a_collision_of_hashes_is_resolved_by_looking(monkeypatch):
     # Give all long rows the same key: only the comparison of rows can tell them apart.
-    module = importlib.import_module("scumble.measures.labelsets")
+    real = kernels.scatter_rows
 
-    real = module.kernels
+    def scatter_with_one_key(*arguments):
+        real(*arguments)
+        arguments[-2][:] = np.uint64(1) << np.uint64(63)
 
-    class Colliding:
-        count_partitions = staticmethod(real.count_partitions)
-        group_rows = staticmethod(real.group_rows)
-
-        @staticmethod
-        def scatter_rows(*arguments):
-            real.scatter_rows(*arguments)
-            arguments[-2][:] = np.uint64(1) << np.uint64(63)
-
-    monkeypatch.setattr(module, "kernels", Colliding)
+    monkeypatch.setattr(kernels, "scatter_rows", scatter_with_one_key)
+    monkeypatch.setattr(module, "SIMPLE_BELOW", 0)
     monkeypatch.setattr(module, "PARTITION_ROWS", 10**9)
     rng = np.random.default_rng(1)
     dense = rng.random((50, 100)) < 0.3
@@ -89,6 +87,14 @@ def test_a_collision_of_hashes_is_resolved_by_looking(monkeypatch):
 
 
 def _compare(dense):
+    """Compare the ways of few and of many rows with the slow one."""
+    _compare_one_way(dense)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "SIMPLE_BELOW", 0)
+        _compare_one_way(dense)
+
+
+def _compare_one_way(dense):
     expected = slow.labelsets(dense)
     found = measures.labelsets(sparse.csr_array(dense))
     got = {

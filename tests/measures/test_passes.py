@@ -1,5 +1,7 @@
 """Both ways through the data, for few and for many assignments, against an obvious one."""
 
+import subprocess
+import sys
 from itertools import pairwise
 
 import numpy as np
@@ -56,25 +58,47 @@ def test_scores_of_rows_of_every_size(many, n_rows, n_labels):
 def test_few_and_many_assignments_give_the_same(seed, n_rows, n_labels):
     Y = random_labels(seed, n_rows, n_labels, largest=30)
     ratios = 1 + np.random.default_rng(seed).integers(0, 3, n_labels) * 7.3
-    few = passes.score(Y, ratios), passes.count(Y)
+    means = np.random.default_rng(seed).random(n_labels)
+
+    def all_passes():
+        scores = passes.score(Y, ratios)
+        return scores, passes.count(Y), *passes.deviations(Y, scores.by_instance, 0.3, means)
+
+    few = all_passes()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passes, "SERIAL_BELOW", 0)
         patch.setattr(passes, "SIMPLE_BELOW", 0)
-        large = passes.score(Y, ratios), passes.count(Y)
+        large = all_passes()
     np.testing.assert_allclose(few[0].by_instance, large[0].by_instance, rtol=1e-13, atol=4e-15)
     np.testing.assert_allclose(few[0].by_label_sum, large[0].by_label_sum, rtol=1e-12, atol=1e-13)
+    assert few[0].total == pytest.approx(large[0].total, rel=1e-12)
     assert (few[1] == large[1]).all()
+    assert few[2] == pytest.approx(large[2], rel=1e-12)
+    np.testing.assert_allclose(few[3], large[3], rtol=1e-12, atol=1e-13)
     # Where rounding could make a difference out of none, both say exactly none.
     assert ((few[0].by_instance == 0) == (large[0].by_instance == 0)).all()
 
 
 @pytest.mark.parametrize("size", [2, 3, 4, 5, 17])
 @pytest.mark.parametrize("ratio", [1.0, 3.0, 1 / 3 * 10, 1e12])
-def test_equal_ratios_score_exactly_zero(many, size, ratio):
+@pytest.mark.parametrize("simple_below", [0, passes.SIMPLE_BELOW])
+def test_equal_ratios_score_exactly_zero(monkeypatch, size, ratio, simple_below):
+    monkeypatch.setattr(passes, "SIMPLE_BELOW", simple_below)
     Y = sparse.csr_array(np.ones((3, size), bool))
     found = passes.score(Y, np.full(size, ratio))
     assert not found.by_instance.any()
     assert found.total == 0
+
+
+def test_small_data_does_not_wait_for_the_compiler():
+    code = (
+        "import sys; from scumble.data.embedded import load_debtags; from scumble.measures.summary "
+        "import characterize; print(characterize(load_debtags()).n_labels, 'numba' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    n_labels, has_numba = run.stdout.split()
+    assert int(n_labels) > 0
+    assert has_numba == "False"
 
 
 def test_cube_roots_to_the_last_bits():

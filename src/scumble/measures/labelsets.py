@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.parallel import SERIAL_BELOW, row_blocks, run
+from scumble._core.parallel import SERIAL_BELOW, SIMPLE_BELOW, row_blocks, run
 from scumble._core.validation import check_labels
-from scumble.measures import kernels
 from scumble.measures.base import measure
 
 Array = np.ndarray[Any, Any]
@@ -93,8 +92,11 @@ def labelsets(Y: Any) -> Labelsets:
 def find_labelsets(Y: sparse.csr_array) -> Labelsets:
     """Do what `labelsets` does for labels that have come through the door already."""
     n_rows = Y.shape[0]
-    if n_rows == 0:
-        return Labelsets(np.empty(0, np.int64), np.empty(0, np.int64))
+    if Y.nnz + n_rows < SIMPLE_BELOW:
+        first_row, counts = np.unique(_leaders_of_few(Y), return_counts=True)
+        return Labelsets(first_row, counts)
+    from scumble.measures import kernels
+
     starts, keys, rows = _deal(Y)
     sizes = np.zeros(len(starts) - 1, np.int64)
 
@@ -128,18 +130,43 @@ def labelset_of_rows(Y: Any) -> tuple[Array, Labelsets]:
     array([0, 1, 0, 2])
     """
     Y = check_labels(Y, caller="labelset_of_rows")
-    n_rows = Y.shape[0]
-    if n_rows == 0:
-        return np.empty(0, np.int64), labelsets(Y)
+    few = Y.nnz + Y.shape[0] < SIMPLE_BELOW
+    leaders = _leaders_of_few(Y) if few else _leaders_of_many(Y)
+    first_row, numbers, counts = np.unique(leaders, return_inverse=True, return_counts=True)
+    return numbers, Labelsets(first_row, counts)
+
+
+def _leaders_of_few(Y: sparse.csr_array) -> Array:
+    """Find for each row the first one with the same labels.
+
+    Rows of one size are sorted as so many bytes each; that spares small data the loading of
+    compiled code.
+    """
+    sizes = np.diff(Y.indptr)
+    leaders = np.empty(Y.shape[0], np.int64)
+    for size in np.unique(sizes):
+        rows = np.flatnonzero(sizes == size)
+        if size == 0:
+            leaders[rows] = rows[0]
+            continue
+        labels = Y.indices[Y.indptr[rows][:, None] + np.arange(size)]
+        as_bytes = labels.view(np.dtype((np.void, labels.strides[0]))).ravel()
+        _, first, group = np.unique(as_bytes, return_index=True, return_inverse=True)
+        leaders[rows] = rows[first[group]]
+    return leaders
+
+
+def _leaders_of_many(Y: sparse.csr_array) -> Array:
+    from scumble.measures import kernels
+
     starts, keys, rows = _deal(Y)
-    leaders = np.empty(n_rows, np.int64)
+    leaders = np.empty(Y.shape[0], np.int64)
 
     def lead(block: tuple[int, int]) -> None:
         kernels.find_leaders(Y.indptr, Y.indices, keys, rows, starts, *block, leaders)
 
     run(lead, row_blocks(starts, TASKS))
-    first_row, numbers, counts = np.unique(leaders, return_inverse=True, return_counts=True)
-    return numbers, Labelsets(first_row, counts)
+    return leaders
 
 
 @measure(level="dataset", upper=1.0)
@@ -204,6 +231,8 @@ def tcs_of(n_features: int, n_labels: int, n_labelsets: int) -> float:
 
 def _deal(Y: sparse.csr_array) -> tuple[Array, Array, Array]:
     """Deal the rows into partitions: where each starts, and the rows' keys and numbers."""
+    from scumble.measures import kernels
+
     n_rows, n_labels = Y.shape
     n_bits = max(int(n_labels).bit_length(), 1)  # labels are packed as 1..n_labels
     bits, capacity = np.uint64(n_bits), np.uint64(63 // n_bits)
