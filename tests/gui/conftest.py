@@ -18,11 +18,14 @@ from typing import Any
 import pytest
 
 from scumble.gui.settings import MEGABYTE, Settings
+from scumble.gui.worker import Worker
 
 httpx = pytest.importorskip("httpx", reason="pip install 'scumble[dev]'")
 pytest.importorskip("uvicorn", reason="pip install 'scumble[gui]'")
 
 TOKEN = "a-token-for-tests"
+#: Seconds after which something hangs rather than being slow, on however busy a machine.
+PATIENCE = 600.0
 
 
 @dataclass
@@ -40,7 +43,7 @@ class Running:
 class Client(httpx.Client):
     """Speaks to the API, and waits for jobs."""
 
-    def job(self, response: Any, *, patience: float = 120.0) -> dict[str, Any]:
+    def job(self, response: Any, *, patience: float = PATIENCE) -> dict[str, Any]:
         """Follow the job that a response tells of to its end."""
         assert response.status_code == 202, response.text
         job: dict[str, Any] = response.json()
@@ -55,6 +58,16 @@ class Client(httpx.Client):
         assert job["state"] == "done", job["error"]
         found: dict[str, Any] = job["result"]
         return found
+
+    def until_running(self, response: Any) -> str:
+        """Wait until the job that a response tells of has a process; gives its number."""
+        number: str = response.json()["id"]
+        until = time.monotonic() + PATIENCE
+        while (state := self.get(f"/jobs/{number}").json()["state"]) == "queued":
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        assert state == "running"
+        return number
 
     def upload(self, name: str, content: bytes) -> Any:
         return self.post("/uploads", params={"name": name}, content=content)
@@ -97,14 +110,15 @@ def serve_in_thread(**limits: Any) -> Iterator[Running]:
 @pytest.fixture(scope="session")
 def server() -> Iterator[Running]:
     """One server for all tests of this process."""
-    yield from serve_in_thread(max_upload=2 * MEGABYTE, max_unpacked=8 * MEGABYTE, max_open=60)
+    # Room for what tests leave open, and for fifty clients who have all not closed theirs yet.
+    yield from serve_in_thread(max_upload=2 * MEGABYTE, max_unpacked=8 * MEGABYTE, max_open=200)
 
 
 @pytest.fixture(scope="session")
 def client(server: Running) -> Iterator[Client]:
     """A client of it."""
     headers = {"authorization": f"Bearer {TOKEN}"}
-    with Client(base_url=f"{server.address}/api/v1", headers=headers, timeout=60) as found:
+    with Client(base_url=f"{server.address}/api/v1", headers=headers, timeout=PATIENCE) as found:
         yield found
 
 
@@ -113,6 +127,39 @@ def debtags(client: Client) -> str:
     """The embedded data set, open."""
     name: str = client.result(client.post("/examples/debtags"))["dataset"]["id"]
     return name
+
+
+@contextmanager
+def asleep(server: Running, client: Client) -> Iterator[None]:
+    """Give the jobs that begin in here processes that never do anything.
+
+    Such a job runs until it is ended. A large piece of work would be done some day, perhaps just
+    while the test is kept from going on.
+    """
+
+    def take_worker() -> Worker:
+        worker = Worker()
+        worker._process.send_signal(signal.SIGSTOP)
+        return worker
+
+    client.get("/catalogue")  # it is made by a job, too
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(server.desk.jobs, "_take_worker", take_worker)
+        yield
+
+
+@contextmanager
+def all_busy(server: Running, client: Client) -> Iterator[list[Any]]:
+    """Let jobs that never end hold all processes; gives the answers that tell of them."""
+    n_workers = server.settings.n_workers
+    with asleep(server, client):
+        held = [client.post("/examples/synthetic") for _ in range(n_workers)]
+        numbers = [client.until_running(each) for each in held]
+    try:
+        yield held
+    finally:
+        for number in numbers:
+            client.delete(f"/jobs/{number}")
 
 
 @contextmanager
@@ -132,4 +179,4 @@ def running(path: Path, folder: Path) -> Iterator[tuple[str, dict[str, str], Any
             yield base, {"authorization": f"Bearer {token}"}, process
         finally:
             process.send_signal(signal.SIGTERM)
-            process.wait(timeout=30)
+            process.wait(timeout=PATIENCE)

@@ -21,7 +21,7 @@ from scumble.plots.chord_layout import chord_layout
 from scumble.report import concurrence_report, render_html, render_pdf
 from scumble.report.terminal import labelset_rows
 from scumble.resample import make_chain, run_chain
-from tests.gui.conftest import TOKEN
+from tests.gui.conftest import PATIENCE, TOKEN, all_busy, asleep
 from tests.gui.files import ARFF, BROKEN, CSV, HOSTILE, MEKA, XML
 
 pytestmark = pytest.mark.xdist_group("gui")
@@ -377,7 +377,7 @@ def test_an_oversized_file_is_refused_before_and_while_it_is_sent(client, server
 
     headers = {"authorization": f"Bearer {TOKEN}"}
     address = f"{server.address}/api/v1/uploads?name=a.csv"
-    streamed = httpx.post(address, content=endless(), headers=headers)
+    streamed = httpx.post(address, content=endless(), headers=headers, timeout=PATIENCE)
     assert streamed.status_code == 413
     assert set((server.desk.folder / "uploads").iterdir()) == before
 
@@ -494,13 +494,11 @@ def test_what_does_not_exist_is_404(client, path):
     assert client.get(path).status_code == 404
 
 
-def test_a_job_can_be_cancelled_and_the_server_goes_on(client, debtags):
+def test_a_job_can_be_cancelled_and_the_server_goes_on(client, server):
     before = len(client.get("/datasets").json()["datasets"])
-    big = {"n_instances": 1_000_000, "n_labels": 300, "n_features": 50}
-    started = client.post("/examples/synthetic", json=big)
-    number = started.json()["id"]
-    while client.get(f"/jobs/{number}").json()["state"] == "queued":
-        pass
+    with asleep(server, client):
+        started = client.post("/examples/synthetic", json=SMALL)
+        number = client.until_running(started)
     assert number in {job["id"] for job in client.get("/jobs").json()["jobs"]}
     assert client.delete(f"/jobs/{number}").json()["state"] == "cancelled"
     assert client.job(started)["state"] == "cancelled"
@@ -511,23 +509,21 @@ def test_a_job_can_be_cancelled_and_the_server_goes_on(client, debtags):
     assert client.delete("/jobs/99999").status_code == 404
 
 
-def test_a_queued_job_can_be_cancelled(client):
-    big = {"n_instances": 1_000_000, "n_labels": 300}
-    jobs = [client.post("/examples/synthetic", json=big) for _ in range(4)]
-    assert client.get(f"/jobs/{jobs[3].json()['id']}").json()["state"] == "queued"
-    for job in reversed(jobs):
-        client.delete(f"/jobs/{job.json()['id']}")
+def test_a_queued_job_can_be_cancelled(client, server):
+    with all_busy(server, client) as held:
+        jobs = [*held, *(client.post("/examples/synthetic", json=SMALL) for _ in range(2))]
+        assert client.get(f"/jobs/{jobs[3].json()['id']}").json()["state"] == "queued"
+        for job in reversed(jobs):
+            client.delete(f"/jobs/{job.json()['id']}")
     assert [client.job(job)["state"] for job in jobs] == ["cancelled"] * 4
     assert client.get("/jobs").json()["jobs"] == []
 
 
 def test_a_process_that_dies_fails_its_job_only(client, server):
-    big = {"n_instances": 1_000_000, "n_labels": 300}
-    started = client.post("/examples/synthetic", json=big)
-    job = server.desk.jobs.get(started.json()["id"])
-    while job._worker is None:
-        pass
-    job._worker._process.kill()
+    with asleep(server, client):
+        started = client.post("/examples/synthetic", json=SMALL)
+        number = client.until_running(started)
+    server.desk.jobs.get(number)._worker._process.kill()
     told = client.job(started)
     assert told["state"] == "failed"
     assert "want of memory" in told["error"]
@@ -718,7 +714,7 @@ def test_fifty_clients_at_once_get_the_same_answers(server, debtags):
 
     def visit(number):
         path = f"{server.address}/api/v1/datasets/{debtags}{paths[number % 5]}"
-        answer = httpx.get(path, headers=headers, timeout=60)
+        answer = httpx.get(path, headers=headers, timeout=PATIENCE)
         return number % 5, answer.status_code, answer.content
 
     with ThreadPoolExecutor(50) as crowd:

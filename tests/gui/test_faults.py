@@ -19,14 +19,14 @@ from scumble.gui import folders, uploads
 from scumble.gui.answers import Call, RefusedError
 from scumble.gui.api.datasets import _label_numbers
 from scumble.gui.folders import PrivateFolder, remove_abandoned
-from scumble.gui.jobs import Jobs
+from scumble.gui.jobs import Job, Jobs
 from scumble.gui.server import _listen
 from scumble.gui.settings import Settings
 from scumble.gui.store import Store
 from scumble.gui.tasks import measured
 from scumble.gui.uploads import Uploads, patiently
 from scumble.gui.worker import Worker, WorkerGoneError
-from tests.gui.conftest import TOKEN, Client, running
+from tests.gui.conftest import PATIENCE, TOKEN, Client, all_busy, asleep, running
 from tests.gui.files import CSV, MEKA
 
 pytestmark = pytest.mark.xdist_group("gui")
@@ -70,15 +70,15 @@ def test_a_parcel_stays_packed_until_somebody_looks_inside():
     assert kind(*arguments).data == data
 
 
-def test_waiting_for_a_job_ends_with_the_job(client):
-    job = client.post("/examples/synthetic", json=SMALL).json()
-    over = client.get(f"/jobs/{job['id']}", params={"wait": 30}).json()
+def test_waiting_for_a_job_ends_with_the_job(client, server, monkeypatch):
+    over = client.job(client.post("/examples/synthetic", json=SMALL))
     assert over["state"] == "done"
-    started = time.monotonic()
-    again = client.get(f"/jobs/{job['id']}", params={"wait": 30}).json()
+    waits = []
+    monkeypatch.setattr(server.desk.jobs.get(over["id"]), "wait", waits.append)
+    again = client.get(f"/jobs/{over['id']}", params={"wait": 30}).json()
     assert again == over
-    assert time.monotonic() - started < 20  # it did not wait for what is over
-    assert client.get(f"/jobs/{job['id']}", params={"wait": 31}).status_code == 422
+    assert waits == []  # what is over is not waited for
+    assert client.get(f"/jobs/{over['id']}", params={"wait": 31}).status_code == 422
     client.delete(f"/datasets/{over['result']['dataset']['id']}")
 
 
@@ -127,13 +127,24 @@ def test_a_name_is_not_given_to_another_while_something_made_of_it_is_open(clien
     client.delete("/datasets/twins")
 
 
+def test_waiting_ends_as_soon_as_the_job_does():
+    async def main():
+        job = Job("1", "a job")
+        waiting = asyncio.ensure_future(job.wait(10**6))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        job.settle("done")
+        await waiting
+        await job.wait(10**6)  # and does not begin where there is nothing to wait for
+
+    asyncio.run(main())
+
+
 def test_a_data_set_closed_during_its_treatment_is_nobodys_parent(client, server):
     name = client.open(("brief.arff", MEKA.encode()))["id"]
-    blockers = [client.post("/examples/synthetic", json={"n_instances": 10**6}) for _ in range(2)]
-    job = treat(client, name)  # queued behind them
-    assert client.delete(f"/datasets/{name}").status_code == 204
-    for blocker in blockers:
-        client.delete(f"/jobs/{blocker.json()['id']}")
+    with all_busy(server, client):
+        job = treat(client, name)  # queued behind them
+        assert client.delete(f"/datasets/{name}").status_code == 204
     result = client.result(job)["dataset"]
     assert result["parent"] is None
     assert result["n_labels"] == 3
@@ -164,19 +175,18 @@ def test_the_limit_of_open_data_sets_holds_when_work_finishes():
 
 def test_a_cancelled_export_leaves_nothing_behind(client, server, debtags):
     before = set((server.desk.folder / "files").iterdir())
-    blockers = [client.post("/examples/synthetic", json={"n_instances": 10**6}) for _ in range(2)]
-    queued = client.post(f"/datasets/{debtags}/exports", json={"format": "csv"})
-    for job in (queued, *blockers):
-        client.delete(f"/jobs/{job.json()['id']}")
+    with all_busy(server, client):
+        queued = client.post(f"/datasets/{debtags}/exports", json={"format": "csv"})
+        client.delete(f"/jobs/{queued.json()['id']}")
     assert client.job(queued)["state"] == "cancelled"
-    running = client.post(f"/datasets/{debtags}/exports", json={"format": "csv"})
-    client.delete(f"/jobs/{running.json()['id']}")
-    client.job(running)
-    for _ in range(200):  # its process has to end first
-        if set((server.desk.folder / "files").iterdir()) == before:
-            return
+    with asleep(server, client):
+        running = client.post(f"/datasets/{debtags}/exports", json={"format": "csv"})
+        client.delete(f"/jobs/{client.until_running(running)}")
+    assert client.job(running)["state"] == "cancelled"
+    until = time.monotonic() + PATIENCE
+    while set((server.desk.folder / "files").iterdir()) != before:  # its process has to end first
+        assert time.monotonic() < until, "a folder is left"
         time.sleep(0.05)
-    raise AssertionError("a folder is left")
 
 
 def test_warnings_of_a_reader_reach_the_overview(client):
@@ -212,7 +222,7 @@ def test_a_job_whose_result_cannot_be_kept_fails_instead_of_running_for_ever(cap
         jobs = Jobs(1)
         try:
             job = jobs.submit("odd", "describe_catalogue", {}, finish)
-            await job.wait(120)
+            await job.wait(PATIENCE)
             return job
         finally:
             await jobs.close()
@@ -229,9 +239,10 @@ def test_a_file_named_on_the_command_line_that_cannot_be_read_is_told_of(tmp_pat
     path = tmp_path / "broken.csv"
     path.write_text("a,b\n1\n")
     with running(path, tmp_path) as (base, headers, _):
-        until = time.monotonic() + 120
+        until = time.monotonic() + PATIENCE
         while True:
-            job = httpx.get(f"{base}/api/v1/about", headers=headers).json()["first_job"]
+            about = httpx.get(f"{base}/api/v1/about", headers=headers, timeout=PATIENCE)
+            job = about.json()["first_job"]
             if job["state"] == "failed":
                 break
             assert time.monotonic() < until
@@ -283,7 +294,7 @@ def test_a_sender_who_falls_silent_is_given_up(server, monkeypatch):
         f"Authorization: Bearer {TOKEN}\r\nContent-Length: 1000\r\n\r\nsome bytes"
     )
     with socket.create_connection(("127.0.0.1", server.settings.port)) as slow:
-        slow.settimeout(60)
+        slow.settimeout(PATIENCE)
         slow.sendall(request.encode())
         assert slow.recv(4096).startswith(b"HTTP/1.1 408")
     assert set((server.desk.folder / "uploads").iterdir()) == before
@@ -305,7 +316,8 @@ def test_senders_wait_for_their_turn(tmp_path, monkeypatch):
             return asyncio.ensure_future(box.store("a", send_when(told), **options))
 
         receiving, waiting = [send(), send()], send()
-        await asyncio.sleep(0.1)  # until they have read how patient to be
+        while len(list(tmp_path.glob("*/data"))) < 2:  # until all have read how patient to be
+            await asyncio.sleep(0.01)
         with monkeypatch.context() as hurry:
             hurry.setattr(uploads, "PATIENCE", 0.01)
             with pytest.raises(RefusedError, match="Too many files") as caught:
@@ -415,7 +427,7 @@ def test_fifty_clients_open_look_and_close_at_once(server, client):
     def visit(number):
         label = f"own{number}"
         content = MEKA.replace("heron", label).replace("photos", f"crowd{number}").encode()
-        with Client(base_url=f"{server.address}/api/v1", headers=headers, timeout=120) as own:
+        with Client(base_url=f"{server.address}/api/v1", headers=headers, timeout=PATIENCE) as own:
             name = own.open((f"crowd{number}.arff", content))["id"]
             rows = own.get(f"/datasets/{name}/labels", params={"sort": "label"}).json()["rows"]
             chord = own.get(f"/datasets/{name}/chord").json()

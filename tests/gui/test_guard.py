@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from scumble.gui.guard import POLICY
-from tests.gui.conftest import TOKEN
+from tests.gui.conftest import PATIENCE, TOKEN
 
 pytestmark = pytest.mark.xdist_group("gui")
 KEY = {"authorization": f"Bearer {TOKEN}"}
@@ -12,7 +12,7 @@ KEY = {"authorization": f"Bearer {TOKEN}"}
 
 def get(server, path="/api/v1/about", **headers):
     names = {name.replace("_", "-"): value for name, value in headers.items()}
-    return httpx.get(server.address + path, headers=names)
+    return httpx.get(server.address + path, headers=names, timeout=PATIENCE)
 
 
 def test_the_token_opens_the_door_and_nothing_else_does(server):
@@ -49,7 +49,8 @@ def test_the_address_with_the_token_gives_a_cookie_that_only_this_site_sends(ser
     assert get(server, f"/api/v1/about?token={TOKEN}").status_code == 401
     assert get(server, "/?token=wrong").status_code == 401
     assert get(server, f"/?token={TOKEN}&token={TOKEN}").status_code == 401
-    assert httpx.post(f"{server.address}/?token={TOKEN}").status_code == 401
+    posted = httpx.post(f"{server.address}/?token={TOKEN}", timeout=PATIENCE)
+    assert posted.status_code == 401
 
 
 @pytest.mark.parametrize(
@@ -71,9 +72,8 @@ def test_names_of_this_machine_are_answered(server):
 def test_other_origins_are_refused_even_with_the_token(server, origin):
     named = origin.format(port=server.settings.port)
     assert get(server, origin=named, **KEY).status_code == 403
-    posted = httpx.post(
-        f"{server.address}/api/v1/examples/debtags", headers={"origin": named, **KEY}
-    )
+    address = f"{server.address}/api/v1/examples/debtags"
+    posted = httpx.post(address, headers={"origin": named, **KEY}, timeout=PATIENCE)
     assert posted.status_code == 403
 
 

@@ -13,6 +13,7 @@ import pytest
 from scumble import ScumbleError
 from scumble.gui.server import _listen, serve
 from scumble.gui.settings import Settings
+from tests.gui.conftest import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("gui")
 
@@ -58,11 +59,12 @@ def test_the_command_opens_a_file_and_leaves_nothing_behind(tmp_path, end):
     ) as process:
         address = re.search(r"http://\S+", process.stdout.readline())[0]
         base, _, token = address.partition("/?token=")
-        about = httpx.get(f"{base}/api/v1/about", headers={"authorization": f"Bearer {token}"})
+        key = {"authorization": f"Bearer {token}"}
+        about = httpx.get(f"{base}/api/v1/about", headers=key, timeout=PATIENCE)
         assert [job["title"] for job in about.json()["jobs"]] in ([f"Opening {path}"], [])
         assert list((tmp_path / "temporary").glob("scumble-gui-*"))
         process.send_signal(end)
-        process.wait(timeout=30)
+        process.wait(timeout=PATIENCE)
         assert process.stderr.read() == ""
     assert list((tmp_path / "temporary").glob("scumble-gui-*")) == []
     assert process.returncode in (0, -signal.SIGTERM)
