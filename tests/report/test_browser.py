@@ -13,12 +13,15 @@ CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="Chromium is missing: apt-get install chromium"
 )
+PATIENCE = 300_000  # milliseconds
 
 
 @pytest.fixture(scope="module")
 def browser():
     with playwright.sync_playwright() as run:
-        browser = run.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = run.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox"], timeout=PATIENCE
+        )
         yield browser
         browser.close()
 
@@ -38,6 +41,7 @@ def data():
 def page(browser, data, tmp_path):
     (tmp_path / "r.html").write_text(render_html(concurrence_report(data, treatments=["remedial"])))
     page = browser.new_page()
+    page.set_default_timeout(PATIENCE)
     page.complaints, page.requests = [], []
     page.on("console", lambda message: page.complaints.append(message.text))
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
@@ -99,6 +103,7 @@ def test_names_are_text(page):
 def test_dark_narrow_and_printed(browser, data, tmp_path):
     (tmp_path / "r.html").write_text(render_html(concurrence_report(data)))
     page = browser.new_page(viewport={"width": 375, "height": 700}, color_scheme="dark")
+    page.set_default_timeout(PATIENCE)
     page.goto(f"file://{tmp_path}/r.html")
     ink = "getComputedStyle(document.querySelector('.chord-ink')).fill"
     assert page.evaluate(ink) == "rgb(230, 233, 236)"
