@@ -21,6 +21,7 @@ from scumble.report import (
     render_pdf,
     render_report,
 )
+from scumble.report.breaks import breakable
 from scumble.report.html import asset
 from scumble.report.numbers import format_number, significant
 from scumble.resample import make_chain
@@ -210,6 +211,59 @@ def test_names_are_text_on_paper(nasty):
     for name in NASTY[:4]:
         assert squeezed(name) in whole
     assert squeezed("\\x1b[31mred\\x1b[0m") in whole
+
+
+def fewest_for_another_page(n_pages_of, least, most):
+    """Find the least number that takes more pages than ``least``."""
+    before = n_pages_of(least)
+    while most - least > 1:
+        middle = (least + most) // 2
+        least, most = (middle, most) if n_pages_of(middle) == before else (least, middle)
+    return most
+
+
+def test_the_last_page_never_holds_a_lone_line():
+    pytest.importorskip("typst", reason="pip install 'scumble[pdf]'")
+    Y = np.eye(60, dtype=int)  # 60 labelsets, of which 25 are shown
+    report = concurrence_report(scumble.MultilabelDataset(np.zeros((60, 1)), Y))
+    report["chord"]["arcs"] = []
+
+    def pages_of(n_labels):
+        return text_of(render_pdf({**report, "labels": report["labels"][:n_labels]}))[0]
+
+    n_labels = fewest_for_another_page(lambda n: len(pages_of(n)), 2, 60)
+    lines = pages_of(n_labels)[-1].split("\n")
+    names = ["".join(row["labels"]) for row in report["labelsets"]]
+    assert lines[0] == "labelset count imbalance SCUMBLE"
+    assert [line.split()[0] for line in lines[1:3]] == names[-2:]
+    assert lines[3] == "and 35 more"
+    assert lines[4].startswith("Made by scumble")  # below the page, not on one of its own
+    assert not any("Made by" in page for page in pages_of(n_labels)[:-1])
+
+
+def test_rows_are_not_torn_unless_they_are_huge():
+    pytest.importorskip("typst", reason="pip install 'scumble[pdf]'")
+    small_report = concurrence_report(small())
+    small_report["chord"]["arcs"] = []
+    row = small_report["labelsets"][0]
+    words = [f"word{at:03}" for at in range(100)]
+    long = {**small_report, "labelsets": [{**row, "labels": words}] * 12}
+    for page in text_of(render_pdf(long))[0]:
+        assert page.count("word000") == page.count("word099")
+    huge = {**small_report, "labelsets": [{**row, "labels": [f"w{at}" for at in range(1500)]}]}
+    pages = text_of(render_pdf(huge))[0]
+    found = re.findall(r"\bw\d+", " ".join(pages))
+    assert found == [f"w{at}" for at in range(1500)]  # nothing fell off the page
+
+
+def test_long_names_break_where_nothing_is_torn():
+    assert breakable("a::b, c") == "a:\u200b:\u200bb,\u200b c"
+    assert breakable("x" * 50) == "\u200b".join(["x" * 24, "x" * 24, "xx"])
+    assert breakable("x" * 24) == "x" * 24  # nothing follows
+    accents = "e\u0301" * 24  # e and its accent stay together
+    assert breakable(accents) == "\u200b".join([accents[:24], accents[24:]])
+    tied = "\u0915\u094d" * 20 + "\u0937"  # letters tied by viramas are one
+    assert breakable(tied) == tied
 
 
 def test_names_are_text_on_the_terminal(nasty):

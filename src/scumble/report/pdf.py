@@ -8,6 +8,7 @@ from typing import Any
 
 from scumble._core.optional import require
 from scumble._core.text import safe
+from scumble.report.breaks import breakable
 from scumble.report.numbers import format_number, significant
 from scumble.report.terminal import measure_rows
 from scumble.report.treatment import TRAITS, all_treatments
@@ -117,13 +118,13 @@ def _difficult(label: dict[str, Any]) -> dict[str, Any]:
     times = f"{label['count']:,} instance{'' if label['count'] == 1 else 's'}"
     alone = "" if label["partners"] else "; meets no majority label"
     return {
-        "name": safe(label["name"]),
+        "name": breakable(safe(label["name"])),
         "facts": f"in {times}, IRLbl {format_number(label['irlbl'], ',.1f')}, "
         f"SCUMBLE {significant(label['scumble'])}{alone}",
         "head": ["majority label", "together", "share", "IRLbl", "SCUMBLE"],
         "rows": [
             [
-                safe(partner["name"]),
+                breakable(safe(partner["name"])),
                 format_number(partner["joint_count"]),
                 f"{100 * partner['joint_count'] / label['count']:.0f} %",
                 format_number(partner["irlbl"], ",.1f"),
@@ -140,7 +141,7 @@ def _labels(labels: list[dict[str, Any]]) -> dict[str, Any]:
         "head": ["label", "count", "frequency", "IRLbl", "SCUMBLE", "CV"],
         "rows": [
             {
-                "name": safe(label["name"]),
+                "name": breakable(safe(label["name"])),
                 "rare": label["is_minority"],
                 "cells": [
                     format_number(label["count"]),
@@ -157,7 +158,7 @@ def _labels(labels: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _labelset(row: dict[str, Any]) -> list[str]:
     return [
-        ", ".join(safe(name) for name in row["labels"]) or "(no label)",
+        breakable(", ".join(safe(name) for name in row["labels"])) or "(no label)",
         format_number(row["count"]),
         format_number(row["imbalance"], ",.2f"),
         significant(row["scumble"]),
