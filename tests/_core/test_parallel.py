@@ -29,7 +29,7 @@ def test_results_come_in_block_order(n_jobs):
 
 
 def test_work_really_runs_side_by_side():
-    barrier = threading.Barrier(2, timeout=10)
+    barrier = threading.Barrier(2, timeout=600)
     assert sorted(run(lambda _: barrier.wait(), [0, 1], n_jobs=2)) == [0, 1]
 
 

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -90,7 +91,7 @@ class Pages(BaseHTTPRequestHandler):
         self.wfile.write(content[: len(content) // 2])
         if how == "hanging":
             self.wfile.flush()
-            self.server.release.wait(10)
+            self.server.release.wait(600)
         if how != "truncated":
             self.wfile.write(content[len(content) // 2 :])
 
@@ -383,7 +384,8 @@ def test_a_server_that_hangs_is_given_up(put_on_shelf, monkeypatch):
 def test_a_server_that_trickles_is_given_up(put_on_shelf, monkeypatch):
     put_on_shelf("good")
     clock = iter(range(0, 10**6, 1000))
-    monkeypatch.setattr(download.time, "monotonic", lambda: next(clock))
+    # Not the clock of the whole process: other threads would wait for ever, or not at all.
+    monkeypatch.setattr(download, "time", SimpleNamespace(monotonic=lambda: next(clock)))
 
     with pytest.raises(DownloadError, match="too slow"):
         shelf.fetch("films")

@@ -19,18 +19,21 @@ pytestmark = pytest.mark.filterwarnings("default")  # Dask's own warnings are no
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
+    import dask
+
     folder = tmp_path_factory.mktemp("dask")
-    os.environ["TOY_LOG"] = str(folder / "log")
-    os.environ["PYTHONPATH"] = str(ROOT)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        made = distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
-            local_directory=str(folder),
-        )  # fmt: skip
-    yield made
-    made.close()
-    del os.environ["TOY_LOG"], os.environ["PYTHONPATH"]
+    patience = {f"distributed.comm.timeouts.{each}": "300s" for each in ("connect", "tcp")}
+    with pytest.MonkeyPatch.context() as patch, dask.config.set(patience):
+        patch.setenv("TOY_LOG", str(folder / "log"))
+        patch.setenv("PYTHONPATH", str(ROOT))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            made = distributed.LocalCluster(
+                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
+                local_directory=str(folder),
+            )  # fmt: skip
+        yield made
+        made.close()
 
 
 def test_a_killed_worker_loses_nothing(cluster, tmp_path):

@@ -181,14 +181,14 @@ def test_workers_end_with_their_parent(tmp_path, importable):
         "from tests.experiment.toys import make_cells\n"
         "def told(cell):\n"
         "    open(sys.argv[1] + '.pid', 'w').write(str(os.getpid()))\n"
-        "    time.sleep(60)\n"
+        "    time.sleep(1200)\n"
         "told.__module__ = '__main__'\n"
         "with Store(sys.argv[1]) as store:\n"
         "    run_cells(make_cells(1), store, compute=told, n_jobs=1)\n"
     ).replace("sys.argv[1] + '.pid'", repr(str(tmp_path / "pid")))
     parent = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "a.db")])
     pid = tmp_path / "pid"
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while not (pid.exists() and pid.read_text()) and time.monotonic() < deadline:
         time.sleep(0.05)
     worker = int(pid.read_text())
