@@ -441,6 +441,30 @@ def test_a_phone_shows_every_page_without_scrolling_sideways(open_page, base, sc
     assert (now == "rgb(19, 22, 25)") == (scheme == "light")
 
 
+def test_what_belongs_together_stands_in_a_line_on_a_phone(open_page, base):
+    page = open_page(viewport={"width": 390, "height": 844})
+
+    def beside(left, right):
+        one, other = left.bounding_box(), right.bounding_box()
+        middle = other["y"] + other["height"] / 2
+        return (
+            one["x"] + one["width"] <= other["x"] and one["y"] < middle < one["y"] + one["height"]
+        )
+
+    visit(page, base, "/d/debtags/report")
+    for form, told in (("HTML", "One file with"), ("PDF", "For print"), ("JSON", "The same")):
+        if form == "PDF" and not page.get_by_text(told).count():
+            continue  # without typst
+        button = page.get_by_role("button", name=f"Save {form}")
+        assert beside(button, page.locator(".saves span", has_text=told)), form
+    send(page, base, ("emotions.arff", ARFF.encode()))
+    assert "Expected emotions.xml beside it" in page.locator("[role=alert]").inner_text()
+    dismiss = page.get_by_role("button", name="Dismiss")
+    assert beside(page.get_by_role("button", name="Try again"), dismiss)
+    dismiss.click()
+    assert page.locator("#opening > *").count() == 0
+
+
 def test_a_file_that_cannot_be_read_is_told_of_on_the_page(browser, tmp_path):
     path = tmp_path / "broken.csv"
     path.write_text("a,b\n1\n")

@@ -106,14 +106,14 @@ class Opening {
   failed(error) {
     if (error.name === "AbortError") { this.close(); return; }
     const canRetry = this.uploads?.length === this.files.length;
+    const dismiss = h("button", { type: "button", onclick: () => this.close() }, "Dismiss");
     this.card.replaceChildren(
       h("h2", {}, "Not opened: ", name(this.title)),
       h("p", { class: "notice bad", role: "alert" }, error.message),
-      canRetry && error.status !== 404 ? this.form() : null,
-      h("div", { class: "row" }, h("button", { type: "button", class: "small", onclick: () => this.close() }, "Dismiss")));
+      canRetry && error.status !== 404 ? this.form(dismiss) : h("div", { class: "row" }, dismiss));
   }
 
-  form() {
+  form(dismiss) {
     const format = h("select", { name: "format" }, h("option", { value: "" }, "find out"));
     catalogue().then(({ formats }) => format.append(...formats.map((each) => h("option", { value: each.name }, each.title)))).catch(() => {});
     const labels = h("input", { type: "text", name: "labels", placeholder: "-5, or: sun, sea, or: 3,4" });
@@ -131,6 +131,6 @@ class Opening {
     return h("form", { class: "card", onsubmit: retry },
       h("p", { class: "dim" }, "Say more about the file and try again. Labels: a count (negative: from the end), names, or column numbers from 0."),
       h("div", { class: "fields" }, field("Format", format), field("Label columns", labels), field("Column of label lists", column), field("Separator in lists", separator)),
-      h("div", { class: "row" }, h("button", { class: "primary" }, "Try again")));
+      h("div", { class: "row" }, h("button", { class: "primary" }, "Try again"), dismiss));
   }
 }

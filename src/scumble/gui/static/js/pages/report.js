@@ -16,7 +16,7 @@ export async function render(dataset) {
     h("div", { class: "cols-2 even" },
       h("section", { class: "panel stack" }, h("h2", {}, "Concurrence report"),
         h("p", { class: "dim" }, "How imbalanced the labels of ", name(dataset.name), " are, how concurrent, which are difficult and what masks them."),
-        reports.map((form) => h("div", { class: "row" }, h("button", { type: "button", onclick: () => makeAndSave(dataset, { kind: "report", format: form }, told) }, `Save ${FORMS[form][0]}`), h("span", { class: "dim" }, FORMS[form][1]))),
+        h("div", { class: "saves" }, reports.flatMap((form) => [h("button", { type: "button", onclick: () => makeAndSave(dataset, { kind: "report", format: form }, told) }, `Save ${FORMS[form][0]}`), h("span", { class: "dim" }, FORMS[form][1])])),
         told),
       h("section", { class: "panel stack" }, h("h2", {}, "The data"), h("p", { class: "dim" }, "In any format scumble writes; reading it back gives the same data, as far as the format can carry it."), dataDownload(dataset))),
     h("section", { class: "panel" }, h("h2", {}, "In short"), h("div", { class: "verdict" }, verdict.map((sentence) => h("p", {}, sentence)))));

@@ -24,7 +24,7 @@ export async function render() {
       h("div", { class: "stack" },
         h("div", { class: "drop" },
           h("h2", {}, "Drop files here"),
-          h("p", { class: "dim" }, "MULAN (the ARFF with its XML), MEKA, CSV, Parquet, Arrow, LibSVM, KEEL, extreme classification; plain or compressed, up to ", bytes(state.about?.max_upload ?? 0), "."),
+          h("p", { class: "dim" }, "MULAN (the ARFF with its XML), MEKA, CSV, Parquet, Arrow, LibSVM, KEEL, extreme classification; plain or compressed, up to ", h("span", { class: "whole" }, bytes(state.about?.max_upload ?? 0), ".")),
           h("label", { class: "button primary", for: "picker" }, "Choose files"), picker),
         openingList()),
       h("div", { class: "stack" },
