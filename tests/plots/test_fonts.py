@@ -1,6 +1,7 @@
 """Names in scripts that the chosen font lacks."""
 
 import warnings
+from xml.etree import ElementTree
 
 import pytest
 
@@ -9,6 +10,7 @@ pytest.importorskip("matplotlib", reason="pip install 'scumble[plots]'")
 from matplotlib import rc_context
 from matplotlib.text import Text
 
+from scumble import ScumbleWarning
 from scumble.plots import fonts, plot_bytes, plot_labels
 
 GEORGIAN = "ფილმი"
@@ -47,13 +49,32 @@ def test_names_the_chosen_font_can_write_are_left_alone():
     assert families(ax, "") == before
 
 
-def test_letters_that_no_font_has_are_no_reason_to_stop():
+@pytest.mark.parametrize(("suffix", "magic"), [("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_letters_that_no_font_has_are_told_of_and_no_reason_to_stop(suffix, magic):
     ax = plot_labels([["電影"], ["電影", "war"]])
     before = families(ax, "")
+    with pytest.warns(ScumbleWarning) as told:
+        assert plot_bytes(ax, suffix).startswith(magic)
+    [only] = told  # not letter by letter
+    assert str(only.message) == (
+        "the names hold 2 letters that no font of this machine has, such as '影': the picture "
+        "shows boxes. Install a font that has them (Noto has all scripts), or save an SVG, which "
+        "keeps the names as text."
+    )
+    assert families(ax, "") == before
+
+
+def test_a_drawing_keeps_letters_that_no_font_has_as_text():
+    ax = plot_labels([["電影 <b>"], ["電影 <b>", "war"]])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert plot_bytes(ax, "png").startswith(b"\x89PNG")
-    assert families(ax, "") == before
+        drawing = ElementTree.fromstring(plot_bytes(ax, "svg"))
+    texts = {"".join(node.itertext()) for node in drawing.iter("{http://www.w3.org/2000/svg}text")}
+    assert {"電影 <b>", "war"} <= texts
+
+
+def test_letters_without_font_are_found_in_any_text():
+    assert fonts.letters_without_font(f"war naïve {GEORGIAN}\t電影") == {"電", "影"}
 
 
 def test_fonts_of_one_look_come_first_and_boxes_never():

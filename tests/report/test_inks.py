@@ -17,12 +17,14 @@ from scumble.report import (
     apply_chain,
     apply_remedial,
     concurrence_report,
+    pdf,
     render_html,
     render_pdf,
     render_report,
 )
 from scumble.report.breaks import breakable
 from scumble.report.html import asset
+from scumble.report.letters import unprintable
 from scumble.report.numbers import format_number, significant
 from scumble.resample import make_chain
 
@@ -264,6 +266,35 @@ def test_long_names_break_where_nothing_is_torn():
     assert breakable(accents) == "\u200b".join([accents[:24], accents[24:]])
     tied = "\u0915\u094d" * 20 + "\u0937"  # letters tied by viramas are one
     assert breakable(tied) == tied
+
+
+def test_letters_without_a_font_are_those_that_look_like_nobodys():
+    typst = pytest.importorskip("typst", reason="pip install 'scumble[pdf]'")
+    assert unprintable("war, naïve, фильм, \U0010fff0 \U0010fff1", typst) == {
+        "\U0010fff0",
+        "\U0010fff1",
+    }
+    assert unprintable("war", typst) == frozenset()
+
+
+def test_names_that_no_font_can_print_are_spelled_and_the_reader_is_told(monkeypatch):
+    pytest.importorskip("typst", reason="pip install 'scumble[pdf]'")
+    monkeypatch.setattr(pdf, "unprintable", lambda text, _: frozenset(set(text) & set("電影")))
+    data = scumble.MultilabelDataset(
+        np.zeros((4, 1)), [["電影"], ["電影", "b"], ["電影", "c"], ["電影", "b"]], name="電"
+    )
+    report = concurrence_report(data)
+    pages, reader = text_of(render_pdf(report))
+    whole = squeezed(" ".join(pages))
+    assert (
+        squeezed("2 letters are in no font of the machine that made this, and written as") in whole
+    )
+    assert squeezed("codes such as \\u5f71.") in whole
+    assert squeezed("\\u96fb\\u5f71 4 1.0000 1.00") in whole  # its row among all labels
+    assert reader.metadata.title == "Concurrence report: 電"
+    assert "電影" in render_html(report)
+    assert report["labels"][0]["name"] in ("電影", "b", "c")  # the report itself is as it was
+    assert "no font" not in squeezed(" ".join(text_of(render_pdf(concurrence_report(small())))[0]))
 
 
 def test_names_are_text_on_the_terminal(nasty):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from scumble._core.errors import ParameterError
+from scumble._core.errors import ParameterError, ScumbleWarning
 from scumble._core.files import writing
 from scumble._core.registry import register
 from scumble.measures.summary import Summary, characterize
@@ -126,16 +126,34 @@ def plot_bytes(ax: Any, suffix: str, *, dpi: int = 150) -> bytes:
     -------
     bytes
         The same picture gives the same bytes: no dates, no random names.
+
+    Warns
+    -----
+    ScumbleWarning
+        If a name holds letters that no font of this machine has. An SVG then keeps all its words
+        as text, which whoever looks at it may have fonts for.
     """
     from matplotlib import rc_context
 
     dates = {"svg": "Date", "pdf": "CreationDate"}
     metadata = {dates[suffix]: None} if suffix in dates else {}
     content = io.BytesIO()
-    with rc_context({"svg.hashsalt": "scumble"}), warnings.catch_warnings():
-        # A name in a script that no font here has shows boxes; that is no reason to stop.
+    figure = ax.get_figure(root=True)
+    lost = complete_fonts(figure)
+    style = {"svg.hashsalt": "scumble", "svg.fonttype": "none" if lost else "path"}
+    with rc_context(style), warnings.catch_warnings():
+        # Said once, below, and not letter by letter.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        figure = ax.get_figure(root=True)
-        complete_fonts(figure)
         figure.savefig(content, format=suffix, dpi=dpi, metadata=metadata)
+    if lost and suffix != "svg":
+        warnings.warn(_boxes(lost), ScumbleWarning, stacklevel=2)
     return content.getvalue()
+
+
+def _boxes(lost: set[str]) -> str:
+    n_lost = f"{len(lost):,} letters" if len(lost) > 1 else "a letter"
+    return (
+        f"the names hold {n_lost} that no font of this machine has, such as {min(lost)!r}: the "
+        "picture shows boxes. Install a font that has them (Noto has all scripts), or save an SVG, "
+        "which keeps the names as text."
+    )

@@ -12,24 +12,62 @@ PREFERRED = ("Noto Sans", "Source Han Sans", "WenQuanYi", "Droid Sans Fallback",
 NO_FONTS = ("Last Resort",)
 
 
-def complete_fonts(figure: Any) -> None:
+def complete_fonts(figure: Any) -> set[str]:
     """Give texts whose letters the chosen font lacks further fonts of this machine that have them.
 
     Parameters
     ----------
     figure : matplotlib Figure
-        Changed where it must be. Letters that no font has stay as they are.
+        Changed where it must be.
+
+    Returns
+    -------
+    set of str
+        Letters that no font has; a picture shows boxes in their place.
     """
     from matplotlib.text import Text
 
+    lost: set[str] = set()
     for text in figure.findobj(Text):
         written = text.get_text()
         if written.isascii():
             continue
-        missing = set(written) - _letters_of(text.get_fontproperties())
-        further = _fonts_with(frozenset(letter for letter in missing if not letter.isspace()))
+        missing = _beyond(written, text.get_fontproperties())
+        further, lacked = _fonts_with(missing)
+        lost |= lacked
         if further:
             text.set_fontfamily([*text.get_fontfamily(), *further])
+    return lost
+
+
+def letters_without_font(text: str) -> frozenset[str]:
+    """Find letters that no picture can show.
+
+    Parameters
+    ----------
+    text : str
+        What is to be written.
+
+    Returns
+    -------
+    frozenset of str
+        Its letters that no font of this machine has.
+
+    Examples
+    --------
+    >>> from scumble.plots.fonts import letters_without_font
+    >>> letters_without_font("war, na\u00efve")
+    frozenset()
+    """
+    from matplotlib.font_manager import FontProperties
+
+    return frozenset() if text.isascii() else _fonts_with(_beyond(text, FontProperties()))[1]
+
+
+def _beyond(text: str, chosen: Any) -> frozenset[str]:
+    """Find the letters that the chosen font lacks."""
+    missing = set(text) - _letters_of(chosen)
+    return frozenset(letter for letter in missing if not letter.isspace())
 
 
 def _letters_of(chosen: Any) -> set[str]:
@@ -46,8 +84,8 @@ def _letters_in(path: str) -> set[str]:
 
 
 @cache
-def _fonts_with(letters: frozenset[str]) -> tuple[str, ...]:
-    """Choose fonts that have all the letters, or as many as this machine knows."""
+def _fonts_with(letters: frozenset[str]) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Choose fonts that have all the letters, and tell which letters none has."""
     found: list[str] = []
     wanted = set(letters)
     for name, path in _installed() if wanted else ():
@@ -60,7 +98,7 @@ def _fonts_with(letters: frozenset[str]) -> tuple[str, ...]:
             wanted -= held
         if not wanted:
             break
-    return tuple(found)
+    return tuple(found), frozenset(wanted)
 
 
 def _installed() -> Iterable[tuple[str, str]]:

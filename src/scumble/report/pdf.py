@@ -8,7 +8,8 @@ from typing import Any
 
 from scumble._core.optional import require
 from scumble._core.text import safe
-from scumble.report.breaks import breakable
+from scumble.report.breaks import MAY_BREAK, breakable
+from scumble.report.letters import code, spelled, unprintable
 from scumble.report.numbers import format_number, significant
 from scumble.report.terminal import measure_rows
 from scumble.report.treatment import TRAITS, all_treatments
@@ -53,6 +54,9 @@ def render_pdf(report: dict[str, Any], treatment: dict[str, Any] | None = None) 
     pictures = _chords(report, treatments)
     content = _content(report, treatments)
     content["chords"] = [{"method": method} for method, _ in pictures]
+    lost = unprintable(json.dumps(content, ensure_ascii=False), typst)
+    printed = spelled(content, lost, after=MAY_BREAK)
+    content = {**printed, "name": content["title"], "note": _note(lost)}
     template = (files("scumble.report") / "templates" / "concurrence.typ").read_bytes()
     inputs = {f"chord-{at}": svg for at, (_, svg) in enumerate(pictures)}
     inputs["report"] = json.dumps(content, allow_nan=False)
@@ -60,16 +64,33 @@ def render_pdf(report: dict[str, Any], treatment: dict[str, Any] | None = None) 
     return rendered
 
 
+def _note(lost: frozenset[str]) -> str:
+    if not lost:
+        return ""
+    n_lost = f"{len(lost):,} letters are" if len(lost) > 1 else "One letter is"
+    return (
+        f"{n_lost} in no font of the machine that made this, and written as codes such as "
+        f"{code(min(lost))}. With a font that has them (Noto has all scripts) names are printed as "
+        "they are; the HTML report always holds them."
+    )
+
+
 def _chords(report: dict[str, Any], treatments: list[dict[str, Any]]) -> list[tuple[str, str]]:
     """Draw the chord of the data, and of what each treatment makes of it."""
     from scumble.plots import ChordLayout, plot_bytes, plot_chord
+    from scumble.plots.fonts import letters_without_font
 
     found = [("", report["chord"])]
     found += [(safe(each["method"]), each["chord"]) for each in treatments if each["chord"]]
-    return [
-        (method, plot_bytes(plot_chord(ChordLayout.from_json(chord), dark=False), "svg").decode())
+    lost = letters_without_font(json.dumps([chord for _, chord in found], ensure_ascii=False))
+    layouts = [
+        (method, ChordLayout.from_json(spelled(chord, lost)))
         for method, chord in found
         if chord["arcs"]
+    ]
+    return [
+        (method, plot_bytes(plot_chord(layout, dark=False), "svg").decode())
+        for method, layout in layouts
     ]
 
 
