@@ -18,6 +18,7 @@ import scumble
 from scumble.gui import folders, uploads
 from scumble.gui.answers import Call, RefusedError
 from scumble.gui.api.datasets import _label_numbers
+from scumble.gui.desk import Desk
 from scumble.gui.folders import PrivateFolder, remove_abandoned
 from scumble.gui.jobs import Job, Jobs
 from scumble.gui.server import _listen
@@ -369,6 +370,28 @@ def test_an_upload_that_is_being_read_is_not_pushed_out(tmp_path, monkeypatch):
 
     assert asyncio.run(large()) in {path.name for path in tmp_path.iterdir()}
     assert sum(path.stat().st_size for path in tmp_path.glob("*/data")) <= 100
+
+
+def test_a_file_waits_for_who_asked_for_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(folders.tempfile, "tempdir", str(tmp_path))
+    desk = Desk(Settings(port=1))
+
+    def offered():
+        number, folder = desk.new_folder()
+        (folder / "a.csv").write_text(number)
+        return desk.offer(number, "a.csv")["file"]
+
+    first = [offered() for _ in range(50)]
+    assert [desk.file(number).path.read_text() for number in first] == first
+    last = offered()  # now the older ones make room
+    assert {path.name for path in (desk.folder / "files").iterdir()} == {*first[-12:], last}
+    with pytest.raises(RefusedError, match="Make it again"):
+        desk.file(first[0])
+    later = [offered() for _ in range(64)]
+    with pytest.raises(RefusedError, match="Make it again"):
+        desk.file(last)
+    assert desk.file(later[0]).path.exists()
+    asyncio.run(desk.close())
 
 
 # Servers that were killed

@@ -18,8 +18,10 @@ from scumble.gui.store import Entry, Store
 from scumble.gui.uploads import Uploads
 from scumble.gui.worker import Worker
 
-#: Files made for download that are kept.
+#: Files made for download that are kept after they were fetched, for another time.
 KEPT = 12
+#: Those that are kept for who has asked for them, and has not come yet.
+KEPT_WAITING = 64
 #: Seconds left to the overview of a data set before its other pages are prepared.
 HEAD_START = 0.5
 
@@ -47,6 +49,7 @@ class Desk:
         self.jobs = Jobs(settings.n_workers, idle)
         self.first_job: Job | None = None
         self._files: dict[str, str] = {}
+        self._fetched: set[str] = set()
         self._catalogue: Job | None = None
         self._warming: set[asyncio.Future[None]] = set()
         self.is_closing: Callable[[], bool] = lambda: False
@@ -117,8 +120,11 @@ class Desk:
             ``file``, ``name`` and ``size``.
         """
         self._files[number] = name
-        for old in list(self._files)[:-KEPT]:
+        fetched = [each for each in self._files if each in self._fetched]
+        waiting = [each for each in self._files if each not in self._fetched]
+        for old in (*fetched[:-KEPT], *waiting[:-KEPT_WAITING]):
             del self._files[old]
+            self._fetched.discard(old)
             self.forget_folder(old)
         size = (self.folder / "files" / number / name).stat().st_size
         return {"file": number, "name": name, "size": size}
@@ -139,6 +145,7 @@ class Desk:
         if number not in self._files:
             raise RefusedError(404, "This file is gone. Make it again.")
         name = self._files[number]
+        self._fetched.add(number)
         return FileAnswer(self.folder / "files" / number / name, name)
 
     def open_result(self, source: str) -> Finish:
