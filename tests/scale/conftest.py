@@ -34,6 +34,8 @@ def spark(tmp_path_factory):
         .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         .config("spark.sql.adaptive.enabled", "false")
         .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        # A machine that was held up for minutes has lost nothing.
+        .config("spark.network.timeout", "1800s")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.local.dir", str(folder / "local"))

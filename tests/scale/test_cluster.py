@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -20,7 +22,7 @@ from tests.scale.test_failures import many_lists
 
 pytestmark = pytest.mark.xdist_group("spark")
 
-SOON = 240  # seconds; a loaded machine needs some
+SOON = 600  # seconds; a loaded machine needs some
 JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 DRIVER = """
@@ -36,6 +38,7 @@ settings = {
     "spark.executor.memory": "600m", "spark.executor.cores": "1",
     "spark.sql.shuffle.partitions": "8", "spark.default.parallelism": "8",
     "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
+    "spark.network.timeout": "1800s",  # whoever is killed hangs up; silence is a slow machine's
     "spark.local.dir": local, "spark.driver.extraJavaOptions": "JVM",
     "spark.executor.extraJavaOptions": "JVM", "spark.files.maxPartitionBytes": "500000",
     "spark.sql.files.maxPartitionBytes": "300000", "spark.sql.files.openCostInBytes": "0",
@@ -54,9 +57,19 @@ session.stop()
 """.replace("JVM", JVM)
 
 
+@dataclass
+class Cluster:
+    """A master's address, what starts another worker, and the workers there are."""
+
+    address: str
+    environment: dict[str, str]
+    start_worker: Callable[[], subprocess.Popen[bytes]]
+    workers: list[subprocess.Popen[bytes]]
+
+
 @pytest.fixture
 def cluster(tmp_path):
-    """The master's address and the two worker processes."""
+    """A master and two workers."""
     skip_without_spark()
     import pyspark
 
@@ -66,7 +79,7 @@ def cluster(tmp_path):
         "SPARK_HOME": str(home),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_DAEMON_MEMORY": "256m",
-        "SPARK_DAEMON_JAVA_OPTS": JVM,
+        "SPARK_DAEMON_JAVA_OPTS": f"{JVM} -Dspark.worker.timeout=1800",
         "PYTHONPATH": os.pathsep.join(sys.path),
         "PYSPARK_PYTHON": sys.executable,
     }
@@ -89,14 +102,15 @@ def cluster(tmp_path):
 
     _, log = start("master", "--port", "0", "--webui-port", "0")
     address = wait_for(log, r"Starting Spark master at (spark://\S+)")
-    workers = []
-    for number in range(2):
-        work = tmp_path / f"work{number}"
+
+    def start_worker():
+        work = tmp_path / f"work{len(started)}"
         options = ("--cores", "1", "--memory", "1g", "--webui-port", "0", "--work-dir", work)
         process, log = start("worker", *options, address)
         wait_for(log, r"(Successfully registered with master)")
-        workers.append(process)
-    yield address, workers, environment
+        return process
+
+    yield Cluster(address, environment, start_worker, [start_worker(), start_worker()])
     for process in started:
         end(process)
 
@@ -120,40 +134,53 @@ def end(process):
     process.wait()
 
 
-def test_a_worker_dies_and_the_result_is_right(tmp_path, cluster):
-    address, workers, environment = cluster
-    source, out = tmp_path / "t.parquet", tmp_path / "out"
-    many_lists(source, 60_000, n_labels=300)
-    local = tmp_path / "local"
-    local.mkdir()
-    command = [sys.executable, "-c", DRIVER, address, str(source), str(out), str(local)]
+def run_and_kill_a_worker(cluster, source, folder):
+    """Run the driver; gives what it printed, and whether the result was not written before."""
+    out, local = folder / "out", folder / "local"
+    local.mkdir(parents=True)
+    command = [sys.executable, "-c", DRIVER, cluster.address, str(source), str(out), str(local)]
     driver = subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=environment,
+        env=cluster.environment,
         text=True,
         start_new_session=True,
     )
     try:
-        summary = json.loads(driver.stdout.readline())
+        summary = driver.stdout.readline()
         started = time.monotonic()
-        while not list(tmp_path.glob(".out.*.partial/_temporary/*/*")):
-            assert driver.poll() is None, driver.stderr.read()
+        while not list(folder.glob(".out.*.partial/_temporary/*/*")) and driver.poll() is None:
             assert time.monotonic() - started < SOON
             time.sleep(0.005)
-        end(workers[0])  # with all it has computed so far, while the result is being written
-        assert not out.exists()
+        # With all it has computed so far, while the result is being written.
+        end(cluster.workers.pop(0))
+        is_in_time = not out.exists()
         rest, errors = driver.communicate(timeout=2 * SOON)
     finally:
         end(driver)
     assert driver.returncode == 0, errors[-3000:]
+    return json.loads(summary), json.loads(rest), is_in_time
+
+
+def test_a_worker_dies_and_the_result_is_right(tmp_path, cluster):
+    source = tmp_path / "t.parquet"
+    for n_rows in (60_000, 120_000, 240_000):
+        many_lists(source, n_rows, n_labels=300)
+        folder = tmp_path / str(n_rows)
+        summary, n_added, is_in_time = run_and_kill_a_worker(cluster, source, folder)
+        if is_in_time:
+            break
+        # A machine may be so busy that the kill comes too late; then there is more to write.
+        cluster.workers.append(cluster.start_worker())
+    else:
+        pytest.fail("all was written before the kill")
     import pyarrow.parquet as pq
 
     rows = pq.read_table(source)["tags"].to_pylist()
     expected, method = expected_remedial(rows, passes=2)
-    assert written_lists(out) == expected
-    assert json.loads(rest) == method.n_added_
+    assert written_lists(folder / "out") == expected
+    assert n_added == method.n_added_
     theirs = characterize(matrix(rows)[0]).to_dict()
     for name in ("scumble", "scumble_cv", "mean_ir", "cvir", "n_labelsets", "n_instances"):
         assert summary[name] == pytest.approx(theirs[name], abs=1e-9)
