@@ -413,6 +413,7 @@ def test_the_folder_of_a_killed_server_is_removed_by_the_next(tmp_path):
 
 def test_folders_in_use_young_ones_and_those_of_others_stay(tmp_path, monkeypatch):
     monkeypatch.setattr(folders.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(folders, "BEGINNING", 10**6)  # young for longer than this takes
     used, left, young = PrivateFolder(), PrivateFolder(), PrivateFolder()
     (left.path / "uploads").mkdir()
     (left.path / "uploads" / "data").write_text("secret")
