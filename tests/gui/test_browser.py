@@ -465,6 +465,21 @@ def test_what_belongs_together_stands_in_a_line_on_a_phone(open_page, base):
     assert page.locator("#opening > *").count() == 0
 
 
+def test_before_and_after_fit_a_phone_and_letters_stay_letters_when_it_is_turned(open_page, base):
+    page = open_page(viewport={"width": 390, "height": 844})
+    visit(page, base, "/d/debtags/treat")
+    page.get_by_role("button", name="Run").click()
+    page.wait_for_selector("[data-testid=traits]")
+    wrap = page.get_by_role("region", name="Traits before and after")
+    assert wrap.evaluate("it => it.scrollWidth - it.clientWidth") == 0
+    dots = page.get_by_role("img", name="SCUMBLE of difficult labels before and after")
+    assert 300 < dots.bounding_box()["width"] < 390
+    page.set_viewport_size({"width": 1280, "height": 800})
+    assert dots.bounding_box()["width"] == pytest.approx(1.4 * 380)
+    page.get_by_role("button", name="Discard").click()
+    page.wait_for_url(f"{base}/d/debtags/treat")
+
+
 def test_a_file_that_cannot_be_read_is_told_of_on_the_page(browser, tmp_path):
     path = tmp_path / "broken.csv"
     path.write_text("a,b\n1\n")

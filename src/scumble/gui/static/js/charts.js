@@ -9,6 +9,12 @@ const BOTTOM = 20;
 /** On a phone charts get fewer units, so that their letters stay readable. */
 const isNarrow = () => matchMedia("(max-width: 34rem)").matches;
 
+/** Where a window grows, as when a phone is turned, letters grow only so far. */
+function bounded(svg, width) {
+  svg.style.maxWidth = `${1.4 * width}px`;
+  return svg;
+}
+
 /** Bars over bins. `label(low, high)` names a bin. */
 export function histogram({ title, data, note, label, log = false, height = 130, width = 320, most = null, ticks = null }) {
   const { edges, counts } = data;
@@ -72,7 +78,7 @@ export function scatter({ points, meanIr, named, width = isNarrow() ? 380 : 640,
   nameSome(svg, points, named, x, y, width - right);
   hint(svg, ({ target }) => target.at === undefined ? "" : `${points.name[target.at]}\n${int(points.count[target.at])} instances · IRLbl ${sig(points.irlbl[target.at])} · SCUMBLE ${sig(points.scumble[target.at])}`);
   svg.addEventListener("click", ({ target }) => { if (target.at !== undefined) onPick(points.label[target.at]); });
-  return h("figure", {}, svg);
+  return h("figure", {}, bounded(svg, width));
 }
 
 /** Write names where they do not run into each other. */
@@ -116,5 +122,5 @@ export function dumbbells({ rows, width = isNarrow() ? 380 : 560 }) {
     if (to !== null) line.append(s("circle", { class: "to", cx: x(to), cy: y, r: 4 }));
     svg.append(hint(line, `${row.name}\nSCUMBLE ${sig(from)} → ${sig(to)}\nIRLbl ${sig(row.before.irlbl)} → ${sig(row.after.irlbl)}\ncount ${int(row.before.count)} → ${int(row.after.count)}`));
   });
-  return h("figure", {}, svg, h("figcaption", {}, "Open dots: before; filled: after."));
+  return h("figure", {}, bounded(svg, width), h("figcaption", {}, "Open dots: before; filled: after."));
 }

@@ -181,7 +181,7 @@ const FORMATS = { cardinality: 4, density: 4, mean_ir: 4, max_ir: 4, scumble: 6,
 function traits({ traits: rows, steps }) {
   const show = (row, value) => row.key in FORMATS ? fixed(value, FORMATS[row.key]) : int(value);
   const titles = steps.map((step) => `after ${step.method}`);
-  return h("div", { class: "table-wrap", tabindex: "0", role: "region", "aria-label": "Traits before and after" }, h("table", { "data-testid": "traits" },
+  return h("div", { class: "table-wrap", tabindex: "0", role: "region", "aria-label": "Traits before and after" }, h("table", { class: "traits", "data-testid": "traits" },
     h("caption", { class: "visually-hidden" }, "Traits before and after"),
     h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "text" }, "Trait"), h("th", { scope: "col" }, "before"), titles.map((title) => h("th", { scope: "col" }, title)), h("th", { scope: "col" }, "change"))),
     h("tbody", {}, rows.map((row) => h("tr", { "data-trait": row.key }, h("th", { scope: "row" }, row.title), h("td", {}, show(row, row.before)), row.steps.map((value) => h("td", {}, show(row, value))), h("td", {}, change(row.before, row.steps.at(-1))))))));
