@@ -40,7 +40,9 @@ def summary(data):
 
 @pytest.fixture(scope="module")
 def films(client):
-    return client.open(("films.arff", ARFF.encode()), ("films.xml", XML.encode()))
+    found = client.open(("films.arff", ARFF.encode()), ("films.xml", XML.encode()))
+    yield found
+    client.delete(f"/datasets/{found['id']}")
 
 
 def all_rows(client, path, **query):
@@ -539,9 +541,10 @@ def treated(client, debtags):
         {"method": "remedial", "parameters": {"passes": 1, "one_sided": "keep"}},
         {"method": "mlros", "parameters": {"percent": 10, "random_state": 7}},
     ]
-    return client.result(client.post(f"/datasets/{debtags}/treatments", json={"steps": steps}))[
-        "dataset"
-    ]
+    job = client.post(f"/datasets/{debtags}/treatments", json={"steps": steps})
+    found = client.result(job)["dataset"]
+    yield found
+    client.delete(f"/datasets/{found['id']}")
 
 
 @pytest.fixture(scope="module")
