@@ -11,9 +11,14 @@ from hypothesis import HealthCheck, settings
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("SCUMBLE_SHARED", ROOT.parent / "shared"))
 
-# Deadlines would make the result depend on the machine's mood.
+# Deadlines would make the result depend on the machine's mood, and new examples in every run on
+# luck: what passes here passes there. SCUMBLE_EXPLORE=1 looks for examples nobody has tried.
 settings.register_profile(
-    "scumble", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+    "scumble",
+    deadline=None,
+    derandomize=not os.environ.get("SCUMBLE_EXPLORE"),
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
 )
 settings.load_profile("scumble")
 
