@@ -143,20 +143,38 @@ def test_listed_targets_grow_as_single_ones():
         np.testing.assert_array_equal(getattr(nodes, field), joined)
 
 
-@pytest.mark.parametrize("n", [3_000, 20_000])
-def test_blocks_of_large_nodes_hide_no_cut(n):
-    rng = np.random.default_rng(n)
+def draw_numbers(seed, n):
+    rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 5))
     X[:, 1] = np.round(X[:, 1], 2)
     X[:, 2] *= 1e-5  # many values too close to be cut apart
     X[:, 3] *= rng.random(n) < 0.5
-    y = (X[:, 0] + X[:, 1] + 1e5 * X[:, 2] + X[:, 3] + rng.normal(size=n) > 0).astype(np.uint8)
+    score = X[:, 0] + X[:, 1] + 1e5 * X[:, 2] + X[:, 3] + rng.normal(size=n)
+    return rng, X, (score > 0).astype(np.uint8)
+
+
+@pytest.mark.parametrize("n", [40, 200, 900, 3_000, 20_000])
+@pytest.mark.parametrize("mdl", [False, True])
+def test_blocks_of_entries_hide_no_cut(n, mdl):
+    _, X, y = draw_numbers(n, n)
     table = prepare_table(X, np.zeros(5, int))
     for target in (Target(y), Target((y + (X[:, 4] > 2)) % 2)):
         weighed = Target(target.y, weights=np.full(n, 1.0))  # every cut is looked at
-        counted, general = grow_trees(table, [target, weighed])
-        assert counted.n_leaves > 10
+        counted, general = grow_trees(table, [target, weighed], TreeSettings(mdl=mdl))
+        assert counted.n_leaves > n**0.3
         assert_same(counted, general)
+
+
+@pytest.mark.parametrize("most", [2, 15, 16])
+@pytest.mark.parametrize("n", [40, 200, 900])
+def test_rows_that_count_several_times_hide_no_cut(n, most):
+    rng, X, y = draw_numbers(n, n)
+    repeats = rng.integers(0, most + 1, n)
+    drawn = np.repeat(np.arange(n), repeats)
+    bag = grow_trees(prepare_table(X, np.zeros(5, int)), [Target(y, repeats=repeats)])[0]
+    rows = grow_trees(prepare_table(X[drawn], np.zeros(5, int)), [Target(y[drawn])])[0]
+    assert bag.n_leaves > n**0.3
+    assert_same(bag, rows)
 
 
 def hard_to_sort(rng, n):

@@ -427,8 +427,8 @@ def grow_classes(columns, active, rows, y, n_classes, table, seen, min_objects, 
                 columns.values[begin + found[best, 1]], columns.values[begin + found[best, 2]],
             )  # fmt: skip
             flag_numeric(
-                entries, start, stop, columns.defaults[column], found[best, 1], n, rows, low, high,
-                flags,
+                entries, start, stop, _ONE, columns.defaults[column], found[best, 1], n, rows, low,
+                high, flags,
             )  # fmt: skip
         elif n_branches == 2:
             default_flag = np.uint8(columns.defaults[column])
@@ -493,12 +493,13 @@ def grow_classes(columns, active, rows, y, n_classes, table, seen, min_objects, 
             start, stop, column = list_start[j], list_stop[j], list_column[j]
             if n_branches == 2:
                 if n_live == 1:
-                    bounds[0], bounds[1] = start, keep_one(entries, start, stop, flags, U(keeper))
+                    middle = keep_one(entries, start, stop, _ONE, flags, U(keeper))
+                    bounds[0], bounds[1] = start, middle
                 else:
-                    middle = part_two(entries, start, stop, flags, buffer)
+                    middle = part_two(entries, start, stop, _ONE, flags, buffer)
                     bounds[0], bounds[1], bounds[2] = start, middle, stop
             else:
-                part_many(entries, start, stop, side, slot, bounds[: n_live + 1], buffer)
+                part_many(entries, start, stop, _ONE, side, slot, bounds[: n_live + 1], buffer)
             for k in range(n_live):
                 begin, end = bounds[k], bounds[k + 1]
                 if n_branches == 2 and n_live == 2 and keeper == 1:

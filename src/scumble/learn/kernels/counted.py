@@ -1,11 +1,12 @@
 """Grow a tree for two classes where rows are counted: no missing values, no fractions of a row.
 
 Entropies come from tables of x ln x, so no logarithm is taken. Numeric columns are entry lists
-whose order is kept while rows move down, with the row's class in the lowest bit. Nominal columns
-are counted row by row in one pass over the node's items (a column and a value other than its
-most frequent one); of two branches only the smaller is counted and subtracted from its parent.
-A branch that is not the largest has at most half of its parent's rows, so waiting nodes need no
-more than log2(n) tables of counts.
+whose order is kept while rows move down, with the row's class in the lowest bit. Where rows count
+several times, the lowest four bits say as how many positives and the next four as how many rows.
+Nominal columns are counted row by row in one pass over the node's items (a column and a value
+other than its most frequent one); of two branches only the smaller is counted and subtracted from
+its parent. A branch that is not the largest has at most half of its parent's rows, so waiting
+nodes need no more than log2(n) tables of counts.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ _CODE = np.uint64(36)
 _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 _ONE = np.uint64(1)
+_WEIGHT = np.uint64(4)
+HEAVIEST = 15  # what fits into the four bits of a weight
 
 # What is known of a waiting node.
 NODE, ROW_LOW, ROW_HIGH, SIZE, POSITIVE, LIST_LOW, LIST_HIGH, LEVEL, COUNTING = range(9)
@@ -31,8 +34,11 @@ READY, COUNT, COUNT_AND_SUBTRACT, RECOUNT = range(4)
 
 
 @inner_kernel
-def fill_entries(columns, numeric, everything, single, in_set, repeats, y, entries, starts, stops):
-    """Copy the numeric columns of the training rows; the row's class goes into the lowest bit."""
+def fill_entries(
+    columns, numeric, everything, single, heavy, in_set, repeats, labels, row_bit, entries, starts,
+    stops,
+):  # fmt: skip
+    """Copy the numeric columns of the training rows; what counts of a row goes below its number."""
     top = 0
     for k in range(len(numeric)):
         column = numeric[k]
@@ -40,8 +46,8 @@ def fill_entries(columns, numeric, everything, single, in_set, repeats, y, entri
         for at in range(columns.begins[column], columns.ends[column]):
             entry = columns.entries[U(at)]
             row = entry & _LOW
-            packed = (entry >> _HALF) << _HALF | row << _ONE | U(y[row])
-            if single:
+            packed = (entry >> _HALF) << _HALF | row << row_bit | U(labels[row])
+            if single or heavy:
                 entries[U(top)] = packed
                 top += 1 if everything else in_set[row]
             else:
@@ -172,11 +178,184 @@ def skim(entries, start, stop, last):
 
 
 @inner_kernel
-def judge_numeric(
-    columns, list_column, list_start, list_stop, list_low, list_high, entries, n, positive,
-    least, before, tolerance, ones, zeros, sizes, cuts_of, scores, found,
+def fields(heavy):
+    """Tell what an entry counts in any case, and the masks of its weight and of its positives."""
+    if heavy:
+        return U(0), U(HEAVIEST), U(HEAVIEST)
+    return _ONE, U(0), _ONE
+
+
+@inner_kernel
+def fill_bars(ones, zeros, sizes, n, positive, bar, ones_bar, zeros_bar):
+    """Tabulate which left sides of a cut may score more than ``bar``.
+
+    ``ones_bar[q]`` receives how many positives it takes beside q negatives, ``zeros_bar[p]`` how
+    many negatives beside p positives. Scores are convex and lowest where both sides of the cut
+    have the same share of positives, so both bars rise from place to place.
+    """
+    most_ones, most_zeros = U(positive), U(n - positive)
+    p = U(0)
+    for q in range(most_zeros + _ONE):
+        while p <= most_ones and ones[p] + zeros[q] - sizes[p + q] <= bar:
+            p += _ONE
+        ones_bar[q] = np.uint32(p)
+    q = U(0)
+    for p in range(most_ones + _ONE):
+        while q <= most_zeros and ones[p] + zeros[q] - sizes[p + q] <= bar:
+            q += _ONE
+        zeros_bar[p] = np.uint32(q)
+
+
+@inner_kernel
+def count_cuts(entries, start, stop):
+    """Count the entries before which a cut is possible; -1 where values must be looked up."""
+    cuts = np.int64(0)
+    far = np.int64(0)
+    for at in range(start, stop):
+        reach = np.int64(entries[at] >> _HALF & U(FAR))
+        far += reach == FAR
+        cuts += np.int64(entries[at - _ONE] >> _CODE) + reach <= np.int64(entries[at] >> _CODE)
+    return -1 if far else cuts
+
+
+@inner_kernel
+def add_up(entries, start, stop, shift, mask):
+    """Sum a field of some entries."""
+    total = U(0)
+    for at in range(start, stop):
+        total += entries[at] >> shift & mask
+    return total
+
+
+@inner_kernel
+def _parted(below, entry):
+    """Tell whether a cut between neighbours is possible, where no value must be looked up."""
+    return (below >> _CODE) + (entry >> _HALF & U(FAR)) <= entry >> _CODE
+
+
+@inner_kernel
+def judge_full(
+    columns, list_column, list_start, list_stop, list_low, list_high, entries, heavy, full, n,
+    positive, least, before, tolerance, fewest, ones, zeros, sizes, bars, opened, cuts_of, scores,
+    found,
 ):  # fmt: skip
-    """Find the best cut of each numeric column of a node.
+    """Find the best cut of the columns with an entry for each row and at least ``fewest`` cuts.
+
+    The others are left to `judge_numeric`, with -1 cuts. A gain must pay for the choice among
+    the cuts. Because scores are convex, no cut in a block of entries scores more than the corners
+    of the rectangle of positives and negatives the block crosses. Most blocks cannot pay, or not
+    more than a cut known already, and are not looked into.
+    """
+    bar = max(math.log(fewest), tolerance) - before
+    rounding = 1e-3 * tolerance
+    ones_bar, zeros_bar = bars[0], bars[1]
+    once, weight_mask, ones_mask = fields(heavy)
+    minimum = U(least)
+    block = U(8 if full < 128 else 16 if full < 1024 else 32)
+    filled = False
+    for k in range(list_low, list_high):
+        column = list_column[k]
+        start, end = U(list_start[k]), U(list_stop[k])
+        place = k - list_low
+        cuts_of[place] = -1
+        if end - start < U(full) or columns.n_codes[column] < fewest:
+            continue
+
+        # From the first cut with enough rows to its left to the last with enough to its right.
+        first, left = start + minimum, minimum
+        if heavy:
+            first, left = start, U(0)
+            while left < minimum:
+                left += entries[first] >> _WEIGHT & weight_mask
+                first += _ONE
+            right = U(0)
+            while right < minimum:
+                end -= _ONE
+                right += entries[end] >> _WEIGHT & weight_mask
+            end += _ONE
+        else:
+            end -= minimum - _ONE
+        if first >= end:
+            continue
+        cuts = count_cuts(entries, first, end)
+        if cuts < fewest:
+            continue
+        if not filled:
+            fill_bars(ones, zeros, sizes, n, positive, bar - rounding, ones_bar, zeros_bar)
+            filled = True
+
+        # Set aside the blocks that can pay. A cut on their edges tells what must be surpassed.
+        floor = bar
+        n_opened = U(0)
+        pos = add_up(entries, start, first, U(0), ones_mask)
+        at = first
+        while at < end:
+            stop = min(at + block, end)
+            size = stop - at
+            if heavy:
+                size = add_up(entries, at, stop, _WEIGHT, weight_mask)
+            more = add_up(entries, at, stop, U(0), ones_mask)
+            neg = left - pos
+            if pos + more >= ones_bar[neg] or neg + size - more >= zeros_bar[pos]:
+                opened[n_opened, 0] = at
+                opened[n_opened, 1] = left
+                opened[n_opened, 2] = pos
+                opened[n_opened, 3] = size
+                opened[n_opened, 4] = more
+                n_opened += _ONE
+                if _parted(entries[at - _ONE], entries[at]):
+                    score = ones[pos] + zeros[neg] - sizes[left]
+                    floor = max(floor, score - 2.0 * tolerance)
+            left += size
+            pos += more
+            at = stop
+
+        best = floor
+        best_at, best_left, best_pos = first, U(0), U(0)
+        unsure = False
+        for i in range(n_opened):
+            at, left, pos = opened[i, 0], opened[i, 1], opened[i, 2]
+            size, more = opened[i, 3], opened[i, 4]
+            neg = left - pos
+            fewer = size - more
+            bound = max(
+                max(
+                    ones[pos] + zeros[neg] - sizes[left],
+                    ones[pos + more] + zeros[neg + fewer] - sizes[left + size],
+                ),
+                max(
+                    ones[pos + more] + zeros[neg] - sizes[left + more],
+                    ones[pos] + zeros[neg + fewer] - sizes[left + fewer],
+                ),
+            )
+            if bound + rounding < best:
+                continue
+            for here in range(at, min(at + block, end)):
+                entry = entries[here]
+                score = ones[pos] + zeros[left - pos] - sizes[left]
+                if score > best and _parted(entries[here - _ONE], entry):
+                    # The first must surpass all that was not looked at by the tolerance.
+                    unsure |= score <= floor + tolerance
+                    best = score + tolerance
+                    best_at, best_left, best_pos = here, left, pos
+                left += once + (entry >> _WEIGHT & weight_mask)
+                pos += entry & ones_mask
+        if unsure:
+            continue
+        cuts_of[place] = cuts
+        scores[place] = best - tolerance
+        found[place, 0] = np.int64(best_left)
+        found[place, 1] = np.int64(best_pos)
+        found[place, 2] = np.int64(entries[best_at - _ONE] >> _CODE)
+        found[place, 3] = np.int64(entries[best_at] >> _CODE)
+
+
+@inner_kernel
+def judge_numeric(
+    columns, list_column, list_start, list_stop, list_low, list_high, entries, heavy, full, n,
+    positive, least, before, tolerance, ones, zeros, sizes, cuts_of, scores, found,
+):  # fmt: skip
+    """Find the best cut of each numeric column of a node that `judge_full` has not judged.
 
     ``cuts_of`` and ``scores`` receive the number of cuts and the score of the best, ``found`` the
     rows and positives to its left and the codes on both sides. Cuts count from ``least`` rows on
@@ -185,13 +364,16 @@ def judge_numeric(
     """
     at_least, limit = U(least), U(n - least)
     values = columns.values
-    size_of_block = U(block_size(n))
+    size_of_block = U(n + 1 if heavy else block_size(n))
+    once, weight_mask, ones_mask = fields(heavy)
     rounding = 1e-3 * tolerance
     for k in range(list_low, list_high):
+        if cuts_of[k - list_low] >= 0:
+            continue
         column = list_column[k]
         start, stop = list_start[k], list_stop[k]
         begin, default = U(columns.begins[column]), U(columns.defaults[column])
-        block = U(n - (stop - start))
+        block = U(full - (stop - start))
         middle = stop
         block_ones = U(0)
         if block:
@@ -202,9 +384,9 @@ def judge_numeric(
                     low = half + 1
                 else:
                     middle = half
-            block_ones = U(positive)
-            for at in range(U(start), U(stop)):
-                block_ones -= entries[at] & _ONE
+            block_ones = U(positive) - add_up(entries, U(start), U(stop), U(0), ones_mask)
+            if heavy:
+                block = U(n) - add_up(entries, U(start), U(stop), _WEIGHT, weight_mask)
         left, pos, last = U(0), U(0), _LOW
         cuts = 0
         best = tolerance - before
@@ -226,17 +408,14 @@ def judge_numeric(
                 left += block
                 pos += block_ones
                 last = default
-            if left < at_least:
-                judged = min(end, at + (at_least - left))
-                left += judged - at
-                if judged > at:
-                    last = entries[judged - _ONE] >> _CODE
-                while at < judged:
-                    pos += entries[at] & _ONE
-                    at += _ONE
+            while left < at_least and at < end:
+                entry = entries[at]
+                left += once + (entry >> _WEIGHT & weight_mask)
+                pos += entry & ones_mask
+                last = entry >> _CODE
+                at += _ONE
             if left > limit:
                 break
-            shift = left - at  # wraps around, and back when the place is added
             end = min(end, at + (limit - left) + _ONE)
             here = math.inf  # the score at the beginning of a block, where it is known
             while at < end:
@@ -246,26 +425,28 @@ def judge_numeric(
                     # because scores are convex. Most blocks need not be looked into.
                     block_end = at + size_of_block
                     more_cuts, more = skim(entries, at, block_end, last)
+                    negatives = left - pos
                     if here == math.inf:
-                        here = ones[pos] + zeros[at + shift - pos] - sizes[at + shift]
-                    negatives = at + shift - pos
+                        here = ones[pos] + zeros[negatives] - sizes[left]
                     fewer = size_of_block - more
-                    there = ones[pos + more] + zeros[negatives + fewer] - sizes[block_end + shift]
+                    there = ones[pos + more] + zeros[negatives + fewer]
+                    there -= sizes[left + size_of_block]
                     bound = max(
                         max(here, there),
                         max(
-                            ones[pos + more] + zeros[negatives] - sizes[at + shift + more],
-                            ones[pos] + zeros[negatives + fewer] - sizes[at + shift + fewer],
+                            ones[pos + more] + zeros[negatives] - sizes[left + more],
+                            ones[pos] + zeros[negatives + fewer] - sizes[left + fewer],
                         ),
                     )
                     here = there
                     if bound + rounding < best and more_cuts >= 0:
                         cuts += more_cuts
                         pos += more
+                        left += size_of_block
                         at = block_end
                         last = entries[at - _ONE] >> _CODE
                         continue
-                while at < block_end:
+                while at < block_end and left <= limit:
                     entry = entries[at]
                     code = entry >> _CODE
                     reach = entry >> _HALF & U(FAR)
@@ -273,15 +454,16 @@ def judge_numeric(
                     if reach == U(FAR):
                         may_cut = values[begin + last] + GAP < values[begin + code]
                     cuts += may_cut
-                    score = ones[pos] + zeros[at + shift - pos] - sizes[at + shift]
+                    score = ones[pos] + zeros[left - pos] - sizes[left]
                     if score > best and may_cut:
                         best = score + tolerance
-                        best_left = at + shift
-                        best_pos, best_low, best_high = pos, last, code
+                        best_left, best_pos, best_low, best_high = left, pos, last, code
                     last = code
-                    pos += entry & _ONE
+                    left += once + (entry >> _WEIGHT & weight_mask)
+                    pos += entry & ones_mask
                     at += _ONE
-            left = at + shift
+                if left > limit:
+                    break
         place = k - list_low
         cuts_of[place] = cuts
         scores[place] = best - tolerance
@@ -292,15 +474,17 @@ def judge_numeric(
 
 
 @inner_kernel
-def flag_numeric(entries, start, stop, default, left_code, n, rows, low, high, flags):
+def flag_numeric(
+    entries, start, stop, row_bit, default, left_code, full, rows, low, high, flags
+):  # fmt: skip
     """Flag the rows of a node that go right where it is cut after ``left_code``."""
-    if stop - start < n:  # some rows have the default value
+    if stop - start < full:  # some rows have the default value
         default_side = np.uint8(default > left_code)
         for i in range(low, high):
             flags[U(rows[U(i)])] = default_side
     for at in range(start, stop):
         entry = entries[U(at)]
-        flags[(entry & _LOW) >> _ONE] = entry >> _CODE > U(left_code)
+        flags[(entry & _LOW) >> row_bit] = entry >> _CODE > U(left_code)
 
 
 @inner_kernel
@@ -425,13 +609,13 @@ def swap_rows(entries, items, item, rows, place_of, low, high, default):
 
 
 @inner_kernel
-def part_two(entries, start, stop, flags, buffer):
+def part_two(entries, start, stop, row_bit, flags, buffer):
     """Part a stretch in two, order kept; return where the second part begins."""
     left = U(start)
     right = U(0)
     for at in range(U(start), U(stop)):
         entry = entries[at]
-        s = U(flags[(entry & _LOW) >> _ONE])
+        s = U(flags[(entry & _LOW) >> row_bit])
         entries[left] = entry
         buffer[right] = entry
         right += s
@@ -442,31 +626,31 @@ def part_two(entries, start, stop, flags, buffer):
 
 
 @inner_kernel
-def keep_one(entries, start, stop, flags, wanted):
+def keep_one(entries, start, stop, row_bit, flags, wanted):
     """Keep the entries of one branch at the front of a stretch; return their end."""
     left = U(start)
     for at in range(U(start), U(stop)):
         entry = entries[at]
         entries[left] = entry
-        left += U(flags[(entry & _LOW) >> _ONE] == wanted)
+        left += U(flags[(entry & _LOW) >> row_bit] == wanted)
     return np.int64(left)
 
 
 @inner_kernel
-def part_many(entries, start, stop, side, slot, bounds, buffer):
+def part_many(entries, start, stop, row_bit, side, slot, bounds, buffer):
     """Part a stretch among several branches; entries of branches without a slot are dropped."""
     n_slots = len(bounds) - 1
     for k in range(n_slots + 1):
         bounds[k] = 0
     for at in range(start, stop):
-        k = slot[side[(entries[U(at)] & _LOW) >> _ONE]]
+        k = slot[side[(entries[U(at)] & _LOW) >> row_bit]]
         if k >= 0:
             bounds[k + 1] += 1
     for k in range(n_slots):
         bounds[k + 1] += bounds[k]
     for at in range(start, stop):
         entry = entries[U(at)]
-        k = slot[side[(entry & _LOW) >> _ONE]]
+        k = slot[side[(entry & _LOW) >> row_bit]]
         if k >= 0:
             buffer[U(bounds[k])] = entry
             bounds[k] += 1
@@ -478,9 +662,13 @@ def part_many(entries, start, stop, side, slot, bounds, buffer):
 
 
 @inner_kernel
-def _useful(entries, start, stop, n, least):
-    """Tell whether a numeric column can still split a node, now or further down."""
-    if stop - start < n:
+def _useful(entries, start, stop, full, least):
+    """Tell whether a numeric column can still split a node, now or further down.
+
+    ``full`` is how many entries it has if no row has the default value, ``least`` how many it
+    takes at least beside such rows.
+    """
+    if stop - start < full:
         return stop - start >= least
     return entries[U(start)] >> _HALF != entries[U(stop - 1)] >> _HALF
 
@@ -519,6 +707,7 @@ def grow_counted(
     everything = len(rows) == len(y)
     n = np.int64(0)
     positive = np.int64(0)
+    most = np.int64(1)
     in_set = np.zeros(len(y), np.uint8)
     for i in range(len(rows)):
         row = U(rows[i])
@@ -526,12 +715,18 @@ def grow_counted(
         times = 1 if single else np.int64(repeats[row])
         n += times
         positive += times * y[row]
+        most = max(most, times)
     n_numeric, n_nominal = len(numeric), len(nominal)
 
+    # Rows that count several times have one entry that says so, where it has room for that.
+    heavy = most > 1 and most <= HEAVIEST and len(y) < 1 << 24
+    row_bit = U(8) if heavy else _ONE
+    least_entries = 1 if heavy else min_objects
+    full = len(rows) if heavy else n
     size = 1
     for k in range(n_numeric):
         stored = columns.ends[numeric[k]] - columns.begins[numeric[k]]
-        if not single:
+        if not (single or heavy):
             stored = min(n, stored * 1_000_000)
         size += stored
     entries = np.empty(size, np.uint64)
@@ -541,9 +736,12 @@ def grow_counted(
     bits = np.empty(len(y) if n_numeric else 0, np.uint8)  # a quarter of y: it is read at random
     for row in range(len(bits)):
         bits[row] = y[row]
+        if heavy:
+            bits[row] = repeats[row] << _WEIGHT | repeats[row] * y[row]
     fill_entries(
-        columns, numeric, everything, single, in_set, repeats, bits, entries, list_start, list_stop
-    )
+        columns, numeric, everything, single, heavy, in_set, repeats, bits, row_bit, entries,
+        list_start, list_stop,
+    )  # fmt: skip
     n_list = 0
     for k in range(n_numeric):
         list_column[k] = numeric[k]
@@ -552,10 +750,10 @@ def grow_counted(
             begin = columns.begins[numeric[k]]
             for at in range(list_start[k], list_stop[k]):
                 seen[U(begin) + (entries[U(at)] >> _CODE)] = 1
-            if list_stop[k] - list_start[k] < n:
+            if list_stop[k] - list_start[k] < full:
                 seen[begin + columns.defaults[numeric[k]]] = 1
     for k in range(n_numeric):
-        if _useful(entries, list_start[k], list_stop[k], n, min_objects):
+        if _useful(entries, list_start[k], list_stop[k], full, least_entries):
             list_column[n_list] = list_column[k]
             list_start[n_list] = list_start[k]
             list_stop[n_list] = list_stop[k]
@@ -629,6 +827,8 @@ def grow_counted(
     buffer = np.empty(n + 1, np.uint64)
     tables = np.empty((3, n + 1 if n_numeric else 1), np.float64)
     ones, zeros, sizes = tables[0], tables[1], tables[2]
+    bars = np.empty((2, n + 1 if n_numeric else 1), np.uint32)
+    opened = np.empty((n // 8 + 1, 5), np.uint64)
     numeric_gains = np.empty(n_numeric + 1, np.float64)
     numeric_ratios = np.empty(n_numeric + 1, np.float64)
     found = np.empty((n_numeric + 1, 4), np.int64)
@@ -680,6 +880,7 @@ def grow_counted(
                 gain_sum += gains[k]
 
         # Judge the numeric columns.
+        full = high - low if heavy else n
         if list_high > list_low:
             fill_node_tables(table, n, positive, ones, zeros, sizes)
             before = table[n] - table[positive] - table[n - positive]
@@ -690,10 +891,20 @@ def grow_counted(
                 least = 25.0 if share - 25.0 > TINY else share
             side_least = np.int64(math.ceil(least - TINY))
             if 2.0 * least - n <= TINY:
+                fewest = (high - low - 2 * side_least) * 3 // 4
+                if mdl and fewest > 1:
+                    judge_full(
+                        columns, list_column, list_start, list_stop, list_low, list_high, entries,
+                        heavy, full, n, positive, side_least, before, tolerance, fewest, ones,
+                        zeros, sizes, bars, opened, cuts_of, scores, found,
+                    )  # fmt: skip
+                else:
+                    for at in range(list_high - list_low):
+                        cuts_of[at] = -1
                 judge_numeric(
-                    columns, list_column, list_start, list_stop, list_low, list_high, entries, n,
-                    positive, side_least, before, tolerance, ones, zeros, sizes, cuts_of, scores,
-                    found,
+                    columns, list_column, list_start, list_stop, list_low, list_high, entries,
+                    heavy, full, n, positive, side_least, before, tolerance, ones, zeros, sizes,
+                    cuts_of, scores, found,
                 )  # fmt: skip
             else:
                 for at in range(list_high - list_low):
@@ -775,8 +986,8 @@ def grow_counted(
             )  # fmt: skip
             counts[child, 0], counts[child, 1] = found[at, 0] - found[at, 1], found[at, 1]
             flag_numeric(
-                entries, list_start[list_low + at], list_stop[list_low + at],
-                columns.defaults[column], found[at, 2], n, rows, low, high, flags,
+                entries, list_start[list_low + at], list_stop[list_low + at], row_bit,
+                columns.defaults[column], found[at, 2], full, rows, low, high, flags,
             )  # fmt: skip
             rest = 1
             swapped = False
@@ -878,17 +1089,21 @@ def grow_counted(
             start, stop, column = list_start[j], list_stop[j], list_column[j]
             if n_branches == 2:
                 if n_live == 1:
-                    bounds[0], bounds[1] = start, keep_one(entries, start, stop, flags, U(keeper))
+                    middle = keep_one(entries, start, stop, row_bit, flags, U(keeper))
+                    bounds[0], bounds[1] = start, middle
                 else:
-                    middle = part_two(entries, start, stop, flags, buffer)
+                    middle = part_two(entries, start, stop, row_bit, flags, buffer)
                     bounds[0], bounds[1], bounds[2] = start, middle, stop
             else:
-                part_many(entries, start, stop, side, slot, bounds[: n_live + 1], buffer)
+                part_many(entries, start, stop, row_bit, side, slot, bounds[: n_live + 1], buffer)
             for k in range(n_live):
                 begin, end = bounds[k], bounds[k + 1]
                 if n_branches == 2 and n_live == 2 and keeper == 1:
                     begin, end = bounds[1 - k], bounds[2 - k]
-                if _useful(entries, begin, end, stack[depth + k, SIZE], min_objects):
+                size = stack[depth + k, SIZE]
+                if heavy:
+                    size = stack[depth + k, ROW_HIGH] - stack[depth + k, ROW_LOW]
+                if _useful(entries, begin, end, size, least_entries):
                     at = stack[depth + k, LIST_HIGH]
                     list_column[at] = column
                     list_start[at] = begin
