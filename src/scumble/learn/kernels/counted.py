@@ -446,22 +446,42 @@ def judge_numeric(
                         at = block_end
                         last = entries[at - _ONE] >> _CODE
                         continue
-                while at < block_end and left <= limit:
-                    entry = entries[at]
-                    code = entry >> _CODE
-                    reach = entry >> _HALF & U(FAR)
-                    may_cut = last + reach <= code
-                    if reach == U(FAR):
-                        may_cut = values[begin + last] + GAP < values[begin + code]
-                    cuts += may_cut
-                    score = ones[pos] + zeros[left - pos] - sizes[left]
-                    if score > best and may_cut:
-                        best = score + tolerance
-                        best_left, best_pos, best_low, best_high = left, pos, last, code
-                    last = code
-                    left += once + (entry >> _WEIGHT & weight_mask)
-                    pos += entry & ones_mask
-                    at += _ONE
+                if heavy:
+                    while at < block_end and left <= limit:
+                        entry = entries[at]
+                        code = entry >> _CODE
+                        reach = entry >> _HALF & U(FAR)
+                        may_cut = last + reach <= code
+                        if reach == U(FAR):
+                            may_cut = values[begin + last] + GAP < values[begin + code]
+                        cuts += may_cut
+                        score = ones[pos] + zeros[left - pos] - sizes[left]
+                        if score > best and may_cut:
+                            best = score + tolerance
+                            best_left, best_pos, best_low, best_high = left, pos, last, code
+                        last = code
+                        left += once + (entry >> _WEIGHT & weight_mask)
+                        pos += entry & ones_mask
+                        at += _ONE
+                else:  # the same, with one thing less to keep
+                    shift = left - at  # wraps around, and back when the place is added
+                    while at < block_end:
+                        entry = entries[at]
+                        code = entry >> _CODE
+                        reach = entry >> _HALF & U(FAR)
+                        may_cut = last + reach <= code
+                        if reach == U(FAR):
+                            may_cut = values[begin + last] + GAP < values[begin + code]
+                        cuts += may_cut
+                        score = ones[pos] + zeros[at + shift - pos] - sizes[at + shift]
+                        if score > best and may_cut:
+                            best = score + tolerance
+                            best_left = at + shift
+                            best_pos, best_low, best_high = pos, last, code
+                        last = code
+                        pos += entry & _ONE
+                        at += _ONE
+                    left = at + shift
                 if left > limit:
                     break
         place = k - list_low
