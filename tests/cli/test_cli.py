@@ -328,3 +328,39 @@ def test_a_reader_that_goes_away_is_no_error(small):
     done = subprocess.run(command, shell=True, capture_output=True, text=True)
     assert done.stdout == "[\n"
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("remedial", "{data}", "{data}"),
+        ("resample", "{data}", "{data}", "--method", "remedial"),
+        ("convert", "{data}", "{data}", "--to", "meka"),
+        ("train", "{data}", "{data}", "--classifier", "br"),
+        ("predict", "model", "{data}", "{data}", "--dataset"),
+        ("predict", "{data}", "other.csv", "{data}"),
+    ],
+)
+def test_what_is_read_is_never_written_over(capsys, small, arguments):
+    _, err = run(capsys, *(part.format(data=small) for part in arguments), code=2)
+    assert "this is the file to read, and would be lost" in err
+    assert small.read_text() == SMALL
+
+
+def test_the_file_to_read_is_known_under_its_other_names(capsys, small):
+    link = small.with_name("link.arff")
+    link.symlink_to(small)
+    _, err = run(capsys, "remedial", small, link, code=2)
+    assert "would be lost" in err
+    assert small.read_text() == SMALL
+
+
+def test_a_write_protected_file_stays(capsys, small):
+    kept = small.with_name("kept.arff")
+    kept.write_text("precious")
+    kept.chmod(0o444)
+    _, err = run(capsys, "remedial", small, kept, code=2)
+    assert "kept.arff: cannot be written: the file is there and write-protected" in err
+    assert kept.read_text() == "precious"
+    names = {file.name for file in small.parent.iterdir()}
+    assert names == {"films.arff", "films.xml", "kept.arff"}

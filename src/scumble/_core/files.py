@@ -418,6 +418,12 @@ def _final_place(path: Path) -> Path:
         raise WriteError(f"{path}: this is a directory. Expected a file name.")
     if not stat.S_ISREG(status.st_mode):
         raise WriteError(f"{path}: this is a pipe or a device. Expected the name of a file.")
+    if not status.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH):
+        # A rename asks the folder only, and would replace what someone meant to keep.
+        raise WriteError(
+            f"{path}: cannot be written: the file is there and write-protected. Name another, or "
+            "allow writing to it. No file was changed."
+        )
     return final
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from scumble.cli.inputs import FormatOption, Input, LabelsOption, ReadOption, load
+from scumble.cli.inputs import FormatOption, Input, LabelsOption, ReadOption, keep_inputs, load
 
 
 def add_to(app: typer.Typer) -> None:
@@ -35,6 +35,7 @@ def convert(
     from scumble._core.text import safe
     from scumble.data import write
 
+    keep_inputs(out, data)
     dataset = load(data, format=format, labels=labels, options=option)
     write(dataset, out, format=to)
     typer.echo(

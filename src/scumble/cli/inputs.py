@@ -97,6 +97,27 @@ def load(
             raise ParameterError(f"There is no file {name!r}. {error}") from error
 
 
+def keep_inputs(out: str, *inputs: str) -> None:
+    """Refuse to write over what is read: a slip of the hand would cost the user's data.
+
+    Parameters
+    ----------
+    out : str
+        The file to write.
+    *inputs : str
+        The files to read, or names of public data sets.
+    """
+    for name in inputs:
+        try:
+            same = os.path.samefile(name, out)
+        except (OSError, ValueError):  # one of them is not there; other words are said about that
+            continue
+        if same:
+            raise ParameterError(
+                f"{out}: this is the file to read, and would be lost. Name another to write."
+            )
+
+
 def _may_be_on_the_shelf(name: str) -> bool:
     """Names of data sets have neither a folder nor a suffix."""
     return not os.path.lexists(name) and os.path.basename(name) == name and "." not in name

@@ -7,7 +7,15 @@ from typing import Annotated, Literal, cast
 import typer
 
 from scumble.cli import scale
-from scumble.cli.inputs import FormatOption, Input, JsonOption, LabelsOption, ReadOption, load
+from scumble.cli.inputs import (
+    FormatOption,
+    Input,
+    JsonOption,
+    LabelsOption,
+    ReadOption,
+    keep_inputs,
+    load,
+)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -49,6 +57,7 @@ def remedial(
     from scumble.data import write
     from scumble.report import apply_remedial, render_treatment
 
+    keep_inputs(out, data)
     side = cast(Literal["clone", "keep"], one_sided)
     choice = scale.Choice(engine, memory, label_column, instance_column, spark)
     found = scale.open_scan(data, choice, format=format)

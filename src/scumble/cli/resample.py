@@ -15,6 +15,7 @@ from scumble.cli.inputs import (
     ReadOption,
     SeedOption,
     ThreadsOption,
+    keep_inputs,
     load,
     parse_parameters,
 )
@@ -75,6 +76,7 @@ def resample(
     if out is None:
         _compare(load(data, format=format, labels=labels, options=option), method, given, json)
         return
+    keep_inputs(out, data)
     chain = make_chain(str(method), **given)  # before the data is read, which may take long
     before = load(data, format=format, labels=labels, options=option)
     after, result = apply_chain(before, chain)

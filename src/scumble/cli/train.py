@@ -18,6 +18,7 @@ from scumble.cli.inputs import (
     ResamplerParameters,
     SeedOption,
     ThreadsOption,
+    keep_inputs,
     load,
     parse_parameters,
 )
@@ -65,6 +66,7 @@ def train(
     from scumble.learn import fit_dataset, make_classifier, save
     from scumble.resample import make_chain, run_chain
 
+    keep_inputs(out, data)
     shared = {"random_state": seed, "n_jobs": jobs}
     model = make_classifier(classifier, **shared | parse_parameters(param or []))
     wanted = shared | parse_parameters(resample_param or [])
@@ -127,6 +129,7 @@ def predict(
     from scumble.learn import ask, read_model
     from scumble.learn.storage import table_suffix
 
+    keep_inputs(out, model, data)
     if dataset and probabilities:
         raise ParameterError("A data set has no place for --probabilities: leave out --dataset.")
     if to is not None and not dataset:
