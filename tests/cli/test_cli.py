@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 import scumble
+from scumble import catalogue
 from scumble.cli.main import main
 from scumble.measures import difficult_labels
 from scumble.resample import REMEDIAL
@@ -364,3 +366,19 @@ def test_a_write_protected_file_stays(capsys, small):
     assert kept.read_text() == "precious"
     names = {file.name for file in small.parent.iterdir()}
     assert names == {"films.arff", "films.xml", "kept.arff"}
+
+
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    [("train", "classifier"), ("evaluate", "classifier"), ("resample", "resampler")],
+)
+def test_help_names_all_there_is_to_choose(capsys, command, kind):
+    out, _ = run(capsys, command, "--help")
+    words = set(re.findall(r"[a-z]+", out))
+    own = [
+        name
+        for name in catalogue.names(kind)
+        if catalogue.get(kind, name).__module__[:8] == "scumble."
+    ]
+    assert own
+    assert words >= set(own)

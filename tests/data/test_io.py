@@ -112,6 +112,10 @@ class TestReading:
         with pytest.raises(ScumbleError, match="must be a str or a Path"):
             scumble.write(DATA, path)
 
+    def test_a_whole_table_is_named_by_its_type(self):
+        with pytest.raises(ScumbleError, match=r"Got a ndarray instead\.$"):
+            scumble.read(np.zeros((40, 4)))
+
     @pytest.mark.parametrize("content", [b"", b"\n\n", b" \r\n", b"\x1f\x8b"])
     def test_an_empty_file(self, tmp_path, content):
         (tmp_path / "a.csv").write_bytes(content)

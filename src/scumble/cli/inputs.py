@@ -42,7 +42,8 @@ ReadOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ClassifierOption = Annotated[
-    str, typer.Option("--classifier", "-c", help="br, cc, clr, ecc, eps, homer, iblr, lp, ...")
+    str,
+    typer.Option("--classifier", "-c", help="br, cc, clr, ecc, eps, homer, iblr, lp, mlknn, ps."),
 ]
 ClassifierParameters = Annotated[
     list[str] | None,

@@ -39,7 +39,12 @@ def resample(
     ] = None,
     method: Annotated[
         str | None,
-        typer.Option("--method", "-m", help="A resampler, or several with '+' between them."),
+        typer.Option(
+            "--method",
+            "-m",
+            help="A resampler, or several with '+' between them: labelsetsmote, lpros, lprus, "
+            "mlenn, mlros, mlrus, mlsmote, mlsol, mltl, mlul, remedial, remedialhwr.",
+        ),
     ] = None,
     k: Annotated[int | None, typer.Option(help="Number of nearest neighbours.")] = None,
     percent: Annotated[float | None, typer.Option(help="How much to add or remove.")] = None,

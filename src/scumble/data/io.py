@@ -128,9 +128,15 @@ def write(
 def _checked_path(path: Any, caller: str) -> str | os.PathLike[str]:
     if not isinstance(path, str | os.PathLike):
         raise ParameterTypeError(
-            f"{caller}: the path of a file must be a str or a Path. Got {path!r} instead."
+            f"{caller}: the path of a file must be a str or a Path. Got {_shown(path)} instead."
         )
     return path
+
+
+def _shown(value: Any) -> str:
+    """Show what was given, or its type where that would be a page: a data frame, say."""
+    text = repr(value)
+    return text if len(text) <= 80 and "\n" not in text else f"a {type(value).__name__}"
 
 
 def _refuse_unknown_options(function: Any, options: dict[str, Any], what: str) -> None:

@@ -511,7 +511,10 @@ def _absent(entry: Entry, part: str | None) -> DataError:
             f"of it: scumble convert {entry.name} {entry.name}.arff"
         )
     if _main_file(entry, part) is not None:
-        hint = f"Fetch it with scumble.data.shelf.fetch({entry.name!r})."
+        hint = (
+            f"Fetch it with scumble.data.shelf.fetch({entry.name!r}), or from the shell with "
+            f"scumble data get {entry.name}."
+        )
     else:
         hint = str(_no_address(entry, part))
     searched = os.environ.get("SCUMBLE_DATA") or "(not set)"
