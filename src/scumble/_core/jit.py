@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -50,8 +53,31 @@ def inner_kernel(function: Callable[..., Any]) -> Any:
 def _compiled(function: Callable[..., Any], **more: bool) -> Any:
     options = {"nogil": True, "error_model": "numpy", **more}
     try:
-        return numba.njit(cache=True, **options)(function)
+        compiled = numba.njit(cache=True, **options)(function)
     except RuntimeError:
         # No folder to keep it in: neither the package's nor the user's can be written to, as in
         # a container without a home. Then every process compiles for itself.
         return numba.njit(**options)(function)
+    folder = Path(function.__code__.co_filename).parent
+    if folder.name == "kernels" and folder.is_dir():
+        _keep_while_unchanged(compiled, folder)
+    return compiled
+
+
+def _keep_while_unchanged(compiled: Any, folder: Path) -> None:
+    """Let kept code expire with any file of the folder, not only with its function's own.
+
+    Compiled code holds that of the kernels it calls. Numba compares nothing but the one file, so
+    that after an update a kernel would go on with the old code of another.
+    """
+    kept = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    if kept is not None:  # nothing is kept where numba is told not to compile
+        kept._source_stamp = _content(folder)
+
+
+@cache
+def _content(folder: Path) -> bytes:
+    found = hashlib.sha256()
+    for path in sorted(folder.glob("*.py")):
+        found.update(path.name.encode() + b"\0" + path.read_bytes())
+    return found.digest()

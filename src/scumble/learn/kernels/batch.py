@@ -1,8 +1,4 @@
-"""Grow, collapse and prune many two-class trees in one call, where rows are counted.
-
-Compiled code is kept until the text of this file changes, and not what it calls. After a change
-there, raise the number of this edition: 3.
-"""
+"""Grow, collapse and prune many two-class trees in one call, where rows are counted."""
 
 from __future__ import annotations
 
