@@ -6,6 +6,7 @@ from hypothesis import given
 from scipy import sparse
 
 from scumble._core.errors import LabelError, ParameterError, ParameterTypeError, ScumbleError
+from scumble._core.random import as_generator
 from scumble._core.validation import (
     check_choice,
     check_count,
@@ -149,3 +150,19 @@ def test_parameters():
             ParameterError, match=r"'k' parameter of F must be an int in \[1, inf\)"
         ):
             check_count(wrong, name="k", caller="F")
+
+
+@pytest.mark.parametrize("make", [pd.Series, pl.Series, np.array])
+def test_a_column_of_label_lists(make):
+    lists = [["b", "a"], [], ["b"]]
+    column = make(lists, dtype=object) if make is np.array else make(lists)
+    Y, names = check_named_labels(column, caller="here")
+    assert names == ("a", "b")
+    assert Y.toarray().tolist() == [[True, True], [False, False], [False, True]]
+
+
+def test_what_a_random_state_may_be():
+    with pytest.raises(ParameterError, match=r"None, an int of at least 0, or a.*Got 'a' instead"):
+        as_generator("a", caller="here")
+    with pytest.raises(ParameterError, match=r"Got -1 instead"):
+        as_generator(-1, caller="here")

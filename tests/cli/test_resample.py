@@ -26,6 +26,10 @@ def test_a_chain_runs_in_order_and_shows_every_step(capsys, tmp_path):
     assert scumble.read(target) == expected
     assert "after REMEDIAL" in out
     assert "after LPROS" in out
+    shape = (expected.n_instances, expected.n_features, expected.n_labels)
+    assert out.splitlines()[-1] == (
+        f"{target}: {shape[0]:,} instances, {shape[1]:,} features, {shape[2]:,} labels"
+    )
 
 
 def test_other_parameters_by_name(capsys, tmp_path):

@@ -68,3 +68,18 @@ def test_the_command_opens_a_file_and_leaves_nothing_behind(tmp_path, end):
         assert process.stderr.read() == ""
     assert list((tmp_path / "temporary").glob("scumble-gui-*")) == []
     assert process.returncode in (0, -signal.SIGTERM)
+
+
+def test_a_file_that_cannot_be_opened_is_named_in_the_terminal_too(tmp_path):
+    command = [sys.executable, "-m", "scumble", "gui", "nope.arff", "--no-browser", "--port", "0"]
+    with subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    ) as process:
+        assert process.stderr.readline() == "error: nope.arff: no such file. Check the path.\n"
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=PATIENCE)

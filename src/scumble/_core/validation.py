@@ -76,12 +76,13 @@ def check_named_labels(
     """
     if sparse.issparse(Y):
         return _from_sparse(Y, caller), None
-    if isinstance(Y, np.ndarray):
-        return _from_dense(Y, caller, None), None
     if isinstance(Y, list | tuple):
         return _from_lists(Y, caller)
     if hasattr(Y, "__array__") and not hasattr(Y, "columns"):
-        return _from_dense(np.asarray(Y), caller, None), None
+        cells = np.asarray(Y)
+        if cells.ndim == 1 and cells.dtype == object and len(cells):  # a column of label lists
+            return _from_lists(list(cells), caller)
+        return _from_dense(cells, caller, None), None
     return _from_frame(Y, caller)
 
 

@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 from scumble._core.text import safe
 
 if TYPE_CHECKING:
+    from scumble.data import MultilabelDataset
     from scumble.report.terminal import Line
 
 STYLES = {"title": "bold", "head": "dim", "rare": "bold yellow", "dim": "dim"}
@@ -60,6 +61,25 @@ def show(lines: Iterable[Line]) -> None:
 
             text = Text.assemble(*((part.text, STYLES.get(part.style, "")) for part in line))
             console.print(text, soft_wrap=True)
+
+
+def tell_written(path: str, data: MultilabelDataset | None) -> None:
+    """Say which file was written, and what it holds.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    data : MultilabelDataset, optional
+        What it holds; not known where an engine wrote it.
+    """
+    if data is None:
+        print(f"{safe(path)} is written.")
+        return
+    print(
+        f"{safe(path)}: {data.n_instances:,} instances, {data.n_features:,} features, "
+        f"{data.n_labels:,} labels"
+    )
 
 
 def show_json(value: Any) -> None:

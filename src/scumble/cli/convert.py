@@ -32,13 +32,10 @@ def convert(
     ] = None,
 ) -> None:
     """Read a data set and write it in another format."""
-    from scumble._core.text import safe
+    from scumble.cli.console import tell_written
     from scumble.data import write
 
     keep_inputs(out, data)
     dataset = load(data, format=format, labels=labels, options=option)
     write(dataset, out, format=to)
-    typer.echo(
-        f"{safe(out)}: {dataset.n_instances:,} instances, {dataset.n_features:,} features, "
-        f"{dataset.n_labels:,} labels"
-    )
+    tell_written(out, dataset)

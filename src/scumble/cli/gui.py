@@ -42,6 +42,7 @@ def gui(
     option: ReadOption = None,
 ) -> None:
     """Look at data sets and treat them in the browser; nothing leaves this machine."""
+    from scumble.cli.console import complain
     from scumble.cli.inputs import parse_labels, parse_parameters
     from scumble.gui.server import serve
 
@@ -54,6 +55,7 @@ def gui(
         max_upload_mb=max_upload,
         max_unpacked_mb=max_unpacked,
         announce=lambda address: typer.echo(f"scumble is at {address}\nCtrl-C ends it."),
+        complain=lambda reason: complain("error", reason),
         format=format,
         labels=parse_labels(labels),
         **parse_parameters(option or []),

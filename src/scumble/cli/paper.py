@@ -107,7 +107,7 @@ def ledger(
     """Compare every published number with ours: reproduced, same direction, or not."""
     from scumble._core.files import writing
     from scumble._core.progress import show_progress
-    from scumble.cli.console import ProgressBar, show, show_json, width
+    from scumble.cli.console import ProgressBar, complain, show, show_json, width
     from scumble.experiment.paper import ledger as make_ledger
     from scumble.experiment.paper.ledger import VERDICTS, summary, to_csv
     from scumble.report.terminal import table
@@ -127,6 +127,12 @@ def ledger(
     ]
     totals = [sum(entry.verdict == verdict for entry in entries) for verdict in VERDICTS]
     show(table(("table", *VERDICTS), [*rows, ("together", *map(str, totals))], width=width()))
+    if totals[-1] == len(entries):
+        complain(
+            "note",
+            "nothing could be computed. Let SCUMBLE_DATA name the folder with the data sets, and "
+            "give the results of 'scumble paper run' with --store.",
+        )
 
 
 def _cells_of(stores: list[Path] | None) -> list[dict[str, Any]]:

@@ -53,7 +53,7 @@ def remedial(
 ) -> None:
     """Decouple rare labels from frequent ones, and show before and after."""
     from scumble._core.progress import show_progress
-    from scumble.cli.console import ProgressBar, show, show_json, width
+    from scumble.cli.console import ProgressBar, show, show_json, tell_written, width
     from scumble.data import write
     from scumble.report import apply_remedial, render_treatment
 
@@ -61,6 +61,7 @@ def remedial(
     side = cast(Literal["clone", "keep"], one_sided)
     choice = scale.Choice(engine, memory, label_column, instance_column, spark)
     found = scale.open_scan(data, choice, format=format)
+    after = None
     if found is not None:
         with found, show_progress(ProgressBar()):
             result = scale.remedial(found, out, passes=passes, one_sided=side)
@@ -72,3 +73,4 @@ def remedial(
         show_json(result)
     else:
         show(render_treatment(result, width=width()))
+        tell_written(out, after)

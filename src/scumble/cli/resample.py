@@ -63,7 +63,7 @@ def resample(
     json: JsonOption = False,
 ) -> None:
     """Resample a data set, and show before and after."""
-    from scumble.cli.console import show, show_json, width
+    from scumble.cli.console import show, show_json, tell_written, width
     from scumble.data import write
     from scumble.report import apply_chain, render_treatment
     from scumble.resample import make_chain
@@ -90,6 +90,7 @@ def resample(
         show_json(result)
     else:
         show(render_treatment(result, width=width()))
+        tell_written(out, after)
 
 
 def _compare(data: Any, method: str | None, parameters: dict[str, Any], json: bool) -> None:

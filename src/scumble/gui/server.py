@@ -18,6 +18,7 @@ from scumble.gui.worker import Worker
 if TYPE_CHECKING:
     from scumble.gui.desk import Desk
     from scumble.gui.guard import App
+    from scumble.gui.jobs import Job
 
 #: Tried first, so that the address stays the same from day to day.
 PORT = 8707
@@ -34,6 +35,7 @@ def serve(
     max_upload_mb: int = 512,
     max_unpacked_mb: int = 4096,
     announce: Callable[[str], None] = print,
+    complain: Callable[[str], None] = print,
     **options: Any,
 ) -> None:
     """Serve the page until Ctrl-C.
@@ -55,6 +57,8 @@ def serve(
         Most megabytes of an uploaded file, as sent and decompressed.
     announce : callable
         Called with the address.
+    complain : callable
+        Called with the reason if ``file`` cannot be opened; the page says it too, and stays.
     **options : object
         For `scumble.read` of ``file``.
     """
@@ -76,12 +80,18 @@ def serve(
         )
         address = f"http://{_authority(host, allow_hosts)}:{settings.port}/?token={settings.token}"
 
+        def tell_failure(job: Job) -> None:
+            if job.state == "failed":
+                complain(str(job.error))
+
         def on_start(desk: Desk) -> None:
             if file is not None:
                 arguments = {"name": file, "options": options}
                 finish = desk.open_result(file)
                 title = f"Opening {file}"
-                desk.first_job = desk.jobs.submit(title, "open_path", arguments, finish)
+                desk.first_job = desk.jobs.submit(
+                    title, "open_path", arguments, finish, after=tell_failure
+                )
             announce(address)
             if open_browser:
                 # Some browsers keep the caller waiting; the server must not.
