@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from scumble._core.errors import ParameterError
-from scumble._core.validation import check_count
 
 
 def as_generator(random_state: Any, *, caller: str) -> np.random.Generator:
@@ -36,10 +35,10 @@ def as_generator(random_state: Any, *, caller: str) -> np.random.Generator:
         return np.random.default_rng(random_state)
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31 - 1))
-    if not isinstance(random_state, int | np.integer) or isinstance(random_state, bool | np.bool_):
+    is_integer = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    if not is_integer or random_state < 0:
         raise ParameterError(
             f"The 'random_state' parameter of {caller} must be None, an int of at least 0, or a "
             f"numpy Generator or RandomState. Got {random_state!r} instead."
         )
-    seed = check_count(random_state, name="random_state", caller=caller, minimum=0)
-    return np.random.default_rng(seed)
+    return np.random.default_rng(int(random_state))

@@ -91,8 +91,7 @@ def labelsets(Y: Any) -> Labelsets:
 
 def find_labelsets(Y: sparse.csr_array) -> Labelsets:
     """Do what `labelsets` does for labels that have come through the door already."""
-    n_rows = Y.shape[0]
-    if Y.nnz + n_rows < SIMPLE_BELOW:
+    if _is_small(Y):
         first_row, counts = np.unique(_leaders_of_few(Y), return_counts=True)
         return Labelsets(first_row, counts)
     from scumble.measures import kernels
@@ -130,43 +129,9 @@ def labelset_of_rows(Y: Any) -> tuple[Array, Labelsets]:
     array([0, 1, 0, 2])
     """
     Y = check_labels(Y, caller="labelset_of_rows")
-    few = Y.nnz + Y.shape[0] < SIMPLE_BELOW
-    leaders = _leaders_of_few(Y) if few else _leaders_of_many(Y)
+    leaders = _leaders_of_few(Y) if _is_small(Y) else _leaders_of_many(Y)
     first_row, numbers, counts = np.unique(leaders, return_inverse=True, return_counts=True)
     return numbers, Labelsets(first_row, counts)
-
-
-def _leaders_of_few(Y: sparse.csr_array) -> Array:
-    """Find for each row the first one with the same labels.
-
-    Rows of one size are sorted as so many bytes each; that spares small data the loading of
-    compiled code.
-    """
-    sizes = np.diff(Y.indptr)
-    leaders = np.empty(Y.shape[0], np.int64)
-    for size in np.unique(sizes):
-        rows = np.flatnonzero(sizes == size)
-        if size == 0:
-            leaders[rows] = rows[0]
-            continue
-        labels = Y.indices[Y.indptr[rows][:, None] + np.arange(size)]
-        as_bytes = labels.view(np.dtype((np.void, labels.strides[0]))).ravel()
-        _, first, group = np.unique(as_bytes, return_index=True, return_inverse=True)
-        leaders[rows] = rows[first[group]]
-    return leaders
-
-
-def _leaders_of_many(Y: sparse.csr_array) -> Array:
-    from scumble.measures import kernels
-
-    starts, keys, rows = _deal(Y)
-    leaders = np.empty(Y.shape[0], np.int64)
-
-    def lead(block: tuple[int, int]) -> None:
-        kernels.find_leaders(Y.indptr, Y.indices, keys, rows, starts, *block, leaders)
-
-    run(lead, row_blocks(starts, TASKS))
-    return leaders
 
 
 @measure(level="dataset", upper=1.0)
@@ -227,6 +192,43 @@ def tcs_of(n_features: int, n_labels: int, n_labelsets: int) -> float:
     """Compute TCS from its three factors."""
     volume = n_features * n_labels * n_labelsets
     return math.log(volume) if volume > 0 else float("nan")
+
+
+def _is_small(Y: sparse.csr_array) -> bool:
+    return bool(Y.nnz + Y.shape[0] < SIMPLE_BELOW)
+
+
+def _leaders_of_few(Y: sparse.csr_array) -> Array:
+    """Find for each row the first one with the same labels.
+
+    Rows of one size are sorted as so many bytes each; that spares small data the loading of
+    compiled code.
+    """
+    sizes = np.diff(Y.indptr)
+    leaders = np.empty(Y.shape[0], np.int64)
+    for size in np.unique(sizes):
+        rows = np.flatnonzero(sizes == size)
+        if size == 0:
+            leaders[rows] = rows[0]
+            continue
+        labels = Y.indices[Y.indptr[rows][:, None] + np.arange(size)]
+        as_bytes = labels.view(np.dtype((np.void, labels.strides[0]))).ravel()
+        _, first, group = np.unique(as_bytes, return_index=True, return_inverse=True)
+        leaders[rows] = rows[first[group]]
+    return leaders
+
+
+def _leaders_of_many(Y: sparse.csr_array) -> Array:
+    from scumble.measures import kernels
+
+    starts, keys, rows = _deal(Y)
+    leaders = np.empty(Y.shape[0], np.int64)
+
+    def lead(block: tuple[int, int]) -> None:
+        kernels.find_leaders(Y.indptr, Y.indices, keys, rows, starts, *block, leaders)
+
+    run(lead, row_blocks(starts, TASKS))
+    return leaders
 
 
 def _deal(Y: sparse.csr_array) -> tuple[Array, Array, Array]:
