@@ -7,6 +7,7 @@ DEMO   := $(VENV)/.stamp-demo
 MAKE_VENV = @command -v $(PYTHON) >/dev/null 2>&1 && py=$(PYTHON) || py=python3; \
 	$$py -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "scumble needs Python 3.11 or newer; set PYTHON=..."; exit 1; }; \
 	test -x $(BIN)/python || $$py -m venv $(VENV)
+KERNELS := $(shell find src -name '*.pyx' -o -name '*.pxd')
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
@@ -43,13 +44,13 @@ bench: $(ENV)    ## speed and memory, as ratios against a peer measured in the s
 env: $(ENV)
 
 # A first command may find python3 only; both are fine as long as it is 3.11 or newer.
-$(ENV): pyproject.toml constraints.txt
+$(ENV): pyproject.toml constraints.txt setup.py $(KERNELS)
 	$(MAKE_VENV)
 	$(INSTALL) -e ".[dev]"
 	@touch $@ $(DEMO)
 
 # The demo waits for what it needs and no more; what the tests need is ten times as much.
-$(DEMO): pyproject.toml constraints.txt
+$(DEMO): pyproject.toml constraints.txt setup.py $(KERNELS)
 	$(MAKE_VENV)
 	$(INSTALL) -e ".[plots]"
 	@touch $@

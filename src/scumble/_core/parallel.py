@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from scumble._core.errors import ParameterError
+from scumble._core.errors import ParameterError, ScumbleError
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -25,6 +26,28 @@ R = TypeVar("R")
 SERIAL_BELOW = 200_000
 #: Below this many elements a loop of its own costs more to compile than it ever saves.
 SIMPLE_BELOW = 50_000
+
+
+class Stopped(ScumbleError):
+    """Ends a block of work whose result nobody waits for any more."""
+
+
+class _Stop:
+    """Whether the blocks of one `run` shall end; those of a run inside end with them."""
+
+    def __init__(self, outer: _Stop | None) -> None:
+        self.outer = outer
+        self.wanted = False
+
+    def is_wanted(self) -> bool:
+        return self.wanted or (self.outer is not None and self.outer.is_wanted())
+
+
+class _Here(threading.local):
+    stop: _Stop | None = None
+
+
+_here = _Here()
 
 _limit: ContextVar[int | None] = ContextVar("scumble_threads", default=None)
 
@@ -108,8 +131,30 @@ def run(work: Callable[[T], R], blocks: Sequence[T], *, n_jobs: int | None = Non
     n_threads = min(thread_count(n_jobs), len(blocks))
     if n_threads <= 1:
         return [work(block) for block in blocks]
+    stop = _Stop(_here.stop)
+
+    def work_until_stopped(block: T) -> R:
+        _here.stop = stop
+        return work(block)
+
     with ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(work, blocks))
+        futures = [pool.submit(work_until_stopped, block) for block in blocks]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:  # Ctrl-C too
+            stop.wanted = True
+            for future in futures:
+                future.cancel()
+            raise
+
+
+def raise_if_stopped() -> None:
+    """Raise where a kernel shall end before it is done; kernels ask every now and then.
+
+    In the main thread, being called is enough: Python then raises what Ctrl-C has asked for.
+    """
+    if _here.stop is not None and _here.stop.is_wanted():
+        raise Stopped("This block of work was stopped, because another has failed.")
 
 
 def row_blocks(indptr: np.ndarray[Any, Any], n_blocks: int) -> list[tuple[int, int]]:
