@@ -63,7 +63,6 @@ setup(
         compiler_directives=DIRECTIVES,
         nthreads=JOBS if sys.platform == "linux" else 0,
         build_dir="build/cython-checked" if CHECKED or SANITIZE else "build/cython",
-        show_all_warnings=True,
     ),
     options={"build_ext": {"parallel": JOBS}},
 )

@@ -9,7 +9,7 @@ import pytest
 
 import scumble
 from scumble.learn import C45Classifier, export_text
-from scumble.learn.trees import Target, TreeSettings, grow_trees, predict_trees, prepare_table
+from scumble.learn.c45 import Target, TreeSettings, grow_trees, predict_trees, prepare_table
 
 NAMES = ["emotions", "flags", "genbase", "medical", "enron", "flagsmiss"]
 

@@ -296,7 +296,7 @@ def saved(tmp_path_factory):
 
 @pytest.mark.parametrize(
     "name",
-    ["os.system", "builtins.eval", "scumble.data.io.read", "scumble.learn.trees.grow_trees",
+    ["os.system", "builtins.eval", "scumble.data.io.read", "scumble.learn.c45.growing.grow_trees",
      "scumble.learn.nowhere.Thing", "scumble.learn.c45.np", "subprocess.Popen", "", "x"],
 )  # fmt: skip
 def test_a_file_cannot_name_other_classes(saved, tmp_path, name):
@@ -452,7 +452,7 @@ def test_damaged_files_end_in_a_model_or_an_error(saved, tmp_path_factory, name,
 
 VALUES = st.one_of(
     st.none(), st.booleans(), st.integers(-3, 2**40), st.floats(), st.text(max_size=3),
-    st.sampled_from(["array", "sparse", "object", "csr", "int64", "scumble.learn.forest.Forest"]),
+    st.sampled_from(["array", "sparse", "object", "csr", "int64", "scumble.learn.c45.forest.Forest"]),
     st.lists(st.integers(-1, 5), max_size=3),
 )  # fmt: skip
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from scumble._core.errors import DataError
-from scumble.learn.trees import (
+from scumble.learn.c45 import (
     ListedTargets,
     Target,
     TreeSettings,

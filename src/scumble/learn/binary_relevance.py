@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble.learn.c45 import Target
 from scumble.learn.many import Models, fit_many
 from scumble.learn.transforming import TransformingClassifier
-from scumble.learn.trees import Target
 
 Array = np.ndarray[Any, Any]
 

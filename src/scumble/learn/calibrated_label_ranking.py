@@ -10,11 +10,10 @@ from scipy import sparse
 
 from scumble._core.parallel import run, thread_count
 from scumble.learn.binary_relevance import LabelTargets
-from scumble.learn.forest import Forest, each_block
+from scumble.learn.c45 import Forest, ListedTargets, Target, as_rows, each_block
 from scumble.learn.many import ListableTargets, Models, fit_many
 from scumble.learn.parameters import check_flag
 from scumble.learn.transforming import TransformingClassifier
-from scumble.learn.trees import ListedTargets, Target, as_rows
 
 Array = np.ndarray[Any, Any]
 

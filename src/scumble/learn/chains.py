@@ -14,11 +14,10 @@ from scumble._core.parallel import run
 from scumble._core.random import as_generator
 from scumble._core.validation import check_count
 from scumble.learn.binary_relevance import LabelTargets
-from scumble.learn.forest import Forest, each_block
+from scumble.learn.c45 import Forest, Target, as_rows, each_block
 from scumble.learn.many import ForeignModels, Models, fit_many
 from scumble.learn.parameters import check_flag, check_share
 from scumble.learn.transforming import TransformingClassifier
-from scumble.learn.trees import Target, as_rows
 
 Array = np.ndarray[Any, Any]
 

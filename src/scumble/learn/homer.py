@@ -15,6 +15,7 @@ from scumble._core.random import as_generator
 from scumble._core.validation import check_choice, check_count
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.binary_relevance import BinaryRelevance, LabelTargets, judge_labels
+from scumble.learn.c45 import Target
 from scumble.learn.hierarchy import (
     METHODS,
     Nested,
@@ -27,7 +28,6 @@ from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, winners
 from scumble.learn.many import Models, fit_many
 from scumble.learn.parameters import check_flag
 from scumble.learn.seeds import open_seeds
-from scumble.learn.trees import Target
 
 Array = np.ndarray[Any, Any]
 Answer = tuple[Array, Array]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble.learn.c45 import Target
 from scumble.learn.many import Models, fit_many
 from scumble.learn.transforming import TransformingClassifier
-from scumble.learn.trees import Target
 from scumble.measures.labelsets import labelset_of_rows
 
 Array = np.ndarray[Any, Any]

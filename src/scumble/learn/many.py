@@ -14,10 +14,9 @@ from sklearn.base import clone, is_regressor
 
 from scumble._core.errors import ParameterTypeError
 from scumble._core.parallel import run, thread_count
-from scumble.learn.c45 import C45Classifier
-from scumble.learn.forest import Forest, join_nodes
-from scumble.learn.seeds import open_seeds
-from scumble.learn.trees import (
+from scumble.learn.c45 import (
+    C45Classifier,
+    Forest,
     ListedTargets,
     Nodes,
     Table,
@@ -25,8 +24,10 @@ from scumble.learn.trees import (
     Tree,
     grow_listed,
     grow_tree,
+    join_nodes,
     prepare_table,
 )
+from scumble.learn.seeds import open_seeds
 
 Array = np.ndarray[Any, Any]
 

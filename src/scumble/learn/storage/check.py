@@ -10,11 +10,9 @@ from scipy import sparse
 
 from scumble._core.errors import ReadError
 from scumble._core.neighbours import Space
-from scumble.learn.c45 import C45Classifier
+from scumble.learn.c45 import C45Classifier, Forest, Tree
 from scumble.learn.chains import ClassifierChain, EnsembleOfClassifierChains
 from scumble.learn.features import FeatureCodes
-from scumble.learn.forest import Forest
-from scumble.learn.trees import Tree
 
 Array = np.ndarray[Any, Any]
 

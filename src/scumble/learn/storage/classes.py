@@ -38,7 +38,7 @@ def find_class(name: str) -> type | None:
     Parameters
     ----------
     name : str
-        Module and class, as in ``scumble.learn.forest.Forest``.
+        Module and class, as in ``scumble.learn.c45.forest.Forest``.
 
     Returns
     -------

@@ -16,18 +16,13 @@ from sklearn.utils.validation import (
 
 from scumble._core.errors import DataError, LabelError, ParameterError
 from scumble._core.validation import check_count
+from scumble.learn.c45.growing import Target, grow_trees, predict_trees
+from scumble.learn.c45.table import prepare_table
+from scumble.learn.c45.tree import Tree, TreeSettings
 from scumble.learn.features import (
     FeatureCodes,
     read_rows,
     read_training,
-)
-from scumble.learn.trees import (
-    Target,
-    Tree,
-    TreeSettings,
-    grow_trees,
-    predict_trees,
-    prepare_table,
 )
 
 Array = np.ndarray[Any, Any]
@@ -167,7 +162,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         return self
 
     def settings(self) -> TreeSettings:
-        """Check the parameters and return them for `scumble.learn.trees.grow_trees`.
+        """Check the parameters and return them for `scumble.learn.c45.grow_trees`.
 
         Returns
         -------

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from scumble._core.parallel import run
-from scumble.learn.kernels.layout import Rows
-from scumble.learn.trees import Nodes, Tree, as_rows
+from scumble.learn.c45.table import Rows, as_rows
+from scumble.learn.c45.tree import Nodes, Tree
 
 Array = np.ndarray[Any, Any]
 

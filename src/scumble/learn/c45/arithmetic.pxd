@@ -1,0 +1,99 @@
+"""The arithmetic of C4.5: comparisons with a tolerance, x ln x, pessimistic errors."""
+
+from libc.math cimport fabs, isinf, log, pow, sqrt
+from libc.stdint cimport int64_t, uint8_t
+
+cdef extern from *:
+    """
+    #define SCUMBLE_TINY 1e-6
+    #define SCUMBLE_LN2 0.693147180559945309417
+    """
+    const double TINY "SCUMBLE_TINY"  # what the reference implementation takes for zero
+    const double LN2 "SCUMBLE_LN2"
+
+
+cdef inline double x_ln_x(double x) noexcept nogil:
+    """Return x ln x, and 0 for what counts as 0."""
+    return 0.0 if x < TINY else x * log(x)
+
+
+cdef inline double added_errors(double n, double e, double confidence, double z) noexcept nogil:
+    """Tell how many errors beyond ``e`` of ``n`` the upper confidence limit expects."""
+    cdef double low = e
+    cdef double base = 0.0
+    cdef double more, f, root
+    if e < 1.0:
+        base = n * (1.0 - pow(confidence, 1.0 / n))
+        if e == 0.0:
+            return base
+        low = 1.0
+    if low + 0.5 >= n:
+        more = max(n - low, 0.0)
+    else:
+        f = (low + 0.5) / n
+        root = sqrt(f / n - f * f / n + z * z / (4.0 * n * n))
+        more = (f + z * z / (2.0 * n) + z * root) / (1.0 + z * z / n) * n - low
+    return base + e * (more - base) if e < 1.0 else more
+
+
+cdef inline double sum_of(const double* numbers, Py_ssize_t n) noexcept nogil:
+    cdef double total = 0.0
+    cdef Py_ssize_t c
+    for c in range(n):
+        total += numbers[c]
+    return total
+
+
+cdef inline double training_errors(const double* counts, Py_ssize_t n_classes) noexcept nogil:
+    """Return the weight outside of the majority class.
+
+    The majority is the first class that outweighs those before it by more than the tolerance.
+    """
+    cdef double total = 0.0
+    cdef double most = 0.0
+    cdef Py_ssize_t c
+    for c in range(n_classes):
+        total += counts[c]
+        if counts[c] - most > TINY:
+            most = counts[c]
+    return total - most if most > 0.0 else total - counts[0]
+
+
+cdef inline double estimated_errors(
+    const double* counts, Py_ssize_t n_classes, double confidence, double z
+) noexcept nogil:
+    """Return the pessimistic estimate of the errors of a leaf."""
+    cdef double total = sum_of(counts, n_classes)
+    cdef double errors
+    if fabs(total) < TINY:
+        return 0.0
+    errors = training_errors(counts, n_classes)
+    return errors + added_errors(total, errors, confidence, z)
+
+
+cdef inline double lowered_cut(
+    const double* values, const uint8_t* seen, int64_t n_values, double below, double above
+) noexcept nogil:
+    """Turn the gap between two values into the cut stored in the tree.
+
+    It is the middle, lowered to the largest value at or below it in the whole training set (those
+    of the ``values`` that are ``seen``, or all of them where that is NULL).
+    """
+    cdef double middle = (below + above) / 2.0
+    cdef int64_t low = 0
+    cdef int64_t high = n_values
+    cdef int64_t half
+    if isinf(middle):
+        middle = below / 2.0 + above / 2.0
+    if middle >= above:
+        middle = below
+    while high - low > 1:
+        half = (low + high) // 2
+        if values[half] <= middle:
+            low = half
+        else:
+            high = half
+    if seen != NULL:
+        while seen[low] == 0:
+            low -= 1
+    return values[low]

@@ -1,0 +1,457 @@
+"""The best cuts of numeric columns, for two classes where rows are counted.
+
+A cut that leaves p positives and q negatives on its left scores
+
+    ones[p] + zeros[q] - sizes[p + q]
+
+where each table holds x ln x + (total - x) ln (total - x): no logarithm is taken in a node beyond
+those tables. Scores are convex in (p, q). So no cut within a run of entries scores more than the
+corners of the rectangle of positives and negatives which the run crosses, and most runs need not
+be looked into.
+"""
+
+from libc.math cimport INFINITY, log
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+
+from scumble.learn.c45.grower cimport Block, Candidate, Grower, Stretch, TwoClasses
+from scumble.learn.c45.layout cimport (
+    FAR, GAP, HEAVIEST, WEIGHT_BIT, code_of, reach_of, weight_in,
+)
+
+cdef extern from "scumble/learn/c45/fields.h" nogil:
+    int64_t count_cuts "scumble_count_cuts"(const uint64_t* entries, int64_t n)
+    uint64_t add_up "scumble_add_up"(const uint64_t* entries, int64_t n, int shift, uint64_t mask)
+    void sum_runs "scumble_sum_runs"(
+        const uint64_t* entries, int64_t n, int64_t length, int shift, uint64_t mask, uint32_t* sums
+    )
+
+
+cdef struct Column:  # A column of the node in hand while its cuts are judged.
+    const uint64_t* entries
+    const double* values
+    uint64_t start
+    uint64_t stop
+    uint64_t middle  # where entries with larger values than the default begin
+    uint64_t default
+    uint64_t block  # rows with the default value, in no entry
+    uint64_t block_ones
+
+
+cdef struct Scan:  # How far the cuts of a column are judged, and the best so far.
+    uint64_t at
+    uint64_t left  # rows left of the next cut, and the positive ones
+    uint64_t positive
+    uint64_t last  # code of the entry before
+    int64_t cuts
+    double best  # its score plus the tolerance: what the next must surpass
+    uint64_t best_left
+    uint64_t best_positive
+    uint64_t below
+    uint64_t above
+
+
+cdef void find_cuts(Grower* g) noexcept nogil:
+    """Judge every listed column of the node in hand; candidates receive cut and score."""
+    cdef TwoClasses* two = &g.two
+    cdef int64_t n_lists = g.now.list_high - g.now.list_low
+    cdef int64_t fewest = (g.now.high - g.now.low - 2 * two.least) * 3 // 4
+    cdef int64_t full = g.now.high - g.now.low if two.heavy else two.n
+    cdef bint filled = False
+    cdef int64_t k
+    for k in range(n_lists):
+        two.cuts[k] = -1
+        if g.settings.mdl and fewest > 1:
+            filled = judge_full(g, k, full, fewest, filled)
+        if two.cuts[k] < 0:
+            judge(g, k, full)
+
+
+cdef void keep(Grower* g, int64_t k, const Scan* scan) noexcept nogil:
+    """Store what a scan has found."""
+    cdef Candidate* found = &g.candidates[k]
+    g.two.cuts[k] = scan.cuts
+    found.gain = scan.best - g.two.tolerance
+    found.left = <int64_t> scan.best_left
+    found.left_positive = <int64_t> scan.best_positive
+    found.below = <int64_t> scan.below
+    found.above = <int64_t> scan.above
+
+
+cdef inline double score_at(
+    const TwoClasses* two, uint64_t positive, uint64_t negative
+) noexcept nogil:
+    return two.ones[positive] + two.zeros[negative] - two.sizes[positive + negative]
+
+
+cdef inline double most_within(
+    const TwoClasses* two, uint64_t positive, uint64_t negative, uint64_t more, uint64_t fewer
+) noexcept nogil:
+    """Bound the scores of cuts within a run of ``more`` positives and ``fewer`` negatives."""
+    return max(
+        max(score_at(two, positive, negative), score_at(two, positive + more, negative + fewer)),
+        max(score_at(two, positive + more, negative), score_at(two, positive, negative + fewer)),
+    )
+
+
+cdef inline bint is_apart(uint64_t below, uint64_t entry) noexcept nogil:
+    """Tell whether a cut between neighbours is possible, where no value must be looked up."""
+    return code_of(below) + reach_of(entry) <= code_of(entry)
+
+
+# Columns with an entry for each row, of which most are possible cuts: a gain must pay for the
+# choice among so many, and few runs of entries can.
+
+cdef bint judge_full(
+    Grower* g, int64_t k, int64_t full, int64_t fewest, bint filled
+) noexcept nogil:
+    """Judge a column that is full and has at least ``fewest`` cuts; others are left with -1 cuts.
+
+    Returns whether the bars are filled.
+    """
+    cdef TwoClasses* two = &g.two
+    cdef Stretch* stretch = &g.lists[g.now.list_low + k]
+    cdef double bar = max(log(<double> fewest), two.tolerance) - two.before
+    cdef Column column
+    cdef Scan scan
+    cdef int64_t cuts, n_opened
+    if stretch.stop - stretch.start < full or g.columns.n_codes[stretch.column] < fewest:
+        return filled
+    column.entries = g.entries
+    column.start = stretch.start
+    column.stop = stretch.stop
+    trim_ends(two, &column, &scan)
+    if scan.at >= column.stop:
+        return filled
+    cuts = count_cuts(g.entries + scan.at, column.stop - scan.at)
+    if cuts < fewest:
+        return filled
+    if not filled:
+        fill_bars(two, bar - 1e-3 * two.tolerance)
+    scan.best = bar
+    n_opened = open_runs(two, &column, &scan, run_length(full))
+    scan.cuts = cuts
+    if look_into_runs(two, &column, &scan, n_opened, run_length(full)):
+        keep(g, k, &scan)
+    return True
+
+
+cdef inline uint64_t run_length(int64_t full) noexcept nogil:
+    return 8 if full < 128 else 16 if full < 1024 else 32
+
+
+cdef void trim_ends(const TwoClasses* two, Column* column, Scan* scan) noexcept nogil:
+    """Go from the first cut with enough rows to its left to the last with enough to its right."""
+    cdef uint64_t ones_mask = HEAVIEST if two.heavy else 1
+    cdef uint64_t least = two.least
+    cdef uint64_t right = 0
+    cdef uint64_t at
+    scan.at = column.start
+    scan.left = scan.positive = 0
+    if two.heavy:
+        while scan.left < least:
+            scan.left += weight_in(column.entries[scan.at])
+            scan.at += 1
+        while right < least:
+            column.stop -= 1
+            right += weight_in(column.entries[column.stop])
+        column.stop += 1
+    else:
+        scan.at += least
+        scan.left = least
+        column.stop -= least - 1
+    for at in range(column.start, scan.at):
+        scan.positive += column.entries[at] & ones_mask
+
+
+cdef void fill_bars(const TwoClasses* two, double bar) noexcept nogil:
+    """Tabulate which left sides of a cut may score more than ``bar``.
+
+    ``ones_bar[q]`` receives how many positives it takes beside q negatives, ``zeros_bar[p]`` how
+    many negatives beside p positives. Scores are lowest where both sides of the cut have the same
+    share of positives, so both bars rise from place to place.
+    """
+    cdef uint64_t most_ones = two.positive
+    cdef uint64_t most_zeros = two.n - two.positive
+    cdef uint64_t p = 0
+    cdef uint64_t q
+    for q in range(most_zeros + 1):
+        while p <= most_ones and score_at(two, p, q) <= bar:
+            p += 1
+        two.ones_bar[q] = <uint32_t> p
+    q = 0
+    for p in range(most_ones + 1):
+        while q <= most_zeros and score_at(two, p, q) <= bar:
+            q += 1
+        two.zeros_bar[p] = <uint32_t> q
+
+
+cdef int64_t open_runs(
+    const TwoClasses* two, const Column* column, Scan* scan, uint64_t length
+) noexcept nogil:
+    """Set aside the runs that can pay; a cut on their edges tells what must be surpassed."""
+    cdef const uint64_t* entries = column.entries
+    cdef const uint32_t* ones_bar = two.ones_bar
+    cdef const uint32_t* zeros_bar = two.zeros_bar
+    cdef int64_t n = column.stop - scan.at
+    cdef uint64_t at = scan.at
+    cdef uint64_t left = scan.left
+    cdef uint64_t positive = scan.positive
+    cdef uint64_t size = length
+    cdef uint64_t more, negative
+    cdef int64_t n_opened = 0
+    cdef Block* run
+    cdef int64_t k
+    sum_runs(entries + at, n, length, 0, HEAVIEST if two.heavy else 1, two.run_ones)
+    if two.heavy:
+        sum_runs(entries + at, n, length, WEIGHT_BIT, HEAVIEST, two.run_sizes)
+    for k in range((n + <int64_t> length - 1) // <int64_t> length):
+        if two.heavy:
+            size = two.run_sizes[k]
+        elif at + length > column.stop:
+            size = column.stop - at
+        more = two.run_ones[k]
+        negative = left - positive
+        if positive + more >= ones_bar[negative] or negative + size - more >= zeros_bar[positive]:
+            run = &two.opened[n_opened]
+            run.at, run.left, run.positive, run.size, run.more = at, left, positive, size, more
+            n_opened += 1
+            if is_apart(entries[at - 1], entries[at]):
+                scan.best = max(
+                    scan.best, score_at(two, positive, negative) - 2.0 * two.tolerance
+                )
+        left += size
+        positive += more
+        at += length
+    return n_opened
+
+
+cdef bint look_into_runs(
+    const TwoClasses* two, const Column* column, Scan* scan, int64_t n_opened, uint64_t length
+) noexcept nogil:
+    """Find the best cut within the opened runs; False where it does not stand out enough."""
+    cdef const uint64_t* entries = column.entries
+    cdef uint64_t first = scan.at
+    cdef uint64_t once = 0 if two.heavy else 1
+    cdef uint64_t weight_mask = HEAVIEST if two.heavy else 0
+    cdef uint64_t ones_mask = HEAVIEST if two.heavy else 1
+    cdef double floor = scan.best
+    cdef double rounding = 1e-3 * two.tolerance
+    cdef bint unsure = False
+    cdef uint64_t here, left, positive
+    cdef double score
+    cdef Block* run
+    cdef int64_t i
+    scan.at, scan.best_left, scan.best_positive = first, 0, 0
+    for i in range(n_opened):
+        run = &two.opened[i]
+        left, positive = run.left, run.positive
+        if (
+            most_within(two, positive, left - positive, run.more, run.size - run.more) + rounding
+            < scan.best
+        ):
+            continue
+        for here in range(run.at, min(run.at + length, column.stop)):
+            score = score_at(two, positive, left - positive)
+            if score > scan.best and is_apart(entries[here - 1], entries[here]):
+                # The first must surpass all that was not looked at by the tolerance.
+                unsure |= score <= floor + two.tolerance
+                scan.best = score + two.tolerance
+                scan.at, scan.best_left, scan.best_positive = here, left, positive
+            left += once + (entries[here] >> WEIGHT_BIT & weight_mask)
+            positive += entries[here] & ones_mask
+    scan.below = code_of(entries[scan.at - 1])
+    scan.above = code_of(entries[scan.at])
+    return not unsure
+
+
+# Any column: entries below the default value, the block of rows with the default, entries above.
+
+cdef void judge(Grower* g, int64_t k, int64_t full) noexcept nogil:
+    """Find the best cut of a column."""
+    cdef const TwoClasses* two = &g.two
+    cdef Stretch* stretch = &g.lists[g.now.list_low + k]
+    cdef uint64_t least = two.least
+    cdef uint64_t limit = two.n - two.least
+    cdef Column column
+    cdef Scan scan
+    column.entries = g.entries
+    column.values = g.columns.values + g.columns.begins[stretch.column]
+    column.start, column.stop = stretch.start, stretch.stop
+    column.default = g.columns.defaults[stretch.column]
+    measure_block(two, &column, full)
+    scan.at, scan.left, scan.positive, scan.last = column.start, 0, 0, 0
+    scan.cuts = 0
+    scan.best = two.tolerance - two.before
+    scan.best_left = scan.best_positive = scan.below = scan.above = 0
+    scan_entries(two, &column, &scan, column.middle)
+    if column.block and scan.left <= limit:
+        if (
+            scan.left >= least
+            and column.values[scan.last] + GAP < column.values[column.default]
+        ):
+            scan.cuts += 1
+            try_cut(two, &scan, column.default)
+        scan.left += column.block
+        scan.positive += column.block_ones
+        scan.last = column.default
+        scan_entries(two, &column, &scan, column.stop)
+    keep(g, k, &scan)
+
+
+cdef inline void try_cut(const TwoClasses* two, Scan* scan, uint64_t code) noexcept nogil:
+    cdef double score = score_at(two, scan.positive, scan.left - scan.positive)
+    if score > scan.best:
+        scan.best = score + two.tolerance
+        scan.best_left, scan.best_positive = scan.left, scan.positive
+        scan.below, scan.above = scan.last, code
+
+
+cdef void measure_block(const TwoClasses* two, Column* column, int64_t full) noexcept nogil:
+    """Find the rows in no entry, and where their value belongs among the others."""
+    cdef uint64_t n_entries = column.stop - column.start
+    cdef const uint64_t* entries = column.entries + column.start
+    cdef uint64_t low = column.start
+    cdef uint64_t half
+    column.block = full - n_entries
+    column.block_ones = 0
+    column.middle = column.stop
+    if column.block == 0:
+        return
+    while low < column.middle:
+        half = (low + column.middle) // 2
+        if code_of(column.entries[half]) < column.default:
+            low = half + 1
+        else:
+            column.middle = half
+    column.block_ones = two.positive - add_up(entries, n_entries, 0, HEAVIEST if two.heavy else 1)
+    if two.heavy:
+        column.block = two.n - add_up(entries, n_entries, WEIGHT_BIT, HEAVIEST)
+
+
+cdef void scan_entries(
+    const TwoClasses* two, const Column* column, Scan* scan, uint64_t stop
+) noexcept nogil:
+    """Judge the cuts before each of the entries up to ``stop``."""
+    cdef uint64_t least = two.least
+    cdef uint64_t limit = two.n - two.least
+    cdef uint64_t length = two.n + 1 if two.heavy or two.n < 2048 else 32 if two.n < 16384 else 128
+    cdef const uint64_t* entries = column.entries
+    cdef uint64_t end
+    while scan.left < least and scan.at < stop:
+        scan.positive += entries[scan.at] & (HEAVIEST if two.heavy else 1)
+        scan.left += weight_in(entries[scan.at]) if two.heavy else 1
+        scan.last = code_of(entries[scan.at])
+        scan.at += 1
+    if scan.left > limit:
+        return
+    end = min(stop, scan.at + (limit - scan.left) + 1)
+    if two.heavy:
+        scan_heavy(two, column, scan, end)
+        return
+    while length <= end - scan.at:
+        if not skip_run(two, column, scan, length):
+            scan_single(two, column, scan, scan.at + length)
+    scan_single(two, column, scan, end)
+
+
+cdef bint skip_run(
+    const TwoClasses* two, const Column* column, Scan* scan, uint64_t length
+) noexcept nogil:
+    """Pass over a run of entries in which no cut can be the best; False if one might."""
+    cdef const uint64_t* run = column.entries + scan.at
+    cdef uint64_t more = add_up(run, length, 0, 1)
+    cdef double bound = most_within(
+        two, scan.positive, scan.left - scan.positive, more, length - more
+    )
+    cdef int64_t cuts
+    if bound + 1e-3 * two.tolerance >= scan.best or reach_of(run[0]) == FAR:
+        return False
+    cuts = count_cuts(run + 1, length - 1)
+    if cuts < 0:
+        return False
+    scan.cuts += cuts + (scan.last + reach_of(run[0]) <= code_of(run[0]))
+    scan.positive += more
+    scan.left += length
+    scan.at += length
+    scan.last = code_of(run[length - 1])
+    return True
+
+
+cdef void scan_single(
+    const TwoClasses* two, const Column* column, Scan* scan, uint64_t end
+) noexcept nogil:
+    """Judge one cut after another where each entry is one row."""
+    cdef const uint64_t* entries = column.entries
+    cdef const double* values = column.values
+    cdef const double* ones = two.ones
+    cdef const double* zeros = two.zeros
+    cdef const double* sizes = two.sizes
+    cdef double tolerance = two.tolerance
+    cdef uint64_t shift = scan.left - scan.at  # wraps around, and back when the place is added
+    cdef uint64_t at = scan.at
+    cdef uint64_t positive = scan.positive
+    cdef uint64_t last = scan.last
+    cdef double best = scan.best
+    cdef int64_t cuts = scan.cuts
+    cdef uint64_t entry, code, reach
+    cdef double score
+    cdef bint apart
+    while at < end:
+        entry = entries[at]
+        code = code_of(entry)
+        reach = reach_of(entry)
+        apart = last + reach <= code
+        if reach == FAR:
+            apart = values[last] + GAP < values[code]
+        cuts += apart
+        score = ones[positive] + zeros[at + shift - positive] - sizes[at + shift]
+        if score > best and apart:
+            best = score + tolerance
+            scan.best_left, scan.best_positive = at + shift, positive
+            scan.below, scan.above = last, code
+        last = code
+        positive += entry & 1
+        at += 1
+    scan.at, scan.left, scan.positive, scan.last = at, at + shift, positive, last
+    scan.best, scan.cuts = best, cuts
+
+
+cdef void scan_heavy(
+    const TwoClasses* two, const Column* column, Scan* scan, uint64_t end
+) noexcept nogil:
+    """Judge one cut after another where an entry tells how often its row counts."""
+    cdef const uint64_t* entries = column.entries
+    cdef const double* values = column.values
+    cdef const double* ones = two.ones
+    cdef const double* zeros = two.zeros
+    cdef const double* sizes = two.sizes
+    cdef double tolerance = two.tolerance
+    cdef uint64_t limit = two.n - two.least
+    cdef uint64_t at = scan.at
+    cdef uint64_t left = scan.left
+    cdef uint64_t positive = scan.positive
+    cdef uint64_t last = scan.last
+    cdef double best = scan.best
+    cdef int64_t cuts = scan.cuts
+    cdef uint64_t entry, code, reach
+    cdef double score
+    cdef bint apart
+    while at < end and left <= limit:
+        entry = entries[at]
+        code = code_of(entry)
+        reach = reach_of(entry)
+        apart = last + reach <= code
+        if reach == FAR:
+            apart = values[last] + GAP < values[code]
+        cuts += apart
+        score = ones[positive] + zeros[left - positive] - sizes[left]
+        if score > best and apart:
+            best = score + tolerance
+            scan.best_left, scan.best_positive = left, positive
+            scan.below, scan.above = last, code
+        last = code
+        left += weight_in(entry)
+        positive += entry & HEAVIEST
+        at += 1
+    scan.at, scan.left, scan.positive, scan.last = at, left, positive, last
+    scan.best, scan.cuts = best, cuts

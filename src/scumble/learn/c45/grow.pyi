@@ -1,0 +1,12 @@
+from typing import Any
+
+import numpy as np
+
+from scumble.learn.c45.layout import TableView
+
+Array = np.ndarray[Any, Any]
+
+def fill_x_ln_x(table: Array) -> None: ...
+def grow_trees(
+    table: TableView, rows: Any, targets: Any, settings: Any, x_ln_x_table: Array
+) -> tuple[Array, ...]: ...

@@ -1,0 +1,587 @@
+"""Grow trees: one loop for every kind of target.
+
+A node is taken from the stack. The strategy of the target judges its columns: two classes counted,
+many classes counted, or weights with missing values. The best column splits the node, rows and
+entries are parted among the branches, and the branches that can be split again are put on the
+stack. Then the tree is collapsed, pruned and its nodes put in order.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from scumble._core.interrupt cimport check_stop
+from scumble.learn.c45.arithmetic cimport LN2, TINY, lowered_cut, x_ln_x
+from scumble.learn.c45.grower cimport (
+    MANY_CLASSES, READY, TWO_CLASSES, WEIGHTED, Candidate, Chord, Grower, Settings, Stretch, TwoClasses,
+    Waiting, is_useful,
+)
+from scumble.learn.c45.layout cimport Columns, TableView, code_of, own_entry, row_of
+from scumble.learn.c45.many_classes cimport count_branches_many, judge_many, start_many
+from scumble.learn.c45.memory cimport reserve
+from scumble.learn.c45.nodes cimport (
+    Node, Nodes, add_leaves, as_arrays, collapse, counts_of, free_nodes, settle,
+)
+from scumble.learn.c45.part cimport (
+    copy_branches, full_size, mark_entries, part_lists, part_rows,
+)
+from scumble.learn.c45.prune cimport prune
+from scumble.learn.c45.two_classes cimport (
+    count_branches_two, judge_two, mark_items, queue_counts_two, start_items, start_two, swap_rows,
+)
+from scumble.learn.c45.weighted cimport count_branches_weighted, judge_weighted, start_weighted
+from scumble.learn.rows cimport RowsView, view_rows
+
+cdef enum:
+    STEPS_BETWEEN_LOOKS = 20_000_000  # entries, before Ctrl-C is looked for: some 50 ms
+
+
+cdef class _Growing:
+    """A grower whose arrays are freed with it."""
+
+    cdef Grower g
+    cdef Nodes done  # the finished trees, one after another
+    cdef object _kept
+
+    def __cinit__(self):
+        memset(&self.g, 0, sizeof(Grower))
+        memset(&self.done, 0, sizeof(Nodes))
+
+    def __dealloc__(self):
+        free_nodes(&self.g.nodes)
+        free_nodes(&self.done)
+        free(self.g.entries)
+        free(self.g.lists)
+        free(self.g.waiting)
+        free(self.g.rows)
+        free(self.g.row_weights)
+        free(self.g.buffer)
+        free(self.g.ends)
+        free(self.g.slot)
+        free(self.g.bounds)
+        free(self.g.branch_rows)
+        free(self.g.two.ones)
+        free(self.g.two.zeros)
+        free(self.g.two.sizes)
+        free(self.g.two.ones_bar)
+        free(self.g.two.zeros_bar)
+        free(self.g.two.opened)
+        free(self.g.two.run_ones)
+        free(self.g.two.run_sizes)
+        free(self.g.two.item_counts)
+        free(self.g.two.open_columns)
+        free(self.g.two.n_open)
+        free(self.g.many.steps)
+        free(self.g.many.sizes)
+        free(self.g.many.sums)
+        free(self.g.weighted.shares)
+
+    cdef void* array(self, Py_ssize_t n, dtype) except NULL:
+        """Make an array of zeros that lives as long as this."""
+        made = np.zeros(max(n, 1), dtype)
+        cdef const uint8_t[::1] view = made.view(np.uint8)
+        self._kept.append(made)
+        return <void*> &view[0]
+
+    cdef prepare(self, TableView table, targets, settings):
+        """Set up what all trees of the batch share."""
+        cdef Grower* g = &self.g
+        cdef Py_ssize_t n_columns
+        self._kept = [table, targets]
+        g.columns, g.items = table.columns, table.items
+        g.settings.min_objects = settings.min_objects
+        g.settings.mdl = settings.mdl
+        g.settings.prune = settings.prune
+        g.settings.raising = settings.subtree_raising
+        g.settings.confidence = settings.confidence
+        g.settings.deviate = settings.deviate
+        g.sample.n_table = table.n_rows
+        g.sample.n_classes = g.nodes.n_classes = self.done.n_classes = targets.n_classes
+        g.sample.repeated = targets.repeated
+        g.sample.y = <int32_t*> self.array(table.n_rows, np.int32)
+        if len(targets.weights):
+            g.sample.weights = <double*> self.array(table.n_rows, np.float64)
+        if table.missing or (len(targets.weights) and not targets.repeated):
+            g.strategy = WEIGHTED
+        elif targets.n_classes == 2:
+            g.strategy = TWO_CLASSES
+        else:
+            g.strategy = WEIGHTED if len(targets.weights) else MANY_CLASSES
+        g.in_set = <uint8_t*> self.array(table.n_rows, np.uint8)
+        g.flags = <uint8_t*> self.array(table.n_rows, np.uint8)
+        g.side = <int32_t*> self.array(table.n_rows, np.int32)
+        self.choose_columns(targets)
+        self.prepare_strategy(table)
+
+    cdef choose_columns(self, targets):
+        """Take all columns as lists, or the nominal ones by items."""
+        cdef Grower* g = &self.g
+        cdef const int64_t[::1] columns = targets.columns
+        cdef int64_t* listed = <int64_t*> self.array(len(columns), np.int64)
+        cdef int64_t* nominal = <int64_t*> self.array(len(columns), np.int64)
+        cdef Py_ssize_t k
+        for k in range(columns.shape[0]):
+            if g.strategy == TWO_CLASSES and g.columns.n_values[columns[k]] > 0:
+                nominal[g.two.n_nominal] = columns[k]
+                g.two.n_nominal += 1
+            else:
+                listed[g.n_listed] = columns[k]
+                g.n_listed += 1
+        g.listed, g.two.nominal = listed, nominal
+        g.candidates = <Candidate*> self.array(
+            (g.n_listed + 1) * sizeof(Candidate) // 8 + 1, np.int64
+        )
+
+    cdef prepare_strategy(self, TableView table):
+        """Make the arrays of the strategy."""
+        cdef Grower* g = &self.g
+        cdef Py_ssize_t n_rows = table.n_rows
+        cdef Py_ssize_t n_classes = g.sample.n_classes
+        cdef TwoClasses* two = &g.two
+        if g.strategy == TWO_CLASSES:
+            two.bits = <uint8_t*> self.array(n_rows, np.uint8)
+            two.cuts = <int64_t*> self.array(g.n_listed, np.int64)
+            two.gains = <double*> self.array(two.n_nominal, np.float64)
+            two.branch_sums = <double*> self.array(two.n_nominal, np.float64)
+            if g.n_listed == 0:
+                two.place_of = <uint32_t*> self.array(n_rows, np.uint32)
+                memset(two.place_of, 255, n_rows * sizeof(uint32_t))
+        elif g.strategy == MANY_CLASSES:
+            g.many.local = <uint32_t*> self.array(n_rows, np.uint32)
+            g.many.turn_of = <int64_t*> self.array(n_classes, np.int64)
+            g.many.size_of = <int64_t*> self.array(n_classes, np.int64)
+            g.many.bags = <int64_t*> self.array(n_classes, np.int64)
+            g.many.begins = <uint32_t*> self.array(n_classes, np.uint32)
+            g.many.turns = <uint32_t*> self.array(n_classes, np.uint32)
+        else:
+            g.weighted.weight_of = <double*> self.array(n_rows, np.float64)
+            g.weighted.signed_of = <double*> self.array(n_rows, np.float64)
+            g.weighted.left = <double*> self.array(n_classes, np.float64)
+            g.weighted.right = <double*> self.array(n_classes, np.float64)
+            g.weighted.stored = <double*> self.array(n_classes, np.float64)
+            g.weighted.left_terms = <double*> self.array(n_classes, np.float64)
+            g.weighted.right_terms = <double*> self.array(n_classes, np.float64)
+            g.weighted.tot = <double*> self.array(n_classes, np.float64)
+            g.weighted.classes = <int64_t*> self.array(n_classes, np.int64)
+
+    cdef fill_chords(self, Py_ssize_t n):
+        """Tabulate x ln x between whole numbers below n - 1."""
+        cdef Chord* chords = <Chord*> self.array(3 * n, np.float64)
+        cdef const double* table = self.g.table
+        cdef Py_ssize_t x
+        for x in range(n - 1):
+            chords[x].value = table[x]
+            chords[x].slope = table[x + 1] - table[x]
+            chords[x].lowered = table[x] - (0.125 / x if x else 0.37)  # 1 / e at 0
+        self.g.weighted.chords = chords
+
+
+def fill_x_ln_x(double[::1] table):
+    """Tabulate x ln x for whole numbers."""
+    cdef Py_ssize_t x
+    for x in range(table.shape[0]):
+        table[x] = x_ln_x(x)
+
+
+def grow_trees(TableView table, rows, targets, settings, const double[::1] x_ln_x_table):
+    """Grow a tree for each target; a call from Python takes longer than a small tree to grow.
+
+    ``rows`` is the record of the table as it came, ``targets`` a `scumble.learn.c45.Targets`,
+    ``x_ln_x_table`` reaches up to the total weight of the largest target. Returns the number of
+    nodes of each tree, and the arrays of the nodes of all of them: see `Tree`.
+    """
+    cdef const int64_t[::1] starts = targets.starts
+    cdef const uint32_t[::1] listed = targets.rows
+    cdef const int32_t[::1] codes = targets.y
+    cdef const double[::1] weights = targets.weights
+    cdef Py_ssize_t n_trees = starts.shape[0] - 1
+    cdef RowsView view = view_rows(rows)
+    cdef _Growing growing = _Growing()
+    cdef Grower* g = &growing.g
+    cdef Py_ssize_t t, before, start, n
+    sizes = np.empty(n_trees, np.int64)
+    cdef int64_t[::1] n_nodes = sizes
+    growing.prepare(table, targets, settings)
+    g.table = &x_ln_x_table[0]
+    if g.strategy == WEIGHTED:
+        growing.fill_chords(x_ln_x_table.shape[0])
+    if g.n_listed and listed.shape[0] < table.n_rows * n_trees:
+        g.seen = <uint8_t*> growing.array(table.n_values_in_all, np.uint8)
+    with nogil:
+        for t in range(n_trees):
+            start, n = starts[t], starts[t + 1] - starts[t]
+            take_sample(
+                g, &listed[start], &codes[start], &weights[start] if weights.shape[0] else NULL, n
+            )
+            if g.seen != NULL:
+                memset(g.seen, 0, table.n_values_in_all)
+            grow(g)
+            before = growing.done.n
+            finish(g, &view, table.missing, &growing.done)
+            n_nodes[t] = growing.done.n - before
+            release_sample(g)
+    return sizes, *as_arrays(&growing.done)
+
+
+cdef int take_sample(
+    Grower* g, const uint32_t* rows, const int32_t* codes, const double* weights, Py_ssize_t n
+) except -1 nogil:
+    """Lay out classes and weights by row."""
+    cdef double total = 0.0
+    cdef Py_ssize_t i
+    reserve(<void**> &g.rows, &g.rows_capacity, n, sizeof(uint32_t))
+    memcpy(g.rows, rows, n * sizeof(uint32_t))
+    for i in range(n):
+        g.sample.y[rows[i]] = codes[i]
+        g.in_set[rows[i]] = 1
+        if weights != NULL:
+            g.sample.weights[rows[i]] = weights[i]
+            total += weights[i]
+    g.sample.rows = <uint32_t*> rows
+    g.sample.n = n
+    g.sample.n_counted = total if weights != NULL and g.sample.repeated else n
+    return 0
+
+
+cdef void release_sample(Grower* g) noexcept nogil:
+    """Forget the rows of a tree."""
+    cdef Py_ssize_t i
+    for i in range(g.sample.n):
+        g.in_set[g.sample.rows[i]] = 0
+        if g.two.place_of != NULL:
+            g.two.place_of[g.sample.rows[i]] = 0xFFFFFFFFU
+
+
+cdef int finish(Grower* g, const RowsView* rows, bint missing, Nodes* done) except -1 nogil:
+    """Collapse and prune the tree, and append its nodes to those done."""
+    cdef Py_ssize_t n = g.nodes.n
+    reserve(<void**> &g.buffer, &g.buffer_capacity, 2 * n, sizeof(uint64_t))
+    collapse(&g.nodes, <double*> g.buffer)
+    if g.settings.prune:
+        if g.strategy == WEIGHTED and g.weighted.divided:
+            memcpy(g.rows, g.sample.rows, g.sample.n * sizeof(uint32_t))
+        prune(&g.nodes, rows, &g.columns, &g.sample, g.rows, &g.settings, missing)
+    settle(&g.nodes, &g.columns, <int32_t*> g.buffer, done)
+    return 0
+
+
+cdef int grow(Grower* g) except -1 nogil:
+    """Grow one tree."""
+    start_tree(g)
+    while g.n_waiting:
+        g.n_waiting -= 1
+        g.now = g.waiting[g.n_waiting]
+        if g.work > STEPS_BETWEEN_LOOKS:
+            g.work = 0
+            check_stop()
+        g.gain_sum = 0.0
+        g.n_valid = 0
+        if g.strategy == TWO_CLASSES:
+            judge_two(g)
+        elif g.strategy == MANY_CLASSES:
+            judge_many(g)
+        else:
+            judge_weighted(g)
+        if g.n_valid and choose(g):
+            add_branches(g)
+            queue_branches(g)
+    return 0
+
+
+cdef int start_tree(Grower* g) except -1 nogil:
+    """Make the root, and the lists of all its columns."""
+    cdef Py_ssize_t k
+    cdef int64_t v
+    cdef Waiting* root
+    g.nodes.n = 0
+    add_leaves(&g.nodes, 1)
+    if g.strategy == TWO_CLASSES:
+        start_two(g)
+    elif g.strategy == MANY_CLASSES:
+        start_many(g)
+    else:
+        start_weighted(g)
+    g.nodes.at[0].high = g.sample.n
+    for k in range(g.sample.n_classes):
+        g.nodes.at[0].branch += g.nodes.counts[k]
+    g.many_values_count = True
+    for k in range(g.n_listed + g.two.n_nominal):
+        v = g.columns.n_values[g.listed[k] if k < g.n_listed else g.two.nominal[k - g.n_listed]]
+        if v == 0 or 0.3 * g.sample.n_counted - v > TINY:
+            g.many_values_count = False
+            break
+    reserve(<void**> &g.waiting, &g.waiting_capacity, 1, sizeof(Waiting))
+    root = &g.waiting[0]
+    memset(root, 0, sizeof(Waiting))
+    root.high = g.sample.n
+    root.counting = READY
+    fill_lists(g, root)
+    root.row_free = g.sample.n
+    if g.strategy == TWO_CLASSES:
+        start_items(g)
+    g.n_waiting = 1 if may_split(g, 0) else 0
+    return 0
+
+
+cdef int fill_lists(Grower* g, Waiting* root) except -1 nogil:
+    """Copy the columns of the training rows."""
+    cdef int64_t n = <int64_t> g.nodes.at[0].branch
+    cdef bint repeated = g.strategy == TWO_CLASSES and g.sample.weights != NULL and not g.two.heavy
+    cdef int64_t full = n if repeated else g.sample.n
+    cdef int64_t size = 1
+    cdef int64_t top = 0
+    cdef int64_t column, start, stored
+    cdef Stretch* added
+    cdef Py_ssize_t k
+    for k in range(g.n_listed):
+        stored = g.columns.ends[g.listed[k]] - g.columns.begins[g.listed[k]]
+        size += min(n, stored * n) if repeated else stored
+    reserve(<void**> &g.entries, &g.entries_capacity, size, sizeof(uint64_t))
+    reserve(<void**> &g.buffer, &g.buffer_capacity, full + 1, sizeof(uint64_t))
+    reserve(<void**> &g.lists, &g.lists_capacity, g.n_listed + 1, sizeof(Stretch))
+    for k in range(g.n_listed):
+        column = g.listed[k]
+        start = top
+        top = fill_repeated(g, column, top) if repeated else fill_once(g, column, top)
+        if g.seen != NULL and g.columns.n_values[column] == 0:
+            mark_seen(g, column, start, top, full)
+        if is_useful(g, start, top, full):
+            added = &g.lists[root.list_high]
+            added.column, added.start, added.stop = column, start, top
+            root.list_high += 1
+    root.entry_free = top
+    g.work += top
+    return 0
+
+
+cdef int64_t fill_once(Grower* g, int64_t column, int64_t top) noexcept nogil:
+    """Copy the entries of a column; what a row counts goes below its number."""
+    cdef const uint64_t* prepared = g.columns.entries
+    cdef uint64_t* entries = g.entries
+    cdef const uint8_t* bits = g.two.bits
+    cdef const uint8_t* in_set = g.in_set
+    cdef bint everything = g.sample.n == g.sample.n_table
+    cdef int row_bit = g.row_bit
+    cdef int64_t stop = g.columns.ends[column]
+    cdef int64_t at
+    cdef uint64_t entry, row
+    if bits == NULL:
+        for at in range(g.columns.begins[column], stop):
+            entry = prepared[at]
+            entries[top] = own_entry(entry, row_bit, 0)
+            top += in_set[row_of(entry, 0)]
+    elif everything:
+        for at in range(g.columns.begins[column], stop):
+            entry = prepared[at]
+            entries[top] = own_entry(entry, row_bit, bits[row_of(entry, 0)])
+            top += 1
+    else:
+        for at in range(g.columns.begins[column], stop):
+            entry = prepared[at]
+            row = row_of(entry, 0)
+            entries[top] = own_entry(entry, row_bit, bits[row])
+            top += in_set[row]
+    return top
+
+
+cdef int64_t fill_repeated(Grower* g, int64_t column, int64_t top) noexcept nogil:
+    """Copy the entries of a column, each as often as its row counts."""
+    cdef uint64_t entry, row
+    cdef int64_t at, turn
+    for at in range(g.columns.begins[column], g.columns.ends[column]):
+        entry = g.columns.entries[at]
+        row = row_of(entry, 0)
+        if g.in_set[row]:
+            for turn in range(<int64_t> g.sample.weights[row]):
+                g.entries[top] = own_entry(entry, g.row_bit, g.two.bits[row])
+                top += 1
+    return top
+
+
+cdef void mark_seen(
+    Grower* g, int64_t column, int64_t start, int64_t stop, int64_t full
+) noexcept nogil:
+    """Mark the values of a numeric column that occur in the training set."""
+    cdef uint8_t* seen = g.seen + g.columns.begins[column]
+    cdef int64_t n_codes = g.columns.n_codes[column]
+    cdef int64_t at, code
+    for at in range(start, stop):
+        code = code_of(g.entries[at])
+        if code < n_codes:  # else it is missing
+            seen[code] = 1
+    if stop - start < full:
+        seen[g.columns.defaults[column]] = 1
+
+
+cdef bint may_split(const Grower* g, Py_ssize_t node) noexcept nogil:
+    """Tell whether a node is heavy and mixed enough to look for a split."""
+    cdef const double* counts = counts_of(&g.nodes, node)
+    cdef double total = 0.0
+    cdef double most = 0.0
+    cdef Py_ssize_t c
+    for c in range(g.sample.n_classes):
+        total += counts[c]
+        most = max(most, counts[c])
+    return 2.0 * g.settings.min_objects - total <= TINY and total - most >= TINY
+
+
+cdef bint choose(Grower* g) noexcept nogil:
+    """Take the largest ratio among the columns of at least average gain; the first of equals.
+
+    Columns counted by items and columns with lists are both in order; False if none splits.
+    """
+    cdef int64_t n_lists = g.now.list_high - g.now.list_low
+    cdef int64_t n_open = g.two.n_open[g.now.level] if g.strategy == TWO_CLASSES else 0
+    cdef const int64_t* open_columns = g.two.open_columns + g.now.level * g.two.n_nominal
+    cdef double* gains = g.two.gains
+    cdef double best = 0.0
+    cdef double least = g.gain_sum / g.n_valid - 1e-3
+    cdef double n = 0.0
+    cdef int64_t i = 0
+    cdef int64_t j = 0
+    cdef double ratio, info
+    cdef Candidate* found
+    g.split.column = -1
+    if g.strategy != WEIGHTED:
+        n = full_size(g, &g.now) if g.strategy == MANY_CLASSES else g.two.n
+        least = g.gain_sum / g.n_valid - 1e-3 * LN2 * n  # gains are in nats times rows
+    while i < n_open or j < n_lists:
+        if j == n_lists or (
+            i < n_open and open_columns[i] < g.lists[g.now.list_low + j].column
+        ):
+            info = g.table[<int64_t> n] - g.two.branch_sums[i]
+            if gains[i] >= least and gains[i] > best * info:
+                ratio = gains[i] / info if info >= TINY * LN2 else 0.0
+                if ratio - best > TINY:
+                    best = ratio
+                    g.split.column, g.split.place = open_columns[i], -1
+            i += 1
+        else:
+            found = &g.candidates[j]
+            if found.gain >= 0.0 and found.gain >= least and found.ratio - best > TINY:
+                best = found.ratio
+                g.split.column, g.split.place = g.lists[g.now.list_low + j].column, j
+            j += 1
+    return g.split.column >= 0
+
+
+cdef int add_branches(Grower* g) except -1 nogil:
+    """Give the node the branches of the chosen split, and part its rows among them."""
+    cdef int64_t column = g.split.column
+    cdef int64_t n_values = g.columns.n_values[column]
+    cdef int64_t n_branches = n_values if n_values else 2
+    cdef int64_t begin = g.columns.begins[column]
+    cdef const double* values = g.columns.values + begin
+    cdef Candidate* found
+    cdef Node* node
+    g.split.child = g.nodes.n
+    g.split.n_branches = n_branches
+    g.split.n_missing = 0
+    g.split.rest = g.columns.defaults[column]
+    add_leaves(&g.nodes, n_branches)
+    node = &g.nodes.at[g.now.node]
+    node.feature, node.first, node.width = column, g.split.child, n_branches
+    if n_values == 0:
+        found = &g.candidates[g.split.place]
+        g.split.rest = g.columns.defaults[column] > found.below
+        node.cut = lowered_cut(
+            values, g.seen + begin if g.seen != NULL else NULL, g.columns.n_codes[column],
+            values[found.below], values[found.above],
+        )
+    reserve(<void**> &g.ends, &g.ends_capacity, n_branches, sizeof(int64_t))
+    reserve(<void**> &g.slot, &g.slot_capacity, n_branches, sizeof(int64_t))
+    reserve(<void**> &g.bounds, &g.bounds_capacity, n_branches + 1, sizeof(int64_t))
+    reserve(<void**> &g.branch_rows, &g.branch_rows_capacity, n_branches, sizeof(int64_t))
+    memset(g.branch_rows, 0, n_branches * sizeof(int64_t))
+    if g.split.place < 0 and g.n_listed == 0 and n_branches == 2:
+        swap_rows(g)
+    elif g.split.place < 0:
+        mark_items(g)
+        part_rows(g)
+    else:
+        mark_entries(g)
+        if g.strategy == WEIGHTED:
+            count_branches_weighted(g)
+        if g.split.n_missing == 0:
+            part_rows(g)
+    settle_branches(g)
+    return 0
+
+
+cdef void settle_branches(Grower* g) noexcept nogil:
+    """Write which rows the branches have, and how many of each class."""
+    cdef int64_t place = g.now.low
+    cdef int64_t b, i
+    cdef Node* child
+    if g.split.n_missing == 0:
+        for b in range(g.split.n_branches):
+            child = &g.nodes.at[g.split.child + b]
+            child.low, child.high = place, g.ends[b]
+            g.branch_rows[b] = child.high - child.low
+            place = g.ends[b]
+    if g.strategy == WEIGHTED:
+        if g.split.n_missing == 0:
+            for i in range(g.now.low, g.now.high):
+                g.row_weights[i] = g.weighted.weight_of[g.rows[i]]
+        return
+    if g.strategy == TWO_CLASSES:
+        count_branches_two(g)
+        if g.two.place_of != NULL and g.split.n_branches > 2:
+            for i in range(g.now.low, g.now.high):
+                g.two.place_of[g.rows[i]] = <uint32_t> i
+    else:
+        count_branches_many(g)
+    for b in range(g.split.n_branches):
+        child = &g.nodes.at[g.split.child + b]
+        child.branch = (
+            child.high - child.low
+            if g.strategy == MANY_CLASSES
+            else g.nodes.counts[2 * (g.split.child + b)] + g.nodes.counts[2 * (g.split.child + b) + 1]
+        )
+
+
+cdef int queue_branches(Grower* g) except -1 nogil:
+    """Let the branches that can be split again wait; the largest takes over the node's place."""
+    cdef Py_ssize_t depth = g.n_waiting
+    cdef int64_t n_list = g.now.list_high - g.now.list_low
+    cdef int64_t next_slot = 1
+    cdef int64_t b
+    cdef Waiting* waiting
+    g.split.n_live = 0
+    g.split.keeper = -1
+    for b in range(g.split.n_branches):
+        g.slot[b] = -1
+        if may_split(g, g.split.child + b):
+            g.slot[b] = 0
+            g.split.n_live += 1
+            if g.split.keeper < 0 or g.branch_rows[b] > g.branch_rows[g.split.keeper]:
+                g.split.keeper = b
+    if g.split.n_live == 0:
+        return 0
+    reserve(<void**> &g.waiting, &g.waiting_capacity, depth + g.split.n_live, sizeof(Waiting))
+    reserve(
+        <void**> &g.lists, &g.lists_capacity, g.now.list_low + g.split.n_live * n_list,
+        sizeof(Stretch),
+    )
+    for b in range(g.split.n_branches):
+        if g.slot[b] < 0:
+            continue
+        if b != g.split.keeper:
+            g.slot[b] = next_slot
+            next_slot += 1
+        waiting = &g.waiting[depth + g.slot[b]]
+        waiting[0] = g.now
+        waiting.node = g.split.child + b
+        waiting.low, waiting.high = g.nodes.at[waiting.node].low, g.nodes.at[waiting.node].high
+        waiting.list_low = g.now.list_low + g.slot[b] * n_list
+        waiting.list_high = waiting.list_low
+    if g.strategy == TWO_CLASSES and g.two.n_nominal:
+        queue_counts_two(g, depth)
+    if g.split.n_missing:
+        copy_branches(g, depth)
+    else:
+        part_lists(g, depth)
+    g.n_waiting = depth + g.split.n_live
+    return 0

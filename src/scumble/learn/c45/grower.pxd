@@ -1,0 +1,229 @@
+"""What the steps of growing a tree share: the records, and the arrays they work on."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+
+from scumble.learn.c45.layout cimport Columns, Items
+from scumble.learn.c45.nodes cimport Nodes
+
+cdef enum Strategy:
+    TWO_CLASSES  # rows are counted, perhaps several times; no missing values
+    MANY_CLASSES  # each row counts once; no missing values
+    WEIGHTED  # weights, missing values, any classes
+
+cdef enum:
+    LOST = 2  # the flag of a row whose value is missing
+
+cdef enum Counting:
+    READY  # the counts of nominal columns are at hand
+    COUNT  # count the node's rows
+    COUNT_AND_SUBTRACT  # and take them off the counts of the parent, which its brother needs
+    RECOUNT  # count in the parent's place
+
+
+cdef struct Settings:  # The parameters of C4.5.
+    Py_ssize_t min_objects
+    bint mdl
+    bint prune
+    bint raising
+    double confidence
+    double deviate
+
+
+cdef struct Sample:  # The training rows of one tree; ``y`` and ``weights`` are by row of the whole table.
+    Py_ssize_t n  # different rows
+    Py_ssize_t n_table
+    Py_ssize_t n_classes
+    double n_counted  # rows, each as often as it counts
+    uint32_t* rows
+    int32_t* y
+    double* weights  # NULL where every row weighs 1
+    bint repeated  # a weight is a number of equal rows
+
+
+cdef struct Stretch:  # A column's entries of one node.
+    int64_t column
+    int64_t start
+    int64_t stop
+
+
+cdef struct Waiting:  # A node to be split.
+    Py_ssize_t node
+    int64_t low  # its rows
+    int64_t high
+    int64_t list_low  # its stretches
+    int64_t list_high
+    int64_t level  # two classes: where the counts of its nominal columns are, or will be
+    Counting counting
+    int64_t entry_free  # missing values: from where on entries and rows may be written
+    int64_t row_free
+
+
+cdef struct Candidate:  # The best split by one column; a gain below 0 says that there is none.
+    double gain
+    double ratio
+    int64_t left  # rows left of the cut, and the positive ones among them
+    int64_t left_positive
+    int64_t below  # codes on both sides of the cut
+    int64_t above
+
+
+cdef struct Split:  # The split a node gets.
+    int64_t column
+    int64_t place  # of the column in the node's list; -1 where it is counted by items
+    int64_t n_branches
+    int64_t child  # its first branch
+    int64_t rest  # the branch of rows with the default value
+    int64_t n_missing  # rows whose value is missing
+    int64_t n_live  # branches that go on
+    int64_t keeper  # the largest of them takes over the node's place in the stacks
+
+
+cdef struct Block:  # A run of entries that may hold the best cut: where it begins, and what it crosses.
+    uint64_t at
+    uint64_t left
+    uint64_t positive
+    uint64_t size
+    uint64_t more
+
+
+cdef struct TwoClasses:  # What is known where rows of two classes are counted.
+    bint heavy  # entries tell how often their row counts
+    int64_t n  # of the node in hand
+    int64_t positive
+    int64_t least  # rows on either side of a cut
+    double before
+    double tolerance
+    double* ones  # x ln x + (total - x) ln (total - x) for the positives
+    double* zeros
+    double* sizes
+    uint32_t* ones_bar
+    uint32_t* zeros_bar
+    uint32_t* run_ones  # positives, and all rows, in each run of entries
+    uint32_t* run_sizes
+    Block* opened
+    Py_ssize_t tables_capacity
+    uint8_t* bits  # what an entry keeps of its row
+    int64_t* cuts
+    Py_ssize_t n_nominal
+    const int64_t* nominal
+    bint all_in_mean  # no nominal column has too many values for the mean of the gains
+    Py_ssize_t n_levels
+    uint64_t* item_counts  # n_items a level: rows below, positives above the half
+    Py_ssize_t item_counts_capacity
+    int64_t* open_columns  # n_nominal a level
+    Py_ssize_t open_columns_capacity
+    int64_t* n_open
+    Py_ssize_t n_open_capacity
+    double* gains
+    double* branch_sums
+    uint32_t* place_of  # each row's place where there are no lists, else NULL
+
+
+cdef struct ManyClasses:  # What is known where rows of many classes are counted.
+    Py_ssize_t n_present
+    double total  # sum of x ln x over the classes
+    double before
+    double tolerance
+    int64_t least
+    uint32_t* local  # class of a row, in the node's own numbering
+    int64_t* turn_of
+    int64_t* size_of
+    int64_t* bags
+    uint32_t* begins
+    uint32_t* turns
+    double* steps
+    double* sizes
+    double* sums
+    Py_ssize_t tables_capacity
+
+
+cdef struct Chord:  # x ln x between two whole numbers, by interpolation
+    double value
+    double slope
+    double lowered  # the value less the most by which interpolation is too large
+
+
+cdef struct Weighted:  # What is known where rows have weights.
+    bint whole  # the weights in the node are whole numbers
+    double total
+    Py_ssize_t n_present
+    double* weight_of  # weight of a row in this node
+    double* signed_of  # below 0 for class 0: two classes need one look
+    Chord* chords
+    double* left
+    double* right
+    double* stored
+    double* left_terms
+    double* right_terms
+    double* tot
+    int64_t* classes
+    double* shares
+    Py_ssize_t shares_capacity
+    bint divided  # some row was divided among branches
+
+
+cdef struct Grower:
+    Strategy strategy
+    Settings settings
+    Columns columns
+    Items items
+    Sample sample
+    Nodes nodes
+    Py_ssize_t n_listed
+    const int64_t* listed  # columns that are lists of entries
+    bint many_values_count  # all columns have so many values that none is left out of the mean
+    const double* table  # x ln x
+    uint8_t* seen  # which values occur; NULL if all do
+    int row_bit
+    int64_t least_entries  # a column with fewer, beside rows with its default, splits nothing
+    Waiting now
+    Split split
+    int64_t work  # since Ctrl-C was last looked for
+    # Stacks.
+    uint64_t* entries
+    Py_ssize_t entries_capacity
+    Stretch* lists
+    Py_ssize_t lists_capacity
+    Waiting* waiting
+    Py_ssize_t waiting_capacity
+    Py_ssize_t n_waiting
+    uint32_t* rows
+    Py_ssize_t rows_capacity
+    double* row_weights
+    Py_ssize_t row_weights_capacity
+    # Scratch.
+    uint8_t* in_set
+    uint8_t* flags  # branch of a row where there are two: narrow, so that they stay in the cache
+    int32_t* side  # branch of a row where there are more
+    uint64_t* buffer
+    Py_ssize_t buffer_capacity
+    Candidate* candidates
+    int64_t* ends
+    Py_ssize_t ends_capacity
+    int64_t* slot
+    Py_ssize_t slot_capacity
+    int64_t* bounds
+    Py_ssize_t bounds_capacity
+    int64_t* branch_rows
+    Py_ssize_t branch_rows_capacity
+    double gain_sum
+    Py_ssize_t n_valid
+    TwoClasses two
+    ManyClasses many
+    Weighted weighted
+
+
+cdef inline bint is_useful(
+    const Grower* g, int64_t start, int64_t stop, int64_t full
+) noexcept nogil:
+    """Tell whether a column can still split a node of ``full`` rows, now or further down."""
+    if stop - start < full:
+        return stop - start >= g.least_entries
+    return g.entries[start] >> 36 != g.entries[stop - 1] >> 36
+
+
+cdef inline int64_t branch_of(const Grower* g, uint32_t row) noexcept nogil:
+    """Tell the branch of a row of the node in hand; -1 where its value is missing."""
+    if g.split.n_branches > 2:
+        return g.side[row]
+    return -1 if g.flags[row] == LOST else g.flags[row]

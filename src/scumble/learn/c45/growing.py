@@ -1,0 +1,250 @@
+"""Many C4.5 trees on one table: prepared once, shared read-only, grown in parallel.
+
+`prepare_table` sorts the columns, `grow_trees` grows a tree for each `Target`, `predict_trees`
+asks them all. `scumble.learn.C45Classifier` and the multilabel classifiers stand on these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from scumble._core.errors import DataError
+from scumble._core.parallel import run, thread_count
+from scumble.learn.c45 import grow as kernels
+from scumble.learn.c45.forest import Forest
+from scumble.learn.c45.table import Table, read_only
+from scumble.learn.c45.tree import Nodes, Tree, TreeSettings
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Target:
+    """What one tree shall learn.
+
+    Parameters
+    ----------
+    y : array of int
+        Class code of each training row.
+    n_classes : int
+        Number of declared classes.
+    rows : array of int, optional
+        The training rows of the table, each once; all by default. ``y`` is in their order.
+    repeats : array of int, optional
+        How many times each row counts, as in a bootstrap sample.
+    weights : array of float, optional
+        Weight of each row.
+    extra : array of int, optional
+        Which of the table's extra columns may be used; none by default.
+    """
+
+    y: Array
+    n_classes: int = 2
+    rows: Array | None = None
+    repeats: Array | None = None
+    weights: Array | None = None
+    extra: Array | None = None
+
+
+class ListedTargets(NamedTuple):
+    """Two-class targets that list their rows, laid out one after another.
+
+    Target t learns ``y[starts[t]:starts[t + 1]]`` from the rows of the same places.
+    """
+
+    starts: Array
+    rows: Array
+    y: Array
+
+
+def grow_trees(
+    table: Table,
+    targets: Sequence[Target],
+    settings: TreeSettings | None = None,
+    *,
+    n_jobs: int | None = None,
+) -> list[Tree]:
+    """Grow one tree for each target.
+
+    Parameters
+    ----------
+    table : Table
+        The prepared columns.
+    targets : sequence of Target
+        What to learn.
+    settings : TreeSettings, optional
+        The parameters, the same for all trees.
+    n_jobs : int, optional
+        Number of threads; it changes the time and nothing else.
+
+    Returns
+    -------
+    list of Tree
+        In the order of the targets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scumble.learn.c45 import Target, grow_trees, prepare_table
+    >>> X = np.array([[1.0], [2.0], [3.0], [4.0]])
+    >>> table = prepare_table(X, np.array([0]))
+    >>> tree = grow_trees(table, [Target(np.array([0, 0, 1, 1]))])[0]
+    >>> tree.cut[0], tree.n_leaves
+    (np.float64(2.0), 2)
+    """
+    settings = TreeSettings() if settings is None else settings
+    n_blocks = min(len(targets), 16 * thread_count(n_jobs))
+    blocks = np.array_split(np.arange(len(targets)), max(n_blocks, 1))
+    grown = run(
+        lambda block: [grow_tree(table, targets[at], settings) for at in block],
+        blocks,
+        n_jobs=n_jobs,
+    )
+    return [tree for block in grown for tree in block]
+
+
+class Targets(NamedTuple):
+    """What trees of one kind shall learn, as kernels read it.
+
+    Target t learns ``y[starts[t]:starts[t + 1]]`` from the rows of the same places, each of which
+    counts as much as ``weights`` say, or once where those are empty. ``repeated`` weights are
+    numbers of equal rows.
+    """
+
+    columns: Array
+    starts: Array
+    rows: Array
+    y: Array
+    weights: Array
+    repeated: bool
+    n_classes: int
+
+
+def grow_listed(
+    table: Table, targets: ListedTargets, settings: TreeSettings | None = None
+) -> Nodes:
+    """Grow one tree for each of many small targets in one call.
+
+    Parameters
+    ----------
+    table : Table
+        The prepared columns.
+    targets : ListedTargets
+        What to learn; none without rows.
+    settings : TreeSettings, optional
+        The parameters, the same for all trees.
+
+    Returns
+    -------
+    Nodes
+        In the order of the targets.
+    """
+    none = np.zeros(0)
+    return _grow(
+        table, None, targets, none, True, 2, TreeSettings() if settings is None else settings
+    )
+
+
+def grow_tree(table: Table, target: Target, settings: TreeSettings) -> Tree:
+    """Grow one tree.
+
+    Parameters
+    ----------
+    table : Table
+        The prepared columns.
+    target : Target
+        What to learn.
+    settings : TreeSettings
+        The parameters.
+
+    Returns
+    -------
+    Tree
+        Pruned, if wanted.
+    """
+    rows, y, weights = _rows_that_count(table, target)
+    listed = ListedTargets(np.array([0, len(rows)]), rows, y)
+    nodes = _grow(
+        table, target.extra, listed, weights, target.weights is None, target.n_classes, settings
+    )
+    return Tree(*nodes[2:])
+
+
+def _rows_that_count(table: Table, target: Target) -> tuple[Array, Array, Array]:
+    """List the rows that count, their classes, and how much they count unless once."""
+    rows = table.all_rows if target.rows is None else np.asarray(target.rows)
+    y = np.asarray(target.y)
+    share = target.repeats if target.weights is None else target.weights
+    weights = np.zeros(0) if share is None else np.asarray(share, np.float64)
+    if share is not None:
+        keep = weights > 0
+        rows, y, weights = rows[keep], y[keep], weights[keep]
+    if len(rows) == 0:
+        raise DataError("A tree needs at least one training row with a positive weight. Got none.")
+    return rows, y, weights
+
+
+def _grow(
+    table: Table,
+    extra: Array | None,
+    listed: ListedTargets,
+    weights: Array,
+    repeated: bool,
+    n_classes: int,
+    settings: TreeSettings,
+) -> Nodes:
+    targets = Targets(
+        table.active_columns(extra),
+        read_only(listed.starts, np.int64),
+        read_only(listed.rows, np.uint32),
+        read_only(listed.y, np.int32),
+        weights,
+        repeated,
+        n_classes,
+    )
+    most = weights.sum() if len(weights) else np.diff(listed.starts).max(initial=0)
+    sizes, *nodes = kernels.grow_trees(
+        table.view, table.rows, targets, settings, table.x_ln_x(int(most) + 2)
+    )
+    return Nodes._make([sizes, np.full(len(sizes), n_classes, np.int64), *nodes])
+
+
+def predict_trees(
+    trees: Sequence[Tree],
+    X: Any,
+    *,
+    extra: Any = None,
+    laplace: bool = False,
+    second_only: bool = False,
+    n_jobs: int | None = None,
+) -> Array:
+    """Ask every tree for the class probabilities of every row.
+
+    Parameters
+    ----------
+    trees : sequence of Tree
+        Grown on tables with the columns of ``X``.
+    X : float ndarray or csr_array of shape (n_samples, n_features)
+        The rows.
+    extra : csr_array of bool, optional
+        The extra columns.
+    laplace : bool
+        Whether to smooth the counts by one per class.
+    second_only : bool
+        Whether to give the probability of class 1 alone: one column a tree.
+    n_jobs : int, optional
+        Number of threads.
+
+    Returns
+    -------
+    array of shape (n_samples, total number of classes)
+        The columns of one tree follow those of the tree before.
+    """
+    forest = Forest.of(trees, laplace=laplace)
+    if second_only:
+        forest = forest.second_only()
+    return forest.ask(X, extra=extra, n_jobs=n_jobs)

@@ -1,0 +1,356 @@
+"""Splits for many classes where rows are counted: no missing values, each row once.
+
+A row that moves from one side of a cut to the other changes the sum of x ln x over the classes of
+both sides by an amount that depends on its class and on how many rows of this class have moved
+before. These amounts are tabulated once for a node, class by class, one for each of its rows: a
+column is then judged with one addition a row, however many classes there are.
+"""
+
+from libc.math cimport ceil, log
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from scumble.learn.c45.arithmetic cimport LN2, TINY
+from scumble.learn.c45.grower cimport Candidate, Grower, ManyClasses, Stretch
+from scumble.learn.c45.layout cimport FAR, GAP, code_of, reach_of, row_of
+from scumble.learn.c45.memory cimport reserve
+from scumble.learn.c45.nodes cimport Node, counts_of
+
+
+cdef struct Column:  # A column of the node in hand while it is judged.
+    const uint64_t* entries
+    const double* values
+    int64_t start
+    int64_t stop
+    int64_t middle  # where entries with larger values than the default begin
+    int64_t default
+    int64_t block  # rows with the default value, in no entry
+
+
+cdef struct Best:  # The best cut so far: its score plus the tolerance.
+    double score
+    int64_t cuts
+    int64_t left
+    int64_t below
+    int64_t above
+
+
+cdef int start_many(Grower* g) except -1 nogil:
+    """Count the classes of the training rows."""
+    cdef ManyClasses* many = &g.many
+    cdef Py_ssize_t size = g.sample.n + 1
+    cdef Py_ssize_t[3] none = [0, 0, 0]
+    cdef Py_ssize_t i
+    g.row_bit = 1
+    g.least_entries = g.settings.min_objects
+    if size > many.tables_capacity:
+        reserve(<void**> &many.steps, &none[0], size, sizeof(double))
+        reserve(<void**> &many.sizes, &none[1], size, sizeof(double))
+        reserve(<void**> &many.sums, &none[2], size, sizeof(double))
+        many.tables_capacity = size
+    for i in range(g.sample.n):
+        g.nodes.counts[g.sample.y[g.sample.rows[i]]] += 1.0
+    return 0
+
+
+cdef void count_branches_many(Grower* g) noexcept nogil:
+    """Count the rows of each class in each branch."""
+    cdef Node* node
+    cdef double* counts
+    cdef int64_t b, i
+    for b in range(g.split.n_branches):
+        node = &g.nodes.at[g.split.child + b]
+        counts = counts_of(&g.nodes, g.split.child + b)
+        for i in range(node.low, node.high):
+            counts[g.sample.y[g.rows[i]]] += 1.0
+
+
+cdef void judge_many(Grower* g) noexcept nogil:
+    """Judge all columns of the node in hand; gains are in nats times rows."""
+    cdef ManyClasses* many = &g.many
+    cdef int64_t n = g.now.high - g.now.low
+    cdef double share = 0.1 * n / g.sample.n_classes
+    cdef double least = g.settings.min_objects
+    cdef bint cuttable
+    cdef int64_t k, x, n_values
+    cdef Candidate* found
+    tabulate_steps(g)
+    for x in range(n + 1):
+        many.sizes[x] = g.table[x] + g.table[n - x]
+    many.before = g.table[n] - many.total
+    many.tolerance = TINY * LN2 * n
+    if share - g.settings.min_objects >= TINY:
+        least = 25.0 if share - 25.0 > TINY else share
+    many.least = <int64_t> ceil(least - TINY)
+    cuttable = 2.0 * least - n <= TINY
+    for k in range(g.now.list_high - g.now.list_low):
+        n_values = g.columns.n_values[g.lists[g.now.list_low + k].column]
+        found = &g.candidates[k]
+        found.gain = -1.0
+        if n_values > 0:
+            judge_codes(g, k)
+        elif cuttable:
+            judge_numbers(g, k)
+        if found.gain >= 0.0 and (
+            n_values == 0 or g.many_values_count or 0.3 * g.sample.n_counted - n_values > TINY
+        ):
+            g.gain_sum += found.gain
+            g.n_valid += 1
+
+
+cdef void tabulate_steps(Grower* g) noexcept nogil:
+    """Give numbers to the classes of a node and tabulate what moving their rows changes."""
+    cdef ManyClasses* many = &g.many
+    cdef const double* table = g.table
+    cdef int64_t place = 0
+    cdef int64_t i, k, c, size, moved
+    cdef uint64_t row
+    many.n_present = 0
+    many.total = 0.0
+    for i in range(g.now.low, g.now.high):
+        row = g.rows[i]
+        c = g.sample.y[row]
+        if many.turn_of[c] == 0:
+            many.size_of[many.n_present] = 0
+            many.n_present += 1
+            many.turn_of[c] = many.n_present
+        k = many.turn_of[c] - 1
+        many.local[row] = <uint32_t> k
+        many.size_of[k] += 1
+    for i in range(g.now.low, g.now.high):
+        many.turn_of[g.sample.y[g.rows[i]]] = 0
+    for k in range(many.n_present):
+        size = many.size_of[k]
+        many.begins[k] = many.turns[k] = <uint32_t> place
+        many.total += table[size]
+        for moved in range(size):
+            many.steps[place + moved] = table[moved + 1] + table[size - moved - 1] - (
+                table[moved] + table[size - moved]
+            )
+        place += size
+
+
+cdef inline double move(ManyClasses* many, uint64_t entry) noexcept nogil:
+    """Move a row to the other side; return what that changes."""
+    cdef uint32_t k = many.local[row_of(entry, 1)]
+    cdef uint32_t turn = many.turns[k]
+    many.turns[k] = turn + 1
+    return many.steps[turn]
+
+
+cdef void forget(
+    ManyClasses* many, const uint64_t* entries, int64_t start, int64_t stop
+) noexcept nogil:
+    """Set back the classes of some entries, or all of them where that is less."""
+    cdef int64_t at
+    cdef uint32_t k
+    if many.n_present <= stop - start:
+        for k in range(many.n_present):
+            many.turns[k] = many.begins[k]
+        return
+    for at in range(start, stop):
+        k = many.local[row_of(entries[at], 1)]
+        many.turns[k] = many.begins[k]
+
+
+cdef void judge_numbers(Grower* g, int64_t k) noexcept nogil:
+    """Find the best cut of a numeric column.
+
+    Rows in no entry form a block; beyond it sums are taken from the other end, because both sides
+    count alike.
+    """
+    cdef ManyClasses* many = &g.many
+    cdef Stretch* stretch = &g.lists[g.now.list_low + k]
+    cdef int64_t n = g.now.high - g.now.low
+    cdef Candidate* found = &g.candidates[k]
+    cdef Column column
+    cdef Best best
+    cdef double info
+    column.entries = g.entries
+    column.values = g.columns.values + g.columns.begins[stretch.column]
+    column.start, column.stop = stretch.start, stretch.stop
+    column.default = g.columns.defaults[stretch.column]
+    column.block = n - (stretch.stop - stretch.start)
+    find_middle(&column)
+    best.score = many.tolerance - many.before
+    best.cuts = best.left = best.below = best.above = 0
+    scan_below(many, &column, n, &best)
+    if column.block and column.middle - column.start + column.block <= n - many.least:
+        scan_above(many, &column, n, &best)
+    if best.cuts == 0:
+        return
+    found.gain = many.before + (best.score - many.tolerance)
+    if g.settings.mdl:
+        found.gain -= log(<double> best.cuts)
+    if found.gain < many.tolerance:
+        found.gain = -1.0
+        return
+    info = g.table[n] - many.sizes[best.left]
+    found.ratio = 0.0 if info < TINY * LN2 else found.gain / info
+    found.left, found.below, found.above = best.left, best.below, best.above
+
+
+cdef void find_middle(Column* column) noexcept nogil:
+    """Find where the default value belongs among the others."""
+    cdef int64_t low = column.start
+    cdef int64_t half
+    column.middle = column.stop
+    if column.block == 0:
+        return
+    while low < column.middle:
+        half = (low + column.middle) // 2
+        if <int64_t> code_of(column.entries[half]) < column.default:
+            low = half + 1
+        else:
+            column.middle = half
+
+
+cdef inline void take(
+    Best* best, double score, double tolerance, int64_t left, int64_t below
+) noexcept nogil:
+    """Take a cut; the code above it is set by the caller."""
+    best.score = score + tolerance
+    best.left, best.below = left, below
+
+
+cdef void scan_below(
+    ManyClasses* many, const Column* column, int64_t n, Best* best
+) noexcept nogil:
+    """Judge the cuts up to the default value, from the smallest value on."""
+    cdef const uint64_t* entries = column.entries
+    cdef const double* values = column.values
+    cdef int64_t limit = n - many.least
+    cdef int64_t at = column.start
+    cdef int64_t end = min(column.middle, column.start + many.least)
+    cdef double now = many.total
+    cdef uint64_t last = 0
+    cdef uint64_t entry, code, reach
+    cdef int64_t left, cuts
+    cdef double score
+    cdef bint apart
+    while at < end:
+        now += move(many, entries[at])
+        last = code_of(entries[at])
+        at += 1
+    end = min(column.middle, column.start + limit + 1)
+    cuts = 0
+    while at < end:
+        entry = entries[at]
+        code = code_of(entry)
+        reach = reach_of(entry)
+        apart = last + reach <= code
+        if reach == FAR:
+            apart = values[last] + GAP < values[code]
+        cuts += apart
+        score = now - many.sizes[at - column.start]
+        if score > best.score and apart:
+            take(best, score, many.tolerance, at - column.start, last)
+            best.above = code
+        last = code
+        now += move(many, entry)
+        at += 1
+    best.cuts = cuts
+    forget(many, entries, column.start, at)
+    left = column.middle - column.start
+    if (
+        column.block
+        and many.least <= left <= limit
+        and values[last] + GAP < values[column.default]
+    ):
+        best.cuts += 1
+        score = now - many.sizes[left]
+        if score > best.score:
+            take(best, score, many.tolerance, left, last)
+            best.above = column.default
+
+
+cdef void scan_above(
+    ManyClasses* many, const Column* column, int64_t n, Best* best
+) noexcept nogil:
+    """Judge the cuts above the default value; sums are taken from the largest value on."""
+    cdef const uint64_t* entries = column.entries
+    cdef const double* values = column.values
+    cdef double* sums = many.sums
+    cdef int64_t left = column.middle - column.start + column.block
+    cdef double now = many.total
+    cdef uint64_t last = column.default
+    cdef uint64_t code
+    cdef int64_t place
+    cdef double score
+    for place in range(column.stop - 1, column.middle - 1, -1):
+        now += move(many, entries[place])
+        sums[place - column.middle] = now
+    for place in range(column.middle, column.stop):
+        code = code_of(entries[place])
+        if left > n - many.least:
+            break
+        if left >= many.least and values[last] + GAP < values[code]:
+            best.cuts += 1
+            score = sums[place - column.middle] - many.sizes[left]
+            if score > best.score:
+                take(best, score, many.tolerance, left, last)
+                best.above = code
+        last = code
+        left += 1
+    forget(many, entries, column.middle, column.stop)
+
+
+cdef void judge_codes(Grower* g, int64_t k) noexcept nogil:
+    """Judge a nominal column."""
+    cdef ManyClasses* many = &g.many
+    cdef const double* table = g.table
+    cdef Stretch* stretch = &g.lists[g.now.list_low + k]
+    cdef int64_t n = g.now.high - g.now.low
+    cdef int64_t rest = n - (stretch.stop - stretch.start)
+    cdef int64_t heavy = rest >= g.settings.min_objects
+    cdef Candidate* found = &g.candidates[k]
+    cdef double branches = 0.0
+    cdef double classes = many.total
+    cdef double info
+    cdef int64_t at
+    if code_of(g.entries[stretch.start]) == code_of(g.entries[stretch.stop - 1]):
+        heavy += n - rest >= g.settings.min_objects
+        if heavy < 2:
+            return
+        branches = table[n - rest]
+        for at in range(stretch.start, stretch.stop):
+            classes += move(many, g.entries[at])
+    else:
+        heavy += sum_up_codes(g, stretch, &branches, &classes)
+    forget(many, g.entries, stretch.start, stretch.stop)
+    if heavy < 2:
+        return
+    branches += table[rest]
+    found.gain = table[n] - many.total + classes - branches
+    if found.gain < TINY * LN2:
+        found.gain = 0.0
+    info = table[n] - branches
+    found.ratio = 0.0 if info < TINY * LN2 else found.gain / info
+
+
+cdef int64_t sum_up_codes(
+    Grower* g, const Stretch* stretch, double* branches, double* classes
+) noexcept nogil:
+    """Sum x ln x over the branches with entries; return how many of them are heavy enough."""
+    cdef ManyClasses* many = &g.many
+    cdef const double* table = g.table
+    cdef int64_t heavy = 0
+    cdef int64_t at = stretch.start
+    cdef int64_t group, i, bag, kept
+    cdef uint64_t code
+    cdef uint32_t k
+    while at < stretch.stop:
+        code = code_of(g.entries[at])
+        group = at
+        while at < stretch.stop and code_of(g.entries[at]) == code:
+            k = many.local[row_of(g.entries[at], 1)]
+            kept = many.size_of[k] - (many.turns[k] - many.begins[k])
+            bag = many.bags[k]
+            classes[0] += (table[bag + 1] - table[bag]) + (table[kept - 1] - table[kept])
+            many.turns[k] += 1
+            many.bags[k] += 1
+            at += 1
+        heavy += at - group >= g.settings.min_objects
+        branches[0] += table[at - group]
+        for i in range(group, at):
+            many.bags[many.local[row_of(g.entries[i], 1)]] = 0
+    return heavy

@@ -1,0 +1,322 @@
+"""Send the rows of a node, and its stretches of the columns, down its branches.
+
+Order is kept, so that nothing is sorted twice. Where every row goes down one branch, rows and
+entries are parted in place. Rows whose value is missing go down every branch with a part of their
+weight; then the largest branch keeps the place of its parent, and the others get copies.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from scumble.learn.c45.arithmetic cimport TINY
+from scumble.learn.c45.grower cimport LOST, Grower, Stretch, Waiting, is_useful
+from scumble.learn.c45.layout cimport MISSING, code_of, row_of
+from scumble.learn.c45.memory cimport reserve
+
+cdef enum:
+    IS_LOST = 4  # among the ways of a row
+
+
+cdef void mark_entries(Grower* g) noexcept nogil:
+    """Note the branch of every row of the node, by the entries of the chosen column."""
+    cdef Stretch* stretch = &g.lists[g.now.list_low + g.split.place]
+    cdef bint numeric = g.columns.n_values[stretch.column] == 0
+    cdef uint64_t below = g.candidates[g.split.place].below
+    cdef uint8_t* flags = g.flags
+    cdef int32_t* side = g.side
+    cdef int row_bit = g.row_bit
+    cdef uint64_t entry, code
+    cdef int64_t i, at
+    cdef int64_t n_missing = 0
+    if g.split.n_branches > 2:
+        for i in range(g.now.low, g.now.high):
+            side[g.rows[i]] = g.split.rest
+        for at in range(stretch.start, stretch.stop):
+            entry = g.entries[at]
+            code = code_of(entry)
+            n_missing += code == MISSING
+            side[row_of(entry, row_bit)] = -1 if code == MISSING else <int32_t> code
+        g.split.n_missing = n_missing
+        return
+    if stretch.stop - stretch.start < full_size(g, &g.now):
+        for i in range(g.now.low, g.now.high):
+            flags[g.rows[i]] = g.split.rest
+    if not numeric:
+        below = 0  # the codes are 0 and 1
+    for at in range(stretch.start, stretch.stop):
+        entry = g.entries[at]
+        code = code_of(entry)
+        n_missing += code == MISSING
+        flags[row_of(entry, row_bit)] = (code > below) + (code == MISSING)
+    g.split.n_missing = n_missing
+
+
+cdef void part_rows(Grower* g) noexcept nogil:
+    """Sort the rows of a node by branch; ``ends`` receives where each branch ends."""
+    cdef uint32_t* rows = g.rows
+    cdef uint32_t* others = <uint32_t*> g.buffer
+    cdef const uint8_t* flags = g.flags
+    cdef int64_t right = 0
+    cdef int64_t i
+    cdef uint32_t row
+    if g.split.n_branches > 2:
+        part_rows_in_many(g)
+        return
+    for i in range(g.now.low, g.now.high):
+        row = rows[i]
+        rows[i - right] = row
+        others[right] = row
+        right += flags[row]
+    g.ends[0] = g.now.high - right
+    g.ends[1] = g.now.high
+    memcpy(rows + g.ends[0], others, right * sizeof(uint32_t))
+
+
+cdef void part_rows_in_many(Grower* g) noexcept nogil:
+    cdef uint32_t* sorted_rows = <uint32_t*> g.buffer
+    cdef int64_t n_branches = g.split.n_branches
+    cdef int64_t* ends = g.ends
+    cdef int64_t place = 0
+    cdef int64_t i, b, size
+    memset(ends, 0, n_branches * sizeof(int64_t))
+    for i in range(g.now.low, g.now.high):
+        ends[g.side[g.rows[i]]] += 1
+    for b in range(n_branches):
+        size = ends[b]
+        ends[b] = place
+        place += size
+    for i in range(g.now.low, g.now.high):
+        b = g.side[g.rows[i]]
+        sorted_rows[ends[b]] = g.rows[i]
+        ends[b] += 1
+    memcpy(g.rows + g.now.low, sorted_rows, (g.now.high - g.now.low) * sizeof(uint32_t))
+    for b in range(n_branches):
+        ends[b] += g.now.low
+
+
+cdef void part_lists(Grower* g, Py_ssize_t depth) noexcept nogil:
+    """Part each column's stretch in place among the branches that go on."""
+    cdef int64_t keeper = g.split.keeper
+    cdef int64_t j, start, stop, middle, k
+    cdef Stretch stretch
+    for j in range(g.now.list_low, g.now.list_high):
+        stretch = g.lists[j]
+        start, stop = stretch.start, stretch.stop
+        g.work += stop - start
+        if g.split.n_branches > 2:
+            part_in_many(g, start, stop)
+            for k in range(g.split.n_live):
+                list_if_useful(g, &g.waiting[depth + k], stretch.column, g.bounds[k], g.bounds[k + 1])
+        elif g.split.n_live == 1:
+            stop = keep_one(g, start, stop, keeper)
+            list_if_useful(g, &g.waiting[depth], stretch.column, start, stop)
+        else:
+            middle = part_in_two(g, start, stop)
+            if keeper == 0:
+                list_if_useful(g, &g.waiting[depth], stretch.column, start, middle)
+                list_if_useful(g, &g.waiting[depth + 1], stretch.column, middle, stop)
+            else:
+                list_if_useful(g, &g.waiting[depth], stretch.column, middle, stop)
+                list_if_useful(g, &g.waiting[depth + 1], stretch.column, start, middle)
+
+
+cdef inline bint list_if_useful(
+    Grower* g, Waiting* waiting, int64_t column, int64_t start, int64_t stop
+) noexcept nogil:
+    """Add a column's stretch to the list of a waiting node if it can still split it."""
+    cdef Stretch* added
+    if not is_useful(g, start, stop, full_size(g, waiting)):
+        return False
+    added = &g.lists[waiting.list_high]
+    added.column, added.start, added.stop = column, start, stop
+    waiting.list_high += 1
+    return True
+
+
+cdef inline int64_t part_in_two(Grower* g, int64_t start, int64_t stop) noexcept nogil:
+    """Part a stretch in two, order kept; return where the second part begins."""
+    cdef uint64_t* entries = g.entries
+    cdef uint64_t* others = g.buffer
+    cdef const uint8_t* flags = g.flags
+    cdef int row_bit = g.row_bit
+    cdef int64_t right = 0
+    cdef uint64_t entry
+    cdef int64_t at
+    for at in range(start, stop):
+        entry = entries[at]
+        entries[at - right] = entry
+        others[right] = entry
+        right += flags[row_of(entry, row_bit)]
+    memcpy(entries + stop - right, others, right * sizeof(uint64_t))
+    return stop - right
+
+
+cdef inline int64_t keep_one(
+    Grower* g, int64_t start, int64_t stop, uint8_t wanted
+) noexcept nogil:
+    """Keep the entries of one branch at the front of a stretch; return their end."""
+    cdef uint64_t* entries = g.entries
+    cdef const uint8_t* flags = g.flags
+    cdef int row_bit = g.row_bit
+    cdef int64_t left = start
+    cdef uint64_t entry
+    cdef int64_t at
+    for at in range(start, stop):
+        entry = entries[at]
+        entries[left] = entry
+        left += flags[row_of(entry, row_bit)] == wanted
+    return left
+
+
+cdef void part_in_many(Grower* g, int64_t start, int64_t stop) noexcept nogil:
+    """Part a stretch among several branches; entries of branches without a slot are dropped."""
+    cdef int64_t* bounds = g.bounds
+    cdef int64_t n_live = g.split.n_live
+    cdef int64_t at, k
+    cdef uint64_t entry
+    memset(bounds, 0, (n_live + 1) * sizeof(int64_t))
+    for at in range(start, stop):
+        k = g.slot[g.side[row_of(g.entries[at], g.row_bit)]]
+        if k >= 0:
+            bounds[k + 1] += 1
+    for k in range(n_live):
+        bounds[k + 1] += bounds[k]
+    for at in range(start, stop):
+        entry = g.entries[at]
+        k = g.slot[g.side[row_of(entry, g.row_bit)]]
+        if k >= 0:
+            g.buffer[bounds[k]] = entry
+            bounds[k] += 1
+    for k in range(n_live, 0, -1):
+        bounds[k] = start + bounds[k - 1]
+    bounds[0] = start
+    memcpy(g.entries + start, g.buffer, (bounds[n_live] - start) * sizeof(uint64_t))
+
+
+cdef int copy_branches(Grower* g, Py_ssize_t depth) except -1 nogil:
+    """Give the branches that go on their rows and stretches where some rows go down several."""
+    cdef int64_t row_top = g.now.row_free
+    cdef int64_t entry_top = g.now.entry_free
+    cdef int64_t k, which
+    cdef Waiting* waiting
+    if g.split.n_branches == 2:
+        show_ways(g)
+    for k in range(1, g.split.n_live + 1):  # the keeper last: it overwrites its parent
+        which = k if k < g.split.n_live else 0
+        waiting = &g.waiting[depth + which]
+        copy_rows(g, waiting, row_top if which else g.now.low)
+        if which:
+            row_top = waiting.high
+        waiting.row_free = row_top if which else g.now.row_free
+    if g.split.n_branches == 2:
+        entry_top = copy_lists_of_two(g, depth, entry_top)
+        for k in range(g.split.n_live):
+            g.waiting[depth + k].entry_free = entry_top if k else g.now.entry_free
+        return 0
+    for k in range(1, g.split.n_live + 1):
+        which = k if k < g.split.n_live else 0
+        waiting = &g.waiting[depth + which]
+        entry_top = copy_lists(g, waiting, waiting.node - g.split.child, which == 0, entry_top)
+        waiting.entry_free = entry_top if which else g.now.entry_free
+    return 0
+
+
+cdef void show_ways(Grower* g) noexcept nogil:
+    """Turn flags into ways, a bit a branch; a third bit says that the row's value is missing."""
+    cdef uint8_t lost = IS_LOST | (g.weighted.shares[0] > TINY)
+    cdef int64_t i
+    cdef uint32_t row
+    lost |= (g.weighted.shares[1] > TINY) << 1
+    for i in range(g.now.low, g.now.high):
+        row = g.rows[i]
+        g.flags[row] = lost if g.flags[row] == LOST else 1 << g.flags[row]
+
+
+cdef int copy_rows(Grower* g, Waiting* waiting, int64_t to) except -1 nogil:
+    """Copy the rows of a branch to ``to``, those with a missing value with their share."""
+    cdef int64_t b = waiting.node - g.split.child
+    cdef double share = g.weighted.shares[b]
+    cdef bint is_here, is_lost
+    cdef uint32_t row
+    cdef int64_t i
+    reserve(<void**> &g.rows, &g.rows_capacity, to + g.branch_rows[b], sizeof(uint32_t))
+    reserve(
+        <void**> &g.row_weights, &g.row_weights_capacity, to + g.branch_rows[b], sizeof(double)
+    )
+    waiting.low = to
+    for i in range(g.now.low, g.now.high):
+        row = g.rows[i]
+        if g.split.n_branches == 2:
+            is_lost = g.flags[row] & IS_LOST
+            is_here = g.flags[row] >> b & 1
+        else:
+            is_lost = g.side[row] < 0
+            is_here = share > TINY if is_lost else g.side[row] == b
+        if is_here:
+            g.rows[to] = row
+            g.row_weights[to] = g.row_weights[i] * share if is_lost else g.row_weights[i]
+            to += 1
+    waiting.high = to
+    return 0
+
+
+cdef int64_t copy_lists(
+    Grower* g, Waiting* waiting, int64_t b, bint in_place, int64_t top
+) except -1 nogil:
+    """Copy the stretches of one of many branches; return from where on entries are free."""
+    cdef int64_t lost = g.weighted.shares[b] > TINY
+    cdef int64_t at, j, goal, begin, s
+    cdef Stretch stretch
+    cdef uint64_t entry
+    for j in range(g.now.list_low, g.now.list_high):
+        stretch = g.lists[j]
+        g.work += stretch.stop - stretch.start
+        begin = stretch.start if in_place else top
+        goal = begin
+        reserve(
+            <void**> &g.entries, &g.entries_capacity, goal + stretch.stop - stretch.start + 1,
+            sizeof(uint64_t),
+        )
+        for at in range(stretch.start, stretch.stop):
+            entry = g.entries[at]
+            s = g.side[row_of(entry, g.row_bit)]
+            g.entries[goal] = entry
+            goal += lost if s < 0 else <int64_t> (s == b)
+        if list_if_useful(g, waiting, stretch.column, begin, goal) and not in_place:
+            top = goal
+    return top
+
+
+cdef int64_t copy_lists_of_two(Grower* g, Py_ssize_t depth, int64_t top) except -1 nogil:
+    """Part each stretch between two branches that share rows, in one pass.
+
+    The keeper's entries stay where they are, copies of the other's go to ``top``. Returns from
+    where on entries are free now.
+    """
+    cdef int turn = g.split.keeper
+    cdef int other = 1 - turn
+    cdef bint both = g.split.n_live == 2
+    cdef uint64_t* entries
+    cdef uint64_t entry, way
+    cdef int64_t at, j, here, there
+    cdef Stretch stretch
+    for j in range(g.now.list_low, g.now.list_high):
+        stretch = g.lists[j]
+        g.work += stretch.stop - stretch.start
+        reserve(
+            <void**> &g.entries, &g.entries_capacity, top + stretch.stop - stretch.start + 1,
+            sizeof(uint64_t),
+        )
+        entries = g.entries
+        here, there = stretch.start, top
+        for at in range(stretch.start, stretch.stop):
+            entry = entries[at]
+            way = g.flags[row_of(entry, g.row_bit)]
+            entries[here] = entry
+            entries[there] = entry
+            here += way >> turn & 1
+            there += way >> other & 1
+        if both and list_if_useful(g, &g.waiting[depth + 1], stretch.column, top, there):
+            top = there
+        list_if_useful(g, &g.waiting[depth], stretch.column, stretch.start, here)
+    return top

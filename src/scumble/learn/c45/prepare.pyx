@@ -1,0 +1,481 @@
+"""Columns sorted once, for every tree that will be grown on them.
+
+A column becomes a list of entries in ascending order, see `layout`. Rows in no entry have the
+column's default code: zero for a number, the most frequent value for a nominal column. The code of
+a number is its place among the column's distinct values. Missing values come last.
+"""
+
+from libc.math cimport isnan
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from scumble._core.interrupt cimport check_stop
+from scumble.learn.c45.layout cimport FAR, GAP, MISSING, NO_DEFAULT, code_of, make_entry, row_of
+
+cdef enum:
+    TILE = 8  # columns of a dense table read at a time: they share the cache lines of its rows
+    FEW = 48  # numbers sorted by insertion
+
+
+cdef struct Columns:  # Where prepared columns are written; see `layout`.
+    uint64_t* entries
+    double* values
+    int64_t* begins
+    int64_t* ends
+    int64_t* defaults
+    int64_t* n_values
+    int64_t* n_codes
+
+
+cdef struct Cells:  # The cells of one column that are not zero, and room to sort them.
+    Py_ssize_t n  # rows in the table
+    Py_ssize_t k  # cells
+    double* numbers
+    uint32_t* rows
+    uint64_t* keys  # four times as many as there is room for cells
+    Py_ssize_t room
+    const uint64_t* order  # places of the cells in ascending order
+    const double* ascending
+    int64_t* sizes  # of the values of a nominal column
+
+
+cdef Columns _open(columns) except *:
+    cdef uint64_t[::1] entries = columns.entries
+    cdef double[::1] values = columns.values
+    cdef int64_t[::1] begins = columns.begins
+    cdef int64_t[::1] ends = columns.ends
+    cdef int64_t[::1] defaults = columns.defaults
+    cdef int64_t[::1] n_values = columns.n_values
+    cdef int64_t[::1] n_codes = columns.n_codes
+    cdef Columns found
+    found.entries = &entries[0]
+    found.values = &values[0]
+    found.begins = &begins[0]
+    found.ends = &ends[0]
+    found.defaults = &defaults[0]
+    found.n_values = &n_values[0]
+    found.n_codes = &n_codes[0]
+    return found
+
+
+cdef class _Room:
+    """Arrays to sort a column in."""
+    cdef Cells cells
+    cdef double[::1] numbers
+    cdef uint32_t[::1] rows
+    cdef uint64_t[::1] keys
+    cdef int64_t[::1] sizes
+
+    def __init__(self, Py_ssize_t n, Py_ssize_t longest, Py_ssize_t most_values):
+        longest = max(longest, 1)
+        self.numbers = np.empty(longest)
+        self.rows = np.empty(longest, np.uint32)
+        self.keys = np.empty(4 * longest, np.uint64)
+        self.sizes = np.empty(most_values + 2, np.int64)
+        self.cells.n, self.cells.room = n, longest
+        self.cells.numbers = &self.numbers[0]
+        self.cells.rows = &self.rows[0]
+        self.cells.keys = &self.keys[0]
+        self.cells.sizes = &self.sizes[0]
+
+
+def sort_dense(const double[:, ::1] X, columns, Py_ssize_t start, Py_ssize_t stop):
+    """Prepare columns start..stop of a dense matrix; column c owns n entries and n values."""
+    cdef Columns out = _open(columns)
+    cdef Py_ssize_t n = X.shape[0]
+    cdef _Room room = _Room(n, n, int(np.max(columns.n_values[start:stop], initial=0)))
+    cdef double[:, ::1] tile = np.empty((TILE, max(n, 1)))
+    cdef Cells* cells = &room.cells
+    cdef Py_ssize_t column, turn, row, other, width
+    with nogil:
+        for column in range(start, stop):
+            turn = (column - start) % TILE
+            if turn == 0:
+                check_stop()
+                width = min(TILE, stop - column)
+                for row in range(n):
+                    for other in range(width):
+                        tile[other, row] = X[row, column + other]
+            if out.n_values[column] > 0:
+                memcpy(cells.numbers, &tile[turn, 0], n * sizeof(double))
+                store_nominal(&out, column, column * n, cells)
+            else:
+                copy_nonzero(cells, &tile[turn, 0])
+                store_numeric(&out, column, column * n, cells)
+
+
+def sort_sparse(by_column, columns, Py_ssize_t shift, const int64_t[::1] starts, block):
+    """Prepare columns of a CSC matrix; column c becomes column c + shift of the whole.
+
+    ``by_column`` is (number of rows, indptr, indices, data).
+    """
+    cdef Columns out = _open(columns)
+    cdef Py_ssize_t n = by_column[0]
+    cdef const int64_t[::1] indptr = by_column[1]
+    cdef const int32_t[::1] indices = by_column[2]
+    cdef const double[::1] data = by_column[3]
+    cdef Py_ssize_t start = block[0]
+    cdef Py_ssize_t stop = block[1]
+    cdef Py_ssize_t longest = 1
+    cdef Py_ssize_t most_values = 0
+    cdef Py_ssize_t c, column, place
+    cdef _Room room
+    cdef Cells* cells
+    for c in range(start, stop):
+        longest = max(longest, indptr[c + 1] - indptr[c])
+        most_values = max(most_values, out.n_values[c + shift])
+        if out.n_values[c + shift] > 0 and starts[c + shift + 1] - starts[c + shift] >= n:
+            longest = max(longest, n)
+    room = _Room(n, longest, most_values)
+    cells = &room.cells
+    with nogil:
+        for c in range(start, stop):
+            column = c + shift
+            if c % 64 == 0:
+                check_stop()
+            if out.n_values[column] > 0 and starts[column + 1] - starts[column] >= n:
+                memset(cells.numbers, 0, n * sizeof(double))
+                for place in range(indptr[c], indptr[c + 1]):
+                    cells.numbers[indices[place]] = data[place]
+                store_nominal(&out, column, starts[column], cells)
+                continue
+            cells.k = 0
+            for place in range(indptr[c], indptr[c + 1]):
+                cells.numbers[cells.k] = data[place]
+                cells.rows[cells.k] = <uint32_t> indices[place]
+                cells.k += data[place] != 0.0
+            if out.n_values[column] > 0:
+                store_zero_default(&out, column, starts[column], cells)
+            else:
+                store_numeric(&out, column, starts[column], cells)
+
+
+cdef void copy_nonzero(Cells* cells, const double* column) noexcept nogil:
+    """Take the cells of a dense column that are not zero."""
+    cdef Py_ssize_t k = 0
+    cdef Py_ssize_t row
+    for row in range(cells.n):
+        cells.numbers[k] = column[row]
+        cells.rows[k] = <uint32_t> row
+        k += column[row] != 0.0
+    cells.k = k
+
+
+cdef inline Py_ssize_t nominal_code(double value, int64_t n_values) noexcept nogil:
+    """Return the code of a cell; missing values come after all others."""
+    return n_values if isnan(value) else <Py_ssize_t> value
+
+
+cdef int64_t make_places(int64_t* sizes, Py_ssize_t n, int64_t place) noexcept nogil:
+    """Turn sizes into beginnings; return the end."""
+    cdef int64_t size
+    cdef Py_ssize_t i
+    for i in range(n):
+        size = sizes[i]
+        sizes[i] = place
+        place += size
+    return place
+
+
+cdef void store_nominal(
+    Columns* out, Py_ssize_t column, int64_t at, Cells* cells
+) noexcept nogil:
+    """Store a nominal column given in full; its most frequent value is left out."""
+    cdef int64_t n_values = out.n_values[column]
+    cdef int64_t* sizes = cells.sizes
+    cdef Py_ssize_t default = 0
+    cdef Py_ssize_t code, row
+    memset(sizes, 0, (n_values + 2) * sizeof(int64_t))
+    for row in range(cells.n):
+        sizes[nominal_code(cells.numbers[row], n_values)] += 1
+    for code in range(1, n_values):
+        if sizes[code] > sizes[default]:
+            default = code
+    sizes[default] = 0
+    out.begins[column] = at
+    out.ends[column] = make_places(sizes, n_values + 1, at)
+    out.defaults[column] = default
+    out.n_codes[column] = n_values
+    for row in range(cells.n):
+        code = nominal_code(cells.numbers[row], n_values)
+        if code != default:
+            out.entries[sizes[code]] = make_entry(MISSING if code == n_values else code, 0, row)
+            sizes[code] += 1
+
+
+cdef void store_zero_default(
+    Columns* out, Py_ssize_t column, int64_t at, Cells* cells
+) noexcept nogil:
+    """Store a nominal column of which only the nonzero codes are given."""
+    cdef int64_t n_values = out.n_values[column]
+    cdef int64_t* sizes = cells.sizes
+    cdef Py_ssize_t code, i
+    memset(sizes, 0, (n_values + 2) * sizeof(int64_t))
+    for i in range(cells.k):
+        sizes[nominal_code(cells.numbers[i], n_values)] += 1
+    out.begins[column] = at
+    out.ends[column] = make_places(sizes, n_values + 1, at)
+    out.defaults[column] = 0
+    out.n_codes[column] = n_values
+    for i in range(cells.k):
+        code = nominal_code(cells.numbers[i], n_values)
+        out.entries[sizes[code]] = make_entry(
+            MISSING if code == n_values else code, 0, cells.rows[i]
+        )
+        sizes[code] += 1
+
+
+cdef void store_numeric(
+    Columns* out, Py_ssize_t column, int64_t at, Cells* cells
+) noexcept nogil:
+    """Store a numeric column of which the nonzero numbers (and gaps) are given."""
+    cdef uint64_t* entries = out.entries + at
+    cdef double* values = out.values + at
+    cdef bint zero_waits = cells.k < cells.n
+    cdef bint every_row = cells.k == cells.n
+    cdef int64_t code = -1
+    cdef int64_t far = -1  # the last code whose value is far enough below
+    cdef uint64_t reach = 1
+    cdef double last = 0.0
+    cdef uint64_t row
+    cdef Py_ssize_t i
+    cdef double value
+    sort_cells(cells)
+    out.begins[column] = at
+    out.ends[column] = at + cells.k
+    out.defaults[column] = NO_DEFAULT
+    for i in range(cells.k):
+        value = cells.ascending[i]
+        row = cells.order[i] if every_row else cells.rows[cells.order[i]]
+        if isnan(value):
+            entries[i] = make_entry(MISSING, 0, row)
+            continue
+        if zero_waits and value > 0.0:
+            zero_waits = False
+            code += 1
+            out.defaults[column] = code
+            values[code] = last = 0.0
+        if code < 0 or value != last:
+            code += 1
+            values[code] = last = value
+            while far + 1 < code and values[far + 1] + GAP < value:
+                far += 1
+            reach = min(code - far, FAR)
+        entries[i] = make_entry(code, reach, row)
+    if zero_waits:
+        code += 1
+        out.defaults[column] = code
+        values[code] = 0.0
+    out.n_codes[column] = code + 1
+
+
+# Sorting: by the upper half of the bits first, together with the places in one word. That leaves
+# next to nothing to do, or else all of it is done again with all bits.
+
+cdef void sort_cells(Cells* cells) noexcept nogil:
+    """Sort the numbers, equal ones in order of appearance and missing ones last."""
+    cdef Py_ssize_t k = cells.k
+    cdef uint64_t* key = cells.keys
+    cdef uint64_t* order = key + cells.room
+    cdef uint64_t* packed = order + cells.room
+    cdef uint64_t* spare = packed + cells.room
+    cdef uint64_t least = 0
+    cdef int shift = 0
+    cdef uint64_t spread = make_keys(cells, &least)
+    cdef uint64_t upper, place
+    cdef uint64_t* ordered
+    cdef Py_ssize_t i
+    if k <= FEW:
+        sort_by_insertion(key, order, k, k * k)
+        decode(cells, key, order)
+        return
+    while spread >> shift >= <uint64_t> 1 << 31:
+        shift += 1
+    for i in range(k):
+        upper = 0xFFFFFFFFU if key[i] == ~(<uint64_t> 0) else (key[i] - least) >> shift
+        packed[i] = upper << 32 | <uint64_t> i
+    ordered = sort_upper_halves(packed, spare, k)
+    spare = packed if ordered == spare else spare
+    for i in range(k):
+        place = ordered[i] & 0xFFFFFFFFU
+        order[i] = place
+        spare[i] = key[place]
+    if not sort_by_insertion(spare, order, k, 8 * k):
+        sort_by_all_bytes(&spare, &order, key, ordered, k)
+    decode(cells, spare, order)
+
+
+cdef uint64_t make_keys(Cells* cells, uint64_t* least) noexcept nogil:
+    """Turn numbers into words of the same order; return how far they spread from the least."""
+    cdef const uint64_t* bits = <const uint64_t*> cells.numbers
+    cdef uint64_t* key = cells.keys
+    cdef uint64_t* order = key + cells.room
+    cdef uint64_t sign = <uint64_t> 1 << 63
+    cdef uint64_t low = ~(<uint64_t> 0)
+    cdef uint64_t most = 0
+    cdef uint64_t raw
+    cdef Py_ssize_t i
+    for i in range(cells.k):
+        raw = bits[i]
+        raw = ~raw if raw & sign else raw | sign
+        if isnan(cells.numbers[i]):
+            raw = ~(<uint64_t> 0)
+        else:
+            low = min(low, raw)
+            most = max(most, raw)
+        key[i] = raw
+        order[i] = i
+    least[0] = low
+    return most - low if most > low else 0
+
+
+cdef void decode(Cells* cells, uint64_t* key, uint64_t* order) noexcept nogil:
+    """Turn keys into numbers again."""
+    cdef uint64_t sign = <uint64_t> 1 << 63
+    cdef Py_ssize_t i
+    for i in range(cells.k):
+        key[i] = key[i] ^ sign if key[i] & sign else ~key[i]
+    cells.order = order
+    cells.ascending = <double*> key
+
+
+cdef bint sort_by_insertion(
+    uint64_t* key, uint64_t* order, Py_ssize_t k, Py_ssize_t most_moves
+) noexcept nogil:
+    """Sort what is nearly sorted; give up, and return False, after many moves."""
+    cdef Py_ssize_t i, at
+    cdef uint64_t moving, place
+    for i in range(1, k):
+        moving = key[i]
+        if key[i - 1] <= moving:
+            continue
+        place = order[i]
+        at = i
+        while at > 0 and key[at - 1] > moving:
+            key[at] = key[at - 1]
+            order[at] = order[at - 1]
+            at -= 1
+        key[at] = moving
+        order[at] = place
+        most_moves -= i - at
+        if most_moves < 0:
+            return False
+    return True
+
+
+cdef uint64_t* sort_upper_halves(uint64_t* key, uint64_t* other, Py_ssize_t k) noexcept nogil:
+    """Sort by the upper four bytes, lowest first; return which array holds the result.
+
+    A byte that all keys share costs nothing but its count.
+    """
+    cdef int64_t[4][256] counts
+    cdef uint64_t raw
+    cdef Py_ssize_t i
+    cdef int digit
+    memset(counts, 0, sizeof(counts))
+    for i in range(k):
+        raw = key[i] >> 32
+        counts[0][raw & 255] += 1
+        counts[1][raw >> 8 & 255] += 1
+        counts[2][raw >> 16 & 255] += 1
+        counts[3][raw >> 24] += 1
+    for digit in range(4):
+        if counts[digit][key[0] >> (32 + 8 * digit) & 255] == k:
+            continue
+        make_places(counts[digit], 256, 0)
+        for i in range(k):
+            raw = key[i]
+            other[counts[digit][raw >> (32 + 8 * digit) & 255]] = raw
+            counts[digit][raw >> (32 + 8 * digit) & 255] += 1
+        key, other = other, key
+    return key
+
+
+cdef void sort_by_all_bytes(
+    uint64_t** keys, uint64_t** orders, uint64_t* other_key, uint64_t* other_order, Py_ssize_t k
+) noexcept nogil:
+    """Sort keys and with them their places, by all bytes."""
+    cdef uint64_t* key = keys[0]
+    cdef uint64_t* order = orders[0]
+    cdef int64_t[256] count
+    cdef int64_t to
+    cdef Py_ssize_t i
+    cdef int digit
+    for digit in range(8):
+        memset(count, 0, sizeof(count))
+        for i in range(k):
+            count[key[i] >> 8 * digit & 255] += 1
+        if count[key[0] >> 8 * digit & 255] == k:
+            continue
+        make_places(count, 256, 0)
+        for i in range(k):
+            to = count[key[i] >> 8 * digit & 255]
+            other_key[to] = key[i]
+            other_order[to] = order[i]
+            count[key[i] >> 8 * digit & 255] = to + 1
+        key, other_key = other_key, key
+        order, other_order = other_order, order
+    keys[0], orders[0] = key, order
+
+
+def count_items(columns):
+    """Count the groups of equal codes in nominal columns; those of missing values too."""
+    cdef Columns found = _open(columns)
+    cdef Py_ssize_t n_columns = len(columns.begins)
+    cdef Py_ssize_t n_items = 0
+    cdef Py_ssize_t column
+    cdef int64_t at
+    for column in range(n_columns):
+        if found.n_values[column] == 0:
+            continue
+        for at in range(found.begins[column], found.ends[column]):
+            if at == found.begins[column] or (
+                code_of(found.entries[at]) != code_of(found.entries[at - 1])
+            ):
+                n_items += 1
+    return n_items
+
+
+def list_items(columns, items, int64_t[::1] n_in_row):
+    """Find the groups of equal codes in nominal columns, and how many each row has."""
+    cdef Columns found = _open(columns)
+    cdef Py_ssize_t n_columns = len(columns.begins)
+    cdef int64_t[::1] first = items.first
+    cdef int64_t[::1] starts = items.starts
+    cdef int64_t[::1] stops = items.stops
+    cdef int32_t[::1] codes = items.codes
+    cdef Py_ssize_t n_items = 0
+    cdef Py_ssize_t column
+    cdef int64_t at
+    for column in range(n_columns):
+        first[column] = n_items
+        if found.n_values[column] == 0:
+            continue
+        for at in range(found.begins[column], found.ends[column]):
+            if at == found.begins[column] or (
+                code_of(found.entries[at]) != code_of(found.entries[at - 1])
+            ):
+                starts[n_items] = at
+                codes[n_items] = <int32_t> code_of(found.entries[at])
+                n_items += 1
+            stops[n_items - 1] = at + 1
+            n_in_row[row_of(found.entries[at], 0)] += 1
+    first[n_columns] = n_items
+
+
+def items_by_row(const uint64_t[::1] entries, items, int64_t[::1] places):
+    """Write the items of every row in ascending order; ``places`` are the rows' beginnings."""
+    cdef const int64_t[::1] starts = items.starts
+    cdef const int64_t[::1] stops = items.stops
+    cdef uint32_t[::1] indices = items.indices
+    cdef Py_ssize_t item
+    cdef int64_t at
+    cdef uint64_t row
+    with nogil:
+        for item in range(starts.shape[0]):
+            for at in range(starts[item], stops[item]):
+                row = row_of(entries[at], 0)
+                indices[places[row]] = <uint32_t> item
+                places[row] += 1

@@ -1,0 +1,469 @@
+"""Prune trees bottom-up by pessimistic errors; raise the largest branch where that is better.
+
+Below a node where no training row lacks a value, `prune_known` counts rows. Above, rows are sent
+down once more on the way to each node, with a share of their weight where a value is missing; only
+the rows along the current way are kept.
+"""
+
+from libc.math cimport INFINITY, fabs, isnan
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
+
+from scumble._core.interrupt cimport check_stop
+from scumble.learn.c45.arithmetic cimport TINY, estimated_errors, sum_of
+from scumble.learn.c45.memory cimport reserve
+from scumble.learn.c45.nodes cimport Node, counts_of
+from scumble.learn.c45.prune_known cimport prune_known
+from scumble.learn.rows cimport value_at
+
+cdef enum:
+    ROWS_BETWEEN_LOOKS = 5_000_000
+
+
+cdef int prune(
+    Nodes* nodes, const RowsView* rows, const Columns* columns, const Sample* sample,
+    uint32_t* members, const Settings* settings, bint missing,
+) except -1 nogil:
+    """Prune a tree in place; ``members`` are its rows, by node where no value is missing."""
+    cdef Pruner p
+    cdef int failed = -1
+    if nodes.at[0].feature < 0:
+        return 0
+    memset(&p, 0, sizeof(Pruner))
+    p.nodes, p.rows, p.settings = nodes, rows, settings
+    p.n_values, p.y, p.weights, p.members = columns.n_values, sample.y, sample.weights, members
+    p.has_stored = not rows.is_dense or rows.has_extra
+    try:
+        make_room(&p, columns.n, sample.n)
+        if missing:
+            prune_missing(&p, columns.n, sample)
+        else:
+            prune_known(&p, 0)
+        failed = 0
+    finally:
+        free_room(&p)
+    return failed
+
+
+cdef void* room(Py_ssize_t n, Py_ssize_t width) except NULL nogil:
+    """Make an array of zeros."""
+    cdef void* made = calloc(max(n, 1), width)
+    if made == NULL:
+        with gil:
+            raise MemoryError(f"C4.5: no memory for {n * width} bytes more.")
+    return made
+
+
+cdef int make_room(Pruner* p, Py_ssize_t n_columns, Py_ssize_t n_rows) except -1 nogil:
+    cdef Py_ssize_t n = p.nodes.n
+    p.errors = <double*> room(n, sizeof(double))
+    p.waiting = <int32_t*> room(n, sizeof(int32_t))
+    p.head = <uint32_t*> room(n, sizeof(uint32_t))
+    p.tail = <uint32_t*> room(n, sizeof(uint32_t))
+    p.after = <uint32_t*> room(n_rows, sizeof(uint32_t))
+    p.strangers = <uint32_t*> room(n_rows, sizeof(uint32_t))
+    p.sources = <int32_t*> room(n, sizeof(int32_t))
+    p.goals = <int32_t*> room(n, sizeof(int32_t))
+    p.more = <double*> room(n * p.nodes.n_classes, sizeof(double))
+    p.changed = <uint8_t*> room(n, sizeof(uint8_t))
+    p.buffer = <double*> room(n_columns, sizeof(double))
+    return 0
+
+
+cdef void free_room(Pruner* p) noexcept nogil:
+    free(p.errors)
+    free(p.waiting)
+    free(p.head)
+    free(p.tail)
+    free(p.after)
+    free(p.strangers)
+    free(p.sources)
+    free(p.goals)
+    free(p.more)
+    free(p.changed)
+    free(p.buffer)
+    free(p.visits)
+    free(p.way_rows)
+    free(p.way_weights)
+    free(p.cells)
+    free(p.tally)
+    free(p.weight_of)
+    free(p.has_gaps)
+    free(p.used)
+    free(p.shares)
+
+
+cdef Py_ssize_t largest_branch(const Pruner* p, Py_ssize_t node, double* as_tree) noexcept nogil:
+    """Find the branch with the most weight, and sum the errors of all of them."""
+    cdef const Node* parent = &p.nodes.at[node]
+    cdef Py_ssize_t largest = -1
+    cdef double most = 0.0
+    cdef double branch
+    cdef int32_t child
+    as_tree[0] = 0.0
+    for child in range(parent.first, parent.first + parent.width):
+        branch = p.nodes.at[child].branch
+        as_tree[0] += p.errors[child]
+        if most - branch < TINY or branch >= most:
+            most = branch
+            largest = child
+    return largest
+
+
+# Where values are missing.
+
+cdef int prune_missing(Pruner* p, Py_ssize_t n_columns, const Sample* sample) except -1 nogil:
+    """Prune a tree of whose training rows some lack a value."""
+    cdef Py_ssize_t n = sample.n
+    cdef Py_ssize_t depth = 1
+    cdef Py_ssize_t i
+    cdef Visit* visit
+    cdef Node* node
+    p.cells = <double*> room(n, sizeof(double))
+    p.tally = <double*> room(p.nodes.n_classes, sizeof(double))
+    p.weight_of = <double*> room(sample.n_table, sizeof(double))
+    p.has_gaps = <uint8_t*> room(sample.n_table, sizeof(uint8_t))
+    p.used = <int32_t*> room(p.nodes.n, sizeof(int32_t))
+    reserve_way(p, 4 * n + 16)
+    memcpy(p.way_rows, p.members, n * sizeof(uint32_t))
+    for i in range(n):
+        p.way_weights[i] = 1.0 if p.weights == NULL else p.weights[p.members[i]]
+    find_gaps(p, n_columns, n)
+    reserve(<void**> &p.visits, &p.visits_capacity, 64, sizeof(Visit))
+    p.visits[0].node, p.visits[0].turn, p.visits[0].low, p.visits[0].high = 0, 0, 0, n
+    while depth:
+        visit = &p.visits[depth - 1]
+        node = &p.nodes.at[visit.node]
+        if p.work > ROWS_BETWEEN_LOOKS:
+            p.work = 0
+            check_stop()
+        if node.feature < 0:
+            p.errors[visit.node] = errors_as_leaf(p, visit.node)
+            depth -= 1
+        elif visit.turn == 0 and visit.high > visit.low and nothing_missing(p, visit):
+            prune_sorted(p, visit[0])
+            depth -= 1
+        elif visit.turn < node.width:
+            depth += visit_child(p, depth)
+        elif judge(p, visit.node, visit.low, visit.high):
+            p.visits[depth - 1].turn = 0  # its largest branch has taken its place
+        else:
+            depth -= 1
+    return 0
+
+
+cdef int reserve_way(Pruner* p, int64_t n) except -1 nogil:
+    reserve(<void**> &p.way_rows, &p.way_rows_capacity, n, sizeof(uint32_t))
+    reserve(<void**> &p.way_weights, &p.way_weights_capacity, n, sizeof(double))
+    return 0
+
+
+cdef double errors_as_leaf(const Pruner* p, Py_ssize_t node) noexcept nogil:
+    return estimated_errors(
+        counts_of(p.nodes, node), p.nodes.n_classes, p.settings.confidence, p.settings.deviate
+    )
+
+
+cdef void find_gaps(Pruner* p, Py_ssize_t n_columns, int64_t n) noexcept nogil:
+    """Note which rows lack a value of a column the tree asks for."""
+    cdef Py_ssize_t n_used = columns_below(p, 0)
+    cdef int64_t i, k
+    # A column may be used many times; it is looked up once.
+    for k in range(n_used):
+        p.buffer[p.used[k]] = 1.0
+    for k in range(n_columns):
+        if p.buffer[k] == 0.0:
+            continue
+        p.buffer[k] = 0.0
+        look_up(p, k, 0, n)
+        for i in range(n):
+            p.has_gaps[p.way_rows[i]] |= isnan(p.cells[i])
+
+
+cdef Py_ssize_t columns_below(Pruner* p, Py_ssize_t top) noexcept nogil:
+    """List the columns a subtree asks for, and return how many questions there are."""
+    cdef Py_ssize_t n_used = 0
+    cdef Py_ssize_t n_waiting = 1
+    cdef Node* node
+    cdef int32_t child
+    p.waiting[0] = <int32_t> top
+    while n_waiting:
+        n_waiting -= 1
+        node = &p.nodes.at[p.waiting[n_waiting]]
+        if node.feature < 0:
+            continue
+        p.used[n_used] = node.feature
+        n_used += 1
+        for child in range(node.first, node.first + node.width):
+            p.waiting[n_waiting] = child
+            n_waiting += 1
+    return n_used
+
+
+cdef bint nothing_missing(Pruner* p, const Visit* visit) noexcept nogil:
+    """Tell whether no row of a node can be divided below it."""
+    cdef Py_ssize_t n_used = 0
+    cdef Py_ssize_t k
+    cdef int64_t i
+    for i in range(visit.low, visit.high):
+        if p.way_weights[i] < TINY:
+            return False
+        if not p.has_gaps[p.way_rows[i]]:
+            continue
+        if n_used == 0:
+            n_used = columns_below(p, visit.node)
+        for k in range(n_used):
+            if isnan(value_at(p.rows, p.way_rows[i], p.used[k])):
+                return False
+    return True
+
+
+cdef int prune_sorted(Pruner* p, Visit visit) except -1 nogil:
+    """Prune a subtree below which nothing is missing, its rows sorted by leaf."""
+    cdef const double* weights = p.weights
+    cdef Visit* visits = p.visits
+    cdef Py_ssize_t capacity = p.visits_capacity
+    cdef int64_t i
+    for i in range(visit.low, visit.high):
+        p.weight_of[p.way_rows[i]] = p.way_weights[i]
+    sort_by_leaf(p, &visit)
+    p.weights = p.weight_of
+    p.visits, p.visits_capacity = NULL, 0  # it goes a way of its own
+    try:
+        prune_known(p, visit.node)
+    finally:
+        free(p.visits)
+        p.visits, p.visits_capacity = visits, capacity
+    p.weights = weights
+    return 0
+
+
+cdef void sort_by_leaf(Pruner* p, const Visit* visit) noexcept nogil:
+    """Give every node of a subtree a stretch of ``members``."""
+    cdef int32_t* reached = <int32_t*> p.cells  # an integer a row fits
+    cdef Nodes* nodes = p.nodes
+    cdef Py_ssize_t n_waiting = 1
+    cdef int32_t at, child
+    cdef int64_t i, place
+    cdef Node* node
+    p.waiting[0] = <int32_t> visit.node
+    while n_waiting:  # nodes count their rows in high
+        n_waiting -= 1
+        node = &nodes.at[p.waiting[n_waiting]]
+        node.high = 0
+        if node.feature >= 0:
+            for child in range(node.first, node.first + node.width):
+                p.waiting[n_waiting] = child
+                n_waiting += 1
+    for i in range(visit.low, visit.high):
+        at = <int32_t> visit.node
+        nodes.at[at].high += 1
+        while nodes.at[at].feature >= 0:
+            node = &nodes.at[at]
+            at = node.first + <int32_t> branch_of(
+                value_at(p.rows, p.way_rows[i], node.feature), p.n_values[node.feature], node.cut
+            )
+            nodes.at[at].high += 1
+        reached[i - visit.low] = at
+    nodes.at[visit.node].low = 0
+    p.waiting[0] = <int32_t> visit.node
+    n_waiting = 1
+    while n_waiting:
+        n_waiting -= 1
+        node = &nodes.at[p.waiting[n_waiting]]
+        place = node.low
+        if node.feature < 0:
+            node.high = place  # moves up again as rows arrive
+            continue
+        node.high += place
+        for child in range(node.first, node.first + node.width):
+            nodes.at[child].low = place
+            place += nodes.at[child].high
+            p.waiting[n_waiting] = child
+            n_waiting += 1
+    for i in range(visit.low, visit.high):
+        node = &nodes.at[reached[i - visit.low]]
+        p.members[node.high] = p.way_rows[i]
+        node.high += 1
+
+
+cdef inline int64_t branch_of(double value, int64_t n_values, double cut) noexcept nogil:
+    """Tell which branch a value takes; -1 where it is missing."""
+    if isnan(value):
+        return -1
+    if n_values > 0:
+        return <int64_t> value
+    return 0 if value <= cut else 1
+
+
+cdef void look_up(Pruner* p, int64_t column, int64_t low, int64_t high) noexcept nogil:
+    """Write one column of the rows on the way into ``cells``."""
+    cdef Py_ssize_t n_features = p.rows.n_features
+    cdef int64_t i
+    if p.rows.is_dense and column < n_features:
+        for i in range(low, high):
+            p.cells[i - low] = p.rows.dense[p.way_rows[i] * n_features + column]
+    else:
+        for i in range(low, high):
+            p.cells[i - low] = value_at(p.rows, p.way_rows[i], column)
+    p.work += high - low
+
+
+cdef int visit_child(Pruner* p, Py_ssize_t depth) except -1 nogil:
+    """Go on to a node's next child; return 1 if there is something to visit."""
+    cdef Visit* visit = &p.visits[depth - 1]
+    cdef Node* node = &p.nodes.at[visit.node]
+    cdef int64_t turn = visit.turn
+    cdef int32_t child = node.first + <int32_t> turn
+    cdef int64_t low = visit.high
+    cdef int64_t high
+    cdef double share
+    visit.turn += 1
+    if p.nodes.at[child].feature < 0:
+        p.errors[child] = errors_as_leaf(p, child)
+        return 0
+    share = p.nodes.at[child].branch / sum_of(counts_of(p.nodes, visit.node), p.nodes.n_classes)
+    high = send(p, node, turn, share, visit.low, visit.high)
+    reserve(<void**> &p.visits, &p.visits_capacity, depth + 1, sizeof(Visit))
+    visit = &p.visits[depth]
+    visit.node, visit.turn, visit.low, visit.high = child, 0, low, high
+    return 1
+
+
+cdef int64_t send(
+    Pruner* p, const Node* node, int64_t turn, double share, int64_t low, int64_t high
+) except -1 nogil:
+    """Copy the rows that reach one branch to the end of the way, and return their end."""
+    cdef int64_t n_values = p.n_values[node.feature]
+    cdef int64_t to = high
+    cdef int64_t i, side
+    reserve_way(p, 2 * high - low)
+    look_up(p, node.feature, low, high)
+    for i in range(low, high):
+        side = branch_of(p.cells[i - low], n_values, node.cut)
+        if side != turn and (side >= 0 or share <= TINY):
+            continue
+        p.way_rows[to] = p.way_rows[i]
+        p.way_weights[to] = p.way_weights[i] if side >= 0 else p.way_weights[i] * share
+        to += 1
+    return to
+
+
+cdef int judge(Pruner* p, Py_ssize_t i, int64_t low, int64_t high) except -1 nogil:
+    """Settle a node whose children are settled; 1 if its largest branch has taken its place."""
+    cdef Node* node = &p.nodes.at[i]
+    cdef double as_tree
+    cdef Py_ssize_t largest = largest_branch(p, i, &as_tree)
+    cdef double as_leaf = errors_as_leaf(p, i)
+    cdef double as_branch = INFINITY
+    cdef Verdict verdict
+    if p.settings.raising:
+        as_branch = send_all(p, largest, low, high, enough_errors(as_leaf, as_tree), False)
+    p.errors[i] = as_tree
+    verdict = decide(as_leaf, as_tree, as_branch)
+    if verdict == AS_LEAF:
+        node.feature = -1
+        p.errors[i] = as_leaf
+    elif verdict == AS_BRANCH:
+        node.feature, node.cut = p.nodes.at[largest].feature, p.nodes.at[largest].cut
+        node.first, node.width = p.nodes.at[largest].first, p.nodes.at[largest].width
+        send_all(p, i, low, high, INFINITY, True)
+        return 1
+    return 0
+
+
+cdef struct Passage:  # A node on the way of rows through a subtree.
+    Py_ssize_t node
+    int64_t low
+    int64_t high
+    int64_t turn  # -1 before its rows are counted
+    int64_t shares  # where those of its branches begin
+
+
+cdef double send_all(
+    Pruner* p, Py_ssize_t top, int64_t low, int64_t high, double enough, bint store
+) except? -1 nogil:
+    """Send rows through the subtree at ``top`` and sum the estimated errors of its leaves.
+
+    The shares of branches for missing values are those of these rows. With ``store`` the
+    distributions they leave are stored. A sum above ``enough`` need not be complete: leaves only
+    add to it.
+    """
+    cdef Passage* way = NULL
+    cdef Py_ssize_t capacity = 0
+    cdef Py_ssize_t depth = 1
+    cdef double total = 0.0
+    cdef Passage* now
+    cdef Node* node
+    cdef int64_t end
+    try:
+        reserve(<void**> &way, &capacity, 64, sizeof(Passage))
+        way[0].node, way[0].low, way[0].high, way[0].turn, way[0].shares = top, low, high, -1, 0
+        while depth:
+            now = &way[depth - 1]
+            node = &p.nodes.at[now.node]
+            if now.turn < 0:
+                count_rows(p, now, store)
+                if node.feature < 0:
+                    total += estimated_errors(
+                        p.tally, p.nodes.n_classes, p.settings.confidence, p.settings.deviate
+                    )
+                    if total > enough:
+                        break
+                    depth -= 1
+                    continue
+                find_shares(p, now, store)
+                now.turn = 0
+            elif now.turn == node.width:
+                depth -= 1
+            else:
+                end = send(p, node, now.turn, p.shares[now.shares + now.turn], now.low, now.high)
+                now.turn += 1
+                reserve(<void**> &way, &capacity, depth + 1, sizeof(Passage))
+                now = &way[depth - 1]
+                node = &p.nodes.at[now.node]
+                way[depth].node, way[depth].turn = node.first + now.turn - 1, -1
+                way[depth].low, way[depth].high = now.high, end
+                way[depth].shares = now.shares + node.width
+                depth += 1
+    finally:
+        free(way)
+    return total
+
+
+cdef void count_rows(Pruner* p, const Passage* now, bint store) noexcept nogil:
+    """Sum the rows of a node by class."""
+    cdef Py_ssize_t n_classes = p.nodes.n_classes
+    cdef int64_t i
+    memset(p.tally, 0, n_classes * sizeof(double))
+    for i in range(now.low, now.high):
+        p.tally[p.y[p.way_rows[i]]] += p.way_weights[i]
+    if not store:
+        return
+    memcpy(counts_of(p.nodes, now.node), p.tally, n_classes * sizeof(double))
+    if p.nodes.at[now.node].feature < 0 and fabs(sum_of(p.tally, n_classes)) >= TINY:
+        p.nodes.at[now.node].empty = 0
+
+
+cdef int find_shares(Pruner* p, const Passage* now, bint store) except -1 nogil:
+    """Find which part of a node's rows goes down each branch."""
+    cdef Node* node = &p.nodes.at[now.node]
+    cdef int64_t n_values = p.n_values[node.feature]
+    cdef double known = 0.0
+    cdef double* shares
+    cdef int64_t i, side
+    reserve(<void**> &p.shares, &p.shares_capacity, now.shares + node.width, sizeof(double))
+    shares = p.shares + now.shares
+    memset(shares, 0, node.width * sizeof(double))
+    look_up(p, node.feature, now.low, now.high)
+    for i in range(now.low, now.high):
+        side = branch_of(p.cells[i - now.low], n_values, node.cut)
+        if side >= 0:
+            shares[side] += p.way_weights[i]
+            known += p.way_weights[i]
+    for i in range(node.width):
+        shares[i] = shares[i] / known if fabs(known) >= TINY else 1.0 / node.width
+        if store:
+            p.nodes.at[node.first + i].branch = shares[i] * sum_of(p.tally, p.nodes.n_classes)
+    return 0

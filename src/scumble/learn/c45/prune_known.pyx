@@ -1,0 +1,346 @@
+"""Prune a subtree whose training rows have no missing values.
+
+The rows of a node are a stretch of the training rows; what raising has brought to a leaf since is
+in a list of its own. To judge the raising of the largest branch only the rows of the other
+branches are sent through it; the rest lies there already.
+"""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t, uint32_t
+
+from scumble._core.interrupt cimport check_stop
+from scumble.learn.c45.arithmetic cimport TINY, added_errors
+from scumble.learn.c45.memory cimport reserve
+from scumble.learn.c45.nodes cimport Node, counts_of
+from scumble.learn.c45.prune cimport (
+    AS_BRANCH, AS_LEAF, BATCH, Pruner, Verdict, Visit, decide, enough_errors, largest_branch,
+)
+from scumble.learn.rows cimport spread_stored
+
+cdef enum:
+    END = 0xFFFFFFFFU  # of a list of rows
+    ROWS_BETWEEN_LOOKS = 5_000_000
+
+
+cdef double prune_known(Pruner* p, Py_ssize_t top) except? -1 nogil:
+    """Prune the subtree at ``top`` and return the estimated errors of what is left of it."""
+    cdef Py_ssize_t depth = 0
+    cdef Node* node
+    cdef Visit* visit
+    cdef int32_t child
+    start_subtree(p, top)
+    if p.nodes.at[top].feature >= 0:
+        push(p, depth, top)
+        depth = 1
+    while depth:
+        visit = &p.visits[depth - 1]
+        node = &p.nodes.at[visit.node]
+        if visit.turn < node.width:
+            child = node.first + <int32_t> visit.turn
+            visit.turn += 1
+            if p.nodes.at[child].feature >= 0 and p.changed[child]:
+                push(p, depth, child)
+                depth += 1
+            continue
+        if p.work > ROWS_BETWEEN_LOOKS:
+            p.work = 0
+            check_stop()
+        if judge(p, visit.node):
+            visit.turn = 0  # its largest branch has taken its place: prune that again
+        else:
+            depth -= 1
+    return p.errors[top]
+
+
+cdef int push(Pruner* p, Py_ssize_t depth, Py_ssize_t node) except -1 nogil:
+    reserve(<void**> &p.visits, &p.visits_capacity, depth + 1, sizeof(Visit))
+    p.visits[depth].node = node
+    p.visits[depth].turn = 0
+    return 0
+
+
+cdef void start_subtree(Pruner* p, Py_ssize_t top) noexcept nogil:
+    """Forget what is known of a subtree, and estimate the errors of its leaves."""
+    cdef Py_ssize_t n_waiting = 1
+    cdef int32_t i, child
+    cdef Node* node
+    p.waiting[0] = <int32_t> top
+    while n_waiting:
+        n_waiting -= 1
+        i = p.waiting[n_waiting]
+        node = &p.nodes.at[i]
+        p.head[i] = END
+        p.changed[i] = 1
+        if node.feature < 0:
+            p.errors[i] = estimate(p, i)
+            continue
+        for child in range(node.first, node.first + node.width):
+            p.waiting[n_waiting] = child
+            n_waiting += 1
+
+
+cdef double estimate(const Pruner* p, Py_ssize_t node) noexcept nogil:
+    """Estimate the errors of a leaf with the rows it has and those sent on trial."""
+    cdef const double* counts = counts_of(p.nodes, node)
+    cdef const double* more = p.more + node * p.nodes.n_classes
+    cdef double total = 0.0
+    cdef double most = 0.0
+    cdef double weight
+    cdef Py_ssize_t c
+    for c in range(p.nodes.n_classes):
+        weight = counts[c] + more[c]
+        total += weight
+        if weight - most > TINY:
+            most = weight
+    if total < TINY:
+        return 0.0
+    return total - most + added_errors(
+        total, total - most, p.settings.confidence, p.settings.deviate
+    )
+
+
+cdef bint judge(Pruner* p, Py_ssize_t i) noexcept nogil:
+    """Settle a node whose children are settled; True if its largest branch has taken its place."""
+    cdef Node* node = &p.nodes.at[i]
+    cdef double as_tree
+    cdef Py_ssize_t largest = largest_branch(p, i, &as_tree)
+    cdef double as_leaf = estimate(p, i)
+    cdef double as_branch = INFINITY
+    cdef Verdict verdict
+    p.changed[i] = 0
+    if p.settings.raising:
+        as_branch = errors_when_raised(p, node, largest, enough_errors(as_leaf, as_tree))
+    p.errors[i] = as_tree
+    verdict = decide(as_leaf, as_tree, as_branch)
+    if verdict == AS_LEAF:
+        join_lists(p, i)
+        node.feature = -1
+        p.errors[i] = as_leaf
+    elif verdict == AS_BRANCH:
+        raise_branch(p, i, largest)
+        return node.feature >= 0
+    return False
+
+
+cdef double errors_when_raised(
+    Pruner* p, const Node* node, Py_ssize_t largest, double enough
+) noexcept nogil:
+    """Estimate the errors if the largest branch received the rows of the others as well.
+
+    More rows never make a leaf's estimate smaller, so a sum above ``enough`` need not be complete.
+    """
+    cdef double as_branch = p.errors[largest]
+    cdef int64_t n_sent = 0
+    cdef int64_t next_sum = 0
+    cdef int64_t n_strangers, n_rows, at, n, i
+    cdef Py_ssize_t g, c
+    cdef int32_t child
+    p.n_goals = 0
+    for child in range(node.first, node.first + node.width):
+        if child == largest or p.nodes.at[child].branch == 0.0:
+            continue
+        n_strangers = find_strangers(p, child)
+        n_rows = n_strangers + p.nodes.at[child].high - p.nodes.at[child].low
+        at = 0
+        while at < n_rows and as_branch <= enough:
+            n = min(min(max(4, n_sent >> 2), BATCH), n_rows - at)
+            for i in range(n):
+                p.batch[i] = p.members[place_of(p, child, n_strangers, at + i)]
+            send_batch(p, n, largest)
+            at += n
+            n_sent += n
+            if n_sent >= next_sum:
+                next_sum = n_sent + (n_sent >> 2)
+                as_branch = errors_with_more(p, largest)
+    as_branch = errors_with_more(p, largest)
+    p.work += n_sent
+    for g in range(p.n_goals):
+        p.changed[p.goals[g]] = 0
+        for c in range(p.nodes.n_classes):
+            p.more[p.goals[g] * p.nodes.n_classes + c] = 0.0
+    return as_branch
+
+
+cdef double errors_with_more(const Pruner* p, Py_ssize_t top) noexcept nogil:
+    """Estimate the errors of a subtree with the additional rows its leaves have received."""
+    cdef double total = p.errors[top]
+    cdef Py_ssize_t g
+    for g in range(p.n_goals):
+        total += estimate(p, p.goals[g]) - p.errors[p.goals[g]]
+    return total
+
+
+cdef Py_ssize_t leaves_below(Pruner* p, Py_ssize_t top, int32_t* leaves) noexcept nogil:
+    """List the leaves of a subtree; return how many there are."""
+    cdef Py_ssize_t n_leaves = 0
+    cdef Py_ssize_t n_waiting = 1
+    cdef int32_t i, child
+    cdef Node* node
+    p.waiting[0] = <int32_t> top
+    while n_waiting:
+        n_waiting -= 1
+        i = p.waiting[n_waiting]
+        node = &p.nodes.at[i]
+        if node.feature < 0:
+            leaves[n_leaves] = i
+            n_leaves += 1
+            continue
+        for child in range(node.first, node.first + node.width):
+            p.waiting[n_waiting] = child
+            n_waiting += 1
+    return n_leaves
+
+
+cdef int64_t find_strangers(Pruner* p, Py_ssize_t top) noexcept nogil:
+    """List the places of rows brought to a subtree from elsewhere; return how many there are.
+
+    The others are the stretch of its top.
+    """
+    cdef Py_ssize_t n_leaves = leaves_below(p, top, p.sources)
+    cdef int64_t low = p.nodes.at[top].low
+    cdef int64_t high = p.nodes.at[top].high
+    cdef int64_t n_strangers = 0
+    cdef uint32_t place
+    cdef Py_ssize_t s
+    for s in range(n_leaves):
+        place = p.head[p.sources[s]]
+        while place != END:
+            if place < low or place >= high:
+                p.strangers[n_strangers] = place
+                n_strangers += 1
+            place = p.after[place]
+    return n_strangers
+
+
+cdef inline int64_t place_of(
+    const Pruner* p, Py_ssize_t top, int64_t n_strangers, int64_t k
+) noexcept nogil:
+    """Return the place of the k-th row of a subtree: strangers first."""
+    return p.strangers[k] if k < n_strangers else p.nodes.at[top].low + k - n_strangers
+
+
+cdef inline int32_t next_node(const Pruner* p, uint32_t row, const Node* node) noexcept nogil:
+    """Follow a row one step down."""
+    cdef int32_t column = node.feature
+    cdef double value
+    if p.rows.is_dense and column < p.rows.n_features:
+        value = p.rows.dense[row * p.rows.n_features + column]
+    else:
+        value = p.buffer[column]
+    if p.n_values[column] > 0:
+        return node.first + <int32_t> value
+    return node.first + (0 if value <= node.cut else 1)
+
+
+cdef void send_batch(Pruner* p, int64_t n, Py_ssize_t top) noexcept nogil:
+    """Send rows through a subtree and add them to its leaves, which join the list of goals."""
+    cdef Py_ssize_t n_classes = p.nodes.n_classes
+    cdef int32_t goal
+    cdef uint32_t row
+    cdef int64_t i
+    if p.has_stored:
+        for i in range(n):
+            p.reached[i] = find_leaf(p, p.batch[i], top)
+    else:
+        send_side_by_side(p, n, top)
+    for i in range(n):
+        goal, row = p.reached[i], p.batch[i]
+        if p.changed[goal] != 2:
+            p.changed[goal] = 2
+            p.goals[p.n_goals] = goal
+            p.n_goals += 1
+        p.more[goal * n_classes + p.y[row]] += 1.0 if p.weights == NULL else p.weights[row]
+
+
+cdef int32_t find_leaf(Pruner* p, uint32_t row, Py_ssize_t top) noexcept nogil:
+    """Find the leaf of a row whose cells are stored, not dense."""
+    cdef int32_t i = <int32_t> top
+    spread_stored(p.rows, row, p.buffer, True)
+    while p.nodes.at[i].feature >= 0:
+        i = next_node(p, row, &p.nodes.at[i])
+    spread_stored(p.rows, row, p.buffer, False)
+    return i
+
+
+cdef void send_side_by_side(Pruner* p, int64_t n, Py_ssize_t top) noexcept nogil:
+    """Find the leaves of dense rows, so that the machine can wait for many cells at once."""
+    cdef bint moving = True
+    cdef Node* node
+    cdef int64_t i
+    for i in range(n):
+        p.reached[i] = <int32_t> top
+    while moving:
+        moving = False
+        for i in range(n):
+            node = &p.nodes.at[p.reached[i]]
+            if node.feature >= 0:
+                moving = True
+                p.reached[i] = next_node(p, p.batch[i], node)
+
+
+cdef void join_lists(Pruner* p, Py_ssize_t node) noexcept nogil:
+    """Let a node that becomes a leaf take over the lists of all leaves below."""
+    cdef Py_ssize_t n_sources = leaves_below(p, node, p.sources)
+    cdef Py_ssize_t s
+    cdef int32_t leaf
+    p.head[node] = END
+    for s in range(n_sources):
+        leaf = p.sources[s]
+        if p.head[leaf] == END:
+            continue
+        if p.head[node] == END:
+            p.head[node] = p.head[leaf]
+        else:
+            p.after[p.tail[node]] = p.head[leaf]
+        p.tail[node] = p.tail[leaf]
+
+
+cdef void raise_branch(Pruner* p, Py_ssize_t i, Py_ssize_t largest) noexcept nogil:
+    """Put the largest branch in a node's place; the rows of the others move into it."""
+    cdef Node* node = &p.nodes.at[i]
+    cdef Node* branch = &p.nodes.at[largest]
+    cdef int64_t n_strangers, n_rows, k
+    cdef Py_ssize_t n_goals, g
+    cdef int32_t child
+    for child in range(node.first, node.first + node.width):
+        if child == largest or p.nodes.at[child].branch == 0.0:
+            continue
+        n_strangers = find_strangers(p, child)
+        n_rows = n_strangers + p.nodes.at[child].high - p.nodes.at[child].low
+        p.work += n_rows
+        for k in range(n_rows):
+            move_row(p, place_of(p, child, n_strangers, k), largest)
+    n_goals = leaves_below(p, largest, p.goals)
+    for g in range(n_goals):
+        if p.changed[p.goals[g]]:
+            p.errors[p.goals[g]] = estimate(p, p.goals[g])
+            p.changed[p.goals[g]] = 0
+    node.feature, node.cut = branch.feature, branch.cut
+    node.first, node.width = branch.first, branch.width
+    p.head[i], p.tail[i] = p.head[largest], p.tail[largest]
+    p.errors[i] = p.errors[largest]
+
+
+cdef void move_row(Pruner* p, int64_t place, Py_ssize_t top) noexcept nogil:
+    """Add a row to every node on its way through a subtree, and to the list of its leaf."""
+    cdef uint32_t row = p.members[place]
+    cdef double weight = 1.0 if p.weights == NULL else p.weights[row]
+    cdef int32_t i = <int32_t> top
+    if p.has_stored:
+        spread_stored(p.rows, row, p.buffer, True)
+    while True:
+        counts_of(p.nodes, i)[p.y[row]] += weight
+        p.nodes.at[i].branch += weight
+        p.changed[i] = 1
+        if p.nodes.at[i].feature < 0:
+            break
+        i = next_node(p, row, &p.nodes.at[i])
+    if p.has_stored:
+        spread_stored(p.rows, row, p.buffer, False)
+    if p.head[i] == END:
+        p.head[i] = <uint32_t> place
+    else:
+        p.after[p.tail[i]] = <uint32_t> place
+    p.tail[i] = <uint32_t> place
+    p.after[place] = END
+    p.nodes.at[i].empty = 0

@@ -1,0 +1,267 @@
+"""The columns of a table, sorted once for all trees that will be grown on them."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.parallel import run, thread_count
+from scumble.learn.c45 import prepare
+from scumble.learn.c45.layout import TableView
+
+Array = np.ndarray[Any, Any]
+
+
+class Columns(NamedTuple):
+    """Columns as sorted lists of entries, see `prepare`."""
+
+    entries: np.ndarray
+    values: np.ndarray
+    begins: np.ndarray
+    ends: np.ndarray
+    defaults: np.ndarray
+    n_values: np.ndarray
+    n_codes: np.ndarray
+
+
+class Items(NamedTuple):
+    """Nominal columns by row: an item is a column with a value other than its default."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    first: np.ndarray
+    starts: np.ndarray
+    stops: np.ndarray
+    codes: np.ndarray
+
+
+class Rows(NamedTuple):
+    """Rows as they came: a dense table or CSR, then extra 0/1 columns as CSR."""
+
+    is_dense: bool
+    dense: np.ndarray
+    indptr: np.ndarray
+    indices: np.ndarray
+    data: np.ndarray
+    n_features: int
+    extra_indptr: np.ndarray
+    extra_indices: np.ndarray
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns prepared for growing trees; made by `prepare_table`, shared by all of them."""
+
+    columns: Columns
+    rows: Rows
+    n_rows: int
+    n_features: int
+    n_extra: int
+
+    def active_columns(self, extra: Array | None) -> Array:
+        """List the columns a tree may use: all features and some of the extra columns.
+
+        Parameters
+        ----------
+        extra : array of int or None
+            Numbers of extra columns.
+
+        Returns
+        -------
+        array of int64
+            Ascending.
+        """
+        active = np.arange(self.n_features)
+        if extra is None:
+            return active
+        return np.concatenate([active, self.n_features + np.sort(np.asarray(extra, np.int64))])
+
+    @cached_property
+    def missing(self) -> bool:
+        """Whether any feature has a missing value; extra columns never have."""
+        begins, ends = self.columns.begins, self.columns.ends
+        last = self.columns.entries[np.maximum(ends - 1, 0)] >> np.uint64(36)
+        return bool(((ends > begins) & (last == 0xFFFFFFE)).any())
+
+    @cached_property
+    def all_rows(self) -> Array:
+        """The numbers of all rows."""
+        return np.arange(self.n_rows, dtype=np.uint32)
+
+    @cached_property
+    def _x_ln_x(self) -> Array:
+        return x_ln_x_table(self.n_rows + 2)
+
+    def x_ln_x(self, size: int) -> Array:
+        """Tabulate x ln x for whole numbers below ``size``.
+
+        Parameters
+        ----------
+        size : int
+            The table may be longer.
+
+        Returns
+        -------
+        array of float64
+            Shared where it is long enough.
+        """
+        return self._x_ln_x if size <= len(self._x_ln_x) else x_ln_x_table(size)
+
+    @cached_property
+    def items(self) -> Items:
+        """The nominal columns by row."""
+        n_items = prepare.count_items(self.columns)
+        sizes = np.zeros(self.n_rows, np.int64)
+        items = Items(
+            np.zeros(self.n_rows + 1, np.int64),
+            np.zeros(0, np.uint32),
+            np.zeros(self.n_features + self.n_extra + 1, np.int64),
+            np.zeros(n_items, np.int64),
+            np.zeros(n_items, np.int64),
+            np.zeros(n_items, np.int32),
+        )
+        prepare.list_items(self.columns, items, sizes)
+        np.cumsum(sizes, out=items.indptr[1:])
+        items = items._replace(indices=np.empty(items.indptr[-1], np.uint32))
+        prepare.items_by_row(self.columns.entries, items, items.indptr[:-1].copy())
+        return items
+
+    @cached_property
+    def view(self) -> TableView:
+        """The table as kernels see it."""
+        return TableView(self.columns, self.items, self.n_rows, self.missing)
+
+
+def prepare_table(
+    X: Any, n_values: Array, *, extra: Any = None, n_jobs: int | None = None
+) -> Table:
+    """Sort the columns of ``X`` once.
+
+    Parameters
+    ----------
+    X : float ndarray or csr_array of shape (n_samples, n_features)
+        NaN is missing. A CSR matrix must have sorted indices and no duplicates.
+    n_values : array of int
+        For each column 0 if it is numeric, else its number of declared values.
+    extra : csr_array of bool, optional
+        0/1 columns that single targets may use beside those of ``X``.
+    n_jobs : int, optional
+        Number of threads.
+
+    Returns
+    -------
+    Table
+        Holds ``X`` itself beside the sorted columns.
+    """
+    n, m = X.shape
+    extra_csc = None if extra is None else extra.tocsc()
+    n_extra = 0 if extra is None else extra.shape[1]
+    codes = np.concatenate([n_values, np.full(n_extra, 2)]).astype(np.int64)
+    by_column = X.tocsc() if sparse.issparse(X) else None
+    sizes = np.full(m, n, np.int64) if by_column is None else _list_sizes(by_column, codes[:m], n)
+    if extra_csc is not None:
+        sizes = np.concatenate([sizes, _list_sizes(extra_csc, codes[m:], n)])
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    columns = Columns(
+        np.empty(max(starts[-1], 1), np.uint64),
+        np.empty(max(starts[-1], 1), np.float64),
+        np.zeros(m + n_extra, np.int64),
+        np.zeros(m + n_extra, np.int64),
+        np.zeros(m + n_extra, np.int64),
+        codes,
+        np.zeros(m + n_extra, np.int64),
+    )
+    rows = as_rows(X, extra)
+    if by_column is None:
+        _sort_dense(rows, columns, n_jobs)
+    else:
+        _sort_sparse(by_column, columns, 0, starts, n_jobs)
+    if extra_csc is not None:
+        _sort_sparse(extra_csc, columns, m, starts, n_jobs)
+    return Table(columns, rows, n, m, n_extra)
+
+
+def _list_sizes(by_column: Any, n_values: Array, n: int) -> Array:
+    """Bound the entries of each column: its stored cells and the value zero, or all cells."""
+    stored = np.diff(by_column.indptr).astype(np.int64)
+    return np.where((n_values > 0) & (2 * stored > n), n, stored + 1)
+
+
+def _sort_dense(rows: Rows, columns: Columns, n_jobs: int | None) -> None:
+    run(
+        lambda block: prepare.sort_dense(rows.dense, columns, *block),
+        _blocks(rows.n_features, rows.dense.size, n_jobs),
+        n_jobs=n_jobs,
+    )
+
+
+def _sort_sparse(
+    by_column: Any, columns: Columns, shift: int, starts: Array, n_jobs: int | None
+) -> None:
+    matrix = (
+        by_column.shape[0],
+        read_only(by_column.indptr, np.int64),
+        read_only(by_column.indices, np.int32),
+        read_only(by_column.data, np.float64),
+    )
+    run(
+        lambda block: prepare.sort_sparse(matrix, columns, shift, starts, block),
+        _blocks(by_column.shape[1], by_column.nnz, n_jobs),
+        n_jobs=n_jobs,
+    )
+
+
+def _blocks(n: int, cost: int, n_jobs: int | None) -> list[tuple[int, int]]:
+    """Cut 0..n into ranges, one only where the work is not worth a second thread."""
+    n_blocks = 1 if cost < 20_000 else min(n, 4 * thread_count(n_jobs))
+    edges = np.linspace(0, n, max(n_blocks, 1) + 1).astype(int)
+    return [(int(a), int(b)) for a, b in itertools.pairwise(edges) if b > a]
+
+
+def as_rows(X: Any, extra: Any = None) -> Rows:
+    """Hand rows to kernels without copying them.
+
+    Parameters
+    ----------
+    X : float ndarray or csr_array
+        The features.
+    extra : csr_array of bool, optional
+        The extra columns.
+
+    Returns
+    -------
+    Rows
+        Views of the arrays.
+    """
+    is_sparse = sparse.issparse(X)
+    return Rows(
+        not is_sparse,
+        read_only(np.empty((0, 0)) if is_sparse else X, np.float64),
+        read_only(X.indptr if is_sparse else [0], np.int64),
+        read_only(X.indices if is_sparse else [], np.int32),
+        read_only(X.data if is_sparse else [], np.float64),
+        X.shape[1],
+        read_only([0] if extra is None else extra.indptr, np.int64),
+        read_only([] if extra is None else extra.indices, np.int32),
+    )
+
+
+def read_only(array: Any, dtype: Any) -> Array:
+    """Give kernels the one type they are compiled for, whatever the caller's array is like."""
+    view = np.ascontiguousarray(array, dtype).view()
+    view.flags.writeable = False
+    return view
+
+
+def x_ln_x_table(size: int) -> Array:
+    """Tabulate x ln x for whole numbers below ``size``."""
+    from scumble.learn.kernels.arithmetic import fill_x_ln_x
+
+    table = np.empty(max(size, 2))
+    fill_x_ln_x(table)
+    return table

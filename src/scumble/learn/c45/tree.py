@@ -1,0 +1,169 @@
+"""A grown tree, and its settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class TreeSettings:
+    """The parameters of C4.5 and their defaults."""
+
+    confidence: float = 0.25
+    min_objects: int = 2
+    prune: bool = True
+    subtree_raising: bool = True
+    mdl: bool = True
+
+    @cached_property
+    def deviate(self) -> float:
+        """The standard normal deviate of the confidence."""
+        return NormalDist().inv_cdf(1 - self.confidence)
+
+
+class Nodes(NamedTuple):
+    """The nodes of many trees, one tree after another; see `Tree`. ``counts`` may be flat."""
+
+    sizes: Array
+    n_classes: Array
+    feature: Array
+    cut: Array
+    first: Array
+    width: Array
+    branch: Array
+    empty: Array
+    counts: Array
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A grown tree; node 0 is the root and brothers stand side by side.
+
+    Parameters
+    ----------
+    feature : array of int
+        Column a node asks for, -1 at a leaf.
+    cut : array of float
+        Values at or below it go to the first branch; NaN where the column is nominal.
+    first, width : arrays of int
+        First child and number of children.
+    branch : array of float
+        Weight of the training rows that came down to the node.
+    empty : array of bool
+        Leaves no training row reached.
+    counts : array of shape (n_nodes, n_classes)
+        Weight of each class.
+    """
+
+    feature: Array
+    cut: Array
+    first: Array
+    width: Array
+    branch: Array
+    empty: Array
+    counts: Array
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, leaves included."""
+        return len(self.feature)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves, empty ones included."""
+        return int(np.count_nonzero(self.feature < 0))
+
+    @property
+    def n_classes(self) -> int:
+        """Number of declared classes."""
+        return int(self.counts.shape[1])
+
+    @cached_property
+    def parent(self) -> Array:
+        """Parent of every node, -1 for the root."""
+        parent = np.full(self.n_nodes, -1, np.int64)
+        for node in np.flatnonzero(self.feature >= 0):
+            parent[self.first[node] : self.first[node] + self.width[node]] = node
+        return parent
+
+    def probabilities(self, *, laplace: bool = False) -> Array:
+        """Give the class probabilities of a row that ends at each node.
+
+        Parameters
+        ----------
+        laplace : bool
+            Whether to smooth the counts by one per class.
+
+        Returns
+        -------
+        array of shape (n_nodes, n_classes)
+            An empty leaf answers like its parent.
+        """
+        source = np.where(self.empty.astype(bool), self.parent, np.arange(self.n_nodes))
+        counts = self.counts[np.maximum(source, 0)]
+        total = counts.sum(axis=1, keepdims=True)
+        if laplace:
+            return (counts + 1) / (total + self.n_classes)
+        return np.divide(counts, total, out=np.zeros_like(counts), where=total >= 1e-6)
+
+    def information_gains(self) -> Array:
+        """Give the information each inner node gains, times its weight, in bits; 0 for leaves.
+
+        Returns
+        -------
+        array of shape (n_nodes,)
+            Never negative.
+        """
+        weight = self.counts.sum(axis=1, keepdims=True)
+        share = np.divide(self.counts, weight, out=np.ones_like(self.counts), where=self.counts > 0)
+        entropy = -(self.counts * np.log2(share)).sum(axis=1)
+        gains = np.where(self.feature >= 0, entropy, 0.0)
+        children = np.flatnonzero(self.parent >= 0)
+        np.subtract.at(gains, self.parent[children], entropy[children])
+        return np.maximum(gains, 0.0)
+
+    def decision_path(self, X: Any) -> sparse.csr_array:
+        """Tell which nodes each row passes.
+
+        Parameters
+        ----------
+        X : float ndarray or csr_array
+            The rows.
+
+        Returns
+        -------
+        csr_array of bool, shape (n_samples, n_nodes)
+            A row passes every non-empty branch where its value is missing.
+        """
+        by_column = X.tocsc() if sparse.issparse(X) else X
+        rows: list[list[Array]] = [[] for _ in range(self.n_nodes)]
+        rows[0].append(np.arange(X.shape[0]))
+        for node in range(self.n_nodes):  # parents come before their children
+            if self.feature[node] < 0 or not rows[node]:
+                continue
+            here = np.concatenate(rows[node])
+            column = by_column[:, [int(self.feature[node])]]
+            cells = (column.toarray() if sparse.issparse(column) else column)[here, 0]
+            lost = np.isnan(cells)
+            side = cells > self.cut[node] if not np.isnan(self.cut[node]) else cells
+            for turn in range(self.width[node]):
+                child = self.first[node] + turn
+                passing = (side == turn) & ~lost
+                if not self.empty[child]:
+                    passing |= lost
+                if passing.any():
+                    rows[child].append(here[passing])
+        members = [np.concatenate(part) if part else np.empty(0, int) for part in rows]
+        indptr = np.concatenate([[0], np.cumsum([len(part) for part in members])])
+        indices = np.concatenate(members)
+        shape = (X.shape[0], self.n_nodes)
+        path = sparse.csc_array((np.ones(len(indices), bool), indices, indptr), shape=shape)
+        return path.tocsr()

@@ -1,0 +1,484 @@
+"""Splits for two classes where rows are counted: no missing values, no fractions of a row.
+
+Numeric columns are lists of entries, whose cuts are judged in `cuts`. Nominal columns are counted
+row by row in one pass over the node's items (a column and a value other than its most frequent
+one). Of two branches only the smaller is counted, and subtracted from its parent. A branch that is
+not the largest has at most half of its parent's rows, so waiting nodes need no more than log2(n)
+levels of counts.
+"""
+
+from libc.math cimport ceil, log
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from scumble.learn.c45.arithmetic cimport LN2, TINY
+from scumble.learn.c45.cuts cimport find_cuts
+from scumble.learn.c45.grower cimport (
+    COUNT, COUNT_AND_SUBTRACT, READY, RECOUNT, Block, Candidate, Grower, Stretch, TwoClasses, Waiting,
+)
+from scumble.learn.c45.layout cimport HEAVIEST, WEIGHT_BIT, Items, row_of
+from scumble.learn.c45.memory cimport reserve
+from scumble.learn.c45.nodes cimport Node, counts_of
+
+cdef enum:
+    POSITIVE_BIT = 32  # an item's counts: rows in the lower half, positive rows in the upper
+
+
+cdef inline uint64_t times(const Grower* g, uint64_t row) noexcept nogil:
+    """Tell how often a row counts."""
+    return 1 if g.sample.weights == NULL else <uint64_t> g.sample.weights[row]
+
+
+cdef int start_two(Grower* g) except -1 nogil:
+    """Count the training rows and decide how entries tell what a row counts."""
+    cdef TwoClasses* two = &g.two
+    cdef uint64_t most = 1
+    cdef uint64_t row, often
+    cdef Py_ssize_t i
+    two.n = two.positive = 0
+    for i in range(g.sample.n):
+        row = g.sample.rows[i]
+        often = times(g, row)
+        two.n += often
+        two.positive += often * g.sample.y[row]
+        most = max(most, often)
+    # Rows that count several times have one entry that says so, where it has room for that.
+    two.heavy = 1 < most <= HEAVIEST and g.sample.n_table < 1 << 24
+    g.row_bit = 2 * WEIGHT_BIT if two.heavy else 1
+    g.least_entries = 1 if two.heavy else g.settings.min_objects
+    if g.n_listed:
+        for i in range(g.sample.n):
+            row = g.sample.rows[i]
+            two.bits[row] = g.sample.y[row]
+            if two.heavy:
+                often = times(g, row)
+                two.bits[row] = often << WEIGHT_BIT | often * g.sample.y[row]
+        reserve_tables(two)
+    g.nodes.counts[0] = two.n - two.positive
+    g.nodes.counts[1] = two.positive
+    return 0
+
+
+cdef int reserve_tables(TwoClasses* two) except -1 nogil:
+    cdef Py_ssize_t size = max(two.n + 1, 2 * two.tables_capacity)
+    cdef Py_ssize_t[8] none = [0, 0, 0, 0, 0, 0, 0, 0]
+    if two.n + 1 <= two.tables_capacity:
+        return 0
+    reserve(<void**> &two.ones, &none[0], size, sizeof(double))
+    reserve(<void**> &two.zeros, &none[1], size, sizeof(double))
+    reserve(<void**> &two.sizes, &none[2], size, sizeof(double))
+    reserve(<void**> &two.ones_bar, &none[3], size, sizeof(uint32_t))
+    reserve(<void**> &two.zeros_bar, &none[4], size, sizeof(uint32_t))
+    reserve(<void**> &two.opened, &none[5], size // 8 + 1, sizeof(Block))
+    reserve(<void**> &two.run_ones, &none[6], size // 8 + 1, sizeof(uint32_t))
+    reserve(<void**> &two.run_sizes, &none[7], size // 8 + 1, sizeof(uint32_t))
+    two.tables_capacity = size
+    return 0
+
+
+cdef int start_items(Grower* g) except -1 nogil:
+    """Count the nominal columns of the training rows."""
+    cdef TwoClasses* two = &g.two
+    cdef Py_ssize_t n_items = g.items.n
+    cdef Py_ssize_t i
+    two.n_levels = 3
+    while (<Py_ssize_t> 1) << (two.n_levels - 3) < g.sample.n:
+        two.n_levels += 1
+    reserve(<void**> &two.n_open, &two.n_open_capacity, two.n_levels, sizeof(int64_t))
+    two.n_open[0] = two.n_nominal
+    if two.n_nominal == 0:
+        return 0
+    reserve(
+        <void**> &two.item_counts, &two.item_counts_capacity, two.n_levels * n_items,
+        sizeof(uint64_t),
+    )
+    reserve(
+        <void**> &two.open_columns, &two.open_columns_capacity, two.n_levels * two.n_nominal,
+        sizeof(int64_t),
+    )
+    memcpy(two.open_columns, two.nominal, two.n_nominal * sizeof(int64_t))
+    if g.sample.n == g.sample.n_table and g.sample.weights == NULL:
+        for i in range(n_items):
+            two.item_counts[i] = g.items.stops[i] - g.items.starts[i]
+        count_positive_items(g)
+    else:
+        memset(two.item_counts, 0, n_items * sizeof(uint64_t))
+        count_items(g, 0, g.sample.n, two.item_counts)
+    if two.place_of != NULL:
+        for i in range(g.sample.n):
+            two.place_of[g.rows[i]] = i
+    two.all_in_mean = True
+    for i in range(two.n_nominal):
+        if 0.3 * g.sample.n_counted - g.columns.n_values[two.nominal[i]] <= TINY:
+            two.all_in_mean = g.many_values_count
+    return 0
+
+
+cdef void count_positive_items(Grower* g) noexcept nogil:
+    """Add the items of positive rows, where all rows are counted already."""
+    cdef uint64_t* counts = g.two.item_counts
+    cdef const uint32_t* indices = g.items.indices
+    cdef uint64_t row
+    cdef int64_t at
+    cdef Py_ssize_t i
+    for i in range(g.sample.n):
+        row = g.rows[i]
+        if g.sample.y[row]:
+            for at in range(g.items.indptr[row], g.items.indptr[row + 1]):
+                counts[indices[at]] += <uint64_t> 1 << POSITIVE_BIT
+
+
+cdef void count_items(Grower* g, int64_t low, int64_t high, uint64_t* counts) noexcept nogil:
+    """Add the items of some rows to ``counts``."""
+    cdef const uint32_t* indices = g.items.indices
+    cdef const int64_t* indptr = g.items.indptr
+    cdef uint64_t row, packed
+    cdef int64_t i, at
+    for i in range(low, high):
+        row = g.rows[i]
+        packed = (1 | <uint64_t> g.sample.y[row] << POSITIVE_BIT) * times(g, row)
+        for at in range(indptr[row], indptr[row + 1]):
+            counts[indices[at]] += packed
+
+
+cdef void subtract_items(Grower* g, int64_t low, int64_t high, uint64_t* counts) noexcept nogil:
+    """Take the items of some rows off ``counts``."""
+    cdef const uint32_t* indices = g.items.indices
+    cdef const int64_t* indptr = g.items.indptr
+    cdef uint64_t row, packed
+    cdef int64_t i, at
+    for i in range(low, high):
+        row = g.rows[i]
+        packed = (1 | <uint64_t> g.sample.y[row] << POSITIVE_BIT) * times(g, row)
+        for at in range(indptr[row], indptr[row + 1]):
+            counts[indices[at]] -= packed
+
+
+cdef void judge_two(Grower* g) noexcept nogil:
+    """Judge all columns of the node in hand; gains are in nats times rows."""
+    cdef const double* counts = counts_of(&g.nodes, g.now.node)
+    g.two.positive = <int64_t> counts[1]
+    g.two.n = g.two.positive + <int64_t> counts[0]
+    judge_items(g)
+    if g.now.list_high > g.now.list_low:
+        judge_numbers(g)
+
+
+cdef void judge_items(Grower* g) noexcept nogil:
+    """Count and judge the nominal columns; those that cannot split any more are dropped."""
+    cdef TwoClasses* two = &g.two
+    cdef int64_t level = g.now.level
+    cdef int64_t above = level
+    cdef uint64_t* counts = two.item_counts + level * g.items.n
+    cdef const int64_t* columns
+    cdef int64_t k, column
+    if g.now.counting == COUNT or g.now.counting == COUNT_AND_SUBTRACT:
+        above = level - 1
+    if two.n_open[above] == 0:
+        two.n_open[level] = 0
+        return
+    columns = two.open_columns + above * two.n_nominal
+    if g.now.counting != READY:
+        for k in range(two.n_open[above]):
+            column = columns[k]
+            memset(
+                counts + g.items.first[column], 0,
+                (g.items.first[column + 1] - g.items.first[column]) * sizeof(uint64_t),
+            )
+        count_items(g, g.now.low, g.now.high, counts)
+        g.work += (g.now.high - g.now.low) * (g.items.indptr[g.sample.n_table] // g.sample.n_table)
+    judge_open_columns(g, above)
+    if two.all_in_mean:
+        g.n_valid = two.n_open[level]
+        return
+    g.gain_sum = 0.0
+    columns = two.open_columns + level * two.n_nominal
+    for k in range(two.n_open[level]):
+        if 0.3 * g.sample.n_counted - g.columns.n_values[columns[k]] > TINY:
+            g.gain_sum += two.gains[k]
+            g.n_valid += 1
+
+
+cdef void judge_open_columns(Grower* g, int64_t above) noexcept nogil:
+    """Judge the columns open at level ``above`` by the node's counts, taken off those there."""
+    cdef TwoClasses* two = &g.two
+    cdef const double* table = g.table
+    cdef const int64_t* first = g.items.first
+    cdef const int64_t* columns = two.open_columns + above * two.n_nominal
+    cdef int64_t* open_here = two.open_columns + g.now.level * two.n_nominal
+    cdef uint64_t* counts = two.item_counts + g.now.level * g.items.n
+    cdef uint64_t* parents = two.item_counts + above * g.items.n
+    cdef double* gains = two.gains
+    cdef double* branch_sums = two.branch_sums
+    cdef int64_t n_columns = two.n_open[above]
+    cdef double gain_sum = 0.0
+    cdef bint subtract = g.now.counting == COUNT_AND_SUBTRACT
+    cdef uint64_t n = two.n
+    cdef uint64_t ones = two.positive
+    cdef uint64_t least = g.settings.min_objects
+    cdef double before = table[n] - table[ones] - table[n - ones]
+    cdef uint64_t packed, a, b, p, q
+    cdef double branches, classes, saved
+    cdef int64_t i, low, column
+    cdef int64_t kept = 0
+    for i in range(n_columns):
+        column = columns[i]
+        low = first[column]
+        if first[column + 1] - low == 1:
+            packed = counts[low]
+            if subtract:
+                parents[low] -= packed
+            a = packed & 0xFFFFFFFFU
+            p = packed >> POSITIVE_BIT
+            b = n - a
+            if a < least or b < least:
+                continue
+            q = ones - p
+            branches = table[a] + table[b]
+            classes = table[p] + table[a - p] + table[q] + table[b - q]
+        elif not sum_up_values(g, column, counts, parents if subtract else NULL, &branches, &classes):
+            continue
+        saved = before + classes - branches
+        saved = saved if saved >= TINY * LN2 else 0.0
+        open_here[kept] = column
+        gains[kept] = saved
+        branch_sums[kept] = branches
+        gain_sum += saved
+        kept += 1
+    two.n_open[g.now.level] = kept
+    g.gain_sum = gain_sum
+
+
+cdef bint sum_up_values(
+    Grower* g, int64_t column, const uint64_t* counts, uint64_t* parents, double* branches,
+    double* classes,
+) noexcept nogil:
+    """Sum x ln x over the branches of a column of several items; False if it cannot split."""
+    cdef const double* table = g.table
+    cdef uint64_t least = g.settings.min_objects
+    cdef uint64_t rest = g.two.n
+    cdef uint64_t rest_ones = g.two.positive
+    cdef double over_branches = 0.0
+    cdef double over_classes = 0.0
+    cdef int64_t heavy = 0
+    cdef uint64_t a, p
+    cdef int64_t item
+    for item in range(g.items.first[column], g.items.first[column + 1]):
+        if parents != NULL:
+            parents[item] -= counts[item]
+        a = counts[item] & 0xFFFFFFFFU
+        p = counts[item] >> POSITIVE_BIT
+        rest -= a
+        rest_ones -= p
+        heavy += a >= least
+        over_branches += table[a]
+        over_classes += table[p] + table[a - p]
+    heavy += rest >= least
+    branches[0] = over_branches + table[rest]
+    classes[0] = over_classes + (table[rest_ones] + table[rest - rest_ones])
+    return heavy >= 2
+
+
+cdef void judge_numbers(Grower* g) noexcept nogil:
+    """Judge the numeric columns."""
+    cdef TwoClasses* two = &g.two
+    cdef const double* table = g.table
+    cdef int64_t n = two.n
+    cdef int64_t positive = two.positive
+    cdef double share = 0.05 * n
+    cdef double least = g.settings.min_objects
+    cdef int64_t k
+    cdef double gain, info
+    cdef Candidate* found
+    if share - g.settings.min_objects >= TINY:
+        least = 25.0 if share - 25.0 > TINY else share
+    if 2.0 * least - n > TINY:
+        for k in range(g.now.list_high - g.now.list_low):
+            g.candidates[k].gain = -1.0
+        return
+    two.least = <int64_t> ceil(least - TINY)
+    two.before = table[n] - table[positive] - table[n - positive]
+    two.tolerance = TINY * LN2 * n
+    fill_tables(two, table)
+    find_cuts(g)
+    for k in range(g.now.list_high - g.now.list_low):
+        found = &g.candidates[k]
+        gain = two.before + found.gain
+        if g.settings.mdl and two.cuts[k] > 0:
+            gain -= log(<double> two.cuts[k])
+        if two.cuts[k] == 0 or gain < two.tolerance:
+            found.gain = -1.0
+            continue
+        info = table[n] - two.sizes[found.left]
+        found.gain = gain
+        found.ratio = 0.0 if info < TINY * LN2 else gain / info
+        g.gain_sum += gain
+        g.n_valid += 1
+
+
+cdef void fill_tables(const TwoClasses* two, const double* table) noexcept nogil:
+    """Tabulate x ln x + (total - x) ln (total - x) for the positives, negatives and all rows."""
+    cdef int64_t n = two.n
+    cdef int64_t positive = two.positive
+    cdef int64_t negative = n - positive
+    cdef int64_t x
+    for x in range(positive + 1):
+        two.ones[x] = table[x] + table[positive - x]
+    for x in range(negative + 1):
+        two.zeros[x] = table[x] + table[negative - x]
+    for x in range(n + 1):
+        two.sizes[x] = table[x] + table[n - x]
+
+
+cdef void count_branches_two(Grower* g) noexcept nogil:
+    """Write the counts of the branches; one gets what the others leave."""
+    cdef const uint64_t* packed = g.two.item_counts + g.now.level * g.items.n
+    cdef double* counts = counts_of(&g.nodes, g.split.child)
+    cdef int64_t column = g.split.column
+    cdef int64_t rest = g.split.rest
+    cdef double zeros = g.two.n - g.two.positive
+    cdef double ones = g.two.positive
+    cdef Candidate* found
+    cdef int64_t item, b
+    if g.split.place >= 0:
+        found = &g.candidates[g.split.place]
+        counts[0] = found.left - found.left_positive
+        counts[1] = found.left_positive
+        rest = 1
+    else:
+        for item in range(g.items.first[column], g.items.first[column + 1]):
+            b = g.items.codes[item]
+            counts[2 * b + 1] = packed[item] >> POSITIVE_BIT
+            counts[2 * b] = (packed[item] & 0xFFFFFFFFU) - (packed[item] >> POSITIVE_BIT)
+    for b in range(g.split.n_branches):
+        if b != rest:
+            zeros -= counts[2 * b]
+            ones -= counts[2 * b + 1]
+    counts[2 * rest], counts[2 * rest + 1] = zeros, ones
+
+
+cdef void mark_items(Grower* g) noexcept nogil:
+    """Note the branch of every row of a node that is split by a nominal column."""
+    cdef int64_t column = g.split.column
+    cdef int64_t first = g.items.first[column]
+    cdef int64_t last = g.items.first[column + 1]
+    cdef bint in_two = g.split.n_branches == 2
+    cdef int64_t i, item, at
+    cdef int32_t code
+    cdef uint64_t row
+    if g.items.stops[last - 1] - g.items.starts[first] >= 16 * (g.now.high - g.now.low):
+        for i in range(g.now.low, g.now.high):
+            row = g.rows[i]
+            at = find_item(&g.items, row, first)
+            code = g.split.rest
+            if at < g.items.indptr[row + 1] and g.items.indices[at] < last:
+                code = g.items.codes[g.items.indices[at]]
+            if in_two:
+                g.flags[row] = code
+            else:
+                g.side[row] = code
+        return
+    for i in range(g.now.low, g.now.high):
+        if in_two:
+            g.flags[g.rows[i]] = g.split.rest
+        else:
+            g.side[g.rows[i]] = g.split.rest
+    for item in range(first, last):
+        code = g.items.codes[item]
+        for at in range(g.items.starts[item], g.items.stops[item]):
+            row = row_of(g.columns.entries[at], 0)
+            if in_two:
+                g.flags[row] = code
+            else:
+                g.side[row] = code
+
+
+cdef inline int64_t find_item(const Items* items, uint64_t row, int64_t item) noexcept nogil:
+    """Find the first place among a row's items that is not below ``item``."""
+    cdef int64_t low = items.indptr[row]
+    cdef int64_t high = items.indptr[row + 1]
+    cdef int64_t half
+    while low < high:
+        half = (low + high) // 2
+        if items.indices[half] < item:
+            low = half + 1
+        else:
+            high = half
+    return low
+
+
+cdef void swap_rows(Grower* g) noexcept nogil:
+    """Bring the rows with an item to one end of a node's stretch, the others to the other.
+
+    They change places with others, so the work is that of the item's rows, not of the node's.
+    """
+    cdef int64_t item = g.items.first[g.split.column]
+    cdef int64_t low = g.now.low
+    cdef int64_t high = g.now.high
+    cdef bint first_holds = g.split.rest == 1  # rows with the item are branch 0
+    cdef int64_t edge = low if first_holds else high
+    cdef int64_t at, place
+    cdef uint64_t row
+    if g.items.stops[item] - g.items.starts[item] < 8 * (high - low):
+        for at in range(g.items.starts[item], g.items.stops[item]):
+            row = row_of(g.columns.entries[at], 0)
+            place = g.two.place_of[row]
+            if low <= place < high:
+                edge = move_to_edge(g, place, edge, first_holds)
+    else:
+        place = low
+        while place < (high if first_holds else edge):
+            row = g.rows[place]
+            at = find_item(&g.items, row, item)
+            if at < g.items.indptr[row + 1] and g.items.indices[at] == item:
+                edge = move_to_edge(g, place, edge, first_holds)
+                place += first_holds  # else another row has come to this place
+            else:
+                place += 1
+    g.ends[0] = edge
+    g.ends[1] = high
+
+
+cdef inline int64_t move_to_edge(
+    Grower* g, int64_t place, int64_t edge, bint first_holds
+) noexcept nogil:
+    """Let a row change places with the one at the edge; return the edge beyond it."""
+    cdef uint32_t row = g.rows[place]
+    cdef int64_t to = edge if first_holds else edge - 1
+    cdef uint32_t other = g.rows[to]
+    g.rows[place] = other
+    g.two.place_of[other] = <uint32_t> place
+    g.rows[to] = row
+    g.two.place_of[row] = <uint32_t> to
+    return edge + 1 if first_holds else to
+
+
+cdef void queue_counts_two(Grower* g, Py_ssize_t depth) noexcept nogil:
+    """Decide how the branches that go on come by the counts of their nominal columns.
+
+    The keeper's are what remains of its parent's when all others are taken off, unless counting
+    it anew is less work.
+    """
+    cdef uint64_t* counts = g.two.item_counts + g.now.level * g.items.n
+    cdef Node* children = &g.nodes.at[g.split.child]
+    cdef Node* keeper = &children[g.split.keeper]
+    cdef int64_t dead = 0
+    cdef Waiting* waiting
+    cdef bint subtract
+    cdef int64_t b
+    for b in range(g.split.n_branches):
+        if g.slot[b] < 0:
+            dead += children[b].high - children[b].low
+    subtract = dead <= keeper.high - keeper.low
+    for b in range(g.split.n_branches):
+        if g.slot[b] < 0:
+            if subtract and g.two.n_open[g.now.level]:
+                subtract_items(g, children[b].low, children[b].high, counts)
+            continue
+        waiting = &g.waiting[depth + g.slot[b]]
+        if b == g.split.keeper:
+            waiting.level = g.now.level
+            waiting.counting = READY if subtract else RECOUNT
+        else:
+            waiting.level = g.now.level + 1
+            waiting.counting = COUNT_AND_SUBTRACT if subtract else COUNT
