@@ -34,7 +34,7 @@ def main(words: list[str]) -> int:
                 continue
             print(f"... {title}", file=sys.stderr, flush=True)
             found = function()
-            for record in [found] if isinstance(found, dict) else list(found):
+            for record in [found] if isinstance(found, dict) else found:
                 records.append(record)
                 print(line(record), flush=True)
     store(records)

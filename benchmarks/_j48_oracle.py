@@ -3,7 +3,9 @@
 A program of its own, so that no JVM lives in the caller's process:
 ``python _j48_oracle.py jobs.json answers.json``. A job holds ``train`` and ``test`` (ARFF texts or
 paths, class last) and ``options``; with ``repeat`` the CPU seconds of the fastest of so many
-builds are measured instead. Needs Java and python-weka-wrapper3 (extra ``oracle``).
+builds are measured instead; with ``labels``, names of attributes, a tree is built for each of them
+without the others, and asked for its classes. ``process_cpu_s`` is what the Java machine had taken
+by then, its start included. Needs Java and python-weka-wrapper3 (extra ``oracle``).
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 
@@ -42,6 +45,7 @@ def main() -> None:
     import jpype
     from weka.core import jvm
 
+    began = time.process_time()
     jvm.start(max_heap_size="4g", logging_level=40)
     reader = jpype.JClass("java.io.StringReader")
     file_reader = jpype.JClass("java.io.FileReader")
@@ -54,6 +58,23 @@ def main() -> None:
         data = instances(source)
         data.setClassIndex(data.numAttributes() - 1)
         return data
+
+    def for_label(data, kept: str, labels: list[str]):
+        others = [data.attribute(name).index() for name in labels if name != kept]
+        remove = jpype.JClass("weka.filters.unsupervised.attribute.Remove")()
+        remove.setAttributeIndicesArray(jpype.JArray(jpype.JInt)(others))
+        remove.setInputFormat(data)
+        alone = jpype.JClass("weka.filters.Filter").useFilter(data, remove)
+        alone.setClassIndex(alone.attribute(kept).index())
+        return alone
+
+    def classes(job, train, test):
+        for label in job["labels"]:
+            data = for_label(train, label, job["labels"])
+            tree, _ = build(job, data)
+            judge = jpype.JClass("weka.classifiers.Evaluation")(data)
+            asked = judge.evaluateModel(tree, for_label(test, label, job["labels"]))
+            yield [int(value) for value in asked]
 
     def build(job, data):
         tree = j48()
@@ -68,6 +89,10 @@ def main() -> None:
         if "repeat" in job:
             seconds = [build(job, train)[1] for _ in range(job["repeat"])]
             answers.append({"cpu_s": min(seconds)})
+            continue
+        if "labels" in job:
+            found = list(classes(job, train, load(job["test"])))
+            answers.append({"classes": found, "process_cpu_s": time.process_time() - began})
             continue
         tree, _ = build(job, train)
         test = load(job["test"])

@@ -6,24 +6,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks._tools import alternate, bound, dataset_path, record
+from benchmarks._tools import alternate, bound, dataset_path, record, unpacked
 from scumble import read, write
-from scumble._core.files import Source
 
 ABSENT = "the reference data is absent"
-
-
-def unpacked(name: str, folder: str) -> Path | None:
-    """Lay a data set decompressed into a folder, with its XML file."""
-    path = dataset_path(name)
-    if path is None:
-        return None
-    target = Path(folder, f"{name}.arff")
-    with Source(path).open() as stream:
-        target.write_bytes(stream.read())
-    for xml in path.parent.glob("*.xml"):
-        Path(folder, xml.name).write_bytes(xml.read_bytes())
-    return target
 
 
 def against_liac(name: str, at_least: float) -> dict:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks._tools import ROOT, bound, record
+from benchmarks._tools import bound, record, run
 
 N_ROWS = int(os.environ.get("SCUMBLE_BENCH_ROWS", 44_300_000))
 N_LABELS, PER_ROW, CHUNK = 4_000, 2.3, 1_000_000
@@ -99,25 +98,13 @@ def data(n_rows: int = N_ROWS) -> Path:
     return path
 
 
-def run(command: list[str]) -> dict:
-    """Run a process; return what it prints, its seconds and its peak memory in bytes."""
-    start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
-    printed = process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise RuntimeError(f"{command[:4]} ended with {process.returncode}")
-    found = json.loads(printed.splitlines()[-1])
-    return {"wall": time.perf_counter() - start, "peak": usage.ru_maxrss * 1024, **found}
-
-
 def in_folder(code: list[str], *arguments: str, n_rows: int = N_ROWS) -> dict:
     """Run a job on the data with a fresh output and spill folder."""
     with tempfile.TemporaryDirectory(dir=data().parent) as folder:
         out, spill = Path(folder) / "out", Path(folder) / "spill"
         spill.mkdir()
-        return run([sys.executable, *code, str(data(n_rows)), str(out), *arguments, str(spill)])
+        done = run([sys.executable, *code, data(n_rows), out, *arguments, spill])
+    return {**json.loads(done.printed.splitlines()[-1]), "wall": done.wall, "peak": done.peak}
 
 
 @cache

@@ -42,6 +42,8 @@ def test_the_public_names_are_sorted_and_exist():
 def test_every_room_exports_what_it_names(room):
     module = import_module(f"scumble.{room}")
     assert module.__all__
+    with pytest.raises(AttributeError, match="no attribute 'nonesuch'"):
+        module.nonesuch  # noqa: B018  (the access is the point)
     for name in module.__all__:
         assert getattr(module, name).__doc__, name
 
@@ -63,6 +65,22 @@ def test_a_summary_needs_neither_scikit_learn_nor_pandas():
     code = (
         "import sys, scumble\nscumble.characterize(scumble.load('debtags'))\n"
         "print(*({'sklearn', 'pandas', 'polars', 'matplotlib'} & set(sys.modules)))"
+    )
+    assert run_python(code) == []
+
+
+def test_the_summary_of_a_file_on_the_command_line_needs_little(tmp_path):
+    path = tmp_path / "films.csv"
+    path.write_text("minutes,war,love\n150,1,0\n90,1,1\n")
+    arguments = ["summary", str(path), "--labels", "war,love"]
+    needless = {"sklearn", "pyarrow", "narwhals", "skops", "joblib", "jinja2", "rich", "matplotlib"}
+    needless |= {"scumble.plots", "scumble.data.shelf", "scumble.cli.evaluate"}
+    code = (
+        "import contextlib, io, sys\nfrom scumble.cli.main import main\n"
+        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()) as out:\n"
+        f"    main({arguments})\n"
+        "assert 'SCUMBLE' in out.getvalue()\n"
+        f"print(*({needless} & set(sys.modules)))"
     )
     assert run_python(code) == []
 

@@ -9,9 +9,9 @@ True
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from scumble._core.lazy import lazy_names
 from scumble._core.version import __version__
 
 if TYPE_CHECKING:
@@ -33,33 +33,6 @@ if TYPE_CHECKING:
     from scumble.data import MultilabelDataset, load, make_multilabel, read, write
     from scumble.measures import characterize
     from scumble.scale import scan
-
-# Public names load on first use (PEP 562), so that `import scumble` costs nothing.
-_HOMES = {
-    "MultilabelDataset": "scumble.data",
-    "ScumbleError": "scumble._core.errors",
-    "ScumbleWarning": "scumble._core.errors",
-    "characterize": "scumble.measures",
-    "limit_threads": "scumble._core.parallel",
-    "load": "scumble.data",
-    "make_multilabel": "scumble.data",
-    "read": "scumble.data",
-    "scan": "scumble.scale",
-    "write": "scumble.data",
-}
-_ROOMS = (
-    "catalogue",
-    "data",
-    "evaluate",
-    "experiment",
-    "learn",
-    "measures",
-    "plots",
-    "report",
-    "resample",
-    "scale",
-    "testing",
-)
 
 __all__ = [
     "MultilabelDataset",
@@ -86,19 +59,30 @@ __all__ = [
     "write",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for."""
-    if name in _HOMES:
-        value = getattr(import_module(_HOMES[name]), name)
-    elif name in _ROOMS:
-        value = import_module(f"scumble.{name}")
-    else:
-        raise AttributeError(f"module 'scumble' has no attribute {name!r}")
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """List the public names."""
-    return sorted(__all__)
+# Public names load on first use, so that `import scumble` costs nothing.
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "MultilabelDataset": "scumble.data",
+        "ScumbleError": "scumble._core.errors",
+        "ScumbleWarning": "scumble._core.errors",
+        "catalogue": "scumble.catalogue",
+        "characterize": "scumble.measures",
+        "data": "scumble.data",
+        "evaluate": "scumble.evaluate",
+        "experiment": "scumble.experiment",
+        "learn": "scumble.learn",
+        "limit_threads": "scumble._core.parallel",
+        "load": "scumble.data",
+        "make_multilabel": "scumble.data",
+        "measures": "scumble.measures",
+        "plots": "scumble.plots",
+        "read": "scumble.data",
+        "report": "scumble.report",
+        "resample": "scumble.resample",
+        "scale": "scumble.scale",
+        "scan": "scumble.scale",
+        "testing": "scumble.testing",
+        "write": "scumble.data",
+    },
+)

@@ -9,17 +9,6 @@ import typer
 from scumble.cli.inputs import FormatOption, Input, LabelsOption, ReadOption, keep_inputs, load
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command.
-
-    Parameters
-    ----------
-    app : Typer
-        Where to.
-    """
-    app.command()(convert)
-
-
 def convert(
     data: Input,
     out: Annotated[str, typer.Argument(metavar="OUT", help="The file to write.")],

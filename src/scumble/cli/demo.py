@@ -11,17 +11,6 @@ import typer
 N_SHOWN = 12  # labels on the terminal; the page has them all
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command.
-
-    Parameters
-    ----------
-    app : Typer
-        Where to.
-    """
-    app.command()(demo)
-
-
 def demo(
     output: Annotated[Path, typer.Option(help="Folder for what it writes.")] = Path("scumble-demo"),
 ) -> None:

@@ -22,18 +22,6 @@ from scumble.cli.scale import (
 SORTS = ("order", "name", "count", "irlbl", "scumble")
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the commands.
-
-    Parameters
-    ----------
-    app : Typer
-        Where to.
-    """
-    for command in (summary, labels, labelsets, report):
-        app.command()(command)
-
-
 def summary(
     data: Input,
     format: FormatOption = None,

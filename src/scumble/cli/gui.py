@@ -9,17 +9,6 @@ import typer
 from scumble.cli.inputs import FormatOption, LabelsOption, ReadOption
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command.
-
-    Parameters
-    ----------
-    app : Typer
-        Where to.
-    """
-    app.command()(gui)
-
-
 def gui(
     data: Annotated[
         str | None,

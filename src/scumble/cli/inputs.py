@@ -82,18 +82,18 @@ def load(
     MultilabelDataset
         The data.
     """
+    from scumble import data  # whose names load when they are used
     from scumble._core.progress import show_progress
     from scumble.cli.console import ProgressBar
-    from scumble.data import read, shelf
 
     chosen: Any = parse_labels(labels) if isinstance(labels, str) else labels
     more = parse_parameters(options or [])
     with show_progress(ProgressBar()):
         if not _may_be_on_the_shelf(name):
-            return read(name, format=format, labels=chosen, **more)
+            return data.read(name, format=format, labels=chosen, **more)
         given: dict[str, Any] = {"format": format, "labels": chosen, **more}
         try:
-            return shelf.load(name, **{key: v for key, v in given.items() if v is not None})
+            return data.shelf.load(name, **{key: v for key, v in given.items() if v is not None})
         except ParameterError as error:
             raise ParameterError(f"There is no file {name!r}. {error}") from error
 

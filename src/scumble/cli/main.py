@@ -12,44 +12,20 @@ import typer
 
 from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.version import __version__
-from scumble.cli import (
-    convert,
-    data,
-    demo,
-    describe,
-    evaluate,
-    experiment,
-    gui,
-    paper,
-    plot,
-    remedial,
-    resample,
-    train,
-)
+from scumble.cli.commands import Group
 from scumble.cli.console import complain
 
 INTERRUPTED = 130
 
 app = typer.Typer(
     name="scumble",
+    cls=Group,
     help="The workbench for imbalanced multilabel data.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help: importing rich would double the time it takes
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-demo.add_to(app)
-describe.add_to(app)
-plot.add_to(app)
-remedial.add_to(app)
-resample.add_to(app)
-train.add_to(app)
-evaluate.add_to(app)
-convert.add_to(app)
-gui.add_to(app)
-app.add_typer(data.app, name="data")
-app.add_typer(experiment.app, name="experiment")
-app.add_typer(paper.app, name="paper")
 
 
 def _print_version(wanted: bool) -> None:

@@ -16,17 +16,6 @@ if TYPE_CHECKING:
 BEFORE_AFTER = "before-after"
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command.
-
-    Parameters
-    ----------
-    app : Typer
-        Where to.
-    """
-    app.command()(plot)
-
-
 def plot(
     data: Input,
     output: Annotated[

@@ -18,17 +18,6 @@ from scumble.cli.inputs import (
 )
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command.
-
-    Parameters
-    ----------
-    app : Typer
-        Where to.
-    """
-    app.command()(remedial)
-
-
 def remedial(
     data: Input,
     out: Annotated[str, typer.Argument(metavar="OUT", help="The file to write.")],

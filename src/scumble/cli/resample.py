@@ -21,17 +21,6 @@ from scumble.cli.inputs import (
 )
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command.
-
-    Parameters
-    ----------
-    app : Typer
-        Where to.
-    """
-    app.command()(resample)
-
-
 def resample(
     data: Input,
     out: Annotated[

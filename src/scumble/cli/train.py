@@ -27,18 +27,6 @@ if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the commands.
-
-    Parameters
-    ----------
-    app : Typer
-        Where to.
-    """
-    app.command()(train)
-    app.command()(predict)
-
-
 def train(
     data: Input,
     out: Annotated[str, typer.Argument(metavar="MODEL", help="The model file to write.")],

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from scumble._core.lazy import lazy_names
 from scumble.plots.bars import plot_labels, plot_labelsets
 from scumble.plots.base import Plot, plot_bytes, save_plot
 from scumble.plots.chord import plot_chord
@@ -22,10 +22,6 @@ from scumble.plots.histograms import (
 
 if TYPE_CHECKING:
     from scumble.plots.tree import plot_tree, tree_layout
-
-# Matplotlib is imported where something is drawn. Trees load on first use (PEP 562), because they
-# bring the learners along.
-_TREE = ("plot_tree", "tree_layout")
 
 __all__ = [
     "ChordArc",
@@ -51,16 +47,8 @@ __all__ = [
     "tree_layout",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for."""
-    if name not in _TREE:
-        raise AttributeError(f"module 'scumble.plots' has no attribute {name!r}")
-    value = getattr(import_module("scumble.plots.tree"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """List the public names."""
-    return sorted(__all__)
+# Matplotlib is imported where something is drawn. Trees load on first use, because they bring the
+# learners along.
+__getattr__, __dir__ = lazy_names(
+    __name__, {"plot_tree": "scumble.plots.tree", "tree_layout": "scumble.plots.tree"}
+)

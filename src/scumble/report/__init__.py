@@ -1,10 +1,17 @@
 """Results in, one plain summary, then text, HTML, PDF or JSON out."""
 
-from scumble.report.concurrence import concurrence_report
-from scumble.report.html import render_html
-from scumble.report.pdf import render_pdf
-from scumble.report.terminal import render_comparison, render_report, render_treatment
-from scumble.report.treatment import apply_chain, apply_remedial, try_treatment
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scumble._core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from scumble.report.concurrence import concurrence_report
+    from scumble.report.html import render_html
+    from scumble.report.pdf import render_pdf
+    from scumble.report.terminal import render_comparison, render_report, render_treatment
+    from scumble.report.treatment import apply_chain, apply_remedial, try_treatment
 
 __all__ = [
     "apply_chain",
@@ -17,3 +24,19 @@ __all__ = [
     "render_treatment",
     "try_treatment",
 ]
+
+# Names load on first use: text on a terminal needs neither templates nor plots.
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "apply_chain": "scumble.report.treatment",
+        "apply_remedial": "scumble.report.treatment",
+        "concurrence_report": "scumble.report.concurrence",
+        "render_comparison": "scumble.report.terminal",
+        "render_html": "scumble.report.html",
+        "render_pdf": "scumble.report.pdf",
+        "render_report": "scumble.report.terminal",
+        "render_treatment": "scumble.report.terminal",
+        "try_treatment": "scumble.report.treatment",
+    },
+)

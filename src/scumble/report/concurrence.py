@@ -13,7 +13,6 @@ from scumble.data import MultilabelDataset
 from scumble.measures import Summary, characterize
 from scumble.measures.difficult import DifficultLabel, Partner, rank_difficult
 from scumble.measures.summary import plain
-from scumble.plots.chord_layout import chord_layout
 from scumble.report.treatment import try_treatment
 
 #: Majority partners shown per difficult label, as in mldr.
@@ -75,6 +74,8 @@ def concurrence_report(
     >>> report["difficult"][0]["partners"][0]["name"]
     'a'
     """
+    from scumble.plots.chord_layout import chord_layout  # here: it brings all plots along
+
     summary = characterize(data)
     difficult = rank_difficult(
         data.Y, summary.labels.irlbl, summary.labels.scumble, data.labels, n_labels=n_labels

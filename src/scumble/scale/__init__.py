@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from scumble.scale.engines import DuckDBEngine, Engine, SparkEngine
-from scumble.scale.output import Output
-from scumble.scale.relations import InstanceScores, LabelsetRelation
-from scumble.scale.scanning import Scan, scan
+from typing import TYPE_CHECKING
+
+from scumble._core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from scumble.scale.engines import DuckDBEngine, Engine, SparkEngine
+    from scumble.scale.output import Output
+    from scumble.scale.relations import InstanceScores, LabelsetRelation
+    from scumble.scale.scanning import Scan, scan
 
 __all__ = [
     "DuckDBEngine",
@@ -17,3 +22,18 @@ __all__ = [
     "SparkEngine",
     "scan",
 ]
+
+# Names load on first use: whether a file fits into memory is asked without the engines.
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "DuckDBEngine": "scumble.scale.engines",
+        "Engine": "scumble.scale.engines",
+        "InstanceScores": "scumble.scale.relations",
+        "LabelsetRelation": "scumble.scale.relations",
+        "Output": "scumble.scale.output",
+        "Scan": "scumble.scale.scanning",
+        "SparkEngine": "scumble.scale.engines",
+        "scan": "scumble.scale.scanning",
+    },
+)
