@@ -17,9 +17,7 @@ from scumble._core.files import Source, writing
 from scumble._core.registry import registered
 from scumble.data.dataset import MultilabelDataset
 
-if (
-    TYPE_CHECKING
-):  # importing formats compiles nothing but brings numba: only read and write need it
+if TYPE_CHECKING:  # only read and write need the formats
     from scumble.data.formats.base import Format, LabelChoice
 
 
