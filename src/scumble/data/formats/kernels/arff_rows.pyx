@@ -19,11 +19,8 @@ cdef enum:
     # for the column, 19 for the number, 5 others.
     LONGEST = 40
 
-cdef double LIMIT = 1e15
-
-
 cdef inline double _round(double value) noexcept nogil:
-    """Round to even as ``rint`` does, without a call; values above 2^52 stay above LIMIT."""
+    """Round to even as ``rint`` does, without a call; values above 2^52 stay there."""
     cdef double shift = 4503599627370496.0  # 2^52, from where on doubles are whole numbers
     return (value + shift) - shift
 
@@ -44,14 +41,16 @@ def count_decimals(const double[::1] values, int8_t[::1] decimals):
 
 cdef inline int8_t _count_decimals(double size) noexcept nogil:
     cdef double whole
-    cdef int8_t n_decimals
+    cdef int n_decimals
     if size == 0.0:
         return 0
-    if not (size >= 1e-4 and size < LIMIT):
+    if not (size >= 1e-4 and size < 1e15):
         return -1
-    for n_decimals in range(MOST_DECIMALS + 1):
+    if _round(size) == size:
+        return 0
+    for n_decimals in range(1, MOST_DECIMALS + 1):
         whole = _round(size * POWERS[n_decimals])
-        if whole >= LIMIT:
+        if whole >= 1e15:
             return -1
         if whole / POWERS[n_decimals] == size:
             return n_decimals

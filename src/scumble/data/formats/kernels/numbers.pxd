@@ -118,16 +118,20 @@ cdef inline Number parse_number(
 cdef inline void _read_digits(const uint8_t* text, Py_ssize_t end, Digits* digits) noexcept nogil:
     """Read on to the first byte that is no digit; zeros in front are not significant."""
     cdef Py_ssize_t at = digits.at
-    cdef Py_ssize_t n_significant = digits.n_significant
     cdef uint64_t mantissa = digits.mantissa
+    cdef Py_ssize_t first, stop
+    if digits.n_significant == 0:
+        while at < end and text[at] == 48:
+            at += 1
+    first = at
+    stop = min(end, at + MOST_DIGITS - digits.n_significant)
+    while at < stop and is_digit(text[at]):
+        mantissa = mantissa * 10 + (text[at] - 48)
+        at += 1
     while at < end and is_digit(text[at]):
-        if n_significant < MOST_DIGITS:
-            mantissa = mantissa * 10 + (text[at] - 48)
-        if n_significant > 0 or text[at] != 48:
-            n_significant += 1
         at += 1
     digits.at = at
-    digits.n_significant = n_significant
+    digits.n_significant += at - first
     digits.mantissa = mantissa
 
 
