@@ -125,10 +125,11 @@ def test_rounding_keeps_the_sum_of_inverses():
 )
 def test_blocks_share_the_line_of_assignments(counts, n_blocks):
     line = np.repeat(np.arange(len(counts)), counts)
+    ones = np.ones(len(counts))
     dealt = []
     for block in range(min(n_blocks, len(line))):
-        labels = np.empty(len(line[block::n_blocks]), np.int32)
-        kernels._take_labels(np.cumsum(counts), block, n_blocks, labels)
+        dealer = kernels.Dealer(np.cumsum(counts), ones, ones, n_blocks)
+        labels = dealer.take_labels(block)
         assert labels.tolist() == line[block::n_blocks].tolist()
         dealt.append(labels)
     assert sorted(np.concatenate(dealt)) == line.tolist()

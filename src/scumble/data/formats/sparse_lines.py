@@ -12,6 +12,8 @@ from scipy import sparse
 from scumble._core.errors import ParameterError, ReadError
 from scumble._core.files import Source
 from scumble._core.parallel import row_blocks
+from scumble.data.formats.kernels import svmlight as k
+from scumble.data.formats.kernels.numbers import exact_floats, pieces
 from scumble.data.formats.number_texts import number_texts
 
 if TYPE_CHECKING:
@@ -162,35 +164,32 @@ def check_width(
 def _parse_block(
     source: Source, block: bytes, rows: Rows, lenient: bool, label_limit: int, index_limit: int
 ) -> None:
-    from scumble.data.formats.kernels.numbers import exact_floats
-    from scumble.data.formats.kernels.svmlight import parse_lines
-
     text = np.frombuffer(block, np.uint8)
     most_rows = block.count(b"\n") + 1
     most_labels = block.count(b",") + most_rows
     most_values = block.count(b":")
-    labels, label_at = np.empty(most_labels, np.int64), np.empty((most_labels, 2), np.int64)
+    places = np.empty((most_labels, 3), np.int64)  # number, start and end of each label
     indices, values = np.empty(most_values, np.int64), np.empty(most_values)
     long_at = np.empty((most_values, 3), np.int64)
-    places = np.empty((most_rows, 3), np.int64)
-    fault, at, n_rows, n_labels, n_values, n_long, n_lines, whole, in_order = parse_lines(
-        text, lenient, label_limit, index_limit, labels, label_at, indices, values, long_at, places
+    ends = np.empty((most_rows, 3), np.int64)
+    fault, at, n_rows, n_labels, n_values, n_long, n_lines, whole, in_order = k.parse_lines(
+        text, (lenient, label_limit, index_limit), places, indices, values, long_at, ends
     )
     if fault:
         raise _fault(source, block, fault, at, rows.n_lines, label_limit, index_limit)
     if n_long:
         values[long_at[:n_long, 0]] = exact_floats(text, long_at[:n_long, 1], long_at[:n_long, 2])
-    labels, label_at = labels[:n_labels], label_at[:n_labels]
+    labels, label_at = places[:n_labels, 0].copy(), places[:n_labels, 1:]
     _number_names(source, block, labels, label_at, rows)
-    counts = np.diff(places[:n_rows, :2], axis=0, prepend=0)
-    lines = places[:n_rows, 2] + rows.n_lines
+    counts = np.diff(ends[:n_rows, :2], axis=0, prepend=0)
+    lines = ends[:n_rows, 2] + rows.n_lines
     indices, values = indices[:n_values].astype(np.int32), values[:n_values].copy()
     if not in_order:
         indices, values = _sorted_rows(source, indices, values, counts[:, 1], lines)
     rows.n_bytes += len(block)
     rows.n_lines += n_lines
     rows.whole &= whole
-    rows.labels.append(labels.copy())
+    rows.labels.append(labels)
     rows.indices.append(indices)
     rows.values.append(values)
     rows.label_counts.append(counts[:, 0].copy())
@@ -208,10 +207,7 @@ def _number_names(
     """Replace A_NAME by -1 - number of the name."""
     import pyarrow as pa
 
-    from scumble.data.formats.kernels.numbers import pieces
-    from scumble.data.formats.kernels.svmlight import A_NAME
-
-    named = np.flatnonzero(labels == A_NAME)
+    named = np.flatnonzero(labels == k.A_NAME)
     if not len(named):
         return
     places = label_at[named]
@@ -259,8 +255,6 @@ def _fault(
     label_limit: int,
     index_limit: int,
 ) -> ReadError:
-    from scumble.data.formats.kernels import svmlight as k
-
     found = _excerpt(block[at:])
     number = found.partition(":")[0].partition(",")[0]
     reasons = {

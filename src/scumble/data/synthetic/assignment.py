@@ -11,7 +11,7 @@ from scipy import sparse
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import run
 from scumble._core.progress import track
-from scumble.data.synthetic.kernels import fill_block
+from scumble.data.synthetic.kernels import Dealer
 
 Array = np.ndarray[Any, Any]
 
@@ -112,9 +112,8 @@ class Deal:
         self.n_labels = len(counts)
         self.n_assignments = int(counts.sum())
         self.seeds = seeds
-        self.ends = np.cumsum(counts)
-        self.ratios = counts[0] / counts
-        self.logs = np.log(self.ratios)
+        ratios = counts[0] / counts
+        self.dealer = Dealer(np.cumsum(counts), ratios, np.log(ratios), len(seeds))
         wide = max(self.n_assignments, n_rows) >= 2**31
         self.index_type = np.int64 if wide else np.int32
 
@@ -176,22 +175,13 @@ class Deal:
     def _fill(self, block: int, target: float, indptr: Array, indices: Array) -> float:
         first, last = self._before(self.n_rows, block), self._before(self.n_rows, block + 1)
         n_labelled = self._before(self.n_labelled, block + 1) - self._before(self.n_labelled, block)
-        total = fill_block(
-            self.ends,
-            self.ratios,
-            self.logs,
-            block,
-            len(self.seeds),
-            n_labelled,
-            last - first - n_labelled,
-            target,
-            EFFORT,
-            self.seeds[block],
-            indptr[first + 1 : last + 1],
-            indices,
-            self._before(self.n_assignments, block),
+        start, stop = (self._before(self.n_assignments, block + i) for i in (0, 1))
+        row_ends = np.empty(last - first, np.int64)
+        total = self.dealer.fill(
+            block, self.seeds[block], n_labelled, target, EFFORT, row_ends, indices[start:stop]
         )
-        return float(total)
+        indptr[first + 1 : last + 1] = row_ends + start
+        return total
 
 
 def _count_blocks(n_rows: int) -> int:

@@ -116,7 +116,7 @@ def make_multilabel(
     >>> round(summary.cardinality, 1), round(summary.mean_ir), round(summary.scumble, 2)
     (2.5, 8, 0.2)
     """
-    from scumble.data.synthetic.assignment import assign_labels, most_rows  # imports the compiler
+    from scumble.data.synthetic.assignment import assign_labels, most_rows
 
     n_instances = check_count(n_instances, name="n_instances", caller=CALLER)
     n_labels = check_count(n_labels, name="n_labels", caller=CALLER)

@@ -45,11 +45,11 @@ def slow(text: str) -> list[tuple[list[str], list[tuple[int, float]]]] | None:
 def fast(text: str) -> list[tuple[list[str], list[tuple[int, float]]]] | None:
     data = np.frombuffer(text.encode(), np.uint8)
     most = len(data) + 2
-    labels, label_at = np.empty(most, np.int64), np.empty((most, 2), np.int64)
+    labels = np.empty((most, 3), np.int64)
     indices, values = np.empty(most, np.int64), np.empty(most)
     long_at, rows = np.empty((most, 3), np.int64), np.empty((most, 3), np.int64)
     fault, _, n_rows, _, _, n_long, _, _, _ = parse_lines(
-        data, True, -1, 10**9, labels, label_at, indices, values, long_at, rows
+        data, (True, -1, 10**9), labels, indices, values, long_at, rows
     )
     if fault:
         return None
@@ -58,7 +58,7 @@ def fast(text: str) -> list[tuple[list[str], list[tuple[int, float]]]] | None:
     found = []
     first_label = first_value = 0
     for last_label, last_value, _ in rows[:n_rows].tolist():
-        names = [text.encode()[a:b].decode() for a, b in label_at[first_label:last_label].tolist()]
+        names = [text.encode()[a:b].decode() for _, a, b in labels[first_label:last_label].tolist()]
         pairs = list(
             zip(
                 indices[first_value:last_value].tolist(),

@@ -27,10 +27,6 @@ Array = np.ndarray[Any, Any]
 #: could otherwise fill any memory.
 MOST_IMPLIED = 10**8
 
-#: How many labels may be present in sparse rows that do not name them: a small file of empty rows
-#: could otherwise fill any memory.
-MOST_IMPLIED = 10**8
-
 _KINDS = {"numeric": k.NUMBER, "nominal": k.NOMINAL, "string": k.TEXT, "date": k.TEXT}
 #: Numbers in quotes or words. "nan" is a missing value; infinity is let through, so that X
 #: survives writing and reading.
@@ -96,10 +92,10 @@ class _BodyReader:
         self, source: Source, header: Header, labels: Sequence[int], encoding: str, nulls: bool
     ) -> None:
         self._source, self._header, self._encoding = source, header, encoding
-        self._lookup = Lookup(header.attributes, encoding)
-        self._roles = _roles(source, header, labels, self._lookup)
+        lookup = Lookup(header.attributes, encoding)
+        self._roles = _roles(source, header, labels, lookup)
+        self._attributes = k.Attributes(self._roles, lookup.entries, lookup.blob, nulls)
         self._shape = (len(header.attributes) - len(labels), len(labels))
-        self._nulls = nulls
         self._state = np.zeros(k.STATE_SIZE, np.int64)
         self._state[k.LINE] = header.n_lines + 1
         self._rows: Rows | None = None
@@ -134,7 +130,7 @@ class _BodyReader:
         ended = k.FULL
         while ended == k.FULL and self._rows is not None:
             self._state[k.N_ROWS : k.FAULT_VALUE] = 0
-            ended = self._rows.parse(text, self._state, self._roles, self._nulls, self._lookup)
+            ended = self._rows.parse(text, self._state, self._attributes)
             self._resolve(block, text, self._rows)
             if ended < 0:
                 self._refuse(ended, block)

@@ -1,4 +1,4 @@
-"""Declared nominal values as one hash table that compiled loops can ask."""
+"""Declared nominal values, laid out for the compiled loops."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from scumble.data.formats.arff.header import Attribute, Type
-from scumble.data.formats.kernels import arff as k
 
 Array = np.ndarray[Any, Any]
 
@@ -55,8 +54,8 @@ class Lookup:
     ----------
     domains : list of int
         The domain of each attribute, -1 for those that are not nominal.
-    entries, blob, table : ndarray
-        See `scumble.data.formats.kernels.arff`.
+    entries, blob : ndarray
+        See `scumble.data.formats.kernels.arff.Attributes`.
     """
 
     def __init__(self, attributes: Sequence[Attribute], encoding: str) -> None:
@@ -79,19 +78,6 @@ class Lookup:
                     size += len(spelled)
         self.entries = np.array(entries, np.int64).reshape(-1, 6)
         self.blob = np.frombuffer(b"".join(blob), np.uint8)
-        self.table = np.full(1 << (2 * len(entries) + 1).bit_length(), -1, np.int32)
-        for number, (domain, _, start, length, escaped, _) in enumerate(entries):
-            slot = k.find(
-                self.blob,
-                start,
-                start + length,
-                domain,
-                escaped,
-                self.table,
-                self.entries,
-                self.blob,
-            )
-            self.table[-1 - slot] = number
 
 
 def _spellings(kind: Type) -> zip[tuple[str, str | None]]:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble.data.formats.arff.lookup import Lookup
 from scumble.data.formats.kernels import arff as k
 
 Array = np.ndarray[Any, Any]
@@ -31,29 +30,27 @@ class Rows:
     def __init__(self, n_features: int, n_labels: int, height: int) -> None:
         self.n_features, self.n_labels = n_features, n_labels
         n_attributes = n_features + n_labels
-        self.events = np.empty((_EVENTS + n_attributes, 7), np.int64)
+        self.events = np.empty((_EVENTS + n_attributes, k.EVENT_SIZE), np.int64)
         self.row_weights = np.ones(height)
         self.any_weight = False
         self._present = np.empty(_ROOM // 4 + n_attributes, np.int32)
-        self._row_end = np.empty(height, np.int64)
+        self._ends = np.empty((height, 2), np.int64)  # of a row's labels and values
         self.n_implied = 0  # labels that may be present without being named
         self._label_parts: list[Array] = []
         self._label_counts: list[Array] = []
         self._weight_parts: list[Array] = []
 
-    def parse(self, text: Array, state: Array, roles: Array, nulls: bool, lookup: Lookup) -> int:
+    def parse(self, text: Array, state: Array, attributes: k.Attributes) -> int:
         """Read on in a text until it ends or the arrays are full.
 
         Parameters
         ----------
         text : ndarray of uint8
             Whole lines.
-        state, roles : ndarray
+        state : ndarray
             See `scumble.data.formats.kernels.arff`.
-        nulls : bool
-            Whether ``<null>`` is a missing value.
-        lookup : Lookup
-            The declared nominal values.
+        attributes : Attributes
+            What was declared.
 
         Returns
         -------
@@ -96,7 +93,7 @@ class Rows:
         """
         n_rows, n_present = int(state[k.N_ROWS]), int(state[k.N_PRESENT])
         self._label_parts.append(self._present[:n_present].copy())
-        self._label_counts.append(np.diff(self._row_end[:n_rows], prepend=0))
+        self._label_counts.append(np.diff(self._ends[:n_rows, 0], prepend=0))
         if self.any_weight:
             self._pad_weights()
             self._weight_parts.append(self.row_weights[:n_rows].copy())
@@ -147,22 +144,10 @@ class DenseRows(Rows):
         self._as_sparse = as_sparse
         self._parts: list[Any] = []
 
-    def parse(self, text: Array, state: Array, roles: Array, nulls: bool, lookup: Lookup) -> int:
+    def parse(self, text: Array, state: Array, attributes: k.Attributes) -> int:
         """Read on, see `Rows.parse`."""
-        return int(
-            k.parse_dense(
-                text,
-                state,
-                roles,
-                nulls,
-                lookup.table,
-                lookup.entries,
-                lookup.blob,
-                self._X,
-                self._present,
-                self._row_end,
-                self.events,
-            )
+        return k.parse_dense(
+            text, state, attributes, self._X, self._present, self._ends, self.events
         )
 
     def put(self, places: Array, columns: Array, values: Array) -> None:
@@ -202,33 +187,22 @@ class SparseRows(Rows):
         size = _ROOM + n_features + n_labels
         self._indices = np.empty(size, np.int32)
         self._values = np.empty(size)
-        self._value_end = np.empty(len(self.row_weights), np.int64)
-        self._odd_labels = np.flatnonzero(roles[:, k.DEFAULT] != 0)
-        self._seen = np.zeros(len(roles), np.int64)
+        self._n_implied = int(np.count_nonzero(roles[:, k.DEFAULT]))  # by each row
         self._index_parts: list[Array] = []
         self._value_parts: list[Array] = []
         self._value_counts: list[Array] = []
 
-    def parse(self, text: Array, state: Array, roles: Array, nulls: bool, lookup: Lookup) -> int:
+    def parse(self, text: Array, state: Array, attributes: k.Attributes) -> int:
         """Read on, see `Rows.parse`."""
-        return int(
-            k.parse_sparse(
-                text,
-                state,
-                roles,
-                nulls,
-                lookup.table,
-                lookup.entries,
-                lookup.blob,
-                self._odd_labels,
-                self._seen,
-                self._indices,
-                self._values,
-                self._value_end,
-                self._present,
-                self._row_end,
-                self.events,
-            )
+        return k.parse_sparse(
+            text,
+            state,
+            attributes,
+            self._indices,
+            self._values,
+            self._present,
+            self._ends,
+            self.events,
         )
 
     def put(self, places: Array, columns: Array, values: Array) -> None:
@@ -241,8 +215,8 @@ class SparseRows(Rows):
         n_rows, n_values = int(state[k.N_ROWS]), int(state[k.N_VALUES])
         self._index_parts.append(self._indices[:n_values].copy())
         self._value_parts.append(self._values[:n_values].copy())
-        self._value_counts.append(np.diff(self._value_end[:n_rows], prepend=0))
-        self.n_implied += n_rows * len(self._odd_labels)
+        self._value_counts.append(np.diff(self._ends[:n_rows, 1], prepend=0))
+        self.n_implied += n_rows * self._n_implied
 
     def features(self) -> sparse.csr_array:
         """Join all features, see `Rows.features`."""

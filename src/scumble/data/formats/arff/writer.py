@@ -20,6 +20,7 @@ from scumble.data.formats.arff.columns import (
 )
 from scumble.data.formats.arff.notes import format_notes
 from scumble.data.formats.arff.quoting import quote
+from scumble.data.formats.kernels import arff_rows as k
 
 Array = np.ndarray[Any, Any]
 
@@ -185,10 +186,10 @@ class _RowWriter:
         n_columns = dataset.n_features + dataset.n_labels
         self._first_text = np.full(n_columns, -1, np.int64)
         self._spelled = np.zeros(n_columns, bool)
-        self._declared_texts, self._declared_at = self._declare()
+        self._declared = self._declare()
         self._explicit = [self._offset + at for at, column in enumerate(columns) if column.explicit]
 
-    def _declare(self) -> tuple[Array, Array]:
+    def _declare(self) -> k.Texts:
         """Put the texts of all categories behind each other; equal lists share their place."""
         starts: dict[tuple[str, ...], int] = {}
         texts: list[bytes] = []
@@ -200,12 +201,10 @@ class _RowWriter:
                 starts[column.texts] = len(texts)
                 texts.extend(text.encode() for text in column.texts)
             self._first_text[at] = starts[column.texts]
-        return _blob(texts)
+        return _texts(texts)
 
     def text(self, rows: slice, *, weights: bool) -> bytes:
         """Write some rows."""
-        from scumble.data.formats.kernels import arff_rows as k
-
         values, columns, row_end = self._cells(rows)
         decimals = np.empty(len(values), np.int8)
         k.count_decimals(values, decimals)
@@ -218,31 +217,15 @@ class _RowWriter:
                 f",{{{number_text(weight)}}}".encode()
                 for weight in self._dataset.weights[rows].tolist()
             ]
-        blob, at = _blob(texts)
-        coded = declared[declared >= 0]
-        size = (
-            k.LONGEST * len(values)
-            + 4 * len(row_end)
-            + len(blob)
-            + int((self._declared_at[coded + 1] - self._declared_at[coded]).sum())
-        )
-        out = np.empty(size, np.uint8)
-        size = k.write_rows(
+        return k.write_rows(
             values,
             decimals,
-            declared,
-            prepared,
-            columns,
+            columns if self._sparse_rows else None,
+            (declared, prepared, endings),
             row_end,
-            endings,
-            self._sparse_rows,
-            self._declared_texts,
-            self._declared_at,
-            blob,
-            at,
-            out,
-        )
-        return out[:size].tobytes()
+            self._declared,
+            _texts(texts),
+        ).tobytes()
 
     def _cells(self, rows: slice) -> tuple[Array, Array, Array]:
         """Lay the values of some rows behind each other: values, columns, end of each row."""
@@ -345,8 +328,8 @@ def _dense(part: Any) -> Array:
     return part.toarray() if sparse.issparse(part) else part
 
 
-def _blob(texts: list[bytes]) -> tuple[Array, Array]:
-    """Put texts behind each other; give them and where each begins, with the end."""
+def _texts(texts: list[bytes]) -> k.Texts:
+    """Put texts behind each other, for the compiled loop."""
     at = np.zeros(len(texts) + 1, np.int64)
     np.cumsum([len(text) for text in texts], out=at[1:])
-    return np.frombuffer(b"".join(texts), np.uint8), at
+    return k.Texts(np.frombuffer(b"".join(texts), np.uint8), at)

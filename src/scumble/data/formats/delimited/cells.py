@@ -11,6 +11,7 @@ import numpy as np
 
 from scumble._core.errors import ParameterError, ReadError
 from scumble._core.files import BLOCK, Source
+from scumble.data.formats.kernels import csv as k
 
 DELIMITERS = ",;\t|"
 # The writer marks columns in the header, so that a file tells its labels itself.
@@ -61,7 +62,7 @@ class Cells:
         """Return the text of one cell, whose bytes are text unless a file was only sniffed at."""
         at = row * self.n_columns + column
         text = self.text[self.places[at, 0] : self.places[at, 1]].tobytes().decode(errors="replace")
-        return text.replace('""', '"') if self.marks[at] == 2 else text
+        return text.replace('""', '"') if self.marks[at] == k.DOUBLED else text
 
     def column(self, column: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], Any]:
         """Copy a column's texts.
@@ -73,22 +74,19 @@ class Cells:
         missing : ndarray of bool
             Which are empty, NA or ?, without quotes.
         """
-        from scumble.data.formats.kernels.csv import copy_cells
-
         places = self.places[column :: self.n_columns]
         data = np.empty(int((places[:, 1] - places[:, 0]).sum()), np.uint8)
         offsets = np.zeros(len(self) + 1, np.int64)
         missing = np.empty(len(self), bool)
-        copy_cells(
+        k.copy_cells(
             self.text,
             self.places,
             self.marks,
             self.n_columns,
             column,
-            len(self),
             data,
             offsets,
-            missing,
+            missing.view(np.uint8),
         )
         return data, offsets, missing
 
@@ -193,15 +191,13 @@ def split_block(
         How many bytes and lines of the block they take: a row whose quotes are still open at the
         block's end is left over.
     """
-    from scumble.data.formats.kernels import csv as k
-
     most_rows = block.count(b"\n") + block.count(b"\r") + 1
     most_cells = block.count(delimiter.encode()) + most_rows
     places, marks = np.empty((most_cells, 2), np.int32), np.empty(most_cells, np.uint8)
     lines = np.empty(most_rows, np.int64)
     text = np.frombuffer(block, np.uint8)
     fault, line, column, n_rows, found, size, n_read = k.split_rows(
-        text, np.uint8(ord(delimiter)), n_columns, at_end, places, marks, lines
+        text, ord(delimiter), n_columns, at_end, places, marks, lines
     )
     if fault:
         raise _fault(source, fault, n_lines + line + 1, column, found)
@@ -265,8 +261,6 @@ def sniff_delimiter(source: Source, head: bytes) -> tuple[str, int]:
 
 
 def _fault(source: Source, fault: int, line: int, column: int, n_columns: int) -> ReadError:
-    from scumble.data.formats.kernels import csv as k
-
     if fault == k.RAGGED:
         return source.error(
             f"expected {n_columns} values as in the first row, found {column}. Quote a value that "

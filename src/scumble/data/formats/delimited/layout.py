@@ -19,6 +19,7 @@ from scumble.data.formats.delimited.cells import (
     Cells,
     has_label_marks,
 )
+from scumble.data.formats.kernels.numbers import NO_NUMBER, parse_float
 from scumble.data.formats.label_choice import chosen_columns, chosen_parents, column_number
 
 #: Names of a first column that numbers the rows, in lower case.
@@ -226,12 +227,10 @@ def _names_columns(options: Options) -> bool:
 
 
 def _is_value(text: str) -> bool:
-    from scumble.data.formats.kernels.numbers import NO_NUMBER, parse_float
-
     data = text.strip().encode()
     if data.lower() in (b"?", b"na", b"true", b"false") or _is_list(text):
         return True
-    return bool(parse_float(np.frombuffer(data, np.uint8), 0, len(data))[0] != NO_NUMBER)
+    return parse_float(np.frombuffer(data, np.uint8), 0, len(data))[0] != NO_NUMBER
 
 
 def _is_list(text: str) -> bool:

@@ -10,6 +10,10 @@ from scipy import sparse
 from scumble._core.errors import ReadError
 from scumble._core.files import Source
 from scumble.data.formats.delimited.cells import Cells
+from scumble.data.formats.delimited.escapes import unescape
+from scumble.data.formats.kernels import lists
+from scumble.data.formats.kernels.csv import parse_flags, parse_numbers
+from scumble.data.formats.kernels.numbers import exact_floats, pieces
 from scumble.data.label_lists import indicator, label_matrix
 
 
@@ -62,13 +66,16 @@ class Features:
 
     def add(self, cells: Cells) -> np.ndarray[Any, Any]:
         """Read a block; a column that turns out to hold text too late is noted in ``late``."""
-        from scumble.data.formats.kernels.csv import parse_numbers
-        from scumble.data.formats.kernels.numbers import exact_floats
-
         values = np.empty((len(cells), len(self.columns)))
         long_at = np.empty((len(cells.text) // 5 + 1, 4), np.int64)  # 1e23, with a delimiter
         n_long = parse_numbers(
-            cells.text, cells.places, cells.n_columns, self.columns, values, self.state, long_at
+            cells.text,
+            cells.places,
+            cells.n_columns,
+            self.columns,
+            values,
+            self.state.view(np.uint8),
+            long_at,
         )
         if n_long:
             row, k, start, end = long_at[:n_long].T
@@ -127,12 +134,10 @@ class Flags:
 
     def add(self, cells: Cells) -> None:
         """Read a block."""
-        from scumble.data.formats.kernels.csv import parse_flags
-
         present = np.empty(len(cells) * len(self.columns), np.int32)
         counts = np.empty(len(cells), np.int64)
         n_present, row, k = parse_flags(
-            cells.text, cells.places, cells.n_columns, self.columns, len(cells), present, counts
+            cells.text, cells.places, cells.n_columns, self.columns, present, counts
         )
         if row >= 0:
             raise self._fault(cells, row, k)
@@ -179,8 +184,6 @@ class Lists:
 
     def add(self, cells: Cells) -> None:
         """Read a block."""
-        from scumble.data.formats.kernels.lists import FINE, parse_lists, split_lists
-
         data, offsets, missing = cells.column(self.column)
         self._refuse_missing(cells, offsets, missing)
         mark = b"," if self.separator is None else self.separator.encode()
@@ -188,11 +191,11 @@ class Lists:
         tokens, escaped = np.empty((most, 2), np.int64), np.zeros(most, bool)
         counts = np.empty(len(cells), np.int64)
         if self.separator is None:
-            fault, row, n = parse_lists(data, offsets, tokens, escaped, counts)
-            if fault != FINE:
+            fault, row, n = lists.parse_lists(data, offsets, tokens, escaped.view(np.uint8), counts)
+            if fault != lists.FINE:
                 raise self._fault(cells, row, fault)
         else:
-            n = split_lists(data, offsets, np.frombuffer(mark, np.uint8), tokens, counts)
+            n = lists.split_lists(data, offsets, np.frombuffer(mark, np.uint8), tokens, counts)
         self.counts.append(counts)
         self.codes.append(self._codes(cells, data, tokens[:n], escaped[:n], counts))
 
@@ -205,9 +208,6 @@ class Lists:
     def _codes(
         self, cells: Cells, data: Any, tokens: Any, escaped: Any, counts: Any
     ) -> np.ndarray[Any, Any]:
-        from scumble.data.formats.delimited.escapes import unescape
-        from scumble.data.formats.kernels.numbers import pieces
-
         plain = ~escaped
         codes = np.empty(len(tokens), np.int64)
         codes[plain] = self.texts.number(pieces(data, tokens[plain, 0], tokens[plain, 1]))
@@ -231,15 +231,13 @@ class Lists:
             )
 
     def _fault(self, cells: Cells, row: int, fault: int) -> ReadError:
-        from scumble.data.formats.kernels import lists as k
-
         reasons = {
-            k.NO_LIST: "expected a list of labels in brackets. If they are separated otherwise, "
-            "say label_separator='|' or whatever it is.",
-            k.UNCLOSED: "the list of labels is not closed.",
-            k.NO_COMMA: "expected a comma between labels.",
-            k.NO_LABEL: "a label in the list is missing, or holds brackets without quotes.",
-            k.AFTER_LIST: "text follows the list of labels.",
+            lists.NO_LIST: "expected a list of labels in brackets. If they are separated "
+            "otherwise, say label_separator='|' or whatever it is.",
+            lists.UNCLOSED: "the list of labels is not closed.",
+            lists.NO_COMMA: "expected a comma between labels.",
+            lists.NO_LABEL: "a label in the list is missing, or holds brackets without quotes.",
+            lists.AFTER_LIST: "text follows the list of labels.",
         }
         found = _excerpt(cells.cell(row, self.column))
         return self._error(cells, row, f"{reasons[fault]} Found {found}.")

@@ -1,0 +1,171 @@
+"""Numbers as text, for the parsers that meet them: small functions to be compiled into each."""
+
+from libc.math cimport INFINITY, NAN
+from libc.stdint cimport uint8_t, uint64_t
+
+# What parse_number says about a text.
+cpdef enum:
+    INTEGER = 0  # exact, written without point and exponent
+    DECIMAL = 1  # exact
+    LONG = 2  # a number, to be read by exact_floats
+    NO_NUMBER = 3
+
+cdef enum:
+    EXACT_POWER = 22
+    MOST_DIGITS = 19  # always fit 64 bits
+    FAR = 100_000  # an exponent no double reaches; stops counting before it overflows
+    LOWER = 32  # the bit that makes an ASCII letter lower case
+
+cdef extern from *:
+    """
+    /* The powers of ten a double holds exactly. */
+    static const double scumble_powers[23] = {
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22
+    };
+    """
+    const double* POWERS "scumble_powers"
+
+# Whole numbers up to here are doubles.
+cdef inline bint is_exact(uint64_t mantissa) noexcept nogil:
+    return mantissa <= (<uint64_t> 1) << 53
+
+
+cdef inline bint is_digit(uint8_t byte) noexcept nogil:
+    return 48 <= byte <= 57
+
+
+cdef inline double scaled(uint64_t mantissa, Py_ssize_t power, bint negative) noexcept nogil:
+    """Round once, because both operands are exact: ``is_exact`` and -22 <= power <= 22."""
+    cdef double value = <double> mantissa
+    value = value * POWERS[power] if power >= 0 else value / POWERS[-power]
+    return -value if negative else value
+
+
+cdef inline bint is_word(
+    const uint8_t* text, Py_ssize_t start, Py_ssize_t end, const char* word, Py_ssize_t length
+) noexcept nogil:
+    """Tell whether ``text[start:end]`` is a word of lower-case letters, whatever its case."""
+    cdef Py_ssize_t at
+    if end - start != length:
+        return False
+    for at in range(length):
+        if text[start + at] | LOWER != <uint8_t> word[at]:
+            return False
+    return True
+
+
+cdef struct Number:
+    int kind
+    double value
+
+
+cdef struct Digits:
+    uint64_t mantissa
+    Py_ssize_t n_significant
+    Py_ssize_t at
+
+
+cdef inline Number parse_number(
+    const uint8_t* text, Py_ssize_t start, Py_ssize_t end
+) noexcept nogil:
+    """Read ``text[start:end]``, which has no blanks around it."""
+    cdef Digits digits
+    cdef Py_ssize_t first
+    cdef Py_ssize_t power = 0
+    cdef Py_ssize_t n_digits
+    cdef Number found
+    cdef bint negative = False
+    digits.at = start
+    if start < end and (text[start] == c"-" or text[start] == c"+"):
+        negative = text[start] == c"-"
+        digits.at += 1
+    digits.mantissa = 0
+    digits.n_significant = 0
+    found.kind = INTEGER
+    found.value = 0.0
+    first = digits.at
+    _read_digits(text, end, &digits)
+    n_digits = digits.at - first
+    if digits.at < end and text[digits.at] == c".":
+        found.kind = DECIMAL
+        digits.at += 1
+        first = digits.at
+        _read_digits(text, end, &digits)
+        power = first - digits.at
+        n_digits -= power
+    if n_digits == 0:
+        return _parse_word(text, digits.at, end, negative, found.kind)
+    if digits.at < end and text[digits.at] | LOWER == c"e":
+        found.kind = DECIMAL
+        digits.at = _add_exponent(text, digits.at + 1, end, &power)
+    if digits.at != end:
+        found.kind = NO_NUMBER
+    elif digits.mantissa == 0:
+        found.value = -0.0 if negative else 0.0
+    elif (
+        digits.n_significant > MOST_DIGITS
+        or not is_exact(digits.mantissa)
+        or power > EXACT_POWER
+        or power < -EXACT_POWER
+    ):
+        found.kind = LONG
+    else:
+        found.value = scaled(digits.mantissa, power, negative)
+    return found
+
+
+cdef inline void _read_digits(const uint8_t* text, Py_ssize_t end, Digits* digits) noexcept nogil:
+    """Read on to the first byte that is no digit; zeros in front are not significant."""
+    cdef Py_ssize_t at = digits.at
+    cdef uint64_t mantissa = digits.mantissa
+    cdef Py_ssize_t first, stop
+    if digits.n_significant == 0:
+        while at < end and text[at] == 48:
+            at += 1
+    first = at
+    stop = min(end, at + MOST_DIGITS - digits.n_significant)
+    while at < stop and is_digit(text[at]):
+        mantissa = mantissa * 10 + (text[at] - 48)
+        at += 1
+    while at < end and is_digit(text[at]):
+        at += 1
+    digits.at = at
+    digits.n_significant += at - first
+    digits.mantissa = mantissa
+
+
+cdef inline Py_ssize_t _add_exponent(
+    const uint8_t* text, Py_ssize_t at, Py_ssize_t end, Py_ssize_t* power
+) noexcept nogil:
+    """Add a signed whole number that goes on to ``end``; give ``end``, or -1 if it is none."""
+    cdef bint negative = False
+    cdef Py_ssize_t value = 0
+    if at < end and (text[at] == c"-" or text[at] == c"+"):
+        negative = text[at] == c"-"
+        at += 1
+    if at == end:
+        return -1
+    while at < end and is_digit(text[at]):
+        value = min(value * 10 + (text[at] - 48), <Py_ssize_t> FAR)
+        at += 1
+    power[0] += -value if negative else value
+    return at if at == end else -1
+
+
+cdef inline Number _parse_word(
+    const uint8_t* text, Py_ssize_t at, Py_ssize_t end, bint negative, int kind
+) noexcept nogil:
+    """Read inf, infinity or nan; a point before it (kind DECIMAL) spoils it."""
+    cdef Number found
+    found.kind = NO_NUMBER
+    found.value = 0.0
+    if kind == INTEGER and is_word(text, at, end, b"nan", 3):
+        found.kind = DECIMAL
+        found.value = NAN
+    elif kind == INTEGER and (
+        is_word(text, at, end, b"inf", 3) or is_word(text, at, end, b"infinity", 8)
+    ):
+        found.kind = DECIMAL
+        found.value = -INFINITY if negative else INFINITY
+    return found

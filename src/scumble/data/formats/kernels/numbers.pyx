@@ -1,0 +1,70 @@
+"""Numbers as text, to the last bit.
+
+`parse_float` reads a number out of a byte array. Most are exact after one multiplication or
+division, because both operands fit a double; the few others are only checked, and their text is
+handed to `exact_floats`, which reads all of them at once.
+"""
+
+from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memcpy
+
+import numpy as np
+
+
+def parse_float(const uint8_t[::1] text, Py_ssize_t start, Py_ssize_t end):
+    """Read ``text[start:end]``, which has no blanks around it; give (what it is, its value)."""
+    cdef Number found
+    if not 0 <= start <= end <= text.shape[0]:
+        raise IndexError(f"No text has {text.shape[0]} bytes and a number at {start}:{end}.")
+    found.kind = NO_NUMBER
+    found.value = 0.0
+    if start < end:
+        found = parse_number(&text[0], start, end)
+    return found.kind, found.value
+
+
+def gather(
+    const uint8_t[::1] text, const int64_t[::1] starts, const int64_t[::1] offsets,
+    uint8_t[::1] data,
+):
+    """Copy the pieces of ``text`` behind each other.
+
+    Piece i begins at ``starts[i]`` and goes to ``data[offsets[i]:offsets[i + 1]]``.
+    """
+    cdef Py_ssize_t n_pieces = starts.shape[0]
+    cdef int64_t to = 0
+    cdef int64_t size
+    cdef Py_ssize_t piece
+    cdef bint fits = offsets.shape[0] > n_pieces
+    with nogil:
+        for piece in range(n_pieces if fits else 0):
+            size = offsets[piece + 1] - to
+            if (
+                offsets[piece] != to or size < 0 or size > data.shape[0] - to
+                or starts[piece] < 0 or starts[piece] > text.shape[0] - size
+            ):
+                fits = False
+                break
+            if size > 0:
+                memcpy(&data[to], &text[starts[piece]], size)
+            to += size
+    if not fits:
+        raise IndexError("The pieces do not lie within the text, or not within the data.")
+
+
+def pieces(text, starts, ends, kind=None):
+    """Copy pieces of a byte array into an Arrow array of ``kind``, by default of strings."""
+    import pyarrow as pa
+
+    offsets = np.zeros(len(starts) + 1, np.int64)
+    np.cumsum(ends - starts, out=offsets[1:])
+    data = np.empty(int(offsets[len(starts)]), np.uint8)
+    gather(text, np.ascontiguousarray(starts), offsets, data)
+    kind = pa.large_string() if kind is None else kind
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    return pa.Array.from_buffers(kind, len(starts), buffers)
+
+
+def exact_floats(text, starts, ends):
+    """Read the numbers `parse_float` found too long."""
+    return pieces(text, starts, ends).cast("double").to_numpy()

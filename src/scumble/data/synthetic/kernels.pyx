@@ -1,0 +1,383 @@
+"""Loops that deal labels to rows and steer their concurrence."""
+
+from libc.math cimport exp, fabs, floor, isnan
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+from scumble._core.interrupt cimport check_stop
+
+import numpy as np
+
+cdef enum:
+    STEPS = 1 << 20  # exchanges tried between two looks at whether to stop, some 50 ms
+
+
+def round_counts(const double[::1] values, int64_t most):
+    """Round values >= 1 so that the sum of their inverses, which MeanIR is made of, is kept.
+
+    Each value goes up or down, whichever keeps the inverses given so far closest to the wanted.
+    """
+    cdef double debt = 0.0
+    cdef double low, wanted, count
+    cdef Py_ssize_t at
+    rounded = np.empty(values.shape[0], np.int64)
+    cdef int64_t[::1] counts = rounded
+    with nogil:
+        for at in range(values.shape[0]):
+            low = max(floor(values[at]), 1.0)
+            wanted = 1.0 / values[at] + debt
+            count = low if wanted > 0.5 * (1.0 / low + 1.0 / (low + 1.0)) else low + 1.0
+            debt = wanted - 1.0 / count
+            counts[at] = min(<int64_t> count, most)
+    return rounded
+
+
+cdef inline uint64_t _next_random(uint64_t* state) noexcept nogil:
+    """Draw 64 random bits; the state is one number, so every block has a stream of its own."""
+    cdef uint64_t value
+    state[0] += 0x9E3779B97F4A7C15ULL
+    value = state[0]
+    value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9ULL
+    value = (value ^ (value >> 27)) * 0x94D049BB133111EBULL
+    return value ^ (value >> 31)
+
+
+cdef inline Py_ssize_t _draw(uint64_t* state, Py_ssize_t n) noexcept nogil:
+    """Draw an integer below n (n < 2^32)."""
+    return <Py_ssize_t> (((_next_random(state) >> 32) * <uint64_t> n) >> 32)
+
+
+cdef struct Block:
+    uint64_t random
+    Py_ssize_t n_slots  # label assignments
+    int32_t* labels  # of each slot
+    int32_t* rows  # of each slot
+    Py_ssize_t n_rows  # that get labels
+    int64_t* starts  # of the rows, once slots are in order of rows
+    const double* ratios  # of each label
+    const double* logs
+    double* ratio_sums  # of each row
+    double* log_sums
+    double* scores
+
+
+cdef class Dealer:
+    """Deals labels, cut into blocks by the shape of the data alone.
+
+    Think of all assignments in a line, sorted by label, those of each label up to its ``ends``.
+    Every ``n_blocks``-th belongs to a block, so each block is a small copy of the whole.
+    ``ratios`` and ``logs`` are each label's IRLbl and its logarithm.
+    """
+
+    cdef const int64_t[::1] ends
+    cdef const double[::1] ratios
+    cdef const double[::1] logs
+    cdef Py_ssize_t n_blocks
+
+    def __cinit__(
+        self, const int64_t[::1] ends, const double[::1] ratios, const double[::1] logs,
+        Py_ssize_t n_blocks,
+    ):
+        if not 0 < ends.shape[0] == ratios.shape[0] == logs.shape[0] or n_blocks < 1:
+            raise ValueError("Every label has an end, a ratio and its logarithm.")
+        self.ends, self.ratios, self.logs, self.n_blocks = ends, ratios, logs, n_blocks
+
+    def take_labels(self, Py_ssize_t block):
+        """Find the labels at places block, block + n_blocks, ... of the line of assignments."""
+        cdef int64_t n = self.ends[self.ends.shape[0] - 1]
+        if not 0 <= block < self.n_blocks:
+            raise ValueError(f"There is no block {block} of {self.n_blocks}.")
+        taken = np.empty(max((n - block + self.n_blocks - 1) // self.n_blocks, 0), np.int32)
+        cdef int32_t[::1] labels = taken
+        with nogil:
+            _take_labels(self.ends, block, self.n_blocks, labels)
+        return taken
+
+    def fill(
+        self, Py_ssize_t block, uint64_t seed, Py_ssize_t n_rows, double target, int effort,
+        int64_t[::1] row_ends, int32_t[::1] indices,
+    ):
+        """Deal one block's share of the labels to its rows; return the sum of their SCUMBLE.
+
+        Of the ``len(row_ends)`` rows, ``n_rows`` get labels, one at least if there are enough.
+        ``target`` is the mean SCUMBLE to steer towards (NaN: leave it), ``effort`` how long. The
+        labels go to ``indices``, and each row's end there to ``row_ends``.
+        """
+        cdef Block dealt
+        cdef int32_t[::1] labels = self.take_labels(block)
+        cdef int32_t[::1] rows = np.empty(labels.shape[0], np.int32)
+        cdef int32_t[::1] unsorted = np.empty(labels.shape[0], np.int32)
+        cdef int64_t[::1] last = np.empty(n_rows + 1, np.int64)
+        cdef int64_t[::1] starts = np.zeros(n_rows + 1, np.int64)
+        cdef double[:, ::1] sums = np.zeros((3, n_rows + 1))
+        cdef double total
+        if not 0 <= n_rows <= row_ends.shape[0] or labels.shape[0] != indices.shape[0]:
+            raise ValueError("There is no room for the rows, or not for the labels.")
+        _check_shares(labels, n_rows)
+        if labels.shape[0] == 0:
+            row_ends[:] = 0
+            return 0.0
+        dealt.random = seed
+        dealt.n_slots, dealt.n_rows = labels.shape[0], n_rows
+        dealt.labels, dealt.rows, dealt.starts = &labels[0], &rows[0], &starts[0]
+        dealt.ratios, dealt.logs = &self.ratios[0], &self.logs[0]
+        dealt.ratio_sums, dealt.log_sums, dealt.scores = &sums[0, 0], &sums[1, 0], &sums[2, 0]
+        with nogil:
+            _draw_rows(&dealt, &last[0])
+            _fill_empty_rows(&dealt, &last[0])
+            _sort_by_row(&dealt, &last[0], &unsorted[0])
+            total = _steer(&dealt, target * row_ends.shape[0], effort)
+            _spread(&dealt, row_ends)
+            indices[:] = labels
+        return total
+
+
+cdef int _check_shares(const int32_t[::1] labels, Py_ssize_t n_rows) except -1:
+    """Make sure that no label has more places than there are rows: none fits a row twice."""
+    cdef Py_ssize_t slot
+    for slot in range(n_rows, labels.shape[0]):
+        if labels[slot] == labels[slot - n_rows]:
+            raise ValueError("A label has more places than there are rows.")
+    return 0
+
+
+cdef void _take_labels(
+    const int64_t[::1] ends, Py_ssize_t block, Py_ssize_t n_blocks, int32_t[::1] labels
+) noexcept nogil:
+    cdef Py_ssize_t n_labels = ends.shape[0]
+    cdef Py_ssize_t label = 0
+    cdef int64_t place = block
+    cdef Py_ssize_t slot, leap, low, high, middle
+    for slot in range(labels.shape[0]):
+        if ends[label] <= place:  # leap ahead, then halve: rare labels are skipped by millions
+            leap = 1
+            low = label
+            while label + leap < n_labels and ends[label + leap] <= place:
+                low = label + leap
+                leap *= 2
+            high = min(label + leap, n_labels - 1)
+            while low + 1 < high:
+                middle = (low + high) // 2
+                if ends[middle] <= place:
+                    low = middle
+                else:
+                    high = middle
+            label = high
+        labels[slot] = <int32_t> label
+        place += n_blocks
+
+
+cdef void _draw_rows(Block* block, int64_t* last) noexcept nogil:
+    """Give each label as many different random rows as it has places in this block.
+
+    ``last`` is scratch: the last label a row was drawn, or not drawn, for.
+    """
+    cdef Py_ssize_t n_rows = block.n_rows
+    cdef Py_ssize_t slot = 0
+    cdef Py_ssize_t stop, row, n_without
+    cdef int32_t label
+    for row in range(n_rows):
+        last[row] = -1
+    while slot < block.n_slots:
+        label = block.labels[slot]
+        stop = slot
+        while stop < block.n_slots and block.labels[stop] == label:
+            stop += 1
+        if 2 * (stop - slot) <= n_rows:
+            while slot < stop:
+                row = _draw(&block.random, n_rows)
+                if last[row] != label:
+                    last[row] = label
+                    block.rows[slot] = <int32_t> row
+                    slot += 1
+            continue
+        n_without = n_rows - (stop - slot)  # it is quicker to draw the rows without it
+        while n_without > 0:
+            row = _draw(&block.random, n_rows)
+            if last[row] != label:
+                last[row] = label
+                n_without -= 1
+        for row in range(n_rows):
+            if last[row] != label:
+                block.rows[slot] = <int32_t> row
+                slot += 1
+
+
+cdef void _fill_empty_rows(Block* block, int64_t* sizes) noexcept nogil:
+    """Count the labels of rows, and move some from rows with several to rows with none."""
+    cdef Py_ssize_t n_slots = block.n_slots
+    cdef Py_ssize_t row = 0
+    cdef Py_ssize_t slot, stride, tried
+    cdef int32_t donor
+    for row in range(block.n_rows):
+        sizes[row] = 0
+    for slot in range(n_slots):
+        sizes[block.rows[slot]] += 1
+    stride = _coprime(n_slots, &block.random)
+    slot = _draw(&block.random, n_slots)
+    row = 0
+    for tried in range(n_slots):  # every place once, in an order unrelated to labels
+        while row < block.n_rows and sizes[row] > 0:
+            row += 1
+        if row == block.n_rows:
+            return
+        slot = (slot + stride) % n_slots
+        donor = block.rows[slot]
+        if sizes[donor] > 1:
+            sizes[donor] -= 1
+            sizes[row] = 1
+            block.rows[slot] = <int32_t> row
+
+
+cdef Py_ssize_t _coprime(Py_ssize_t n, uint64_t* random) noexcept nogil:
+    """Draw a number from 1 to n that has no divisor in common with n."""
+    cdef Py_ssize_t stride, a, b
+    while True:
+        stride = 1 + _draw(random, n)
+        a, b = n, stride
+        while b:
+            a, b = b, a % b
+        if a == 1:
+            return stride
+
+
+cdef void _sort_by_row(Block* block, int64_t* sizes, int32_t* unsorted) noexcept nogil:
+    """Put labels and rows in order of rows, labels ascending, and find where each row starts.
+
+    The sizes of the rows are used up, ``unsorted`` is scratch.
+    """
+    cdef int64_t* places = sizes
+    cdef Py_ssize_t row, slot
+    cdef int64_t size
+    block.starts[0] = 0
+    for row in range(block.n_rows):
+        size = sizes[row]
+        places[row] = block.starts[row]
+        block.starts[row + 1] = block.starts[row] + size
+    for slot in range(block.n_slots):
+        unsorted[slot] = block.labels[slot]
+    for slot in range(block.n_slots):
+        row = block.rows[slot]
+        block.labels[places[row]] = unsorted[slot]
+        places[row] += 1
+    for row in range(block.n_rows):
+        for slot in range(block.starts[row], block.starts[row + 1]):
+            block.rows[slot] = <int32_t> row
+
+
+cdef inline double _score(double ratio_sum, double log_sum, int64_t size) noexcept nogil:
+    if size == 1:
+        return 0.0
+    return max(1.0 - exp(log_sum / size) * size / ratio_sum, 0.0)
+
+
+cdef inline bint _holds(const Block* block, Py_ssize_t row, int32_t label) noexcept nogil:
+    cdef Py_ssize_t slot
+    cdef bint found = False
+    for slot in range(block.starts[row], block.starts[row + 1]):
+        found |= block.labels[slot] == label
+    return found
+
+
+cdef double _total(Block* block) noexcept nogil:
+    """Sum ratios and logarithms of each row, and all scores."""
+    cdef double total = 0.0
+    cdef Py_ssize_t slot, row
+    cdef int64_t size
+    for slot in range(block.n_slots):
+        block.ratio_sums[block.rows[slot]] += block.ratios[block.labels[slot]]
+        block.log_sums[block.rows[slot]] += block.logs[block.labels[slot]]
+    for row in range(block.n_rows):
+        size = block.starts[row + 1] - block.starts[row]
+        if size > 1:
+            block.scores[row] = _score(block.ratio_sums[row], block.log_sums[row], size)
+        total += block.scores[row]
+    return total
+
+
+cdef double _steer(Block* block, double wanted, int effort) except? -1 nogil:
+    """Exchange labels between rows until the sum of their SCUMBLE is near ``wanted``.
+
+    Two random places exchange their labels if that brings the sum of scores closer. Neither the
+    rows' sizes nor the labels' counts change. It ends when the target is reached, or when a
+    round of exchanges has gained next to nothing.
+    """
+    cdef double total = _total(block)
+    cdef double enough = 1e-5 * block.n_rows
+    cdef Py_ssize_t step
+    cdef double before
+    cdef int turn
+    if isnan(wanted) or block.n_slots < 2:
+        return total
+    for turn in range(effort):
+        before = fabs(total - wanted)
+        for step in range(2 * block.n_slots):
+            if fabs(total - wanted) <= enough:
+                return total
+            if step & (STEPS - 1) == STEPS - 1:
+                check_stop()
+            total = _exchange(block, total, wanted)
+        if before - fabs(total - wanted) < 5e-5 * block.n_rows:
+            break
+        check_stop()
+    return total
+
+
+cdef inline double _exchange(Block* block, double total, double wanted) noexcept nogil:
+    """Let two random places exchange their labels if that brings the sum closer; give the sum."""
+    cdef Py_ssize_t p = _draw(&block.random, block.n_slots)
+    cdef Py_ssize_t q = _draw(&block.random, block.n_slots)
+    cdef int32_t a = block.labels[p]
+    cdef int32_t b = block.labels[q]
+    cdef int32_t i = block.rows[p]
+    cdef int32_t j = block.rows[q]
+    cdef double step, log_step, score_i, score_j, changed
+    cdef int64_t size_i, size_j
+    if i == j or block.ratios[a] == block.ratios[b]:
+        return total
+    size_i = block.starts[i + 1] - block.starts[i]
+    size_j = block.starts[j + 1] - block.starts[j]
+    if size_i == 1 and size_j == 1:
+        return total
+    step = block.ratios[b] - block.ratios[a]
+    log_step = block.logs[b] - block.logs[a]
+    score_i = _score(block.ratio_sums[i] + step, block.log_sums[i] + log_step, size_i)
+    score_j = _score(block.ratio_sums[j] - step, block.log_sums[j] - log_step, size_j)
+    changed = total + (score_i - block.scores[i]) + (score_j - block.scores[j])
+    if fabs(changed - wanted) >= fabs(total - wanted):
+        return total
+    if _holds(block, i, b) or _holds(block, j, a):
+        return total
+    block.labels[p] = b
+    block.labels[q] = a
+    block.ratio_sums[i] += step
+    block.ratio_sums[j] -= step
+    block.log_sums[i] += log_step
+    block.log_sums[j] -= log_step
+    block.scores[i] = score_i
+    block.scores[j] = score_j
+    return changed
+
+
+cdef void _spread(Block* block, int64_t[::1] row_ends) noexcept nogil:
+    """Put the rows with labels among those without, each place as likely as any other."""
+    cdef Py_ssize_t n_places = row_ends.shape[0]
+    cdef Py_ssize_t row = 0
+    cdef Py_ssize_t place
+    for place in range(n_places):
+        if _draw(&block.random, n_places - place) < block.n_rows - row:
+            _sort(block.labels, block.starts[row], block.starts[row + 1])
+            row += 1
+        row_ends[place] = block.starts[row]
+
+
+cdef inline void _sort(int32_t* labels, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
+    """Sort a short stretch in place."""
+    cdef Py_ssize_t slot, place
+    cdef int32_t label
+    for slot in range(start + 1, stop):
+        label = labels[slot]
+        place = slot
+        while place > start and labels[place - 1] > label:
+            labels[place] = labels[place - 1]
+            place -= 1
+        labels[place] = label
