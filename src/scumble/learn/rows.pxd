@@ -1,0 +1,66 @@
+"""Rows as they came, as kernels read them: a dense table or CSR, then extra 0/1 columns as CSR."""
+
+from libc.stdint cimport int32_t, int64_t
+
+
+cdef struct RowsView:
+    bint is_dense
+    bint has_extra
+    Py_ssize_t n_features
+    const double* dense  # n_features numbers a row; NULL where the rows are CSR
+    const int64_t* indptr
+    const int32_t* indices  # in order within each row
+    const double* data
+    const int64_t* extra_indptr
+    const int32_t* extra_indices  # extra column c is column n_features + c
+
+
+# The arrays of ``rows`` must outlive the view.
+cdef RowsView view_rows(rows) except *
+
+
+cdef inline double value_at(
+    const RowsView* rows, Py_ssize_t row, Py_ssize_t column
+) noexcept nogil:
+    """Look up one cell."""
+    cdef int64_t at, high
+    cdef Py_ssize_t wanted
+    if column >= rows.n_features:
+        wanted = column - rows.n_features
+        high = rows.extra_indptr[row + 1]
+        at = find_index(rows.extra_indices, rows.extra_indptr[row], high, wanted)
+        return 1.0 if at < high and rows.extra_indices[at] == wanted else 0.0
+    if rows.is_dense:
+        return rows.dense[row * rows.n_features + column]
+    high = rows.indptr[row + 1]
+    at = find_index(rows.indices, rows.indptr[row], high, column)
+    return rows.data[at] if at < high and rows.indices[at] == column else 0.0
+
+
+cdef inline int64_t find_index(
+    const int32_t* indices, int64_t low, int64_t high, Py_ssize_t wanted
+) noexcept nogil:
+    """Find the first place in low..high that is not below ``wanted``."""
+    cdef int64_t half
+    while low < high:
+        half = (low + high) >> 1
+        if indices[half] < wanted:
+            low = half + 1
+        else:
+            high = half
+    return low
+
+
+cdef inline void spread_stored(
+    const RowsView* rows, Py_ssize_t row, double* buffer, bint on
+) noexcept nogil:
+    """Write the stored cells of a row (or zeros again) into a buffer: CSR and extra columns."""
+    cdef int64_t at
+    cdef double* extra
+    if not rows.is_dense:
+        for at in range(rows.indptr[row], rows.indptr[row + 1]):
+            buffer[rows.indices[at]] = rows.data[at] if on else 0.0
+    if rows.has_extra:
+        extra = buffer + rows.n_features
+        for at in range(rows.extra_indptr[row], rows.extra_indptr[row + 1]):
+            extra[rows.extra_indices[at]] = 1.0 if on else 0.0
