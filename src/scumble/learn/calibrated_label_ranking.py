@@ -142,7 +142,7 @@ class _Duels(ListableTargets):
         return Target(y, rows=rows)
 
     def listed(self, block: range) -> ListedTargets:
-        from scumble.learn.kernels.walk import exclusive_rows
+        from scumble.learn.asking.walk import exclusive_rows
 
         pairs = self._pairs[block.start : block.stop]
         sizes = np.diff(self._indptr)
@@ -197,14 +197,13 @@ def count_votes(
     if not isinstance(models, Forest):
         _count_foreign(models, duels, X, votes, n_jobs)
         return votes
-    from scumble.learn.kernels.walk import vote_rows
+    from scumble.learn.asking.walk import vote_rows
 
-    winners, losers = np.ascontiguousarray(duels.T.astype(np.int64))
-    arrays = models.arrays()[:-1]
+    duels = np.ascontiguousarray(duels, np.int64)
     each_block(
         X.shape[0],
         len(models),
-        lambda start, stop, rows: vote_rows(rows, start, stop, winners, losers, *arrays, votes),
+        lambda start, stop, rows: vote_rows(rows, models, start, stop, duels, votes),
         as_rows(X),
         n_jobs,
     )

@@ -324,17 +324,14 @@ def follow_chains(
     """
     if not isinstance(models, Forest):
         return _follow_foreign(models, orders, X, hard, n_jobs)
-    from scumble.learn.kernels.walk import chain_rows
+    from scumble.learn.asking.walk import chain_rows
 
     labels = np.zeros((X.shape[0], orders.shape[1]), bool)
     sums = np.zeros(labels.shape)
-    arrays = models.arrays()[:-1]
     each_block(
         X.shape[0],
         len(models),
-        lambda start, stop, rows: chain_rows(
-            rows, start, stop, orders, hard, *arrays, labels, sums
-        ),
+        lambda start, stop, rows: chain_rows(rows, models, start, stop, orders, hard, labels, sums),
         as_rows(X),
         n_jobs,
     )

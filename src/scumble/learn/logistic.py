@@ -18,7 +18,7 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
 from scumble._core.parallel import run
-from scumble.learn.kernels import logistic as kernels
+from scumble.learn import logistic_kernels as kernels
 
 Array = np.ndarray[Any, Any]
 
@@ -217,16 +217,12 @@ def _start(is_positive: Array, n_columns: int) -> Array:
 
 
 def _newton(columns: Any, is_positive: Array, ridge: float) -> tuple[Array, bool]:
-    n_rows, n_columns = columns.shape
-    beta = _start(is_positive, n_columns)
-    matrix = np.empty((n_columns + 1, n_columns + 1))
+    beta = _start(is_positive, columns.shape[1])
+    parts = columns
     if sparse.issparse(columns):
-        parts = (np.empty((0, 0)), columns.indptr, columns.indices, columns.data)
-    else:
-        none = np.empty(0, np.int32)
-        parts = (columns, none, none, np.empty(0))
-    scores = np.empty(n_rows)
-    steps = kernels.minimise(*parts, is_positive, ridge, TOLERANCE, N_STEPS, beta, scores, matrix)
+        indptr, indices = columns.indptr.astype(np.int64), columns.indices.astype(np.int32)
+        parts = (indptr, indices, columns.data)
+    steps = kernels.minimise(parts, is_positive, ridge, TOLERANCE, N_STEPS, beta)
     return beta, steps < N_STEPS
 
 

@@ -1,6 +1,7 @@
 """Rows as they came, as kernels read them: a dense table or CSR, then extra 0/1 columns as CSR."""
 
 from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy
 
 
 cdef struct RowsView:
@@ -64,3 +65,10 @@ cdef inline void spread_stored(
         extra = buffer + rows.n_features
         for at in range(rows.extra_indptr[row], rows.extra_indptr[row + 1]):
             extra[rows.extra_indices[at]] = 1.0 if on else 0.0
+
+
+cdef inline void load_row(const RowsView* rows, Py_ssize_t row, double* buffer) noexcept nogil:
+    """Write all cells of a row into a buffer that holds zeros where none is stored."""
+    if rows.is_dense:
+        memcpy(buffer, rows.dense + row * rows.n_features, rows.n_features * sizeof(double))
+    spread_stored(rows, row, buffer, True)

@@ -89,27 +89,29 @@ def take_labels(Y: sparse.csr_array, rows: Array) -> sparse.csr_array:
     csr_array of bool
         In canonical form.
     """
-    indptr, indices = _taken_structure(Y, rows)
+    indptr, indices = _taken(Y, rows, Y.indices)
     present = np.ones(len(indices), bool)
     return sparse.csr_array((present, indices, indptr), shape=(len(rows), Y.shape[1]))
 
 
 def _take_csr(data: Any, rows: Array) -> Any:
     """Select rows of a CSR matrix, faster than scipy: the rows are known to be there."""
-    indptr, indices = _taken_structure(data, rows)
-    values = np.empty(len(indices), data.dtype)
-    kernels.copy_rows(data.indptr, data.data, rows, indptr, values)
+    indptr, indices, values = _taken(data, rows, data.indices, data.data)
     return type(data)((values, indices, indptr), shape=(len(rows), data.shape[1]))
 
 
-def _taken_structure(data: Any, rows: Array) -> tuple[Array, Array]:
-    """Row pointers and columns of the given rows."""
-    indptr = np.empty(len(rows) + 1, np.int64)
-    kernels.place_rows(data.indptr, rows, indptr)
-    indices = np.empty(indptr[-1], data.indices.dtype)
-    kernels.copy_rows(data.indptr, data.indices, rows, indptr, indices)
-    kind = data.indptr.dtype if indptr[-1] <= np.iinfo(data.indptr.dtype).max else np.int64
-    return indptr.astype(kind), indices
+def _taken(data: Any, rows: Array, *stored: Array) -> list[Array]:
+    """Row pointers of the given rows, and what is stored for them."""
+    rows = np.ascontiguousarray(rows, np.int64)
+    indptr = np.ascontiguousarray(data.indptr)
+    places = np.empty(len(rows) + 1, np.int64)
+    kernels.place_rows(indptr, rows, places)
+    kind = indptr.dtype if places[-1] <= np.iinfo(indptr.dtype).max else np.int64
+    taken = [places.astype(kind)]
+    for values in stored:
+        taken.append(np.empty(places[-1], values.dtype))
+        kernels.copy_rows(indptr, rows, places, np.ascontiguousarray(values), taken[-1])
+    return taken
 
 
 def labels_like(Y: sparse.csr_array, like: Any, rows: Array) -> Any:

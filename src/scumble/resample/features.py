@@ -151,7 +151,7 @@ def _from_matrix(
         nominal = {at: nominal.get(at, 2) for at in range(n_columns)}
     if X.dtype.kind not in "biuf":
         raise DataError(f"{caller}: X must hold numbers. Got values of type {X.dtype} instead.")
-    values = X.astype(np.float64)
+    values: Any = X.astype(np.float64) if sparse.issparse(X) else np.array(X, float, order="C")
     if sparse.issparse(values) and not (values.has_canonical_format and values.data.all()):
         values.sum_duplicates()
         values.eliminate_zeros()

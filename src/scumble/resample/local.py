@@ -17,7 +17,7 @@ from scumble.resample.by_distance import _DistanceResampler
 from scumble.resample.features import Features
 from scumble.resample.kernels import local as kernels
 from scumble.resample.percent import check_percent, rows_in_percent
-from scumble.resample.synthesis import Seeds, pack_rows, synthesize
+from scumble.resample.synthesis import Places, Seeds, synthesize
 
 Array = np.ndarray[Any, Any]
 
@@ -413,21 +413,9 @@ def _inherit(
     cells = local.cells
     to_seed, to_partner = (distances(space, synthetic, rows) for rows in (seeds, partners))
     in_row = np.diff(cells.indptr).astype(np.int64)
-    room = in_row[seeds] + in_row[partners]
-    starts = np.cumsum(room) - room
-    indices = np.empty(int(room.sum()), cells.indices.dtype)
-    lengths = np.empty(len(seeds), np.int64)
+    out = Places.of(in_row[seeds] + in_row[partners], cells.indices.dtype, bool)
+    out.data.fill(True)
     kernels.inherit_cells(
-        cells.indptr,
-        cells.indices,
-        local.types,
-        seeds,
-        partners,
-        to_seed,
-        to_partner,
-        starts,
-        indices,
-        lengths,
+        cells.indptr, cells.indices, local.types, (seeds, partners), (to_seed, to_partner), out
     )
-    present = np.ones(len(indices), bool)
-    return flip_labels(pack_rows(starts, lengths, indices, present, cells.shape[1]), local.flipped)
+    return flip_labels(out.pack(cells.shape[1]), local.flipped)

@@ -227,7 +227,7 @@ def _bags(Y: sparse.csr_array) -> Bags:
     numbers, first_rows, rows = (np.empty(n_rows, np.int64) for _ in range(3))
     n_places = 1 << (2 * n_rows).bit_length()
     keys, table = np.empty(n_places, np.uint64), np.zeros(n_places, np.int64)
-    bits = np.uint64(max(n_labels.bit_length(), 1))  # labels are packed as 1..n_labels
+    bits = max(n_labels.bit_length(), 1)  # labels are packed as 1..n_labels
     n_bags = kernels.number_labelsets(Y.indptr, Y.indices, bits, keys, table, numbers, first_rows)
     sizes = np.bincount(numbers, minlength=n_bags)
     starts = np.cumsum(sizes) - sizes

@@ -96,9 +96,7 @@ class MLROS(BaseResampler):
         n_clones = kernels.clone_in_turns(
             Y.indptr,
             Y.indices,
-            minority,
-            starts,
-            bag_rows,
+            (minority, starts, bag_rows),
             counts.copy(),
             mean_ir,
             self._generator().random(wanted),
@@ -189,27 +187,13 @@ class MLRUS(BaseResampler):
             Y.indptr, Y.indices, is_rare, counts, np.zeros(n_rows, bool), starts, listed
         )
         keep = np.ones(n_rows, bool)
-        sizes = np.diff(starts)
-        at_count = np.bincount(counts, minlength=1)
+        lists = (labels, starts, np.diff(starts), counts, np.bincount(counts, minlength=1))
         state = np.array([0, wanted, counts.max(initial=0), len(labels)])
         rng = self._generator()
         while state[1] > 0 and state[3] > 0:
             # Some draws hit a row that is gone already, so a few more are taken than needed.
             drawn = rng.random(int(state[1]) * 5 // 4 + 16)
-            kernels.delete_in_turns(
-                Y.indptr,
-                Y.indices,
-                labels,
-                starts,
-                sizes,
-                listed,
-                counts,
-                at_count,
-                mean_ir,
-                state,
-                drawn,
-                keep,
-            )
+            kernels.delete_in_turns(Y.indptr, Y.indices, listed, lists, mean_ir, state, drawn, keep)
         rows = np.flatnonzero(keep)
         return Resampled(rows, take_labels(Y, rows))
 

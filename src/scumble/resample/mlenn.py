@@ -124,8 +124,6 @@ class MLeNN(_DistanceResampler):
             found,
             float(self.threshold),
             bool(self.union),
-            0,
-            len(candidates),
             n_far,
         )
         goes = (2 * n_far >= found.shape[1]) & (found.shape[1] > 0)

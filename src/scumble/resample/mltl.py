@@ -124,8 +124,6 @@ class MLTL(_DistanceResampler):
             near,
             self.threshold_,
             True,
-            0,
-            len(candidates),
             n_far,
         )
         keep = np.ones(Y.shape[0], bool)

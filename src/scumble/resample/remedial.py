@@ -199,15 +199,11 @@ def _split_rows(
 
     def write(part: int) -> None:
         ours = slice(part, part + 2)
-        kernels.write_originals(
-            *(Y.indptr, Y.indices, is_minority, is_split),
-            *(*borders[ours], *kept[ours].astype(np.uint64), new_indptr, new_indices),
-        )
-        kernels.write_clones(
-            *(Y.indptr, Y.indices, is_minority, rows),
-            *(*row_borders[ours], *(kept[-1] + moved[ours]).astype(np.uint64)),
-            *(new_indptr, new_indices),
-        )
+        labels = (Y.indptr, Y.indices, is_minority)
+        new = (new_indptr, new_indices)
+        kernels.write_originals(*labels, is_split, borders[ours], kept[ours], *new)
+        places = kept[-1] + moved[ours]
+        kernels.write_clones(*labels, rows, row_borders[ours], places, *new)
 
     run(write, range(len(borders) - 1))
     present = np.ones(Y.nnz, bool)

@@ -60,6 +60,51 @@ class Seeds(NamedTuple):
         return self.neighbours[np.arange(len(chosen)), chosen]
 
 
+class Plan(NamedTuple):
+    """What the features of synthetic rows are made of, as kernels read it."""
+
+    seeds: Array
+    partners: Array
+    neighbours: Array
+    n_found: Array
+    n_values: Array  # of each column, 0 where it is numeric
+    is_integer: Array  # by column
+    coin: bool  # nominal columns by the toss of a coin, not by vote
+
+
+class Places(NamedTuple):
+    """Where kernels write sparse rows, each with more room than it may need.
+
+    ``starts`` tells where the room of each row begins, ``lengths`` how much of it was used.
+    """
+
+    starts: Array
+    lengths: Array
+    indices: Array
+    data: Array
+
+    @classmethod
+    def of(cls, room: Array, index_type: Any, data_type: Any) -> Places:
+        """Make room for so many elements in each row."""
+        total = int(room.sum())
+        return cls(
+            np.cumsum(room) - room,
+            np.empty(len(room), np.int64),
+            np.empty(total, index_type),
+            np.empty(total, data_type),
+        )
+
+    def pack(self, n_columns: int) -> sparse.csr_array:
+        """Make a matrix of the rows, close together; they are in canonical form."""
+        indptr = np.concatenate([[0], np.cumsum(self.lengths)])
+        packed = []
+        for values in (self.indices, self.data):
+            packed.append(np.empty(indptr[-1], values.dtype))
+            kernels.close_gaps(self.starts, self.lengths, indptr, values, packed[-1])
+        indices, data = packed
+        return sparse.csr_array((data, indices, indptr), shape=(len(self.lengths), n_columns))
+
+
 def synthesize(
     features: Features,
     seeds: Seeds,
@@ -93,26 +138,25 @@ def synthesize(
         One row per seed. Numbers lie between the seed's and the partner's; in integer columns
         they are rounded.
     """
+    plan = Plan(
+        seeds.rows,
+        partners,
+        seeds.neighbours,
+        seeds.n_found,
+        features.n_values,
+        features.is_integer,
+        nominal == "coin",
+    )
     make = _sparse_rows if sparse.issparse(features.values) else _dense_rows
-    return make(features, seeds, partners, rng, nominal == "coin", n_jobs)
+    return make(features.values, plan, rng, n_jobs)
 
 
-def _dense_rows(
-    features: Features,
-    seeds: Seeds,
-    partners: Array,
-    rng: np.random.Generator,
-    coin: bool,
-    n_jobs: int | None,
-) -> Array:
-    values, n_values = features.values, features.n_values
-    n_rows = len(partners)
+def _dense_rows(values: Array, plan: Plan, rng: np.random.Generator, n_jobs: int | None) -> Array:
+    n_rows = len(plan.seeds)
     n_draws = np.empty(n_rows, np.int64)
     blocks = _blocks(n_rows)
     run(
-        lambda block: kernels.count_draws_dense(
-            values, n_values, seeds.rows, partners, coin, *block, n_draws
-        ),
+        lambda block: kernels.count_draws_dense(values, plan, *block, n_draws),
         blocks,
         n_jobs=n_jobs,
     )
@@ -120,20 +164,7 @@ def _dense_rows(
     drawn = rng.random(int(n_draws.sum()))
     out = np.empty((n_rows, values.shape[1]))
     run(
-        lambda block: kernels.fill_dense(
-            values,
-            n_values,
-            features.is_integer,
-            seeds.rows,
-            partners,
-            seeds.neighbours,
-            seeds.n_found,
-            coin,
-            draw_starts,
-            drawn,
-            *block,
-            out,
-        ),
+        lambda block: kernels.fill_dense(values, plan, draw_starts, drawn, *block, out),
         blocks,
         n_jobs=n_jobs,
     )
@@ -141,50 +172,17 @@ def _dense_rows(
 
 
 def _sparse_rows(
-    features: Features,
-    seeds: Seeds,
-    partners: Array,
-    rng: np.random.Generator,
-    coin: bool,
-    n_jobs: int | None,
+    values: sparse.csr_array, plan: Plan, rng: np.random.Generator, n_jobs: int | None
 ) -> sparse.csr_array:
-    values, n_values = features.values, features.n_values
-    n_rows = len(partners)
-    n_draws, room, lengths = (np.empty(n_rows, np.int64) for _ in range(3))
+    n_rows = len(plan.seeds)
+    n_draws, room = (np.empty(n_rows, np.int64) for _ in range(2))
     blocks = _blocks(n_rows)
-    common = (seeds.rows, partners, seeds.neighbours, seeds.n_found, coin)
-    run(
-        lambda block: kernels.measure_sparse(
-            values.indptr, values.indices, values.data, n_values, *common, *block, n_draws, room
-        ),
-        blocks,
-        n_jobs=n_jobs,
-    )
-    draw_starts = np.cumsum(n_draws) - n_draws
-    drawn = rng.random(int(n_draws.sum()))
-    starts = np.cumsum(room) - room
-    indices = np.empty(int(room.sum()), values.indices.dtype)
-    data = np.empty(len(indices))
-    run(
-        lambda block: kernels.fill_sparse(
-            values.indptr,
-            values.indices,
-            values.data,
-            n_values,
-            features.is_integer,
-            *common,
-            draw_starts,
-            drawn,
-            starts,
-            *block,
-            indices,
-            data,
-            lengths,
-        ),
-        blocks,
-        n_jobs=n_jobs,
-    )
-    return pack_rows(starts, lengths, indices, data, values.shape[1])
+    parts = (values.indptr, values.indices, values.data, plan)
+    run(lambda block: kernels.measure_sparse(*parts, *block, n_draws, room), blocks, n_jobs=n_jobs)
+    draws = (np.cumsum(n_draws) - n_draws, rng.random(int(n_draws.sum())))
+    out = Places.of(room, values.indices.dtype, np.float64)
+    run(lambda block: kernels.fill_sparse(*parts, draws, *block, out), blocks, n_jobs=n_jobs)
+    return out.pack(values.shape[1])
 
 
 def combine_labels(
@@ -213,53 +211,15 @@ def combine_labels(
     is_found = np.arange(seeds.neighbours.shape[1]) < seeds.n_found[:, None]
     room = in_row[seeds.rows] + np.where(is_found, in_row[seeds.neighbours], 0).sum(axis=1)
     room = np.minimum(room, Y.shape[1]).astype(np.int64)
-    starts = np.cumsum(room) - room
-    indices = np.empty(int(room.sum()), Y.indices.dtype)
-    lengths = np.empty(n_rows, np.int64)
+    out = Places.of(room, Y.indices.dtype, bool)
+    out.data.fill(True)
+    parts = (Y.indptr, Y.indices, Y.shape[1], seeds, STRATEGIES[strategy])
     run(
-        lambda block: label_kernels.combine_labels(
-            Y.indptr,
-            Y.indices,
-            Y.shape[1],
-            seeds.rows,
-            seeds.neighbours,
-            seeds.n_found,
-            STRATEGIES[strategy],
-            starts,
-            *block,
-            indices,
-            lengths,
-        ),
+        lambda block: label_kernels.combine_labels(*parts, *block, out),
         _blocks(n_rows),
         n_jobs=n_jobs,
     )
-    return pack_rows(starts, lengths, indices, np.ones(len(indices), bool), Y.shape[1])
-
-
-def pack_rows(
-    starts: Array, lengths: Array, indices: Array, data: Array, n_columns: int
-) -> sparse.csr_array:
-    """Make a sparse matrix of rows that were given more room than they needed.
-
-    Parameters
-    ----------
-    starts, lengths : ndarray of int64, shape (n_rows,)
-        Where each row starts in ``indices`` and ``data``, and how many elements it has.
-    indices, data : ndarray
-        Columns, in increasing order within a row, and values.
-    n_columns : int
-        Width of the matrix.
-
-    Returns
-    -------
-    csr_array
-        In canonical form.
-    """
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
-    packed_indices = np.empty(indptr[-1], indices.dtype)
-    packed = np.empty(indptr[-1], data.dtype)
-    kernels.close_gaps(starts, lengths, indptr, indices, data, packed_indices, packed)
-    return sparse.csr_array((packed, packed_indices, indptr), shape=(len(lengths), n_columns))
+    return out.pack(Y.shape[1])
 
 
 def _blocks(n_rows: int) -> list[tuple[int, int]]:

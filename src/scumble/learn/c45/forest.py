@@ -96,13 +96,6 @@ class Forest:
         """Return the number of trees."""
         return len(self.roots)
 
-    def arrays(self) -> tuple[Array, ...]:
-        """Return what kernels take, in their order."""
-        return (
-            self.roots, self.feature, np.isnan(self.cut), self.cut, self.first, self.width,
-            self.share, self.leaf, self.probabilities, self.n_classes,
-        )  # fmt: skip
-
     def second_only(self) -> Forest:
         """Give trees that answer with the probability of class 1 alone.
 
@@ -134,15 +127,14 @@ class Forest:
         array of shape (n_samples, total number of classes)
             The columns of one tree follow those of the tree before.
         """
-        from scumble.learn.kernels.predict import predict_rows
+        from scumble.learn.asking.predict import predict_rows
 
         out = np.empty((X.shape[0], int(self.n_classes.sum())))
-        arrays = self.arrays()
         n_columns = X.shape[1] + (0 if extra is None else extra.shape[1])
         each_block(
             X.shape[0],
             len(self),
-            lambda start, stop, rows: predict_rows(rows, start, stop, n_columns, *arrays, out),
+            lambda start, stop, rows: predict_rows(rows, self, start, stop, n_columns, out),
             as_rows(X, extra),
             n_jobs,
         )

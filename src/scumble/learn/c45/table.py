@@ -12,6 +12,7 @@ from scipy import sparse
 
 from scumble._core.parallel import run, thread_count
 from scumble.learn.c45 import prepare
+from scumble.learn.c45.grow import fill_x_ln_x
 from scumble.learn.c45.layout import TableView
 
 Array = np.ndarray[Any, Any]
@@ -260,8 +261,6 @@ def read_only(array: Any, dtype: Any) -> Array:
 
 def x_ln_x_table(size: int) -> Array:
     """Tabulate x ln x for whole numbers below ``size``."""
-    from scumble.learn.kernels.arithmetic import fill_x_ln_x
-
     table = np.empty(max(size, 2))
     fill_x_ln_x(table)
     return table

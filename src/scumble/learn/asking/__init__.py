@@ -1,0 +1,1 @@
+"""Loops that ask many trees about many rows."""

@@ -1,0 +1,22 @@
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+def chain_rows(
+    rows: Any,
+    forest: Any,
+    start: int,
+    stop: int,
+    orders: Array,
+    hard: bool,
+    labels: Array,
+    sums: Array,
+) -> None: ...
+def vote_rows(
+    rows: Any, forest: Any, start: int, stop: int, duels: Array, votes: Array
+) -> None: ...
+def exclusive_rows(
+    indptr: Array, row_of: Array, pairs: Array, starts: Array, rows: Array, y: Array
+) -> int: ...

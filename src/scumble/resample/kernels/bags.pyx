@@ -1,0 +1,475 @@
+"""Loops of the random resamplers: rows in bags, and the turns that labels take."""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from scumble._core.interrupt cimport check_stop
+from scumble._core.types cimport index_t
+
+# After about a tenth of a second's work, kernels look whether they shall stop.
+
+ctypedef fused row_t:
+    int32_t
+    int64_t
+
+# What is copied matters by its size alone.
+ctypedef fused item_t:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+
+
+def place_rows(const index_t[::1] indptr, const int64_t[::1] rows, int64_t[::1] new_indptr):
+    """Tell where the given rows start when they stand one after another."""
+    cdef Py_ssize_t at, row
+    cdef int64_t place = 0
+    new_indptr[0] = 0
+    with nogil:
+        for at in range(rows.shape[0]):
+            row = rows[at]
+            place += indptr[row + 1] - indptr[row]
+            new_indptr[at + 1] = place
+
+
+def copy_rows(
+    const index_t[::1] indptr, const int64_t[::1] rows, const int64_t[::1] new_indptr, values,
+    new_values,
+):
+    """Copy the stored values, of any type, of the given rows to their new places."""
+    cdef const uint8_t[::1] source = values.view(np.uint8)
+    cdef uint8_t[::1] target = new_values.view(np.uint8)
+    cdef Py_ssize_t size = values.itemsize
+    cdef Py_ssize_t n_rows = rows.shape[0]
+    cdef const index_t* begins = &indptr[0]
+    if n_rows == 0 or target.shape[0] == 0:
+        return
+    with nogil:
+        if size == 1:
+            _copy(begins, &rows[0], n_rows, &new_indptr[0], &source[0], &target[0])
+        elif size == 2:
+            _copy(begins, &rows[0], n_rows, &new_indptr[0], <const uint16_t*>&source[0],
+                  <uint16_t*>&target[0])
+        elif size == 4:
+            _copy(begins, &rows[0], n_rows, &new_indptr[0], <const uint32_t*>&source[0],
+                  <uint32_t*>&target[0])
+        elif size == 8:
+            _copy(begins, &rows[0], n_rows, &new_indptr[0], <const uint64_t*>&source[0],
+                  <uint64_t*>&target[0])
+        else:
+            _copy_large(begins, rows, &new_indptr[0], &source[0], &target[0], size)
+
+
+cdef void _copy(
+    const index_t* indptr, const int64_t* rows, Py_ssize_t n_rows, const int64_t* places,
+    const item_t* source, item_t* target,
+) noexcept nogil:
+    cdef Py_ssize_t at, step, n
+    cdef const item_t* begin
+    cdef item_t* place
+    for at in range(n_rows):
+        begin = source + indptr[rows[at]]
+        place = target + places[at]
+        n = places[at + 1] - places[at]
+        if n > 16:  # a call is dear for a few items
+            memcpy(place, begin, n * sizeof(item_t))
+        else:
+            for step in range(n):
+                place[step] = begin[step]
+
+
+cdef void _copy_large(
+    const index_t* indptr, const int64_t[::1] rows, const int64_t* places, const uint8_t* source,
+    uint8_t* target, Py_ssize_t size,
+) noexcept nogil:
+    cdef Py_ssize_t at
+    for at in range(rows.shape[0]):
+        memcpy(
+            target + places[at] * size, source + indptr[rows[at]] * size,
+            (places[at + 1] - places[at]) * size,
+        )
+
+
+def number_labelsets(
+    const index_t[::1] indptr, const index_t[::1] indices, uint64_t bits, uint64_t[::1] keys,
+    int64_t[::1] table, int64_t[::1] numbers, int64_t[::1] first_rows,
+):
+    """Give the labelsets numbers in the order of their first rows; return how many there are.
+
+    A row with few labels packs them into ``bits`` each and is its own exact key; longer rows with
+    equal keys are compared label by label. ``keys`` and ``table`` (numbers + 1) are a hash table;
+    its length is a power of two, at least twice the number of rows.
+    """
+    cdef uint64_t is_long = <uint64_t>1 << 63
+    cdef uint64_t mask = table.shape[0] - 1
+    cdef Py_ssize_t capacity = 63 // bits
+    cdef Py_ssize_t n_found = 0
+    cdef Py_ssize_t row
+    cdef int64_t known
+    cdef uint64_t key, at
+    with nogil:
+        for row in range(indptr.shape[0] - 1):
+            if row & 0xFFFFF == 0:
+                check_stop()
+            if indptr[row + 1] - indptr[row] <= capacity:
+                key = _packed(indices, indptr[row], indptr[row + 1], bits)
+            else:
+                key = _hashed(indices, indptr[row], indptr[row + 1]) | is_long
+            at = key * <uint64_t>0x9E3779B97F4A7C15
+            at = (at ^ (at >> 32)) & mask
+            while True:
+                known = table[at]
+                if known == 0:
+                    keys[at] = key
+                    first_rows[n_found] = row
+                    n_found += 1
+                    table[at] = n_found
+                    numbers[row] = n_found - 1
+                    break
+                if keys[at] == key and (
+                    key < is_long or _same_labels(indptr, indices, row, first_rows[known - 1])
+                ):
+                    numbers[row] = known - 1
+                    break
+                at = (at + 1) & mask
+    return n_found
+
+
+cdef inline uint64_t _packed(
+    const index_t[::1] indices, Py_ssize_t begin, Py_ssize_t end, uint64_t bits
+) noexcept nogil:
+    cdef uint64_t key = 0
+    cdef Py_ssize_t place
+    for place in range(begin, end):
+        key = (key << bits) | (<uint64_t>indices[place] + 1)
+    return key
+
+
+cdef inline uint64_t _hashed(
+    const index_t[::1] indices, Py_ssize_t begin, Py_ssize_t end
+) noexcept nogil:
+    cdef uint64_t key = 0
+    cdef Py_ssize_t place
+    for place in range(begin, end):
+        key = (key ^ <uint64_t>indices[place]) * <uint64_t>0xBF58476D1CE4E5B9
+        key ^= key >> 29
+    return key
+
+
+cdef inline bint _same_labels(
+    const index_t[::1] indptr, const index_t[::1] indices, Py_ssize_t row, Py_ssize_t other
+) noexcept nogil:
+    cdef Py_ssize_t shift = indptr[other] - indptr[row]
+    cdef Py_ssize_t place
+    if indptr[row + 1] - indptr[row] != indptr[other + 1] - indptr[other]:
+        return False
+    for place in range(indptr[row], indptr[row + 1]):
+        if indices[place] != indices[place + shift]:
+            return False
+    return True
+
+
+def group_by_number(const int64_t[::1] numbers, int64_t[::1] places, int64_t[::1] rows):
+    """Write the rows of each number side by side, in order; ``places`` are their starts."""
+    cdef Py_ssize_t n_rows = numbers.shape[0]
+    cdef Py_ssize_t start
+    with nogil:
+        for start in range(0, n_rows, 0x400000):
+            check_stop()
+            _group(numbers, start, min(start + 0x400000, n_rows), &places[0], &rows[0])
+
+
+cdef void _group(
+    const int64_t[::1] numbers, Py_ssize_t start, Py_ssize_t stop, int64_t* places, int64_t* rows
+) noexcept nogil:
+    cdef Py_ssize_t row
+    cdef int64_t number
+    for row in range(start, stop):
+        number = numbers[row]
+        rows[places[number]] = row
+        places[number] += 1
+
+
+def share_out(
+    int64_t total, const int64_t[::1] capacity, int64_t[::1] change, int64_t[::1] used
+):
+    """Share ``total`` equally among bags in order, passing on what a bag cannot use.
+
+    ``change`` holds, at each bag, by how much the share differs from that of the bag before.
+    """
+    cdef Py_ssize_t n_bags = capacity.shape[0]
+    cdef int64_t spare = total
+    cdef int64_t share = 0
+    cdef int64_t left, single
+    cdef Py_ssize_t bag
+    with nogil:
+        for bag in range(n_bags):
+            left = n_bags - bag
+            # Share out what the bag before could not use: equal parts, single rows first.
+            share += spare // left
+            single = spare % left
+            if single > 0:
+                change[bag] += 1
+                change[bag + single] -= 1
+            share += change[bag]
+            used[bag] = min(share, capacity[bag])
+            spare = share - used[bag]
+
+
+def drop_from_bags(
+    int64_t[::1] rows, const int64_t[::1] starts, const int64_t[::1] sizes,
+    const int64_t[::1] shares, const double[::1] drawn, uint8_t[::1] keep,
+):
+    """Clear ``keep`` for random rows of each bag, without replacement (Fisher and Yates)."""
+    cdef Py_ssize_t at = 0
+    cdef Py_ssize_t bag, place, start
+    cdef int64_t size, row, _
+    with nogil:
+        for bag in range(starts.shape[0]):
+            start = starts[bag]
+            size = sizes[bag]
+            for _ in range(shares[bag]):
+                if at & 0xFFFFF == 0:
+                    check_stop()
+                place = start + <Py_ssize_t>(drawn[at] * size)
+                at += 1
+                size -= 1
+                row = rows[place]
+                rows[place] = rows[start + size]
+                rows[start + size] = row
+                keep[row] = False
+
+
+def count_listed(
+    const index_t[::1] indices, const int64_t[::1] number, int64_t[::1] starts
+):
+    """Count the rows of each numbered label into the place after its own."""
+    cdef Py_ssize_t n_places = indices.shape[0]
+    cdef Py_ssize_t start
+    with nogil:
+        for start in range(0, n_places, 0x2000000):
+            check_stop()
+            _count_listed(
+                &indices[start], min(0x2000000, n_places - start), &number[0], &starts[0]
+            )
+
+
+cdef void _count_listed(
+    const index_t* indices, Py_ssize_t n, const int64_t* number, int64_t* starts
+) noexcept nogil:
+    cdef Py_ssize_t place
+    cdef int64_t at
+    for place in range(n):
+        at = number[indices[place]]
+        if at >= 0:
+            starts[at + 1] += 1
+
+
+def list_rows(
+    const index_t[::1] indptr, const index_t[::1] indices, const int64_t[::1] number,
+    int64_t[::1] places, int64_t[::1] rows,
+):
+    """Write the rows of each numbered label side by side; ``places`` are their starts."""
+    cdef Py_ssize_t row, place
+    cdef int64_t at
+    with nogil:
+        for row in range(indptr.shape[0] - 1):
+            if row & 0x7FFFFF == 0:
+                check_stop()
+            for place in range(indptr[row], indptr[row + 1]):
+                at = number[indices[place]]
+                if at >= 0:
+                    rows[places[at]] = row
+                    places[at] += 1
+
+
+def clone_in_turns(
+    const index_t[::1] indptr, const index_t[::1] indices, bags, int64_t[::1] counts,
+    double mean_ir, const double[::1] drawn, int64_t[::1] clones,
+):
+    """Let the labels take turns in cloning a row of their bags; return how many were cloned.
+
+    ``bags`` are the labels, where the rows of each start, and the rows.
+    """
+    cdef const int64_t[::1] labels = bags[0]
+    cdef const int64_t[::1] starts = bags[1]
+    cdef const int64_t[::1] bag_rows = bags[2]
+    cdef uint8_t[::1] is_open = np.ones(labels.shape[0], np.uint8)
+    cdef Py_ssize_t n_open = labels.shape[0]
+    cdef Py_ssize_t n_clones = 0
+    cdef Py_ssize_t n_wanted = clones.shape[0]
+    cdef Py_ssize_t at, place, row, label
+    cdef int64_t most = 0
+    with nogil:
+        for label in range(counts.shape[0]):
+            most = max(most, counts[label])
+        while n_open > 0 and n_clones < n_wanted:
+            for at in range(labels.shape[0]):
+                if not is_open[at]:
+                    continue
+                if <double>most / <double>counts[labels[at]] <= mean_ir:
+                    is_open[at] = False
+                    n_open -= 1
+                    continue
+                if n_clones == n_wanted:
+                    break
+                if n_clones & 0x3FFFF == 0:
+                    check_stop()
+                row = bag_rows[
+                    starts[at] + <Py_ssize_t>(drawn[n_clones] * (starts[at + 1] - starts[at]))
+                ]
+                clones[n_clones] = row
+                n_clones += 1
+                for place in range(indptr[row], indptr[row + 1]):
+                    label = indices[place]
+                    counts[label] += 1
+                    most = max(most, counts[label])
+    return n_clones
+
+
+def list_unprotected(
+    const index_t[::1] indptr, const index_t[::1] indices, const uint8_t[::1] is_minority,
+    const int64_t[::1] counts, uint8_t[::1] is_protected, int64_t[::1] starts, row_t[::1] listed,
+):
+    """List the rows without minority labels under each of their labels.
+
+    Rows with a minority label are few: they are found in a pass over the elements, and their
+    labels taken off the counts.
+    """
+    cdef Py_ssize_t n_rows = indptr.shape[0] - 1
+    cdef Py_ssize_t n_labels = counts.shape[0]
+    cdef Py_ssize_t n_places = indices.shape[0]
+    cdef int64_t[::1] places = np.array(counts)
+    cdef int64_t size
+    cdef Py_ssize_t start, label
+    if n_places == 0:
+        starts[:] = 0
+        return
+    with nogil:
+        for start in range(0, n_places, 0x2000000):
+            check_stop()
+            _protect(
+                indptr, &indices[0], start, min(start + 0x2000000, n_places), &is_minority[0],
+                &is_protected[0], &places[0],
+            )
+        starts[0] = 0
+        for label in range(n_labels):
+            size = places[label]
+            places[label] = starts[label]
+            starts[label + 1] = starts[label] + size
+        for start in range(0, n_rows, 0x400000):
+            check_stop()
+            _list(
+                &indptr[0], &indices[0], start, min(start + 0x400000, n_rows), &is_protected[0],
+                &places[0], &listed[0],
+            )
+
+
+cdef void _protect(
+    const index_t[::1] indptr, const index_t* indices, Py_ssize_t start, Py_ssize_t stop,
+    const uint8_t* is_minority, uint8_t* is_protected, int64_t* sizes,
+) noexcept nogil:
+    """Protect the rows of minority labels among elements, and take their labels off the sizes."""
+    cdef Py_ssize_t row = 0
+    cdef Py_ssize_t place, own
+    for place in range(start, stop):
+        if is_minority[indices[place]]:
+            row = _row_of(indptr, row, place)
+            if not is_protected[row]:
+                is_protected[row] = True
+                for own in range(indptr[row], indptr[row + 1]):
+                    sizes[indices[own]] -= 1
+
+
+cdef void _list(
+    const index_t* indptr, const index_t* indices, Py_ssize_t start, Py_ssize_t stop,
+    const uint8_t* is_protected, int64_t* places, row_t* listed,
+) noexcept nogil:
+    """Write rows that are not protected to the places of their labels."""
+    cdef Py_ssize_t row, place
+    cdef int64_t at
+    for row in range(start, stop):
+        if not is_protected[row]:
+            for place in range(indptr[row], indptr[row + 1]):
+                at = places[indices[place]]
+                places[indices[place]] = at + 1
+                listed[at] = <row_t>row
+
+
+cdef inline Py_ssize_t _row_of(
+    const index_t[::1] indptr, Py_ssize_t low, Py_ssize_t place
+) noexcept nogil:
+    """Find the row that holds an element, at or after a row; it is mostly near."""
+    cdef Py_ssize_t n_rows = indptr.shape[0] - 1
+    cdef Py_ssize_t step = 1
+    cdef Py_ssize_t high, middle
+    while low + step < n_rows and indptr[low + step] <= place:
+        low += step
+        step *= 2
+    high = min(low + step, n_rows)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if indptr[middle] <= place:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def delete_in_turns(
+    const index_t[::1] indptr, const index_t[::1] indices, row_t[::1] listed, lists,
+    double mean_ir, int64_t[::1] state, const double[::1] drawn, uint8_t[::1] keep,
+):
+    """Let the labels take turns in deleting one of their unprotected rows.
+
+    A list may hold rows that another label has deleted; drawing one takes it off the list and
+    draws again. ``lists`` are the labels, where the list of each starts in ``listed``, its size
+    (-1 once closed), the counts of the labels, and how many labels have each count, so that the
+    largest is always at hand. ``state`` holds whose turn it is, how many deletions are left, the
+    largest count and how many labels are open; with ``drawn`` used up before the end, call again
+    with more.
+    """
+    cdef const int64_t[::1] labels = lists[0]
+    cdef const int64_t[::1] starts = lists[1]
+    cdef int64_t[::1] sizes = lists[2]
+    cdef int64_t[::1] counts = lists[3]
+    cdef int64_t[::1] at_count = lists[4]
+    cdef Py_ssize_t turn = state[0]
+    cdef int64_t n_left = state[1]
+    cdef int64_t most = state[2]
+    cdef int64_t n_open = state[3]
+    cdef Py_ssize_t n_drawn = 0
+    cdef Py_ssize_t label, place, row, other
+    cdef int64_t size, count
+    with nogil:
+        while n_open > 0 and n_left > 0:
+            label = labels[turn]
+            size = sizes[label]
+            if size > 0 and <double>most / <double>counts[label] < mean_ir:
+                if n_drawn == drawn.shape[0]:
+                    break
+                if n_drawn & 0x3FFFF == 0:
+                    check_stop()
+                place = starts[label] + <Py_ssize_t>(drawn[n_drawn] * size)
+                n_drawn += 1
+                row = listed[place]
+                listed[place] = listed[starts[label] + size - 1]
+                sizes[label] = size - 1
+                if not keep[row]:
+                    continue  # the same label draws again
+                keep[row] = False
+                n_left -= 1
+                for other in range(indptr[row], indptr[row + 1]):
+                    count = counts[indices[other]]
+                    counts[indices[other]] = count - 1
+                    at_count[count] -= 1
+                    at_count[count - 1] += 1
+                while at_count[most] == 0:
+                    most -= 1
+            elif size >= 0:
+                sizes[label] = -1
+                n_open -= 1
+            turn = turn + 1 if turn + 1 < labels.shape[0] else 0
+    state[0], state[1], state[2], state[3] = turn, n_left, most, n_open

@@ -1,0 +1,30 @@
+from typing import Any, Final
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+RANKING: Final[int]
+RANKING_TIES: Final[int]
+UNION: Final[int]
+INTERSECTION: Final[int]
+
+def count_far(
+    indptr: Array,
+    indices: Array,
+    rows: Array,
+    neighbours: Array,
+    threshold: float,
+    union: bool,
+    n_far: Array,
+) -> None: ...
+def combine_labels(
+    indptr: Array,
+    indices: Array,
+    n_labels: int,
+    seeds: Any,
+    strategy: int,
+    start: int,
+    stop: int,
+    out: Any,
+) -> None: ...

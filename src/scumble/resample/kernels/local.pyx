@@ -1,0 +1,248 @@
+"""Loops over minority cells: where a row holds the rarer value of a label."""
+
+import numpy as np
+
+from libc.stdint cimport int8_t, int64_t, uint8_t
+
+from scumble._core.interrupt cimport check_stop
+from scumble._core.types cimport index_t
+
+cdef enum:
+    SAFE, BORDERLINE, RARE, OUTLIER
+
+
+def count_flipped(
+    const index_t[::1] indptr, const index_t[::1] indices, const uint8_t[::1] is_flipped,
+    Py_ssize_t n_flipped, int64_t[::1] new_indptr,
+):
+    """Count the cells of each row after exchanging the two values of flipped labels."""
+    cdef Py_ssize_t row, place
+    cdef int64_t count
+    new_indptr[0] = 0
+    with nogil:
+        for row in range(indptr.shape[0] - 1):
+            count = n_flipped
+            for place in range(indptr[row], indptr[row + 1]):
+                count += -1 if is_flipped[indices[place]] else 1
+            new_indptr[row + 1] = new_indptr[row] + count
+
+
+def flip(
+    const index_t[::1] indptr, const index_t[::1] indices, const uint8_t[::1] is_flipped,
+    const int64_t[::1] flipped, const int64_t[::1] new_indptr, index_t[::1] new_indices,
+):
+    """Exchange the two values of flipped labels; ``flipped`` lists them in order."""
+    cdef Py_ssize_t n_flipped = flipped.shape[0]
+    cdef Py_ssize_t row, place, end, at
+    cdef index_t label
+    with nogil:
+        for row in range(indptr.shape[0] - 1):
+            if row & 0xFFFF == 0:
+                check_stop()
+            end = new_indptr[row]
+            at = 0
+            for place in range(indptr[row], indptr[row + 1]):
+                label = indices[place]
+                while at < n_flipped and flipped[at] < label:
+                    new_indices[end] = <index_t>flipped[at]
+                    end += 1
+                    at += 1
+                if is_flipped[label]:
+                    at += 1  # it is the next one, and it was here: now it is not
+                else:
+                    new_indices[end] = label
+                    end += 1
+            while at < n_flipped:
+                new_indices[end] = <index_t>flipped[at]
+                end += 1
+                at += 1
+
+
+def count_opposed(
+    const index_t[::1] indptr, const index_t[::1] indices, const int64_t[:, ::1] neighbours,
+    Py_ssize_t n_labels, Py_ssize_t start, Py_ssize_t stop, int64_t[::1] n_opposed,
+):
+    """For each minority cell of rows start..stop count the neighbours with the other value."""
+    cdef int64_t[::1] holders = np.zeros(n_labels, np.int64)
+    cdef Py_ssize_t k = neighbours.shape[1]
+    cdef Py_ssize_t row, near, other, place
+    with nogil:
+        for row in range(start, stop):
+            for near in range(k):
+                other = neighbours[row, near]
+                for place in range(indptr[other], indptr[other + 1]):
+                    holders[indices[place]] += 1
+            for place in range(indptr[row], indptr[row + 1]):
+                n_opposed[place] = k - holders[indices[place]]
+            for near in range(k):
+                other = neighbours[row, near]
+                for place in range(indptr[other], indptr[other + 1]):
+                    holders[indices[place]] = 0
+
+
+def weigh(
+    const index_t[::1] indptr, const index_t[::1] indices, const double[::1] opposed,
+    double[::1] sums, double[::1] shares, double[::1] weights,
+):
+    """Divide each cell's opposition by its label's sum over cells that are no outliers."""
+    cdef Py_ssize_t row, place
+    cdef double total, whole
+    with nogil:
+        for place in range(indices.shape[0]):
+            if opposed[place] < 1.0:
+                sums[indices[place]] += opposed[place]
+        for row in range(indptr.shape[0] - 1):
+            total = 0.0
+            for place in range(indptr[row], indptr[row + 1]):
+                whole = sums[indices[place]]
+                shares[place] = (
+                    opposed[place] / whole if opposed[place] < 1.0 and whole > 0.0 else 0.0
+                )
+                total += shares[place]
+            weights[row] = total
+
+
+def name_types(const double[::1] opposed, int8_t[::1] types):
+    """Name the type of each cell by the share of neighbours with the other value."""
+    cdef Py_ssize_t place
+    with nogil:
+        for place in range(opposed.shape[0]):
+            if opposed[place] < 0.3:
+                types[place] = SAFE
+            elif opposed[place] < 0.7:
+                types[place] = BORDERLINE
+            elif opposed[place] < 1.0:
+                types[place] = RARE
+            else:
+                types[place] = OUTLIER
+
+
+def soften_rare(
+    const index_t[::1] indptr, const index_t[::1] indices, const int64_t[:, ::1] neighbours,
+    int8_t[::1] types,
+):
+    """Make rare cells with a safe or borderline neighbour borderline, until none is left."""
+    cdef bint changed = True
+    cdef Py_ssize_t row, place
+    with nogil:
+        while changed:
+            changed = False
+            for row in range(indptr.shape[0] - 1):
+                if row & 0x3FFF == 0:
+                    check_stop()
+                for place in range(indptr[row], indptr[row + 1]):
+                    if types[place] == RARE and _has_kind_neighbour(
+                        &indptr[0], indices, neighbours, row, indices[place], types
+                    ):
+                        types[place] = BORDERLINE
+                        changed = True
+
+
+cdef inline bint _has_kind_neighbour(
+    const index_t* indptr, const index_t[::1] indices, const int64_t[:, ::1] neighbours,
+    Py_ssize_t row, index_t label, const int8_t[::1] types,
+) noexcept nogil:
+    """Tell whether a row has a neighbour with a safe or borderline cell of the label."""
+    cdef Py_ssize_t near, other, at
+    for near in range(neighbours.shape[1]):
+        other = neighbours[row, near]
+        at = _find(&indices[0], indptr[other], indptr[other + 1], label)
+        if at >= 0 and types[at] <= BORDERLINE:
+            return True
+    return False
+
+
+cdef inline Py_ssize_t _find(
+    const index_t* indices, Py_ssize_t begin, Py_ssize_t end, index_t label
+) noexcept nogil:
+    """Find the place of a label in a row; -1 where it is not."""
+    cdef Py_ssize_t middle
+    while begin < end:
+        middle = (begin + end) // 2
+        if indices[middle] < label:
+            begin = middle + 1
+        elif indices[middle] > label:
+            end = middle
+        else:
+            return middle
+    return -1
+
+
+def sum_support(
+    const index_t[::1] indptr, const index_t[::1] indices, const int64_t[:, ::1] neighbours,
+    const double[::1] shares, const int8_t[::1] types, double[::1] support,
+    int64_t[::1] n_askers,
+):
+    """Sum up how far each row supports the rows that have it among their neighbours."""
+    cdef Py_ssize_t asker, near, row, place, at
+    cdef double total
+    with nogil:
+        for asker in range(indptr.shape[0] - 1):
+            if asker & 0x3FFF == 0:
+                check_stop()
+            for near in range(neighbours.shape[1]):
+                row = neighbours[asker, near]
+                total = 0.0
+                for place in range(indptr[asker], indptr[asker + 1]):
+                    if types[place] == OUTLIER:
+                        continue
+                    at = _find(&indices[0], indptr[row], indptr[row + 1], indices[place])
+                    total += shares[place] if at >= 0 and types[at] != OUTLIER else -shares[place]
+                support[row] += total
+                n_askers[row] += 1
+
+
+def inherit_cells(
+    const index_t[::1] indptr, const index_t[::1] indices, const int8_t[::1] types, parents,
+    distances, out,
+):
+    """Choose the minority cells of synthetic rows from those of their seeds and partners.
+
+    ``parents`` are the seeds and the partners, ``distances`` how far the new rows are from them.
+    """
+    cdef const int64_t[::1] seeds = parents[0]
+    cdef const int64_t[::1] partners = parents[1]
+    cdef const double[::1] to_seed = distances[0]
+    cdef const double[::1] to_partner = distances[1]
+    cdef const int64_t[::1] starts = out.starts
+    cdef index_t[::1] out_indices = out.indices
+    cdef int64_t[::1] lengths = out.lengths
+    cdef Py_ssize_t at, a, a_end, b, b_end, end
+    cdef double whole, seed_share, partner_share
+    cdef index_t label
+    cdef bint taken
+    with nogil:
+        for at in range(seeds.shape[0]):
+            whole = to_seed[at] + to_partner[at]
+            seed_share = to_seed[at] / whole if whole > 0.0 else 0.0
+            partner_share = to_partner[at] / whole if whole > 0.0 else 0.0
+            a, a_end = indptr[seeds[at]], indptr[seeds[at] + 1]
+            b, b_end = indptr[partners[at]], indptr[partners[at] + 1]
+            end = starts[at]
+            while a < a_end or b < b_end:
+                if b == b_end or (a < a_end and indices[a] < indices[b]):
+                    label = indices[a]
+                    taken = _accepts(types[a], seed_share)
+                    a += 1
+                elif a == a_end or indices[b] < indices[a]:
+                    label = indices[b]
+                    taken = _accepts(types[b], partner_share)
+                    b += 1
+                else:
+                    label = indices[a]
+                    taken = True
+                    a += 1
+                    b += 1
+                if taken:
+                    out_indices[end] = label
+                    end += 1
+            lengths[at] = end - starts[at]
+
+
+cdef inline bint _accepts(int8_t kind, double share) noexcept nogil:
+    """Tell whether a cell's value reaches a row at this share of the distance."""
+    if kind == SAFE:
+        return share <= 0.5
+    if kind == BORDERLINE:
+        return share <= 0.75
+    return kind == RARE

@@ -1,0 +1,39 @@
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+def count_draws_dense(values: Array, plan: Any, start: int, stop: int, n_draws: Array) -> None: ...
+def fill_dense(
+    values: Array,
+    plan: Any,
+    draw_starts: Array,
+    drawn: Array,
+    start: int,
+    stop: int,
+    out: Array,
+) -> None: ...
+def measure_sparse(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    plan: Any,
+    start: int,
+    stop: int,
+    n_draws: Array,
+    room: Array,
+) -> None: ...
+def fill_sparse(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    plan: Any,
+    draws: tuple[Array, Array],
+    start: int,
+    stop: int,
+    out: Any,
+) -> None: ...
+def close_gaps(
+    starts: Array, lengths: Array, new_starts: Array, values: Array, new_values: Array
+) -> None: ...

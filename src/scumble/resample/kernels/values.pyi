@@ -1,0 +1,18 @@
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+def count_dense(
+    values: Array, n_values: Array, starts: Array, rows: Array, counts: Array
+) -> None: ...
+def count_sparse(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    n_values: Array,
+    starts: Array,
+    rows: Array,
+    counts: Array,
+) -> None: ...
