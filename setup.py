@@ -1,9 +1,10 @@
 """Compile the kernels: every ``.pyx`` file below ``src`` becomes an extension module beside it.
 
-Two variables of the environment change how:
+Variables of the environment change how:
 
 - ``SCUMBLE_CHECKED=1`` checks every index of a memoryview.
 - ``SCUMBLE_SANITIZE=address,undefined`` hands these sanitizers to the compiler (`make sanitize`).
+- ``SCUMBLE_CFLAGS="-O0 -g3"`` comes after all other flags of the compiler, for debuggers.
 
 ``SCUMBLE_COMPILED=1``, which the build backend sets, says that all is compiled in place already.
 """
@@ -44,7 +45,7 @@ def compile_args() -> list[str]:
     flags = ["-O3", "-g0", "-ffp-contract=off", "-fno-math-errno", "-Wno-unused-function"]
     if SANITIZE:
         flags += [f"-fsanitize={SANITIZE}", "-fno-omit-frame-pointer", "-g", "-O1"]
-    return flags
+    return flags + os.environ.get("SCUMBLE_CFLAGS", "").split()
 
 
 def extensions() -> list[Extension]:
