@@ -1,9 +1,12 @@
 """Compile the kernels: every ``.pyx`` file below ``src`` becomes an extension module beside it.
 
-Two variables change how:
+Variables of the environment change how:
 
 - ``SCUMBLE_CHECKED=1`` checks every index of a memoryview.
 - ``SCUMBLE_SANITIZE=address,undefined`` hands these sanitizers to the compiler (`make sanitize`).
+- ``SCUMBLE_CFLAGS="-O0 -g3"`` comes after all other flags of the compiler, for debuggers.
+
+``SCUMBLE_COMPILED=1``, which the build backend sets, says that all is compiled in place already.
 """
 
 from __future__ import annotations
@@ -19,7 +22,9 @@ from setuptools import Extension, setup
 SOURCE = Path("src")
 CHECKED = os.environ.get("SCUMBLE_CHECKED", "") not in ("", "0")
 SANITIZE = os.environ.get("SCUMBLE_SANITIZE", "")
+COMPILED = os.environ.get("SCUMBLE_COMPILED", "") == "1"
 JOBS = os.cpu_count() or 1
+BUILT = Path("build", "cython-checked" if CHECKED or SANITIZE else "cython")
 
 DIRECTIVES = {
     "language_level": 3,
@@ -28,6 +33,7 @@ DIRECTIVES = {
     "wraparound": False,
     "cdivision": True,
     "freethreading_compatible": True,
+    "show_performance_hints": not CHECKED,  # else it advises against the checks
 }
 
 
@@ -39,7 +45,7 @@ def compile_args() -> list[str]:
     flags = ["-O3", "-g0", "-ffp-contract=off", "-fno-math-errno", "-Wno-unused-function"]
     if SANITIZE:
         flags += [f"-fsanitize={SANITIZE}", "-fno-omit-frame-pointer", "-g", "-O1"]
-    return flags
+    return flags + os.environ.get("SCUMBLE_CFLAGS", "").split()
 
 
 def extensions() -> list[Extension]:
@@ -51,18 +57,28 @@ def extensions() -> list[Extension]:
             extra_compile_args=compile_args(),
             extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
             include_dirs=[str(SOURCE)],
+            depends=["setup.py"],  # flags
         )
         for path in sorted(SOURCE.rglob("*.pyx"))
     ]
 
 
-setup(
-    ext_modules=cythonize(
+def modules() -> list[Extension]:
+    """Translate the kernels that have changed into C; all of them when the directives have."""
+    made = BUILT / "directives.txt"
+    text = repr(sorted(DIRECTIVES.items()))
+    changed = not made.is_file() or made.read_text(encoding="utf-8") != text
+    translated = cythonize(
         extensions(),
         include_path=[str(SOURCE)],
         compiler_directives=DIRECTIVES,
         nthreads=JOBS if sys.platform == "linux" else 0,
-        build_dir="build/cython-checked" if CHECKED or SANITIZE else "build/cython",
-    ),
-    options={"build_ext": {"parallel": JOBS}},
-)
+        build_dir=str(BUILT),
+        force=changed,
+    )
+    BUILT.mkdir(parents=True, exist_ok=True)
+    made.write_text(text, encoding="utf-8")
+    return translated
+
+
+setup(ext_modules=[] if COMPILED else modules(), options={"build_ext": {"parallel": JOBS}})

@@ -3,16 +3,19 @@
 setuptools builds the kernels (``setup.py``). On a machine without a compiler this backend asks for
 ``ziglang`` as one more requirement of the build, which pip then installs into the build's own
 environment, and compiles with its ``zig cc``.
+
+``python tools/build_backend.py`` compiles in place what has changed (`make build`).
 """
 
 from __future__ import annotations
 
 import os
-import shutil
+import subprocess
 import sys
-import sysconfig
+from pathlib import Path
 from typing import Any
 
+from compiler import requirement, take_zig_where_needed
 from setuptools import build_meta
 from setuptools.build_meta import (
     build_sdist,
@@ -21,53 +24,67 @@ from setuptools.build_meta import (
     prepare_metadata_for_build_wheel,
 )
 
-ZIG = "ziglang>=0.13"
-
-
-def has_compiler() -> bool:
-    """Tell whether the C compiler setuptools would take is there."""
-    if sys.platform == "win32":
-        return True  # setuptools finds Visual Studio by itself, and says so if it is not there
-    command = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc"
-    return shutil.which(command.split()[0]) is not None
+SOURCE = Path("src")
+BUILD = Path("build")
 
 
 def get_requires_for_build_wheel(config_settings: Any = None) -> list[str]:
     """Ask for a compiler where there is none."""
-    return build_meta.get_requires_for_build_wheel(config_settings) + _compiler()
+    return build_meta.get_requires_for_build_wheel(config_settings) + requirement()
 
 
 def get_requires_for_build_editable(config_settings: Any = None) -> list[str]:
     """Ask for a compiler where there is none."""
-    return build_meta.get_requires_for_build_editable(config_settings) + _compiler()
+    return build_meta.get_requires_for_build_editable(config_settings) + requirement()
 
 
 def build_wheel(directory: str, config_settings: Any = None, metadata: Any = None) -> str:
-    """Build a wheel."""
-    _take_zig_where_needed()
+    """Build a wheel; compile only what has changed since the last time."""
+    take_zig_where_needed()
+    _sweep()
     return build_meta.build_wheel(directory, config_settings, metadata)
 
 
 def build_editable(directory: str, config_settings: Any = None, metadata: Any = None) -> str:
-    """Compile in place and build a wheel that points here."""
-    _take_zig_where_needed()
+    """Compile in place what has changed, and build a wheel that points here.
+
+    setuptools alone would compile everything in a temporary folder, every time.
+    """
+    compile_in_place()
+    os.environ["SCUMBLE_COMPILED"] = "1"
     return build_meta.build_editable(directory, config_settings, metadata)
 
 
-def _compiler() -> list[str]:
-    if has_compiler():
-        return []
-    print("scumble: no C compiler here, so the build takes one from the package index (ziglang)")
-    return [ZIG]
+def compile_in_place() -> None:
+    """Compile every kernel that has changed; remove modules whose source is gone."""
+    take_zig_where_needed()
+    _sweep()
+    subprocess.run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], check=True)
 
 
-def _take_zig_where_needed() -> None:
-    if has_compiler():
-        return
-    zig = f"{sys.executable} -m ziglang cc"
-    os.environ["CC"] = zig
-    os.environ["LDSHARED"] = f"{zig} -shared"
+def _sweep() -> None:
+    """Remove what earlier builds left and this one would not make.
 
+    setuptools packs all it finds in its folder, also modules that were renamed or have become
+    kernels since.
+    """
+    for lib in BUILD.glob("lib*"):
+        for path in lib.rglob("*"):
+            if path.is_file() and not _is_compiled(path, lib):
+                path.unlink()
+    for path in SOURCE.rglob("*"):
+        if path.suffix in (".so", ".pyd") and not _is_compiled(path, SOURCE):
+            path.unlink()
+
+
+def _is_compiled(path: Path, root: Path) -> bool:
+    """Tell whether a file is a module of whichever Python whose source is still there."""
+    source = SOURCE / path.relative_to(root).parent / f"{path.name.partition('.')[0]}.pyx"
+    return path.suffix in (".so", ".pyd") and source.is_file()
+
+
+if __name__ == "__main__":
+    compile_in_place()
 
 __all__ = [
     "build_editable",

@@ -1,0 +1,1 @@
+# Nothing in it is called from Python; other kernels cimport it.
