@@ -166,3 +166,14 @@ def test_what_a_random_state_may_be():
         as_generator("a", caller="here")
     with pytest.raises(ParameterError, match=r"Got -1 instead"):
         as_generator(-1, caller="here")
+
+
+@pytest.mark.parametrize("kinds", [("int32", "int64"), ("int64", "int32"), ("int16", "uint32")])
+def test_indices_of_any_type_and_layout(kinds):
+    Y = sparse.csr_array(np.array([[1, 0, 1], [0, 1, 0]], bool))
+    Y.indptr = Y.indptr.astype(kinds[0])
+    Y.indices = np.repeat(Y.indices, 2).astype(kinds[1])[::2]
+    found = check_labels(Y)
+    assert found.toarray().tolist() == [[True, False, True], [False, True, False]]
+    assert found.indptr.dtype == found.indices.dtype
+    assert found.indices.flags.c_contiguous

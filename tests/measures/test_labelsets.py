@@ -77,7 +77,6 @@ def test_a_collision_of_hashes_is_resolved_by_looking(monkeypatch):
         arguments[-2][:] = np.uint64(1) << np.uint64(63)
 
     monkeypatch.setattr(kernels, "scatter_rows", scatter_with_one_key)
-    monkeypatch.setattr(module, "SIMPLE_BELOW", 0)
     monkeypatch.setattr(module, "PARTITION_ROWS", 10**9)
     rng = np.random.default_rng(1)
     dense = rng.random((50, 100)) < 0.3
@@ -87,10 +86,10 @@ def test_a_collision_of_hashes_is_resolved_by_looking(monkeypatch):
 
 
 def _compare(dense):
-    """Compare the ways of few and of many rows with the slow one."""
+    """Compare one block of rows and many with the slow version."""
     _compare_one_way(dense)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "SIMPLE_BELOW", 0)
+        patch.setattr(module, "SERIAL_BELOW", 0)
         _compare_one_way(dense)
 
 

@@ -1,7 +1,5 @@
-"""Both ways through the data, for few and for many assignments, against an obvious one."""
+"""Passes over the data, in one block and in many, against obvious ones."""
 
-import subprocess
-import sys
 from itertools import pairwise
 
 import numpy as np
@@ -11,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from scumble._core import validation
+from scumble._core.kernels import check_rows
 from scumble.measures import kernels, passes
 
 
@@ -37,7 +36,6 @@ def many(monkeypatch):
     """Take the way of many assignments whatever the size."""
     for module in (passes, validation):
         monkeypatch.setattr(module, "SERIAL_BELOW", 0)
-        monkeypatch.setattr(module, "SIMPLE_BELOW", 0)
 
 
 @pytest.mark.parametrize("n_labels", [7, 40, kernels.CACHED_LABELS + 1])
@@ -67,7 +65,6 @@ def test_few_and_many_assignments_give_the_same(seed, n_rows, n_labels):
     few = all_passes()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passes, "SERIAL_BELOW", 0)
-        patch.setattr(passes, "SIMPLE_BELOW", 0)
         large = all_passes()
     np.testing.assert_allclose(few[0].by_instance, large[0].by_instance, rtol=1e-13, atol=4e-15)
     np.testing.assert_allclose(few[0].by_label_sum, large[0].by_label_sum, rtol=1e-12, atol=1e-13)
@@ -81,30 +78,17 @@ def test_few_and_many_assignments_give_the_same(seed, n_rows, n_labels):
 
 @pytest.mark.parametrize("size", [2, 3, 4, 5, 17])
 @pytest.mark.parametrize("ratio", [1.0, 3.0, 1 / 3 * 10, 1e12])
-@pytest.mark.parametrize("simple_below", [0, passes.SIMPLE_BELOW])
-def test_equal_ratios_score_exactly_zero(monkeypatch, size, ratio, simple_below):
-    monkeypatch.setattr(passes, "SIMPLE_BELOW", simple_below)
+def test_equal_ratios_score_exactly_zero(size, ratio):
     Y = sparse.csr_array(np.ones((3, size), bool))
     found = passes.score(Y, np.full(size, ratio))
     assert not found.by_instance.any()
     assert found.total == 0
 
 
-def test_small_data_does_not_wait_for_the_compiler():
-    code = (
-        "import sys; from scumble.data.embedded import load_debtags; from scumble.measures.summary "
-        "import characterize; print(characterize(load_debtags()).n_labels, 'numba' in sys.modules)"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    n_labels, has_numba = run.stdout.split()
-    assert int(n_labels) > 0
-    assert has_numba == "False"
-
-
 def test_cube_roots_to_the_last_bits():
     values = np.r_[1.0, 8.0, 27.0, np.geomspace(1, 2.0**120, 4001)]
     roots = values.copy()
-    kernels._take_cube_roots(roots, len(roots))
+    kernels.take_cube_roots(roots)
     np.testing.assert_allclose(roots, np.cbrt(values), rtol=1e-15)
 
 
@@ -113,15 +97,12 @@ def test_cube_roots_to_the_last_bits():
     rows=st.lists(st.lists(st.integers(-1, 6), max_size=5), max_size=8),
     n_labels=st.integers(1, 6),
 )
-def test_both_checks_of_rows_say_the_same(rows, n_labels):
+def test_the_check_of_rows(rows, n_labels):
     indptr = np.r_[0, np.cumsum([len(row) for row in rows])].astype(np.int32)
     indices = np.array([label for row in rows for label in row], np.int32)
-    Y = sparse.csr_array((len(rows), n_labels), dtype=bool)
-    Y.data, Y.indices, Y.indptr = np.ones(len(indices), bool), indices, indptr
-    if not len(indices):
-        return
     outside = any(not 0 <= label < n_labels for row in rows for label in row)
     increasing = all(a < b for row in rows for a, b in pairwise(row))
     expected = -1 if outside else int(increasing)
-    assert min(validation._check_few_rows(Y)) == expected
-    assert min(validation._check_many_rows(Y)) == expected
+    assert check_rows(indptr, indices, 0, len(rows), n_labels) == expected
+    wide = indptr.astype(np.int64), indices.astype(np.int64)
+    assert check_rows(*wide, 0, len(rows), n_labels) == expected

@@ -24,8 +24,6 @@ R = TypeVar("R")
 
 #: Below this many elements a second thread costs more than it brings.
 SERIAL_BELOW = 200_000
-#: Below this many elements a loop of its own costs more to compile than it ever saves.
-SIMPLE_BELOW = 50_000
 
 
 class Stopped(ScumbleError):

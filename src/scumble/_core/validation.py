@@ -15,7 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.errors import LabelError, ParameterError, ParameterTypeError
-from scumble._core.parallel import SERIAL_BELOW, SIMPLE_BELOW, row_blocks, run
+from scumble._core.kernels import check_rows
+from scumble._core.parallel import SERIAL_BELOW, row_blocks, run
 
 #: Numbers in label lists beyond this are no labels but identifiers: columns would fill the memory.
 MOST_LABELS = 2**31 - 1
@@ -190,7 +191,19 @@ def _from_sparse(Y: Any, caller: str) -> sparse.csr_array:
         Y = sparse.csr_array((present, Y.indices, Y.indptr), shape=Y.shape)
     elif not isinstance(Y, sparse.csr_array):
         Y = sparse.csr_array(Y)
-    return _canonical(Y, caller)
+    return _canonical(_with_plain_indices(Y), caller)
+
+
+def _with_plain_indices(Y: sparse.csr_array) -> sparse.csr_array:
+    """Store indptr and indices as kernels read them: of one type and without gaps."""
+    kind = np.promote_types(Y.indptr.dtype, Y.indices.dtype)
+    kind = np.dtype(np.int32 if kind.itemsize <= 4 and kind != np.uint32 else np.int64)
+    indptr, indices = (np.ascontiguousarray(part, kind) for part in (Y.indptr, Y.indices))
+    if indptr is Y.indptr and indices is Y.indices:
+        return Y
+    plain = sparse.csr_array(Y.shape, dtype=bool)
+    plain.data, plain.indices, plain.indptr = Y.data, indices, indptr
+    return plain
 
 
 def _canonical(Y: sparse.csr_array, caller: str) -> sparse.csr_array:
@@ -209,31 +222,16 @@ def _rows_strictly_increase(Y: sparse.csr_array, caller: str) -> bool:
     """Check all column indices: in range (else refuse), sorted and unique (else say no)."""
     if Y.nnz == 0:
         return True
-    states = _check_few_rows(Y) if Y.nnz < SIMPLE_BELOW else _check_many_rows(Y)
+    states = run(
+        lambda block: check_rows(Y.indptr, Y.indices, *block, Y.shape[1]),
+        row_blocks(Y.indptr, 1 if Y.nnz < SERIAL_BELOW else 64),
+    )
     if min(states) < 0:
         raise LabelError(
             f"{caller}: a sparse label matrix with {Y.shape[1]} columns stores a column index "
             "outside of them. Rebuild it, or run its check_format()."
         )
     return all(state == 1 for state in states)
-
-
-def _check_few_rows(Y: sparse.csr_array) -> list[int]:
-    """Do what the kernel does, without waiting for its compilation."""
-    if Y.indices.min() < 0 or Y.indices.max() >= Y.shape[1]:
-        return [-1]
-    descends = np.r_[False, Y.indices[1:] <= Y.indices[:-1]]
-    descends[Y.indptr[:-1][np.diff(Y.indptr) > 0]] = False  # where rows begin
-    return [int(not descends.any())]
-
-
-def _check_many_rows(Y: sparse.csr_array) -> list[int]:
-    from scumble._core.kernels import check_rows
-
-    return run(
-        lambda block: check_rows(Y.indptr, Y.indices, block[0], block[1], Y.shape[1]),
-        row_blocks(Y.indptr, 1 if Y.nnz < SERIAL_BELOW else 64),
-    )
 
 
 def _from_dense(

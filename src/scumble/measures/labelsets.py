@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.parallel import SERIAL_BELOW, SIMPLE_BELOW, row_blocks, run
+from scumble._core.parallel import SERIAL_BELOW, row_blocks, run
 from scumble._core.validation import check_labels
+from scumble.measures import kernels
 from scumble.measures.base import measure
 
 Array = np.ndarray[Any, Any]
@@ -91,11 +92,6 @@ def labelsets(Y: Any) -> Labelsets:
 
 def find_labelsets(Y: sparse.csr_array) -> Labelsets:
     """Do what `labelsets` does for labels that have come through the door already."""
-    if _is_small(Y):
-        first_row, counts = np.unique(_leaders_of_few(Y), return_counts=True)
-        return Labelsets(first_row, counts)
-    from scumble.measures import kernels
-
     starts, keys, rows = _deal(Y)
     sizes = np.zeros(len(starts) - 1, np.int64)
 
@@ -129,8 +125,7 @@ def labelset_of_rows(Y: Any) -> tuple[Array, Labelsets]:
     array([0, 1, 0, 2])
     """
     Y = check_labels(Y, caller="labelset_of_rows")
-    leaders = _leaders_of_few(Y) if _is_small(Y) else _leaders_of_many(Y)
-    first_row, numbers, counts = np.unique(leaders, return_inverse=True, return_counts=True)
+    first_row, numbers, counts = np.unique(_leaders(Y), return_inverse=True, return_counts=True)
     return numbers, Labelsets(first_row, counts)
 
 
@@ -194,33 +189,8 @@ def tcs_of(n_features: int, n_labels: int, n_labelsets: int) -> float:
     return math.log(volume) if volume > 0 else float("nan")
 
 
-def _is_small(Y: sparse.csr_array) -> bool:
-    return bool(Y.nnz + Y.shape[0] < SIMPLE_BELOW)
-
-
-def _leaders_of_few(Y: sparse.csr_array) -> Array:
-    """Find for each row the first one with the same labels.
-
-    Rows of one size are sorted as so many bytes each; that spares small data the loading of
-    compiled code.
-    """
-    sizes = np.diff(Y.indptr)
-    leaders = np.empty(Y.shape[0], np.int64)
-    for size in np.unique(sizes):
-        rows = np.flatnonzero(sizes == size)
-        if size == 0:
-            leaders[rows] = rows[0]
-            continue
-        labels = Y.indices[Y.indptr[rows][:, None] + np.arange(size)]
-        as_bytes = labels.view(np.dtype((np.void, labels.strides[0]))).ravel()
-        _, first, group = np.unique(as_bytes, return_index=True, return_inverse=True)
-        leaders[rows] = rows[first[group]]
-    return leaders
-
-
-def _leaders_of_many(Y: sparse.csr_array) -> Array:
-    from scumble.measures import kernels
-
+def _leaders(Y: sparse.csr_array) -> Array:
+    """Find for each row the first one with the same labels."""
     starts, keys, rows = _deal(Y)
     leaders = np.empty(Y.shape[0], np.int64)
 
@@ -233,18 +203,13 @@ def _leaders_of_many(Y: sparse.csr_array) -> Array:
 
 def _deal(Y: sparse.csr_array) -> tuple[Array, Array, Array]:
     """Deal the rows into partitions: where each starts, and the rows' keys and numbers."""
-    from scumble.measures import kernels
-
     n_rows, n_labels = Y.shape
-    n_bits = max(int(n_labels).bit_length(), 1)  # labels are packed as 1..n_labels
-    bits, capacity = np.uint64(n_bits), np.uint64(63 // n_bits)
     partition_bits = max(1, (n_rows // PARTITION_ROWS).bit_length())
-    shift = np.uint64(64 - partition_bits)
     blocks = row_blocks(Y.indptr, 1 if Y.nnz + n_rows < SERIAL_BELOW else 32)
     sizes = np.zeros((len(blocks), 1 << partition_bits), np.int64)
 
     def count(at: int) -> None:
-        kernels.count_partitions(Y.indptr, Y.indices, *blocks[at], bits, capacity, shift, sizes[at])
+        kernels.count_partitions(Y.indptr, Y.indices, n_labels, *blocks[at], sizes[at])
 
     run(count, range(len(blocks)))
     starts = np.concatenate([[0], np.cumsum(sizes.sum(axis=0))])
@@ -253,9 +218,7 @@ def _deal(Y: sparse.csr_array) -> tuple[Array, Array, Array]:
     rows = np.empty(n_rows, np.uint32 if n_rows < 2**32 else np.uint64)
 
     def scatter(at: int) -> None:
-        kernels.scatter_rows(
-            Y.indptr, Y.indices, *blocks[at], bits, capacity, shift, places[at], keys, rows
-        )
+        kernels.scatter_rows(Y.indptr, Y.indices, n_labels, *blocks[at], places[at], keys, rows)
 
     run(scatter, range(len(blocks)))
     return starts, keys, rows

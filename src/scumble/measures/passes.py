@@ -2,8 +2,6 @@
 
 Rows are cut into blocks by the data alone. Every block sums into a place of its own and the
 places are added in block order, so the number of threads changes no bit of any result.
-
-Small data takes plain numpy: loading compiled code would take longer than all the rest.
 """
 
 from __future__ import annotations
@@ -13,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from scumble._core.parallel import SERIAL_BELOW, SIMPLE_BELOW, row_blocks, run, thread_count
+from scumble._core.parallel import SERIAL_BELOW, row_blocks, run, thread_count
+from scumble.measures import kernels
 
 Array = np.ndarray[Any, Any]
 MAX_BLOCKS = 64
@@ -61,12 +60,8 @@ def count(Y: sparse.csr_array) -> Array:
     ndarray of int64, shape (n_labels,)
         The counts.
     """
-    if Y.nnz < SERIAL_BELOW:
-        return np.bincount(Y.indices, minlength=Y.shape[1])
-    from scumble.measures import kernels
-
     # Whole numbers add up to the same in any order, so there is one block a thread.
-    blocks = row_blocks(Y.indptr, thread_count())
+    blocks = row_blocks(Y.indptr, 1 if Y.nnz < SERIAL_BELOW else thread_count())
     partial = np.zeros((len(blocks), Y.shape[1]), np.uint32 if Y.nnz < 2**32 else np.uint64)
 
     def work(at: int) -> None:
@@ -113,10 +108,6 @@ def score(Y: sparse.csr_array, ratios: Array) -> Scores:
     Scores
         Scores by instance, their total, and their sums by label.
     """
-    if Y.nnz < SIMPLE_BELOW:
-        return _score_few(Y, ratios)
-    from scumble.measures import kernels
-
     blocks = blocks_of(Y)
     scores = np.empty(Y.shape[0])
     spare: list[Array] = []  # a table is large where labels are many: the next block takes it over
@@ -134,24 +125,6 @@ def score(Y: sparse.csr_array, ratios: Array) -> Scores:
     for _, sums in parts:
         by_label += sums
     return Scores(scores, sum((total for total, _ in parts), 0.0), by_label)
-
-
-def _score_few(Y: sparse.csr_array, ratios: Array) -> Scores:
-    sizes = np.diff(Y.indptr)
-    rows = np.flatnonzero(sizes > 1)
-    scores = np.zeros(Y.shape[0])
-    if len(rows):
-        starts, several = Y.indptr[rows], sizes[rows]
-        found = ratios[Y.indices[np.repeat(sizes > 1, sizes)]]
-        firsts = np.cumsum(several) - several
-        geometric = np.exp(np.add.reduceat(np.log(found), firsts) / several)
-        arithmetic = np.add.reduceat(found, firsts) / several
-        equal = np.logical_and.reduceat(
-            found == np.repeat(ratios[Y.indices[starts]], several), firsts
-        )
-        scores[rows] = np.where(equal, 0.0, np.maximum(1.0 - geometric / arithmetic, 0.0))
-    by_label = np.bincount(Y.indices, np.repeat(scores, sizes), len(ratios))
-    return Scores(scores, float(scores.sum()), by_label)
 
 
 def deviations(
@@ -177,10 +150,6 @@ def deviations(
     by_label : ndarray of shape (n_labels,)
         Over the instances of each label.
     """
-    if Y.nnz < SIMPLE_BELOW:
-        return _deviations_of_few(Y, scores, mean, label_means)
-    from scumble.measures import kernels
-
     blocks = blocks_of(Y)
     squares = np.zeros((len(blocks), Y.shape[1]))
 
@@ -194,11 +163,3 @@ def deviations(
 
     total = sum(run(work, range(len(blocks))), 0.0)
     return total, squares.sum(axis=0)
-
-
-def _deviations_of_few(
-    Y: sparse.csr_array, scores: Array, mean: float, label_means: Array
-) -> tuple[float, Array]:
-    by_assignment = np.repeat(scores, np.diff(Y.indptr)) - label_means[Y.indices]
-    squares = np.bincount(Y.indices, by_assignment * by_assignment, Y.shape[1])
-    return float(np.square(scores - mean).sum()), squares

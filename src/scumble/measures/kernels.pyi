@@ -1,0 +1,57 @@
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+CHUNK: int
+CACHED_LABELS: int
+
+def count_labels(indices: Array, start: int, stop: int, counts: Array) -> None: ...
+def score_rows(
+    indptr: Array, indices: Array, table: Array, start: int, stop: int, scores: Array
+) -> float: ...
+def take_cube_roots(values: Array) -> None: ...
+def sum_deviations(
+    indptr: Array,
+    indices: Array,
+    scores: Array,
+    mean: float,
+    means: Array,
+    start: int,
+    stop: int,
+    squares: Array,
+) -> float: ...
+def count_partitions(
+    indptr: Array, indices: Array, n_labels: int, start: int, stop: int, sizes: Array
+) -> None: ...
+def scatter_rows(
+    indptr: Array,
+    indices: Array,
+    n_labels: int,
+    start: int,
+    stop: int,
+    places: Array,
+    keys: Array,
+    rows: Array,
+) -> None: ...
+def group_rows(
+    indptr: Array,
+    indices: Array,
+    keys: Array,
+    rows: Array,
+    starts: Array,
+    first: int,
+    last: int,
+    sizes: Array,
+) -> None: ...
+def find_leaders(
+    indptr: Array,
+    indices: Array,
+    keys: Array,
+    rows: Array,
+    starts: Array,
+    first: int,
+    last: int,
+    leaders: Array,
+) -> None: ...

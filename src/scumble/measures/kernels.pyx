@@ -1,0 +1,571 @@
+"""Loops over label assignments. Each takes a range of rows, so threads can share Y."""
+
+from libc.math cimport NAN, exp, log, sqrt
+from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcmp, memcpy, memset
+
+from scumble._core.interrupt cimport check_stop
+from scumble._core.types cimport index_t
+
+cdef enum:
+    CHUNK_ROWS = 2048  # sorted by size at a time
+    CACHE_HOLDS = 32_768  # labels, of which the table of ratios and sums fits the cache of a core
+    LONG = 5  # rows with this many labels or more share one loop
+    SAFE_FACTORS = 16  # ratios are below 2**63, so 16 of them multiply without overflow
+    UNROLLED = 4  # labels of a row looked at without a branch
+    STEP = 1 << 17  # rows between two looks at whether to stop
+
+# For tests.
+CHUNK = CHUNK_ROWS
+CACHED_LABELS = CACHE_HOLDS
+
+cdef uint32_t INVERSE_CUBE_ROOT = 0x54A21D2A
+cdef uint64_t HASHED = <uint64_t>1 << 63  # set in the key of a row that is too long to be packed
+
+ctypedef fused count_t:
+    uint32_t
+    uint64_t
+
+# Row numbers in the order of their partitions.
+ctypedef fused row_t:
+    uint32_t
+    uint64_t
+
+cdef struct Work:
+    # The rows of a chunk by their number of labels, and what is known of the rows of one number.
+    uint16_t rows[LONG + 1][CHUNK_ROWS]  # counted from the start of the chunk
+    Py_ssize_t n_rows[LONG + 1]
+    double geometric[CHUNK_ROWS]
+    double arithmetic[CHUNK_ROWS]
+    double spread[CHUNK_ROWS]  # 0 where all ratios are equal: such rows score exactly 0
+    double total  # of all scores so far
+
+cdef struct Packing:
+    # How the labels of a row become 64 bits.
+    int bits  # of a label
+    Py_ssize_t capacity  # labels that fit
+    Py_ssize_t n_indices
+
+cdef struct Slots:
+    # A hash table of places plus 1; 0 is free.
+    uint32_t* places
+    uint64_t mask  # its size, a power of two, less 1
+
+
+def count_labels(
+    const index_t[::1] indices, Py_ssize_t start, Py_ssize_t stop, count_t[::1] counts
+):
+    """Count the labels among the assignments start..stop."""
+    cdef Py_ssize_t high, at
+    with nogil:
+        while start < stop:
+            check_stop()
+            high = min(start + 64 * STEP, stop)
+            for at in range(start, high):
+                counts[indices[at]] += 1
+            start = high
+
+
+def score_rows(
+    const index_t[::1] indptr, const index_t[::1] indices, double[:, ::1] table,
+    Py_ssize_t start, Py_ssize_t stop, double[::1] scores,
+):
+    """Score rows start..stop: 1 - geometric / arithmetic mean of their labels' ratios.
+
+    ``table`` holds (ratio, sum of scores) of each label side by side, so that a label costs one
+    cache line; the sums are added to. The total of all scores is returned.
+
+    Rows are taken in chunks and, within a chunk, by their number of labels: a loop that ends
+    after two rounds, then four, then one would mostly wait for mispredicted branches. Looking
+    up, computing and adding up are loops of their own: loads then overlap, and the arithmetic
+    of several rows goes through one vector instruction.
+    """
+    cdef Py_ssize_t high, low = start
+    if start >= stop:
+        return 0.0
+    if indptr[start] == indptr[stop]:
+        memset(&scores[start], 0, (stop - start) * sizeof(double))
+        return 0.0
+    cdef Work* work = <Work*>malloc(sizeof(Work))
+    if work == NULL:
+        raise MemoryError
+    work.total = 0.0
+    try:
+        with nogil:
+            while low < stop:
+                if (low - start) % STEP == 0:
+                    check_stop()
+                high = min(low + CHUNK_ROWS, stop)
+                if table.shape[0] > CACHE_HOLDS:
+                    work.total += _touch(&table[0, 0], &indices[0], indptr[low], indptr[high])
+                memset(&scores[low], 0, (high - low) * sizeof(double))
+                _sort_by_size(&indptr[low], high - low, work)
+                _score_chunk(&indptr[low], &indices[0], &table[0, 0], work, &scores[low])
+                low = high
+        return work.total
+    finally:
+        free(work)
+
+
+cdef double _touch(
+    const double* table, const index_t* indices, Py_ssize_t first, Py_ssize_t last
+) noexcept nogil:
+    """Bring the ratios of the assignments first..last into the cache; return 0.
+
+    A loop that does nothing else has many more of its misses under way at a time than one that
+    also computes.
+    """
+    cdef bint below_zero = False
+    cdef Py_ssize_t at
+    for at in range(first, last):
+        below_zero |= table[2 * <Py_ssize_t>indices[at]] < 0.0
+    return NAN if below_zero else 0.0  # used, or the compiler would drop the loop
+
+
+cdef void _sort_by_size(const index_t* indptr, Py_ssize_t n_rows, Work* work) noexcept nogil:
+    """List the rows of 2, 3, 4 labels and those of `LONG` or more.
+
+    Every row is written to the end of every list, and only its own list grows: the size of the
+    next row is anyone's guess, and a wrong guess costs more than this.
+    """
+    cdef index_t first = indptr[0]
+    cdef index_t size
+    cdef Py_ssize_t row
+    cdef Py_ssize_t twos = 0
+    cdef Py_ssize_t threes = 0
+    cdef Py_ssize_t fours = 0
+    cdef Py_ssize_t longs = 0
+    for row in range(n_rows):
+        size = indptr[row + 1] - first
+        first = indptr[row + 1]
+        work.rows[2][twos] = work.rows[3][threes] = <uint16_t>row
+        work.rows[4][fours] = work.rows[LONG][longs] = <uint16_t>row
+        twos += size == 2
+        threes += size == 3
+        fours += size == 4
+        longs += size >= LONG
+    work.n_rows[2], work.n_rows[3], work.n_rows[4] = twos, threes, fours
+    work.n_rows[LONG] = longs
+
+
+cdef void _score_chunk(
+    const index_t* indptr, const index_t* indices, double* table, Work* work, double* scores
+) noexcept nogil:
+    """Score the rows of a chunk, number of labels by number of labels."""
+    _look_up(indptr, indices, table, work, 2)
+    _take_square_roots(work.geometric, work.n_rows[2])
+    _compare_means(work, 2)
+    _add_up(indptr, indices, table, work, scores, 2)
+
+    _look_up(indptr, indices, table, work, 3)
+    _take_cube_roots(work.geometric, work.n_rows[3])
+    _compare_means(work, 3)
+    _add_up(indptr, indices, table, work, scores, 3)
+
+    _look_up(indptr, indices, table, work, 4)
+    _take_square_roots(work.geometric, work.n_rows[4])
+    _take_square_roots(work.geometric, work.n_rows[4])
+    _compare_means(work, 4)
+    _add_up(indptr, indices, table, work, scores, 4)
+
+    _look_up_long(indptr, indices, table, work)
+    _compare_means(work, LONG)
+    _add_up_long(indptr, indices, table, work, scores)
+
+
+cdef inline void _look_up(
+    const index_t* indptr, const index_t* indices, const double* table, Work* work, int size
+) noexcept nogil:
+    """Multiply and add the ratios of rows of ``size`` labels; as a constant it unrolls a loop."""
+    cdef const index_t* labels
+    cdef double lead, ratio, product, ratio_sum, spread
+    cdef Py_ssize_t place
+    cdef int at
+    for place in range(work.n_rows[size]):
+        labels = indices + indptr[work.rows[size][place]]
+        lead = table[2 * <Py_ssize_t>labels[0]]
+        product = lead
+        ratio_sum = lead
+        spread = 0.0
+        for at in range(1, size):
+            ratio = table[2 * <Py_ssize_t>labels[at]]
+            product *= ratio
+            ratio_sum += ratio
+            spread += (ratio - lead) * (ratio - lead)
+        work.geometric[place] = product
+        work.arithmetic[place] = ratio_sum * (1.0 / size)
+        work.spread[place] = spread
+
+
+cdef inline void _add_up(
+    const index_t* indptr, const index_t* indices, double* table, Work* work, double* scores,
+    int size,
+) noexcept nogil:
+    """Write the scores of rows of ``size`` labels and add them to those of their labels."""
+    cdef const index_t* labels
+    cdef double score
+    cdef double total = 0.0
+    cdef Py_ssize_t place, row
+    cdef int at
+    for place in range(work.n_rows[size]):
+        row = work.rows[size][place]
+        score = work.geometric[place]
+        labels = indices + indptr[row]
+        scores[row] = score
+        total += score
+        for at in range(size):
+            table[2 * <Py_ssize_t>labels[at] + 1] += score
+    work.total += total
+
+
+cdef void _look_up_long(
+    const index_t* indptr, const index_t* indices, const double* table, Work* work
+) noexcept nogil:
+    """Take the means of rows of any size; their ratios may multiply to more than a float holds."""
+    cdef double lead, ratio, product, ratio_sum, log_sum, spread, size
+    cdef Py_ssize_t place, row, at, pending
+    for place in range(work.n_rows[LONG]):
+        row = work.rows[LONG][place]
+        lead = table[2 * <Py_ssize_t>indices[indptr[row]]]
+        ratio_sum = log_sum = spread = 0.0
+        product = 1.0
+        pending = 0
+        for at in range(indptr[row], indptr[row + 1]):
+            ratio = table[2 * <Py_ssize_t>indices[at]]
+            ratio_sum += ratio
+            product *= ratio
+            spread += (ratio - lead) * (ratio - lead)
+            pending += 1
+            if pending == SAFE_FACTORS:
+                log_sum += log(product)
+                product = 1.0
+                pending = 0
+        size = <double>(indptr[row + 1] - indptr[row])
+        work.geometric[place] = exp((log_sum + log(product)) / size)
+        work.arithmetic[place] = ratio_sum / size
+        work.spread[place] = spread
+
+
+cdef void _add_up_long(
+    const index_t* indptr, const index_t* indices, double* table, Work* work, double* scores
+) noexcept nogil:
+    """Do what `_add_up` does for rows of any size."""
+    cdef double score
+    cdef double total = 0.0
+    cdef Py_ssize_t place, row, at
+    for place in range(work.n_rows[LONG]):
+        row = work.rows[LONG][place]
+        score = work.geometric[place]
+        scores[row] = score
+        total += score
+        for at in range(indptr[row], indptr[row + 1]):
+            table[2 * <Py_ssize_t>indices[at] + 1] += score
+    work.total += total
+
+
+cdef void _take_square_roots(double* values, Py_ssize_t n_values) noexcept nogil:
+    """Replace values by their square roots."""
+    cdef Py_ssize_t at
+    for at in range(n_values):
+        values[at] = sqrt(values[at])
+
+
+def take_cube_roots(double[::1] values):
+    """Replace values of at least 1 by their cube roots."""
+    if values.shape[0]:
+        _take_cube_roots(&values[0], values.shape[0])
+
+
+cdef void _take_cube_roots(double* values, Py_ssize_t n_values) noexcept nogil:
+    """Replace values by their cube roots: Newton's method, in steps that vectorise.
+
+    A third of a float's bits, taken from a constant, is its inverse cube root to 3.5 %; each step
+    squares the error, so the fourth reaches the last bit.
+    """
+    cdef Py_ssize_t at
+    cdef double value, third, root
+    cdef float guess
+    cdef uint32_t bits
+    cdef int step
+    for at in range(n_values):
+        value = values[at]
+        guess = <float>value
+        memcpy(&bits, &guess, sizeof(bits))
+        bits = INVERSE_CUBE_ROOT - bits // 3
+        memcpy(&guess, &bits, sizeof(bits))
+        third = value * (1.0 / 3.0)
+        root = guess
+        for step in range(4):
+            root *= 4.0 / 3.0 - third * (root * root * root)
+        values[at] = value * (root * root)
+
+
+cdef void _compare_means(Work* work, int size) noexcept nogil:
+    """Turn the geometric means of rows of ``size`` labels into scores."""
+    cdef Py_ssize_t at
+    cdef double score, unequal
+    for at in range(work.n_rows[size]):
+        unequal = 1.0 if work.spread[at] > 0.0 else 0.0
+        score = (1.0 - work.geometric[at] / work.arithmetic[at]) * unequal
+        work.geometric[at] = score if score > 0.0 else 0.0
+
+
+def sum_deviations(
+    const index_t[::1] indptr, const index_t[::1] indices, const double[::1] scores, double mean,
+    const double[::1] means, Py_ssize_t start, Py_ssize_t stop, double[::1] squares,
+):
+    """Add squared deviations from the labels' means; return those from the overall mean.
+
+    A second look at the scores: sums of squares alone lose all digits where scores are equal.
+    """
+    cdef double score, total = 0.0
+    cdef Py_ssize_t row, at, label
+    with nogil:
+        for row in range(start, stop):
+            if (row - start) % STEP == 0:
+                check_stop()
+            score = scores[row]
+            total += (score - mean) * (score - mean)
+            for at in range(indptr[row], indptr[row + 1]):
+                label = indices[at]
+                squares[label] += (score - means[label]) * (score - means[label])
+    return total
+
+
+cdef Packing _packing(Py_ssize_t n_labels, Py_ssize_t n_indices) noexcept nogil:
+    """Tell how the labels 1..n_labels are packed into 63 bits."""
+    cdef Packing packing
+    packing.bits = 1
+    while n_labels >> packing.bits:
+        packing.bits += 1
+    packing.capacity = 63 // packing.bits
+    packing.n_indices = n_indices
+    return packing
+
+
+cdef inline uint64_t _row_key(
+    const index_t* indptr, const index_t* indices, Py_ssize_t row, Packing packing
+) noexcept nogil:
+    """Name a row's labels by 64 bits: exactly where they fit, else by a hash.
+
+    A short row is packed, a few bits a label, below the top bit. A long one is hashed, and the
+    top bit says so: equal keys with that bit set need a look at the rows themselves.
+    """
+    cdef const index_t* labels = indices + indptr[row]
+    cdef Py_ssize_t size = indptr[row + 1] - indptr[row]
+    cdef uint64_t longer, value = 0
+    cdef Py_ssize_t at
+    if (
+        size <= UNROLLED and UNROLLED <= packing.capacity
+        and indptr[row] + UNROLLED <= packing.n_indices
+    ):
+        # Most rows: read all four places and choose, as the size of the next row is anyone's
+        # guess and a wrong guess costs more than this.
+        for at in range(UNROLLED):
+            longer = (value << packing.bits) | (<uint64_t>labels[at] + 1)
+            value = longer if at < size else value
+        return value
+    if size <= packing.capacity:
+        for at in range(size):
+            value = (value << packing.bits) | (<uint64_t>labels[at] + 1)
+        return value
+    for at in range(size):
+        value = _mix(value ^ (<uint64_t>labels[at] + 1))
+    return value | HASHED
+
+
+cdef inline uint64_t _mix(uint64_t value) noexcept nogil:
+    """Spread 64 bits over 64 bits, one to one."""
+    value ^= value >> 33
+    value *= <uint64_t>0xFF51AFD7ED558CCD
+    value ^= value >> 33
+    value *= <uint64_t>0xC4CEB9FE1A85EC53
+    return value ^ (value >> 33)
+
+
+cdef int _shift(Py_ssize_t n_partitions) noexcept nogil:
+    """Tell which of the top bits number the partitions, a power of two and at least two."""
+    cdef int shift = 63
+    while n_partitions >> (64 - shift) > 1:
+        shift -= 1
+    return shift
+
+
+def count_partitions(
+    const index_t[::1] indptr, const index_t[::1] indices, Py_ssize_t n_labels,
+    Py_ssize_t start, Py_ssize_t stop, int64_t[::1] sizes,
+):
+    """Count how many rows fall into each partition, by the top bits of their mixed key."""
+    cdef Packing packing = _packing(n_labels, indices.shape[0])
+    cdef int shift = _shift(sizes.shape[0])
+    cdef const index_t* labels = &indices[0] if indices.shape[0] else NULL
+    cdef Py_ssize_t row
+    with nogil:
+        for row in range(start, stop):
+            if (row - start) % STEP == 0:
+                check_stop()
+            sizes[_mix(_row_key(&indptr[0], labels, row, packing)) >> shift] += 1
+
+
+def scatter_rows(
+    const index_t[::1] indptr, const index_t[::1] indices, Py_ssize_t n_labels,
+    Py_ssize_t start, Py_ssize_t stop, int64_t[::1] places, uint64_t[::1] keys, row_t[::1] rows,
+):
+    """Write each row's key and number to the next place of its partition."""
+    cdef Packing packing = _packing(n_labels, indices.shape[0])
+    cdef int shift = _shift(places.shape[0])
+    cdef const index_t* labels = &indices[0] if indices.shape[0] else NULL
+    cdef Py_ssize_t row, place
+    cdef uint64_t key, partition
+    with nogil:
+        for row in range(start, stop):
+            if (row - start) % STEP == 0:
+                check_stop()
+            key = _row_key(&indptr[0], labels, row, packing)
+            partition = _mix(key) >> shift
+            place = places[partition]
+            places[partition] = place + 1
+            keys[place] = key
+            rows[place] = <row_t>row
+
+
+def group_rows(
+    const index_t[::1] indptr, const index_t[::1] indices, uint64_t[::1] keys, row_t[::1] rows,
+    const int64_t[::1] starts, Py_ssize_t first, Py_ssize_t last, int64_t[::1] sizes,
+):
+    """Group the rows of the partitions first..last by their labels, in place.
+
+    Afterwards, with ``start`` the start of a partition and ``n`` what ``sizes`` says of it,
+    ``rows[start:start + n]`` holds the first row of each group and ``keys[start:start + n]``
+    its size, instead of its key: fresh memory would cost more than the grouping.
+    """
+    cdef const index_t* labels = &indices[0] if indices.shape[0] else NULL
+    cdef Py_ssize_t most = _largest(starts, first, last)
+    cdef Py_ssize_t partition, start, n_rows
+    cdef Slots slots
+    cdef uint64_t* counts = <uint64_t*>malloc(max(most, 1) * sizeof(uint64_t))
+    slots.places = <uint32_t*>malloc(_room(most) * sizeof(uint32_t))
+    try:
+        if counts == NULL or slots.places == NULL:
+            raise MemoryError
+        with nogil:
+            for partition in range(first, last):
+                check_stop()
+                start = starts[partition]
+                n_rows = starts[partition + 1] - start
+                sizes[partition] = 0
+                if n_rows > 0:
+                    _clear(&slots, n_rows)
+                    sizes[partition] = _group(
+                        &indptr[0], labels, &keys[start], &rows[start], n_rows, slots, counts
+                    )
+    finally:
+        free(counts)
+        free(slots.places)
+
+
+cdef Py_ssize_t _group(
+    const index_t* indptr, const index_t* indices, uint64_t* keys, row_t* rows, Py_ssize_t n_rows,
+    Slots slots, uint64_t* counts,
+) noexcept nogil:
+    """Group the rows of a partition and return the number of groups."""
+    cdef Py_ssize_t place, end = 0
+    cdef uint64_t slot
+    cdef uint32_t group
+    for place in range(n_rows):
+        slot = _find_slot(indptr, indices, keys, rows, slots, place)
+        group = slots.places[slot]
+        if group == 0:
+            # Groups never outrun the rows read, so they may move into places already read.
+            keys[end] = keys[place]
+            rows[end] = rows[place]
+            counts[end] = 1
+            end += 1
+            slots.places[slot] = <uint32_t>end
+        else:
+            counts[group - 1] += 1
+    memcpy(keys, counts, end * sizeof(uint64_t))
+    return end
+
+
+def find_leaders(
+    const index_t[::1] indptr, const index_t[::1] indices, const uint64_t[::1] keys,
+    const row_t[::1] rows, const int64_t[::1] starts, Py_ssize_t first, Py_ssize_t last,
+    int64_t[::1] leaders,
+):
+    """Write for each row of the partitions first..last the first row with the same labels."""
+    cdef const index_t* labels = &indices[0] if indices.shape[0] else NULL
+    cdef Py_ssize_t partition, start, n_rows, place
+    cdef uint64_t slot
+    cdef Slots slots
+    slots.places = <uint32_t*>malloc(_room(_largest(starts, first, last)) * sizeof(uint32_t))
+    if slots.places == NULL:
+        raise MemoryError
+    try:
+        with nogil:
+            for partition in range(first, last):
+                check_stop()
+                start = starts[partition]
+                n_rows = starts[partition + 1] - start
+                _clear(&slots, n_rows)
+                for place in range(n_rows):
+                    slot = _find_slot(
+                        &indptr[0], labels, &keys[start], &rows[start], slots, place
+                    )
+                    if slots.places[slot] == 0:
+                        slots.places[slot] = <uint32_t>(place + 1)
+                    leaders[rows[start + place]] = rows[start + slots.places[slot] - 1]
+    finally:
+        free(slots.places)
+
+
+cdef Py_ssize_t _largest(const int64_t[::1] starts, Py_ssize_t first, Py_ssize_t last) noexcept:
+    """Find the number of rows of the largest partition."""
+    cdef Py_ssize_t partition, most = 0
+    for partition in range(first, last):
+        most = max(most, starts[partition + 1] - starts[partition])
+    return most
+
+
+cdef Py_ssize_t _room(Py_ssize_t n_rows) noexcept nogil:
+    """Tell how many slots so many rows need: at least two a row and a power of two."""
+    cdef Py_ssize_t size = 16
+    while size < 2 * n_rows:
+        size *= 2
+    return size
+
+
+cdef void _clear(Slots* slots, Py_ssize_t n_rows) noexcept nogil:
+    """Empty the slots for so many rows."""
+    cdef Py_ssize_t size = _room(n_rows)
+    slots.mask = size - 1
+    memset(slots.places, 0, size * sizeof(uint32_t))
+
+
+cdef inline uint64_t _find_slot(
+    const index_t* indptr, const index_t* indices, const uint64_t* keys, const row_t* rows,
+    Slots slots, Py_ssize_t place,
+) noexcept nogil:
+    """Find the slot of a row's group, or the free one for it."""
+    cdef uint64_t key = keys[place]
+    cdef uint64_t slot = _mix(key) & slots.mask
+    cdef Py_ssize_t group
+    while slots.places[slot] != 0:
+        group = slots.places[slot] - 1
+        if keys[group] == key and (
+            key < HASHED or _same_row(indptr, indices, rows[group], rows[place])
+        ):
+            return slot
+        slot = (slot + 1) & slots.mask
+    return slot
+
+
+cdef bint _same_row(
+    const index_t* indptr, const index_t* indices, Py_ssize_t a, Py_ssize_t b
+) noexcept nogil:
+    """Tell whether two rows have the same labels."""
+    cdef Py_ssize_t size = indptr[a + 1] - indptr[a]
+    return size == indptr[b + 1] - indptr[b] and memcmp(
+        indices + indptr[a], indices + indptr[b], size * sizeof(index_t)
+    ) == 0
