@@ -55,6 +55,10 @@ class _Task(NamedTuple):
         """Whether a cell is missing somewhere."""
         return bool((self.kinds >= kernels.GAPPED_SQUARE).any())
 
+    def answers(self, rows: Array, squared: Array) -> kernels.Answers:
+        """Tell kernels where to write the nearest rows and their squared distances."""
+        return kernels.Answers(self.own, self.by_heap, rows, squared)
+
 
 def nearest(
     space: Space,
@@ -162,13 +166,13 @@ def distances(space: Space, others: Space, rows: Array) -> Array:
     """
     kinds = np.where(space.n_values > 0, kernels.MISMATCH, kernels.SQUARE).astype(np.int8)
     squared = np.empty(len(rows))
-    a, b = others.values, space.values
-    if space.is_sparse:
-        zeros = space.zeros
-        first, second = ((part.indptr, part.indices, part.data) for part in (a, b))
-        kernels.pairs_sparse(*first, *second, rows, zeros, kinds, squared)
-    else:
-        kernels.pairs_dense(a, b, rows, kinds, squared)
+    kernels.pairs(
+        kernels.Points(others.values),
+        kernels.Points(space.values),
+        np.ascontiguousarray(rows, np.int64),
+        kernels.Metric(kinds, space.zeros),
+        squared,
+    )
     return np.sqrt(squared)
 
 
@@ -266,11 +270,12 @@ def _choose(task: _Task, space: Space, table: Array | None) -> Any:
 
 def _directly(task: _Task, space: Space, among: Array | None, rows: Array, squared: Array) -> None:
     columns = np.ascontiguousarray(task.base.T)
+    queries = kernels.Points(task.queries)
+    metric = kernels.Metric(task.kinds, task.zeros)
+    answers = task.answers(rows, squared)
 
     def search(block: tuple[int, int]) -> None:
-        kernels.search_directly(
-            task.queries, columns, task.kinds, task.own, task.by_heap, *block, rows, squared
-        )
+        kernels.search_directly(queries, columns, metric, answers, *block)
 
     cost = task.base.shape[0] * max(task.base.shape[1], 1)
     run(search, _blocks(len(rows), cost), n_jobs=task.n_jobs)
@@ -282,28 +287,16 @@ def _by_products(
     base = _embedded(task.base, task, space)
     asked = base if task.queries is task.base else _embedded(task.queries, task, space)
     norms_b, norms_q = (np.einsum("ij,ij->i", part, part) for part in (base, asked))
-    error = _error_bound(base.shape[1], task.kinds)
+    metric = kernels.Metric(task.kinds, task.zeros, _error_bound(base.shape[1], task.kinds))
+    points, queries = kernels.Points(task.base, norms_b), kernels.Points(task.queries, norms_q)
+    answers = task.answers(rows, squared)
     n_queries, n_rows = len(rows), base.shape[0]
     size = max(1, min(n_queries, BLOCK_ELEMENTS // n_rows))
     for first in range(0, n_queries, size):
         products = asked[first : first + size] @ base.T
 
         def search(block: tuple[int, int], products: Array = products, first: int = first) -> None:
-            kernels.search_products(
-                products,
-                norms_q,
-                norms_b,
-                error,
-                task.queries,
-                task.base,
-                task.kinds,
-                task.own,
-                task.by_heap,
-                first,
-                *block,
-                rows,
-                squared,
-            )
+            kernels.search_products(products, first, queries, points, metric, answers, *block)
 
         run(search, _blocks(len(products), 4 * n_rows), n_jobs=task.n_jobs)
 
@@ -339,43 +332,27 @@ def _by_columns(
 ) -> None:
     base, asked = task.base, task.queries
     by_column = base.tocsc()
-    norms_b = _norms(base, task)
-    norms_q = norms_b if asked is base else _norms(asked, task)
     longest = max(int(np.diff(part.indptr).max(initial=0)) for part in (base, asked))
     error = _error_bound(2 * longest, task.kinds)
+    metric = kernels.Metric(task.kinds, task.zeros, error)
+    rows_b = _with_norms(base, metric)
+    rows_q = rows_b if asked is base else _with_norms(asked, metric)
+    columns = kernels.Points(by_column)
+    answers = task.answers(rows, squared)
 
     def search(block: tuple[int, int]) -> None:
-        kernels.search_sparse(
-            asked.indptr,
-            asked.indices,
-            asked.data,
-            norms_q,
-            base.indptr,
-            base.indices,
-            base.data,
-            norms_b,
-            by_column.indptr,
-            by_column.indices,
-            by_column.data,
-            task.zeros,
-            task.kinds,
-            error,
-            task.own,
-            task.by_heap,
-            *block,
-            rows,
-            squared,
-        )
+        kernels.search_sparse(rows_q, rows_b, columns, metric, answers, *block)
 
     in_column = np.diff(by_column.indptr).astype(np.int64)
     cost = 4 * base.shape[0] + int(in_column @ in_column) // base.shape[0]
     run(search, _blocks(len(rows), cost), n_jobs=task.n_jobs)
 
 
-def _norms(values: sparse.csr_array, task: _Task) -> Array:
+def _with_norms(values: sparse.csr_array, metric: kernels.Metric) -> kernels.Points:
     norms = np.empty(values.shape[0])
-    kernels.sparse_norms(values.indptr, values.indices, values.data, task.zeros, task.kinds, norms)
-    return norms
+    points = kernels.Points(values, norms)
+    kernels.sparse_norms(points, metric, norms)
+    return points
 
 
 def _by_tree(task: _Task, space: Space, among: Array | None, rows: Array, squared: Array) -> None:
@@ -383,9 +360,12 @@ def _by_tree(task: _Task, space: Space, among: Array | None, rows: Array, square
 
     tree = KDTree(task.base, leaf_size=40)
     n_asked = min(task.n_wanted + 4, task.base.shape[0])
+    base = kernels.Points(task.base)
+    metric = kernels.Metric(task.kinds, task.zeros)
 
     def search(block: tuple[int, int]) -> None:
-        asked = task.queries[block[0] : block[1]]
+        part = slice(*block)
+        asked = task.queries[part]
         near, found = tree.query(asked, k=n_asked)
         # Itself and the wanted ones lie within this reach, whatever the rounding.
         reach = near[:, min(task.n_wanted, n_asked - 1)] * (1 + 1e-9) + 1e-300
@@ -399,14 +379,10 @@ def _by_tree(task: _Task, space: Space, among: Array | None, rows: Array, square
         kernels.rank_candidates(
             starts,
             np.concatenate(candidates),
-            asked,
-            task.base,
-            task.kinds,
-            task.own[block[0] : block[1]],
-            0,
-            len(asked),
-            rows[block[0] : block[1]],
-            squared[block[0] : block[1]],
+            kernels.Points(asked),
+            base,
+            metric,
+            kernels.Answers(task.own[part], False, rows[part], squared[part]),
         )
 
     run(search, _blocks(len(rows), 1 << 12), n_jobs=task.n_jobs)

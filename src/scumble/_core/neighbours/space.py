@@ -144,7 +144,7 @@ def _scaled(X: Any, lows: Array | None, divisors: Array) -> Any:
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    # One type of index, and arrays of our own: kernels are compiled once.
+    # One type of index, and arrays of our own.
     kind = np.int32 if X.nnz < 2**31 else np.int64
     indices, indptr = X.indices.astype(kind), X.indptr.astype(kind)
     data = X.data if lows is None else X.data - lows[indices]

@@ -1,0 +1,53 @@
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+SQUARE: int
+MISMATCH: int
+ABSOLUTE: int
+GAPPED_SQUARE: int
+GAPPED_MISMATCH: int
+
+class Points:
+    def __init__(self, values: Any, norms: Array | None = None) -> None: ...
+
+class Metric:
+    def __init__(self, kinds: Array, zeros: Array, error: float = 0.0) -> None: ...
+
+class Answers:
+    def __init__(self, own: Array, by_heap: bool, rows: Array, distances: Array) -> None: ...
+
+def search_directly(
+    queries: Points, columns: Array, metric: Metric, answers: Answers, start: int, stop: int
+) -> None: ...
+def search_products(
+    products: Array,
+    first: int,
+    queries: Points,
+    base: Points,
+    metric: Metric,
+    answers: Answers,
+    start: int,
+    stop: int,
+) -> None: ...
+def sparse_norms(points: Points, metric: Metric, norms: Array) -> None: ...
+def search_sparse(
+    queries: Points,
+    base: Points,
+    by_column: Points,
+    metric: Metric,
+    answers: Answers,
+    start: int,
+    stop: int,
+) -> None: ...
+def rank_candidates(
+    starts: Array,
+    candidates: Array,
+    queries: Points,
+    base: Points,
+    metric: Metric,
+    answers: Answers,
+) -> None: ...
+def pairs(a: Points, b: Points, rows: Array, metric: Metric, squared: Array) -> None: ...

@@ -1,0 +1,645 @@
+"""Loops of the neighbour search.
+
+A column is of one of five kinds. The exact squared distance of two rows is the sum of the
+columns' differences in column order; every way of searching ranks by this number.
+"""
+
+from libc.math cimport INFINITY, fabs
+from libc.stdint cimport int8_t, int32_t, int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from scumble._core.interrupt cimport check_stop
+
+import numpy as np
+
+SQUARE, MISMATCH, ABSOLUTE = range(3)
+#: The first two where cells of the column may be missing (NaN).
+GAPPED_SQUARE, GAPPED_MISMATCH = 3, 4
+
+cdef enum:
+    _SQUARE = 0
+    _MISMATCH = 1
+    _ABSOLUTE = 2
+    _GAPPED_SQUARE = 3
+    _GAPPED_MISMATCH = 4
+    TILE = 512  # rows whose sums stay in the nearest cache
+    STEP = 1 << 16  # rows between two looks at whether to stop
+
+cdef extern from "scumble/_core/neighbours/columns.h" nogil:
+    void add_squares(double, const double*, double*, Py_ssize_t)
+    void add_squares_of_four(const double*, const double*, Py_ssize_t, double*, Py_ssize_t)
+    void add_mismatches(double, const double*, double*, Py_ssize_t)
+    void add_mismatches_of_four(const double*, const double*, Py_ssize_t, double*, Py_ssize_t)
+    void add_absolutes(double, const double*, double*, Py_ssize_t)
+    void add_absolutes_of_four(const double*, const double*, Py_ssize_t, double*, Py_ssize_t)
+    void add_gapped_squares(double, double, const double*, double*, Py_ssize_t)
+    void compare_nominal(double, double, const double*, double*, Py_ssize_t)
+    void approximate(double, const double*, const double*, double, double*, Py_ssize_t)
+    void round_all(double*, Py_ssize_t)
+    void bound_errors(double, double, const double*, double*, Py_ssize_t)
+
+cdef struct Rows:
+    bint is_sparse
+    Py_ssize_t n_rows, n_columns
+    const double* dense
+    const int64_t* indptr
+    const int32_t* indices
+    const double* data
+    const double* norms
+
+cdef struct Kinds:
+    const int8_t* kinds
+    const double* zeros
+    double error
+
+cdef struct Nearest:
+    # The nearest rows so far, in order or as a heap with the farthest on top.
+    double* distances
+    int64_t* rows
+    Py_ssize_t n_wanted
+    Py_ssize_t n_found
+
+cdef struct Scratch:
+    double* near  # approximate squared distances from a query
+    double* slack  # by how much these may be wrong
+    Nearest heap
+
+
+cdef class Points:
+    """Rows to compare: a dense array, or a sparse matrix with sorted columns.
+
+    Parameters
+    ----------
+    values : ndarray, csr_array or csc_array of float64
+        The rows; of a csc_array, the columns are taken for rows.
+    norms : ndarray of float64, optional
+        A squared norm of every row.
+    """
+
+    cdef Rows rows
+    cdef list kept  # what the pointers point into
+
+    def __init__(self, values, norms=None):
+        cdef const double[:, ::1] dense
+        cdef const double[::1] numbers
+        cdef const int64_t[::1] indptr
+        cdef const int32_t[::1] indices
+        memset(&self.rows, 0, sizeof(Rows))
+        self.kept = [values, norms]
+        self.rows.n_rows, self.rows.n_columns = values.shape
+        self.rows.is_sparse = hasattr(values, "indptr")
+        if self.rows.is_sparse:
+            if values.format == "csc":
+                self.rows.n_columns, self.rows.n_rows = values.shape
+            if self.rows.n_columns >= 1 << 31:
+                raise ValueError("Neighbours in more than 2**31 dimensions are not searched.")
+            indptr = np.ascontiguousarray(values.indptr, np.int64)
+            indices = np.ascontiguousarray(values.indices, np.int32)
+            numbers = values.data
+            self.kept += [indptr, indices, numbers]
+            self.rows.indptr = &indptr[0]
+            self.rows.indices = &indices[0] if len(indices) else NULL
+            self.rows.data = &numbers[0] if len(numbers) else NULL
+        else:
+            dense = values
+            self.kept.append(dense)
+            self.rows.dense = &dense[0, 0] if values.size else NULL
+        if norms is not None:
+            numbers = norms
+            self.kept.append(numbers)
+            self.rows.norms = &numbers[0] if len(norms) else NULL
+
+
+cdef class Metric:
+    """How columns differ.
+
+    Parameters
+    ----------
+    kinds : ndarray of int8
+        The kind of each column.
+    zeros : ndarray of float64
+        What an absent element of a sparse row stands for, column by column.
+    error : float
+        A bound of the rounding of approximate distances relative to the norms; 0 says that all
+        differences are whole, so that rounding the distances makes them exact.
+    """
+
+    cdef Kinds columns
+    cdef tuple kept
+
+    def __init__(self, const int8_t[::1] kinds, const double[::1] zeros, double error=0.0):
+        self.kept = (kinds, zeros)
+        self.columns.kinds = &kinds[0] if kinds.shape[0] else NULL
+        self.columns.zeros = &zeros[0] if zeros.shape[0] else NULL
+        self.columns.error = error
+
+
+cdef class Answers:
+    """Where the nearest rows are written to.
+
+    Parameters
+    ----------
+    own : ndarray of int64, shape (n_queries,)
+        The place of each query among the rows searched, or -1.
+    by_heap : bool
+        Whether WEKA's heap chooses among equally near rows, instead of row order.
+    rows, distances : ndarray of shape (n_queries, n_wanted)
+        Row numbers and squared distances, nearest first.
+    """
+
+    cdef const int64_t[::1] own
+    cdef bint by_heap
+    cdef int64_t[:, ::1] rows
+    cdef double[:, ::1] distances
+
+    def __init__(self, own, by_heap, rows, distances):
+        self.own = own
+        self.by_heap = by_heap
+        self.rows = rows
+        self.distances = distances
+
+    cdef inline Nearest of(self, Py_ssize_t query) noexcept nogil:
+        """Give the place for the answers of a query, still empty."""
+        cdef Nearest found
+        found.distances = &self.distances[query, 0]
+        found.rows = &self.rows[query, 0]
+        found.n_wanted = self.rows.shape[1]
+        found.n_found = 0
+        return found
+
+
+cdef inline double _difference(int kind, double a, double b) noexcept nogil:
+    cdef double known, farthest
+    if kind == _SQUARE:
+        return (a - b) * (a - b)
+    if kind == _MISMATCH or kind == _GAPPED_MISMATCH:
+        return 1.0 if a != b else 0.0  # a missing value differs from everything, NaN likewise
+    if kind == _ABSOLUTE:
+        return fabs(a - b)
+    if a != a and b != b:
+        return 1.0
+    if a != a or b != b:
+        known = b if a != a else a
+        farthest = _farthest(known)
+        return farthest * farthest
+    return (a - b) * (a - b)
+
+
+cdef inline double _farthest(double known) noexcept nogil:
+    """Tell how far a missing value can be, which lies in [0, 1]."""
+    return 1.0 - known if known < 0.5 else known
+
+
+cdef inline double _distance(
+    const Rows* a, Py_ssize_t i, const Rows* b, Py_ssize_t j, const Kinds* columns
+) noexcept nogil:
+    """Squared distance of row i of ``a`` from row j of ``b``."""
+    if a.is_sparse:
+        return _sparse_distance(a, i, b, j, columns)
+    return _dense_distance(a, i, b, j, columns)
+
+
+cdef double _dense_distance(
+    const Rows* a, Py_ssize_t i, const Rows* b, Py_ssize_t j, const Kinds* columns
+) noexcept nogil:
+    cdef const double* values = a.dense + i * a.n_columns
+    cdef const double* others = b.dense + j * b.n_columns
+    cdef double total = 0.0
+    cdef Py_ssize_t column
+    for column in range(a.n_columns):
+        total += _difference(columns.kinds[column], values[column], others[column])
+    return total
+
+
+cdef double _sparse_distance(
+    const Rows* a, Py_ssize_t i, const Rows* b, Py_ssize_t j, const Kinds* columns
+) noexcept nogil:
+    cdef double total = 0.0
+    cdef Py_ssize_t at = a.indptr[i]
+    cdef Py_ssize_t end = a.indptr[i + 1]
+    cdef Py_ssize_t other = b.indptr[j]
+    cdef Py_ssize_t other_end = b.indptr[j + 1]
+    cdef int32_t column
+    cdef double value, other_value
+    while at < end or other < other_end:
+        if other == other_end or (at < end and a.indices[at] < b.indices[other]):
+            column = a.indices[at]
+            value, other_value = a.data[at], columns.zeros[column]
+            at += 1
+        elif at == end or b.indices[other] < a.indices[at]:
+            column = b.indices[other]
+            value, other_value = columns.zeros[column], b.data[other]
+            other += 1
+        else:
+            column = a.indices[at]
+            value, other_value = a.data[at], b.data[other]
+            at += 1
+            other += 1
+        total += _difference(columns.kinds[column], value, other_value)
+    return total
+
+
+cdef void _insert(Nearest* found, double distance, int64_t row) noexcept nogil:
+    """Insert a row into those found so far, sorted by distance, then by row number."""
+    cdef double* distances = found.distances
+    cdef int64_t* rows = found.rows
+    cdef Py_ssize_t at = found.n_found
+    if found.n_found == found.n_wanted:
+        at -= 1
+        if distance > distances[at] or (distance == distances[at] and row > rows[at]):
+            return
+    else:
+        found.n_found += 1
+    while at > 0 and (
+        distances[at - 1] > distance or (distances[at - 1] == distance and rows[at - 1] > row)
+    ):
+        distances[at] = distances[at - 1]
+        rows[at] = rows[at - 1]
+        at -= 1
+    distances[at] = distance
+    rows[at] = row
+
+
+cdef void _push(Nearest* heap, Py_ssize_t at, double distance, int64_t row) noexcept nogil:
+    """Put a row at the end of the heap, and let it rise."""
+    cdef Py_ssize_t above
+    while at > 0 and distance > heap.distances[(at - 1) // 2]:
+        above = (at - 1) // 2
+        heap.distances[at] = heap.distances[above]
+        heap.rows[at] = heap.rows[above]
+        at = above
+    heap.distances[at] = distance
+    heap.rows[at] = row
+
+
+cdef void _pop(Nearest* heap) noexcept nogil:
+    """Take the top off the heap: the last row takes its place and sinks."""
+    cdef double* distances = heap.distances
+    cdef Py_ssize_t last = heap.n_found - 1
+    cdef double distance = distances[last]
+    cdef int64_t row = heap.rows[last]
+    cdef double largest
+    cdef Py_ssize_t left, right, below
+    cdef Py_ssize_t at = 0
+    while True:
+        left = 2 * at + 1
+        right = left + 1
+        below = at
+        largest = distance
+        if left < last and distances[left] > largest:
+            below = left
+            largest = distances[left]
+        if right < last and distances[right] > distance and not distances[left] > distances[right]:
+            below = right
+        if below == at:
+            break
+        distances[at] = distances[below]
+        heap.rows[at] = heap.rows[below]
+        at = below
+    distances[at] = distance
+    heap.rows[at] = row
+
+
+cdef inline void _offer(Nearest* heap, double distance, int64_t row) noexcept nogil:
+    """Show a row to the heap: it enters while there is room, then only if it is nearer."""
+    if heap.n_found < heap.n_wanted:
+        _push(heap, heap.n_found, distance, row)
+        heap.n_found += 1
+    elif distance < heap.distances[0]:
+        _pop(heap)
+        _push(heap, heap.n_found - 1, distance, row)
+
+
+cdef void _unheap(const Nearest* heap, Nearest* found) noexcept nogil:
+    """Put the rows of the full heap in order of distance, then row number."""
+    cdef Py_ssize_t at
+    for at in range(heap.n_found):
+        _insert(found, heap.distances[at], heap.rows[at])
+
+
+cdef int _make_scratch(Scratch* scratch, Py_ssize_t n_rows, Py_ssize_t n_wanted) except -1:
+    scratch.near = <double*>malloc(2 * n_rows * sizeof(double))
+    scratch.slack = scratch.near + n_rows
+    scratch.heap.distances = <double*>malloc(n_wanted * sizeof(double))
+    scratch.heap.rows = <int64_t*>malloc(n_wanted * sizeof(int64_t))
+    scratch.heap.n_wanted = n_wanted
+    if scratch.near == NULL or scratch.heap.distances == NULL or scratch.heap.rows == NULL:
+        _free_scratch(scratch)
+        raise MemoryError
+    return 0
+
+
+cdef void _free_scratch(Scratch* scratch) noexcept:
+    free(scratch.near)
+    free(scratch.heap.distances)
+    free(scratch.heap.rows)
+
+
+cdef void _rank(
+    const double* exact, Py_ssize_t n_rows, int64_t own, Nearest* heap, Nearest* found
+) noexcept nogil:
+    """Find the nearest rows from all exact distances; the heap, unless NULL, chooses among ties."""
+    cdef double worst = INFINITY
+    cdef Py_ssize_t row
+    if heap != NULL:
+        heap.n_found = 0
+        for row in range(n_rows):
+            if row != own:
+                _offer(heap, exact[row], row)
+        _unheap(heap, found)
+        return
+    for row in range(n_rows):
+        # Rows come in order, so of equal distances the earlier row is in already.
+        if (exact[row] < worst or found.n_found < found.n_wanted) and row != own:
+            _insert(found, exact[row], row)
+            if found.n_found == found.n_wanted:
+                worst = found.distances[found.n_wanted - 1]
+
+
+cdef double _reach(const Scratch* scratch, Py_ssize_t n_rows, int64_t own) noexcept nogil:
+    """Find a distance within which the wanted number of rows surely lies."""
+    cdef double* nearest = scratch.heap.distances
+    cdef Py_ssize_t n_wanted = scratch.heap.n_wanted
+    cdef Py_ssize_t n_found = 0
+    cdef double worst = INFINITY
+    cdef double upper
+    cdef Py_ssize_t row, at
+    for row in range(n_rows):
+        upper = scratch.near[row] + scratch.slack[row]
+        if not (upper < worst or n_found < n_wanted) or row == own:
+            continue
+        if n_found < n_wanted:
+            n_found += 1
+        at = n_found - 1
+        while at > 0 and nearest[at - 1] > upper:
+            nearest[at] = nearest[at - 1]
+            at -= 1
+        nearest[at] = upper
+        if n_found == n_wanted:
+            worst = nearest[n_wanted - 1]
+    return worst
+
+
+cdef void _rank_exactly(
+    const Rows* queries, Py_ssize_t query, const Rows* base, const Kinds* columns,
+    Scratch* scratch, int64_t own, bint by_heap, Nearest* found,
+) noexcept nogil:
+    """Compare the rows exactly that may be among the nearest, and rank them."""
+    cdef const double* near = scratch.near
+    cdef const double* slack = scratch.slack
+    cdef Nearest* heap = &scratch.heap
+    cdef double reach
+    cdef Py_ssize_t row
+    if by_heap:
+        heap.n_found = 0
+        for row in range(base.n_rows):
+            if heap.n_found == heap.n_wanted and near[row] - slack[row] > heap.distances[0]:
+                continue  # surely out
+            if row != own:
+                _offer(heap, _distance(queries, query, base, row, columns), row)
+        _unheap(heap, found)
+        return
+    reach = _reach(scratch, base.n_rows, own)
+    for row in range(base.n_rows):
+        if near[row] - slack[row] <= reach and row != own:
+            if found.n_found == found.n_wanted and found.distances[found.n_found - 1] == 0.0:
+                break  # nothing is nearer, and later rows lose ties
+            _insert(found, _distance(queries, query, base, row, columns), row)
+
+
+def search_directly(
+    Points queries, const double[:, ::1] columns, Metric metric, Answers answers,
+    Py_ssize_t start, Py_ssize_t stop,
+):
+    """Compare queries start..stop with all rows; ``columns`` holds the rows column by column."""
+    cdef Py_ssize_t n_columns = columns.shape[0]
+    cdef Py_ssize_t n_rows = columns.shape[1]
+    cdef const double* values
+    cdef const double* first = &columns[0, 0] if n_columns and n_rows else NULL
+    cdef Scratch scratch
+    cdef Nearest* heap = &scratch.heap if answers.by_heap else NULL
+    cdef Nearest found
+    cdef Py_ssize_t query, low
+    cdef int64_t own
+    _make_scratch(&scratch, n_rows, answers.rows.shape[1])
+    try:
+        with nogil:
+            for query in range(start, stop):
+                values = queries.rows.dense + query * n_columns
+                low = 0
+                while low < n_rows:
+                    _add_columns(
+                        values, first + low, n_rows, n_columns, metric.columns.kinds,
+                        scratch.near + low, min(TILE, n_rows - low),
+                    )
+                    low += TILE
+                own = answers.own[query]
+                found = answers.of(query)
+                _rank(scratch.near, n_rows, own, heap, &found)
+    finally:
+        _free_scratch(&scratch)
+
+
+cdef void _add_columns(
+    const double* values, const double* columns, Py_ssize_t stride, Py_ssize_t n_columns,
+    const int8_t* kinds, double* exact, Py_ssize_t n_rows,
+) noexcept nogil:
+    """Take the distances of a query from a few rows, all columns one after another."""
+    cdef Py_ssize_t at = 0
+    cdef Py_ssize_t alike
+    memset(exact, 0, n_rows * sizeof(double))
+    while at < n_columns:
+        alike = 1
+        while alike < 4 and at + alike < n_columns and kinds[at + alike] == kinds[at]:
+            alike += 1
+        if alike == 4 and kinds[at] < _GAPPED_SQUARE:
+            _add_four(kinds[at], values + at, columns + at * stride, stride, exact, n_rows)
+            at += 4
+        else:
+            _add_one(kinds[at], values[at], columns + at * stride, exact, n_rows)
+            at += 1
+
+
+cdef void _add_four(
+    int kind, const double* values, const double* columns, Py_ssize_t stride, double* exact,
+    Py_ssize_t n_rows,
+) noexcept nogil:
+    """Add the differences of four columns of a kind."""
+    if kind == _SQUARE:
+        add_squares_of_four(values, columns, stride, exact, n_rows)
+    elif kind == _MISMATCH:
+        add_mismatches_of_four(values, columns, stride, exact, n_rows)
+    else:
+        add_absolutes_of_four(values, columns, stride, exact, n_rows)
+
+
+cdef void _add_one(
+    int kind, double value, const double* column, double* exact, Py_ssize_t n_rows
+) noexcept nogil:
+    """Add the differences of one column."""
+    cdef Py_ssize_t row
+    if kind == _SQUARE:
+        add_squares(value, column, exact, n_rows)
+    elif kind == _MISMATCH or kind == _GAPPED_MISMATCH:
+        add_mismatches(value, column, exact, n_rows)
+    elif kind == _ABSOLUTE:
+        add_absolutes(value, column, exact, n_rows)
+    elif value == value:
+        add_gapped_squares(value, _farthest(value) * _farthest(value), column, exact, n_rows)
+    else:
+        for row in range(n_rows):
+            exact[row] += _difference(kind, value, column[row])
+
+
+def search_products(
+    const double[:, ::1] products, Py_ssize_t first, Points queries, Points base, Metric metric,
+    Answers answers, Py_ssize_t start, Py_ssize_t stop,
+):
+    """Search with the products of the queries ``first`` + start..stop with all rows.
+
+    From norms and products follow distances up to rounding; rows that may be among the nearest
+    are compared exactly.
+    """
+    cdef Scratch scratch
+    cdef Py_ssize_t at
+    _make_scratch(&scratch, base.rows.n_rows, answers.rows.shape[1])
+    try:
+        with nogil:
+            for at in range(start, stop):
+                approximate(
+                    queries.rows.norms[first + at], base.rows.norms, &products[at, 0], 2.0,
+                    scratch.near, base.rows.n_rows,
+                )
+                _answer(queries, first + at, base, metric, &scratch, answers)
+    finally:
+        _free_scratch(&scratch)
+
+
+cdef void _answer(
+    Points queries, Py_ssize_t query, Points base, Metric metric, Scratch* scratch, Answers answers
+) noexcept nogil:
+    """Find the nearest rows of a query from approximate distances."""
+    cdef Py_ssize_t n_rows = base.rows.n_rows
+    cdef double error = metric.columns.error
+    cdef int64_t own = answers.own[query]
+    cdef Nearest found = answers.of(query)
+    if error == 0.0:
+        round_all(scratch.near, n_rows)
+        _rank(scratch.near, n_rows, own, &scratch.heap if answers.by_heap else NULL, &found)
+        return
+    bound_errors(error, queries.rows.norms[query], base.rows.norms, scratch.slack, n_rows)
+    _rank_exactly(
+        &queries.rows, query, &base.rows, &metric.columns, scratch, own, answers.by_heap, &found
+    )
+
+
+def sparse_norms(Points points, Metric metric, double[::1] norms):
+    """Write the squared distance of every sparse row from the row of zeros."""
+    cdef Rows rows = points.rows
+    cdef Kinds columns = metric.columns
+    cdef double total
+    cdef Py_ssize_t row, at
+    cdef int32_t column
+    with nogil:
+        for row in range(rows.n_rows):
+            if row % STEP == 0:
+                check_stop()
+            total = 0.0
+            for at in range(rows.indptr[row], rows.indptr[row + 1]):
+                column = rows.indices[at]
+                total += _difference(columns.kinds[column], rows.data[at], columns.zeros[column])
+            norms[row] = total
+
+
+def search_sparse(
+    Points queries, Points base, Points by_column, Metric metric, Answers answers,
+    Py_ssize_t start, Py_ssize_t stop,
+):
+    """Search queries start..stop among sparse rows, also given column by column.
+
+    Distances up to rounding follow from the norms and from the columns two rows share; rows that
+    may be among the nearest are compared exactly.
+    """
+    cdef Scratch scratch
+    cdef Rows asked = queries.rows
+    cdef double* overlap
+    cdef double norm
+    cdef Py_ssize_t query, at
+    _make_scratch(&scratch, base.rows.n_rows, answers.rows.shape[1])
+    try:
+        with nogil:
+            for query in range(start, stop):
+                overlap = scratch.slack
+                memset(overlap, 0, base.rows.n_rows * sizeof(double))
+                for at in range(asked.indptr[query], asked.indptr[query + 1]):
+                    _add_overlap(
+                        &by_column.rows, asked.indices[at], asked.data[at], &metric.columns,
+                        overlap,
+                    )
+                norm = asked.norms[query]
+                approximate(norm, base.rows.norms, overlap, 1.0, scratch.near, base.rows.n_rows)
+                _answer(queries, query, base, metric, &scratch, answers)
+    finally:
+        _free_scratch(&scratch)
+
+
+cdef void _add_overlap(
+    const Rows* by_column, Py_ssize_t column, double value, const Kinds* columns, double* overlap
+) noexcept nogil:
+    """Add what a column that two rows share takes off the sum of their norms."""
+    cdef int kind = columns.kinds[column]
+    cdef double zero = columns.zeros[column]
+    cdef Py_ssize_t start = by_column.indptr[column]
+    cdef Py_ssize_t stop = by_column.indptr[column + 1]
+    cdef const int32_t* rows = by_column.indices
+    cdef const double* data = by_column.data
+    cdef double own, shared
+    cdef double[TILE] shares
+    cdef Py_ssize_t at, size
+    if kind == _SQUARE:
+        own = 2.0 * (value - zero)
+        for at in range(start, stop):
+            overlap[rows[at]] += own * (data[at] - zero)
+    elif kind == _MISMATCH:
+        # Two loops, the first without branches: the next value could not be foreseen.
+        while start < stop:
+            size = min(TILE, stop - start)
+            compare_nominal(value, zero, data + start, shares, size)
+            for at in range(size):
+                overlap[rows[start + at]] += shares[at]
+            start += size
+    else:
+        own = _difference(kind, value, zero)
+        for at in range(start, stop):
+            shared = own + _difference(kind, data[at], zero) - _difference(kind, value, data[at])
+            overlap[rows[at]] += shared
+
+
+def rank_candidates(
+    const int64_t[::1] starts, const int64_t[::1] candidates, Points queries, Points base,
+    Metric metric, Answers answers,
+):
+    """Rank listed candidates of all queries by their exact distances."""
+    cdef Nearest found
+    cdef Py_ssize_t query, at
+    cdef double distance
+    with nogil:
+        for query in range(queries.rows.n_rows):
+            found = answers.of(query)
+            for at in range(starts[query], starts[query + 1]):
+                if candidates[at] != answers.own[query]:
+                    distance = _distance(
+                        &queries.rows, query, &base.rows, candidates[at], &metric.columns
+                    )
+                    _insert(&found, distance, candidates[at])
+
+
+def pairs(Points a, Points b, const int64_t[::1] rows, Metric metric, double[::1] squared):
+    """Write the squared distances of the rows of ``a`` from the given rows of ``b``."""
+    cdef Py_ssize_t at
+    with nogil:
+        for at in range(rows.shape[0]):
+            if at % STEP == 0:
+                check_stop()
+            squared[at] = _distance(&a.rows, at, &b.rows, rows[at], &metric.columns)
