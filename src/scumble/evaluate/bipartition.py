@@ -350,7 +350,7 @@ def hierarchical_loss(Y: Any, predictions: Any, label_parents: Any) -> float:
     Y, predictions = check_pair(Y, predictions, caller="hierarchical_loss")
     checked = check_parents(label_parents, Y.shape[1], caller="hierarchical_loss")
     parents = np.array(checked, np.int64)
-    matrices = (*arrays_of(Y), *arrays_of(predictions))
+    matrices = arrays_of(Y, predictions)
     faults = run(lambda block: kernels.count_top_faults(*matrices, parents, *block), blocks_of(Y))
     return float(sum(faults) / Y.shape[0])
 

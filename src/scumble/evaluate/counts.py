@@ -116,7 +116,7 @@ def confusion(Y: Any, predictions: Any, *, caller: str = "confusion") -> Confusi
     by_row = np.zeros(n_rows, np.int64)
     partial = np.zeros((len(blocks), n_labels), np.int64)
 
-    matrices = (*arrays_of(Y), *arrays_of(predictions))
+    matrices = arrays_of(Y, predictions)
 
     def work(at: int) -> None:
         kernels.count_hits(*matrices, *blocks[at], by_row, partial[at])
@@ -231,35 +231,22 @@ def _names_labels(rows: Any) -> bool:
     return False
 
 
-def arrays_of(Y: sparse.csr_array) -> tuple[Array, Array]:
-    """Return row pointers and columns, read-only, so that kernels meet one type of array.
+def arrays_of(
+    Y: sparse.csr_array, other: sparse.csr_array | sparse.csc_array
+) -> tuple[Array, Array, Array, Array]:
+    """Return the pointers and indices of two matrices, all of one type, as kernels read them.
 
     Parameters
     ----------
-    Y : csr_array
-        Labels; a data set's are read-only, a user's are not.
+    Y, other : csr_array or csc_array
+        Labels.
 
     Returns
     -------
-    indptr, indices : ndarray
-        Views.
+    indptr, indices, other_indptr, other_indices : ndarray
+        The matrices' own arrays where they are of one type already.
     """
-    return read_only(Y.indptr), read_only(Y.indices)
-
-
-def read_only(array: Array) -> Array:
-    """Return a view that cannot be written to.
-
-    Parameters
-    ----------
-    array : ndarray
-        Any array.
-
-    Returns
-    -------
-    ndarray
-        The view.
-    """
-    view = array.view()
-    view.flags.writeable = False
-    return view
+    arrays = (Y.indptr, Y.indices, other.indptr, other.indices)
+    kind = np.result_type(*arrays)
+    a, b, c, d = (part.astype(kind, copy=False) for part in arrays)
+    return a, b, c, d

@@ -14,7 +14,6 @@ from scumble._core.errors import DataError, ParameterTypeError
 from scumble._core.parallel import SERIAL_BELOW, run
 from scumble._core.validation import check_choice
 from scumble.evaluate import kernels
-from scumble.evaluate.counts import arrays_of, read_only
 
 Array = np.ndarray[Any, Any]
 TIES = {"mulan": kernels.MULAN, "average": kernels.AVERAGE, "worst": kernels.WORST}
@@ -98,17 +97,16 @@ class Rankings:
     def by_instance(self) -> InstanceRankings:
         """Judge every instance."""
         n_rows, n_labels = self.Y.shape
-        wrong, twice, worst, precision, top = np.zeros((5, n_rows))
+        Y = self.Y
+        judged = np.empty((5, n_rows))
 
         def work(block: tuple[int, int]) -> None:
-            kernels.rank_rows(
-                *arrays_of(self.Y), self.scores, *block, TIES[self.ties], wrong, twice, worst,
-                precision, top,
-            )  # fmt: skip
+            kernels.rank_rows(Y.indptr, Y.indices, self.scores, *block, TIES[self.ties], judged)
 
         run(work, self._row_blocks())
         n_relevant = np.diff(self.Y.indptr).astype(np.int64)
         n_pairs = n_relevant * (n_labels - n_relevant)
+        wrong, twice, worst, precision, top = judged
         return InstanceRankings(n_relevant, n_pairs, wrong, twice / 2, worst, precision, top)
 
     @cached_property
@@ -117,22 +115,12 @@ class Rankings:
         n_labels = self.Y.shape[1]
         columns = self.Y.tocsc()
         columns.sort_indices()
-        indptr, rows = columns.indptr.astype(np.int64), columns.indices.astype(np.int64)
-        distinct = np.empty(len(rows))
-        times, tied = np.zeros((2, len(rows)), np.int64)
-        between = np.zeros(len(rows) + n_labels, np.int64)
-        n_distinct = np.zeros(n_labels, np.int64)
+        arrays = columns.indptr, columns.indices
         curves = np.empty((n_labels, 4))
 
         def work(start: int) -> None:
             stop = min(start + LABELS_AT_ONCE, n_labels)
-            kernels.gather_positives(
-                indptr, rows, self.scores, start, stop, distinct, times, n_distinct
-            )
-            kernels.rank_labels(
-                indptr, rows, self.scores, start, stop, self.ties != "mulan", distinct, times,
-                n_distinct, tied, between, curves,
-            )  # fmt: skip
+            kernels.rank_labels(*arrays, self.scores, start, stop, self.ties != "mulan", curves)
 
         run(work, range(0, n_labels, LABELS_AT_ONCE), n_jobs=self._threads())
         return LabelRankings(*curves.T)
@@ -149,9 +137,7 @@ class Rankings:
         below = np.concatenate([[0], np.cumsum(times)])
         twice = sum(
             run(
-                lambda block: int(
-                    kernels.count_positives_above(self.scores, *block, distinct, below)
-                ),
+                lambda block: kernels.count_positives_above(self.scores, *block, distinct, below),
                 self._row_blocks(),
             )
         )
@@ -167,7 +153,9 @@ class Rankings:
     def log_and_square(self) -> tuple[float, float]:
         """Sums of log loss and squared error over all cells."""
         parts = run(
-            lambda block: kernels.judge_probabilities(*arrays_of(self.Y), self.scores, *block),
+            lambda block: kernels.judge_probabilities(
+                self.Y.indptr, self.Y.indices, self.scores, *block
+            ),
             self._row_blocks(),
         )
         log_total, square_total = np.sum(parts, axis=0)
@@ -223,4 +211,4 @@ def check_scores(scores: Any, shape: tuple[int, int], *, caller: str) -> Array:
             f"{caller}: the score in row {row}, column {column} is NaN, which has no rank. "
             f"{int(missing.sum()):,} scores are; give each label a number."
         )
-    return read_only(table)
+    return table

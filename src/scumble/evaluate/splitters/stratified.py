@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from scumble.evaluate.counts import arrays_of
 from scumble.evaluate.kernels import stratify
 from scumble.evaluate.splitters.base import Array, BaseSplitter
 from scumble.measures import labelset_of_rows
@@ -57,9 +58,8 @@ class IterativeStratification(BaseSplitter, name="iterative"):
         shuffled = Y[order]
         columns = shuffled.tocsc()
         columns.sort_indices()
-        arrays = (shuffled.indptr, shuffled.indices, columns.indptr, columns.indices)
         first_choice = generator.integers(self.n_splits, size=len(order))
-        dealt = stratify(*(part.astype(np.int64) for part in arrays), self.n_splits, first_choice)
+        dealt = stratify(*arrays_of(shuffled, columns), self.n_splits, first_choice)
         folds = np.empty(len(order), np.int64)
         folds[order] = dealt
         return folds

@@ -1,0 +1,49 @@
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+MULAN: int
+AVERAGE: int
+WORST: int
+
+def count_hits(
+    indptr: Array,
+    indices: Array,
+    other_indptr: Array,
+    other_indices: Array,
+    start: int,
+    stop: int,
+    by_row: Array,
+    by_label: Array,
+) -> None: ...
+def count_top_faults(
+    indptr: Array,
+    indices: Array,
+    other_indptr: Array,
+    other_indices: Array,
+    parents: Array,
+    start: int,
+    stop: int,
+) -> int: ...
+def rank_rows(
+    indptr: Array, indices: Array, scores: Array, start: int, stop: int, ties: int, judged: Array
+) -> None: ...
+def rank_labels(
+    indptr: Array, rows: Array, scores: Array, start: int, stop: int, grouped: bool, curves: Array
+) -> None: ...
+def count_positives_above(
+    scores: Array, start: int, stop: int, distinct: Array, below: Array
+) -> int: ...
+def judge_probabilities(
+    indptr: Array, indices: Array, scores: Array, start: int, stop: int
+) -> tuple[float, float]: ...
+def stratify(
+    indptr: Array,
+    indices: Array,
+    column_indptr: Array,
+    column_rows: Array,
+    n_folds: int,
+    first_choice: Array,
+) -> Array: ...

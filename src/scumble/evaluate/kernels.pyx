@@ -1,0 +1,679 @@
+"""Loops over label assignments and scores. Each takes a range of rows or labels."""
+
+from libc.math cimport NAN, log
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy
+
+from scumble._core.interrupt cimport check_stop
+from scumble._core.types cimport index_t
+
+import numpy as np
+
+# How labels with equal scores are ranked.
+MULAN, AVERAGE, WORST = range(3)
+
+cdef enum:
+    _MULAN = 0
+    _AVERAGE = 1
+    MANY = 64  # relevant labels from which on sorting is cheaper than comparing each with all
+    LEVELS = 10  # of recall, at which precision is interpolated: 0, 1/9, ..., 1, as in MULAN
+    RUN = 16  # elements sorted by insertion
+    STEP = 1 << 16  # rows between two looks at whether to stop
+
+cdef double CLIP = 1e-8
+
+cdef extern from "scumble/evaluate/counting.h" nogil:
+    void count_above(double, const double*, Py_ssize_t, int64_t*, int64_t*)
+
+cdef struct Around:
+    # How many labels, and how many relevant ones, stand around a relevant label.
+    int64_t above, tied, after
+    int64_t relevant_above, relevant_tied, relevant_after
+
+cdef struct Judgement:
+    # Of the ranking of a row.
+    double wrong, twice_auc, worst, precision, top
+
+cdef struct Entry:
+    double score
+    int32_t label
+
+cdef struct Line:
+    # The scores of a row, and room to sort them.
+    const double* scores
+    Py_ssize_t n_labels
+    Entry* entries
+    Entry* spare
+    uint8_t* relevant
+
+cdef struct Curve:
+    # What is counted of the rows that have a label, and of all rows by their scores.
+    Py_ssize_t n_positive
+    Py_ssize_t n  # distinct scores
+    double* distinct  # in increasing order
+    int64_t* times  # how often each occurs among the positives
+    int64_t* tied  # and among all rows
+    int64_t* between  # rows with scores between two distinct ones
+    int64_t* group  # which of the distinct scores each positive has
+    int64_t* within  # how many rows with this score came up to it
+    Py_ssize_t next  # the positive that comes next
+    int64_t* positives_above  # each of the distinct scores
+    int64_t* rows_above
+    int64_t* met  # positives with this score so far
+    double* precisions
+
+
+cdef struct Deal:
+    # Labels in a heap, the one with the fewest rows left on top; ties: the first label.
+    int64_t* heap
+    int64_t* places  # where in the heap each label is; -1: not any more
+    int64_t* left  # rows of each label not dealt yet
+    Py_ssize_t size
+    Py_ssize_t n_folds
+    double* wanted  # rows of each label by each fold
+    double* wanted_rows  # rows by each fold
+
+
+def count_hits(
+    const index_t[::1] indptr, const index_t[::1] indices, const index_t[::1] other_indptr,
+    const index_t[::1] other_indices, Py_ssize_t start, Py_ssize_t stop, int64_t[::1] by_row,
+    int64_t[::1] by_label,
+):
+    """Count the labels that rows start..stop have in both matrices, by row and by label."""
+    cdef Py_ssize_t row, at, end, other, other_end
+    cdef index_t label, other_label
+    cdef int64_t hits
+    with nogil:
+        for row in range(start, stop):
+            if (row - start) % STEP == 0:
+                check_stop()
+            at, end = indptr[row], indptr[row + 1]
+            other, other_end = other_indptr[row], other_indptr[row + 1]
+            hits = 0
+            while at < end and other < other_end:
+                label = indices[at]
+                other_label = other_indices[other]
+                if label == other_label:
+                    hits += 1
+                    by_label[label] += 1
+                at += label <= other_label
+                other += label >= other_label
+            by_row[row] = hits
+
+
+def count_top_faults(
+    const index_t[::1] indptr, const index_t[::1] indices, const index_t[::1] other_indptr,
+    const index_t[::1] other_indices, const int64_t[::1] parents, Py_ssize_t start,
+    Py_ssize_t stop,
+):
+    """Count the wrong labels of rows start..stop that have no wrong label above them."""
+    cdef uint8_t* wrong = <uint8_t*>calloc(parents.shape[0] + 1, 1)
+    cdef Py_ssize_t row, at
+    cdef int64_t total = 0
+    if wrong == NULL:
+        raise MemoryError
+    try:
+        with nogil:
+            for row in range(start, stop):
+                if (row - start) % STEP == 0:
+                    check_stop()
+                for at in range(indptr[row], indptr[row + 1]):
+                    wrong[indices[at]] = True
+                for at in range(other_indptr[row], other_indptr[row + 1]):
+                    wrong[other_indices[at]] ^= True  # in both: right after all
+                for at in range(indptr[row], indptr[row + 1]):
+                    total += _is_top_fault(wrong, parents, indices[at])
+                for at in range(other_indptr[row], other_indptr[row + 1]):
+                    total += _is_top_fault(wrong, parents, other_indices[at])
+                for at in range(indptr[row], indptr[row + 1]):
+                    wrong[indices[at]] = False
+                for at in range(other_indptr[row], other_indptr[row + 1]):
+                    wrong[other_indices[at]] = False
+    finally:
+        free(wrong)
+    return total
+
+
+cdef bint _is_top_fault(
+    const uint8_t* wrong, const int64_t[::1] parents, Py_ssize_t label
+) noexcept nogil:
+    """Tell whether a label is wrong and none above it is."""
+    if not wrong[label]:
+        return False
+    label = parents[label]
+    while label >= 0 and not wrong[label]:
+        label = parents[label]
+    return label < 0
+
+
+def rank_rows(
+    const index_t[::1] indptr, const index_t[::1] indices, const double[:, ::1] scores,
+    Py_ssize_t start, Py_ssize_t stop, int ties, double[:, ::1] judged,
+):
+    """Judge the ranking of the labels of rows start..stop.
+
+    Writes, each to a row of ``judged``, the number of wrong pairs, twice the number of wrong pairs
+    with ties as halves, the worst rank of a relevant label, the average precision, and how wrong
+    the best label is; 0 where a row has no label.
+    """
+    cdef Line line
+    cdef Judgement found
+    cdef const index_t* labels
+    cdef Py_ssize_t row, n_relevant
+    line.n_labels = scores.shape[1]
+    line.entries = <Entry*>malloc((line.n_labels + 1) * sizeof(Entry))
+    line.spare = <Entry*>malloc((line.n_labels + 1) * sizeof(Entry))
+    line.relevant = <uint8_t*>calloc(line.n_labels + 1, 1)
+    try:
+        if line.entries == NULL or line.spare == NULL or line.relevant == NULL:
+            raise MemoryError
+        with nogil:
+            for row in range(start, stop):
+                if (row - start) % 1024 == 0:
+                    check_stop()
+                found = Judgement(0.0, 0.0, 0.0, 0.0, 0.0)
+                n_relevant = indptr[row + 1] - indptr[row]
+                if n_relevant > 0:
+                    labels = &indices[indptr[row]]
+                    line.scores = &scores[row, 0]
+                    if n_relevant >= MANY:
+                        _rank_long_row(&line, labels, n_relevant, ties, &found)
+                    else:
+                        _rank_row(&line, labels, n_relevant, ties, &found)
+                    found.precision /= n_relevant
+                judged[0, row] = found.wrong
+                judged[1, row] = found.twice_auc
+                judged[2, row] = found.worst
+                judged[3, row] = found.precision
+                judged[4, row] = found.top
+    finally:
+        free(line.entries)
+        free(line.spare)
+        free(line.relevant)
+
+
+cdef inline void _judge(Around around, int ties, Judgement* found) noexcept nogil:
+    """Judge one relevant label by the labels around it."""
+    cdef double rank, among
+    if ties == _MULAN:
+        rank = around.above + around.after + 1.0
+        among = around.relevant_above + around.relevant_after + 1.0
+    elif ties == _AVERAGE:
+        rank = around.above + (around.tied + 1.0) / 2.0
+        among = around.relevant_above + (around.relevant_tied + 1.0) / 2.0
+    else:
+        rank = around.above + around.tied
+        among = around.relevant_above + around.relevant_tied
+    found.wrong += rank - among
+    found.twice_auc += (
+        2 * (around.above - around.relevant_above) + (around.tied - around.relevant_tied)
+    )
+    found.worst = max(found.worst, rank)
+    found.precision += among / rank
+    if around.relevant_above == 0 and (ties != _MULAN or around.relevant_after == 0):
+        found.top = _top_fault(around, ties)
+
+
+cdef inline double _top_fault(Around around, int ties) noexcept nogil:
+    """Tell how wrong the best label is, seen from the best relevant one."""
+    if around.above > 0:
+        return 1.0
+    if ties == _MULAN:
+        return 1.0 if around.after > 0 else 0.0
+    if ties == _AVERAGE:
+        return (around.tied - around.relevant_tied) / <double>around.tied
+    return 1.0 if around.tied > around.relevant_tied else 0.0
+
+
+cdef void _rank_row(
+    const Line* line, const index_t* labels, Py_ssize_t n_relevant, int ties, Judgement* found
+) noexcept nogil:
+    """Compare each relevant label with all labels."""
+    cdef Around around
+    cdef double value, other_value
+    cdef Py_ssize_t at, other
+    for at in range(n_relevant):
+        value = line.scores[labels[at]]
+        around = Around(0, 0, 0, 0, 0, 0)
+        count_above(value, line.scores, line.n_labels, &around.above, &around.tied)
+        if around.tied > 1:
+            for other in range(labels[at] + 1, line.n_labels):
+                around.after += line.scores[other] == value
+        for other in range(n_relevant):
+            other_value = line.scores[labels[other]]
+            around.relevant_above += other_value > value
+            around.relevant_tied += other_value == value
+            around.relevant_after += other_value == value and other > at
+        _judge(around, ties, found)
+
+
+cdef void _rank_long_row(
+    const Line* line, const index_t* labels, Py_ssize_t n_relevant, int ties, Judgement* found
+) noexcept nogil:
+    """Sort the labels once and walk from the best to the worst, tie by tie."""
+    cdef Around around
+    cdef Py_ssize_t at, low, high
+    cdef const Entry* entries
+    for at in range(n_relevant):
+        line.relevant[labels[at]] = True
+    for at in range(line.n_labels):
+        line.entries[at].score = line.scores[at]
+        line.entries[at].label = <int32_t>at
+    entries = _sort(line.entries, line.spare, line.n_labels)
+    high = line.n_labels
+    around.relevant_above = 0
+    while high > 0:
+        low = high
+        around.relevant_tied = 0
+        while low > 0 and entries[low - 1].score == entries[high - 1].score:
+            low -= 1
+            around.relevant_tied += line.relevant[entries[low].label]
+        around.above, around.tied = line.n_labels - high, high - low
+        around.after = around.relevant_after = 0
+        for at in range(high - 1, low - 1, -1):
+            if line.relevant[entries[at].label]:
+                _judge(around, ties, found)
+                around.relevant_after += 1
+            around.after += 1
+        around.relevant_above += around.relevant_tied
+        high = low
+    for at in range(n_relevant):
+        line.relevant[labels[at]] = False
+
+
+cdef const Entry* _sort(Entry* entries, Entry* spare, Py_ssize_t n) noexcept nogil:
+    """Sort by score, equal ones in their order; return which of the two holds the result."""
+    cdef Entry moved
+    cdef Py_ssize_t at, place, low, size
+    for at in range(n):
+        moved = entries[at]
+        place = at
+        while place % RUN > 0 and entries[place - 1].score > moved.score:
+            entries[place] = entries[place - 1]
+            place -= 1
+        entries[place] = moved
+    size = RUN
+    while size < n:
+        low = 0
+        while low < n:
+            _merge(
+                entries + low, min(size, n - low), max(0, min(size, n - low - size)), spare + low
+            )
+            low += 2 * size
+        entries, spare = spare, entries
+        size *= 2
+    return entries
+
+
+cdef void _merge(
+    const Entry* run, Py_ssize_t n_left, Py_ssize_t n_right, Entry* merged
+) noexcept nogil:
+    """Merge two runs that follow each other, without branches that could not be foreseen."""
+    cdef const Entry* left = run
+    cdef const Entry* left_end = run + n_left
+    cdef const Entry* right = left_end
+    cdef const Entry* right_end = right + n_right
+    cdef bint takes_right
+    while left < left_end and right < right_end:
+        takes_right = right.score < left.score
+        merged[0] = right[0] if takes_right else left[0]
+        right += takes_right
+        left += not takes_right
+        merged += 1
+    memcpy(merged, left, (left_end - left) * sizeof(Entry))
+    memcpy(merged + (left_end - left), right, (right_end - right) * sizeof(Entry))
+
+
+def rank_labels(
+    const index_t[::1] indptr, const index_t[::1] rows, const double[:, ::1] scores,
+    Py_ssize_t start, Py_ssize_t stop, bint grouped, double[:, ::1] curves,
+):
+    """Judge the ranking of the rows by labels start..stop, given column by column.
+
+    Every score is placed among the scores of the label's own rows, which are few: this is
+    cheaper than sorting all. Writes AUC, average precision, interpolated precision and area
+    under the precision-recall curve to ``curves``; NaN where there is none.
+    """
+    cdef Py_ssize_t n_positive = indptr[stop] - indptr[start]
+    cdef Py_ssize_t n_labels = stop - start
+    cdef Curve* found = <Curve*>calloc(n_labels + 1, sizeof(Curve))
+    cdef double* numbers = <double*>malloc((2 * n_positive + 1) * sizeof(double))
+    cdef int64_t* counts = <int64_t*>calloc(8 * n_positive + n_labels, sizeof(int64_t))
+    cdef Entry* entries = <Entry*>malloc((2 * n_positive + 1) * sizeof(Entry))
+    cdef Py_ssize_t label, at
+    try:
+        if found == NULL or numbers == NULL or counts == NULL or entries == NULL:
+            raise MemoryError
+        with nogil:
+            _share_out(found, indptr, start, stop, numbers, counts)
+            for label in range(start, stop):
+                for at in range(indptr[label], indptr[label + 1]):
+                    entries[at - indptr[label]].score = scores[rows[at], label]
+                _list_distinct(&found[label - start], entries)
+            _place_rows(found, indptr, rows, scores, start, stop)
+            for label in range(start, stop):
+                _draw_curves(&found[label - start], scores.shape[0], grouped, &curves[label, 0])
+    finally:
+        free(found)
+        free(numbers)
+        free(counts)
+        free(entries)
+
+
+cdef void _share_out(
+    Curve* curves, const index_t[::1] indptr, Py_ssize_t start, Py_ssize_t stop, double* numbers,
+    int64_t* counts,
+) noexcept nogil:
+    """Give every label its part of the memory."""
+    cdef Py_ssize_t label, n
+    for label in range(start, stop):
+        n = indptr[label + 1] - indptr[label]
+        curves.n_positive = n
+        curves.distinct = numbers
+        curves.precisions = numbers + n
+        curves.times = counts
+        curves.tied = counts + n
+        curves.group = counts + 2 * n
+        curves.within = counts + 3 * n
+        curves.positives_above = counts + 4 * n
+        curves.rows_above = counts + 5 * n
+        curves.met = counts + 6 * n
+        curves.between = counts + 7 * n
+        numbers += 2 * n
+        counts += 8 * n + 1
+        curves += 1
+
+
+cdef void _list_distinct(Curve* curve, Entry* entries) noexcept nogil:
+    """List the distinct scores of a label's rows, ascending, and how often each occurs."""
+    cdef const Entry* found = _sort(entries, entries + curve.n_positive, curve.n_positive)
+    cdef Py_ssize_t at
+    for at in range(curve.n_positive):
+        if curve.n > 0 and curve.distinct[curve.n - 1] == found[at].score:
+            curve.times[curve.n - 1] += 1
+        else:
+            curve.distinct[curve.n] = found[at].score
+            curve.times[curve.n] = 1
+            curve.n += 1
+
+
+cdef inline Py_ssize_t _count_below(
+    const double* numbers, Py_ssize_t n, double value
+) noexcept nogil:
+    """Count the numbers below; without branches, since these could not be foreseen."""
+    cdef const double* base = numbers
+    cdef Py_ssize_t half
+    while n > 1:
+        half = n // 2
+        base += half & -<Py_ssize_t>(base[half - 1] < value)
+        n -= half
+    return base - numbers + (base[0] < value)
+
+
+cdef int _place_rows(
+    Curve* curves, const index_t[::1] indptr, const index_t[::1] rows,
+    const double[:, ::1] scores, Py_ssize_t start, Py_ssize_t stop,
+) except -1 nogil:
+    """Place the scores of all rows among the distinct ones of each label."""
+    cdef Curve* curve
+    cdef double value
+    cdef Py_ssize_t row, label, below
+    for row in range(scores.shape[0]):
+        if row % STEP == 0:
+            check_stop()
+        for label in range(start, stop):
+            curve = &curves[label - start]
+            if curve.n == 0:
+                continue
+            value = scores[row, label]
+            below = _count_below(curve.distinct, curve.n, value)
+            if below == curve.n or curve.distinct[below] != value:
+                curve.between[below] += 1
+                continue
+            curve.tied[below] += 1
+            if curve.next < curve.n_positive and rows[indptr[label] + curve.next] == row:
+                curve.group[curve.next] = below
+                curve.within[curve.next] = curve.tied[below]
+                curve.next += 1
+    return 0
+
+
+cdef void _draw_curves(
+    Curve* curve, Py_ssize_t n_rows, bint grouped, double* drawn
+) noexcept nogil:
+    """Turn counts into the four numbers of a label."""
+    cdef int64_t n_positive = curve.n_positive
+    cdef int64_t n_negative = n_rows - n_positive
+    cdef int64_t seen = 0
+    cdef int64_t positives = 0
+    cdef int64_t twice = 0
+    cdef int64_t negative_tied, negative_below
+    cdef double area = 0.0
+    cdef double total = 0.0
+    cdef Py_ssize_t g, at
+    drawn[0] = drawn[1] = drawn[2] = drawn[3] = NAN
+    if n_positive == 0:
+        return
+    for g in range(curve.n - 1, -1, -1):
+        seen += curve.between[g + 1]
+        negative_tied = curve.tied[g] - curve.times[g]
+        negative_below = n_negative - (seen - positives) - negative_tied
+        twice += curve.times[g] * (2 * negative_below + negative_tied)
+        curve.rows_above[g] = seen
+        curve.positives_above[g] = positives
+        seen += curve.tied[g]
+        positives += curve.times[g]
+        area += curve.times[g] * (positives / <double>seen)
+    _take_precisions(curve, grouped)
+    for at in range(n_positive):
+        total += curve.precisions[at]
+    if n_negative > 0:
+        drawn[0] = twice / (2.0 * n_positive * n_negative)
+    drawn[1] = total / n_positive
+    drawn[2] = _interpolate(curve.precisions, n_positive)
+    drawn[3] = area / n_positive
+
+
+cdef void _take_precisions(Curve* curve, bint grouped) noexcept nogil:
+    """Take the precision at every positive, from the best to the worst."""
+    cdef int64_t hits, seen
+    cdef Py_ssize_t at, g
+    for at in range(curve.n_positive):
+        g = curve.group[at]
+        curve.met[g] += 1
+        if grouped:
+            hits = curve.positives_above[g] + curve.times[g]
+            seen = curve.rows_above[g] + curve.tied[g]
+        else:
+            hits = curve.positives_above[g] + curve.met[g]
+            seen = curve.rows_above[g] + curve.within[at]
+        curve.precisions[curve.positives_above[g] + curve.met[g] - 1] = hits / <double>seen
+
+
+cdef double _interpolate(const double* precisions, Py_ssize_t n) noexcept nogil:
+    """Average, over the recall levels, the best precision at that recall or more."""
+    cdef double best = 0.0
+    cdef double total = 0.0
+    cdef Py_ssize_t level = LEVELS - 1
+    cdef Py_ssize_t at
+    for at in range(n - 1, -1, -1):
+        # Levels above the recall before this row are reached from here on.
+        best = max(best, precisions[at])
+        while level > 0 and (LEVELS - 1) * at < level * n:
+            total += best
+            level -= 1
+    return (total + best) / LEVELS
+
+
+def count_positives_above(
+    const double[:, ::1] scores, Py_ssize_t start, Py_ssize_t stop, const double[::1] distinct,
+    const int64_t[::1] below,
+):
+    """Sum over all cells of rows start..stop the positives with a better score, twice.
+
+    A positive with the same score counts once. ``below`` is the number of positives with a
+    score below each of ``distinct``, and their total number at the end.
+    """
+    cdef Py_ssize_t n = distinct.shape[0]
+    cdef int64_t total = below[n]
+    cdef int64_t twice = 0
+    cdef double value
+    cdef Py_ssize_t row, at, place, equal
+    with nogil:
+        for row in range(start, stop):
+            if (row - start) % 1024 == 0:
+                check_stop()
+            for at in range(scores.shape[1]):
+                value = scores[row, at]
+                place = _count_below(&distinct[0], n, value)
+                equal = place < n and distinct[min(place, n - 1)] == value
+                twice += 2 * total - below[place] - below[place + equal]
+    return twice
+
+
+def judge_probabilities(
+    const index_t[::1] indptr, const index_t[::1] indices, const double[:, ::1] scores,
+    Py_ssize_t start, Py_ssize_t stop,
+):
+    """Sum log loss and squared error over the cells of rows start..stop."""
+    cdef double log_total = 0.0
+    cdef double square_total = 0.0
+    cdef double loss, square, value, clipped
+    cdef Py_ssize_t row, label, at, last
+    with nogil:
+        for row in range(start, stop):
+            if (row - start) % 1024 == 0:
+                check_stop()
+            at, last = indptr[row], indptr[row + 1]
+            loss = square = 0.0
+            for label in range(scores.shape[1]):
+                value = scores[row, label]
+                clipped = min(max(value, CLIP), 1.0 - CLIP)
+                if at < last and indices[at] == label:
+                    at += 1
+                    square += (1.0 - value) * (1.0 - value)
+                    loss -= log(clipped)
+                else:
+                    square += value * value
+                    loss -= log(1.0 - clipped)
+            log_total += loss
+            square_total += square
+    return log_total, square_total
+
+
+def stratify(
+    const index_t[::1] indptr, const index_t[::1] indices, const index_t[::1] column_indptr,
+    const index_t[::1] column_rows, Py_ssize_t n_folds, const int64_t[::1] first_choice,
+):
+    """Deal rows to folds, the rarest label first, each to the fold that wants it most."""
+    cdef Py_ssize_t n_rows = indptr.shape[0] - 1
+    cdef Py_ssize_t n_labels = column_indptr.shape[0] - 1
+    cdef int64_t[::1] counts = np.diff(column_indptr).astype(np.int64)
+    cdef double[:, ::1] wanted = np.repeat(np.asarray(counts)[:, None] / n_folds, n_folds, axis=1)
+    cdef double[::1] wanted_rows = np.full(n_folds, n_rows / <double>n_folds)
+    cdef int64_t[:, ::1] room = np.empty((2, max(n_labels, 1)), np.int64)
+    cdef int64_t[::1] folds = np.full(n_rows, -1, np.int64)
+    cdef Deal deal = Deal(&room[0, 0], &room[1, 0], NULL, 0, n_folds, NULL, &wanted_rows[0])
+    cdef Py_ssize_t row, label, at
+    cdef Py_ssize_t seen = 0
+    if n_labels > 0:
+        deal.left = &counts[0]
+        deal.wanted = &wanted[0, 0]
+    with nogil:
+        for label in range(n_labels):
+            deal.places[label] = -1
+            if deal.left[label] > 0:
+                deal.size += 1
+                _raise(&deal, deal.size - 1, label)
+        while deal.size > 0:
+            label = _take_rarest(&deal)
+            if deal.left[label] == 0:
+                continue
+            seen += column_indptr[label + 1] - column_indptr[label]
+            if seen >= STEP:
+                seen = 0
+                check_stop()
+            for at in range(column_indptr[label], column_indptr[label + 1]):
+                row = column_rows[at]
+                if folds[row] < 0:
+                    folds[row] = _neediest(
+                        &deal, deal.wanted + label * n_folds, first_choice[row]
+                    )
+                    _give(&deal, indices, indptr[row], indptr[row + 1], folds[row])
+        for row in range(n_rows):
+            if folds[row] < 0:
+                folds[row] = _neediest(&deal, deal.wanted_rows, first_choice[row])
+                deal.wanted_rows[folds[row]] -= 1.0
+    return np.asarray(folds)
+
+
+cdef Py_ssize_t _neediest(Deal* deal, const double* wanted, Py_ssize_t start) noexcept nogil:
+    """Find the fold that wants most, looking from ``start`` on, so that ties are chance."""
+    cdef Py_ssize_t best = start
+    cdef Py_ssize_t fold = start
+    cdef Py_ssize_t step
+    for step in range(1, deal.n_folds):
+        fold = fold + 1 if fold + 1 < deal.n_folds else 0
+        if wanted[fold] > wanted[best] or (
+            wanted[fold] == wanted[best] and deal.wanted_rows[fold] > deal.wanted_rows[best]
+        ):
+            best = fold
+    return best
+
+
+cdef void _give(
+    Deal* deal, const index_t[::1] indices, Py_ssize_t first, Py_ssize_t last, Py_ssize_t fold
+) noexcept nogil:
+    """Give a row with the labels first..last to a fold."""
+    cdef Py_ssize_t at, label
+    deal.wanted_rows[fold] -= 1.0
+    for at in range(first, last):
+        label = indices[at]
+        deal.wanted[label * deal.n_folds + fold] -= 1.0
+        deal.left[label] -= 1
+        if deal.places[label] > 0:
+            _raise(deal, deal.places[label], label)
+
+
+cdef inline bint _is_rarer(const Deal* deal, int64_t a, int64_t b) noexcept nogil:
+    return deal.left[a] < deal.left[b] or (deal.left[a] == deal.left[b] and a < b)
+
+
+cdef void _raise(Deal* deal, Py_ssize_t place, int64_t label) noexcept nogil:
+    """Let a label rise in the heap from a place that is free."""
+    cdef Py_ssize_t above
+    while place > 0:
+        above = (place - 1) // 2
+        if not _is_rarer(deal, label, deal.heap[above]):
+            break
+        deal.heap[place] = deal.heap[above]
+        deal.places[deal.heap[place]] = place
+        place = above
+    deal.heap[place] = label
+    deal.places[label] = place
+
+
+cdef int64_t _take_rarest(Deal* deal) noexcept nogil:
+    """Take the top off the heap: the last label takes its place and sinks."""
+    cdef int64_t rarest = deal.heap[0]
+    cdef int64_t last
+    cdef Py_ssize_t below
+    cdef Py_ssize_t place = 0
+    deal.places[rarest] = -1
+    deal.size -= 1
+    if deal.size == 0:
+        return rarest
+    last = deal.heap[deal.size]
+    while 2 * place + 1 < deal.size:
+        below = 2 * place + 1
+        if below + 1 < deal.size and _is_rarer(deal, deal.heap[below + 1], deal.heap[below]):
+            below += 1
+        if not _is_rarer(deal, deal.heap[below], last):
+            break
+        deal.heap[place] = deal.heap[below]
+        deal.places[deal.heap[place]] = place
+        place = below
+    deal.heap[place] = last
+    deal.places[last] = place
+    return rarest
