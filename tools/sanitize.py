@@ -35,6 +35,7 @@ COPIED = (
     "README.md",
     "LICENSE",
 )
+FINDING = "finding"
 LIBRARIES = ("libasan.so", "libubsan.so")
 UNWANTED = shutil.ignore_patterns("*.so", "*.pyd", "*.egg-info", "__pycache__", "results")
 
@@ -69,14 +70,16 @@ def sanitized() -> tuple[dict[str, str], dict[str, str]]:
     Python's own pools would hide where a block ends (PYTHONMALLOC); what it leaves behind at its
     end is no leak of ours (detect_leaks).
     """
+    # Into files, because pytest keeps what a test prints, and loses it where the process ends.
+    log = f"halt_on_error=1:log_path={COPIES / 'sanitized' / FINDING}"
     libraries = [path for name in LIBRARIES if (path := _library(name))]
     if len(libraries) < len(LIBRARIES):
         raise SystemExit("sanitize: the C compiler has no libasan or libubsan; install them")
-    return {"SCUMBLE_SANITIZE": SANITIZERS, "SCUMBLE_CHECKED": "1"}, {
+    return {"SCUMBLE_SANITIZE": SANITIZERS}, {
         "LD_PRELOAD": " ".join(libraries),
         "PYTHONMALLOC": "malloc",
-        "ASAN_OPTIONS": "detect_leaks=0:halt_on_error=1:allocator_may_return_null=1",
-        "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+        "ASAN_OPTIONS": f"detect_leaks=0:allocator_may_return_null=1:{log}",
+        "UBSAN_OPTIONS": f"print_stacktrace=1:{log}",
     }
 
 
@@ -89,7 +92,7 @@ def _library(name: str) -> str | None:
 
 
 def run_pass(copy: Path, building: dict[str, str], running: dict[str, str], more: list[str]) -> int:
-    """Compile a copy of the tree and test it; return pytest's exit status."""
+    """Compile a copy of the tree and test it; return 0 if there is nothing to tell."""
     copy_tree(copy)
     here = {**os.environ, "PYTHONPATH": str(copy / "src")}
     # Told here, because the copy has another root than the tree.
@@ -99,7 +102,14 @@ def run_pass(copy: Path, building: dict[str, str], running: dict[str, str], more
     _refuse_another(copy, here | running)
     tests = more or [f"tests/{room}" for room in ROOMS]
     test = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
-    return subprocess.run(test, cwd=copy, env=here | running, check=False).returncode
+    for old in copy.glob(f"{FINDING}.*"):
+        old.unlink()
+    status = subprocess.run(test, cwd=copy, env=here | running, check=False).returncode
+    # A process that a test has started may have one too, without its test minding.
+    findings = sorted(copy.glob(f"{FINDING}.*"))
+    for finding in findings:
+        print(finding.read_text(encoding="utf-8", errors="replace"))
+    return status or int(bool(findings))
 
 
 def copy_tree(copy: Path) -> None:
