@@ -2,20 +2,14 @@
 
 import numpy as np
 
-from libc.math cimport isnan
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memset
 
 from scumble._core.interrupt cimport check_stop
 from scumble.learn.asking.predict cimport (
-    Trees, Waiting, add_branches, child_of, go_down, let_go, view_trees,
+    AT_ONCE, Trees, Waiting, add_branches, go_down, go_down_together, let_go, view_trees,
 )
 from scumble.learn.rows cimport RowsView, load_row, spread_stored, view_rows
-
-# Rows that go through a tree together.
-cdef enum:
-    AT_ONCE = 16
-
 
 cdef struct Answers:
     # What chains say of one row, by label.
@@ -138,38 +132,6 @@ def vote_rows(
         let_go(&waiting)
 
 
-cdef inline void _go_down_together(
-    const Trees* trees, const double* buffers, Py_ssize_t n_features, Py_ssize_t n_rows,
-    int64_t root, int64_t* nodes,
-) noexcept nogil:
-    """Find for a few rows what `go_down` finds for one, a level at a time.
-
-    While one row waits for its node to arrive from memory, the others go on.
-    """
-    cdef Py_ssize_t[AT_ONCE] moving
-    cdef Py_ssize_t n_moving = n_rows
-    cdef Py_ssize_t at, i, n_left
-    cdef int32_t column
-    cdef double value
-    for i in range(n_rows):
-        nodes[i] = root
-        moving[i] = i
-    while n_moving:
-        n_left = 0
-        for at in range(n_moving):
-            i = moving[at]
-            column = trees.feature[nodes[i]]
-            if column < 0:
-                continue
-            value = buffers[i * n_features + column]
-            if isnan(value):
-                continue
-            nodes[i] = child_of(trees, nodes[i], value)
-            moving[n_left] = i
-            n_left += 1
-        n_moving = n_left
-
-
 cdef int _vote(
     const Trees* trees, const double* buffers, Py_ssize_t n_features, Py_ssize_t n_rows,
     const int64_t* duels, int32_t* votes, Py_ssize_t n_places, Waiting* waiting,
@@ -182,7 +144,7 @@ cdef int _vote(
     cdef const double* answer
     for tree in range(trees.n_trees):
         winner, loser = duels[2 * tree], duels[2 * tree + 1]
-        _go_down_together(trees, buffers, n_features, n_rows, trees.roots[tree], nodes)
+        go_down_together(trees, buffers, n_features, n_rows, trees.roots[tree], nodes)
         for i in range(n_rows):
             node = nodes[i]
             answer = trees.probabilities + trees.leaf[node]
