@@ -125,7 +125,7 @@ class _Duels(ListableTargets):
 
     def __init__(self, Y: sparse.csr_array, pairs: Array) -> None:
         self._labels = LabelTargets(Y)
-        self._pairs = pairs
+        self._pairs = np.ascontiguousarray(pairs, np.int32)
         self.n_listed = len(pairs)
         by_label = Y.tocsc()
         by_label.sort_indices()

@@ -20,43 +20,57 @@ def predict_rows(
     """
     cdef RowsView view = view_rows(rows)
     cdef Trees trees = view_trees(forest)
-    cdef double[::1] buffer = np.zeros(max(n_columns, 1))
+    # Rows of very many columns go alone: their buffers would not fit the cache.
+    cdef Py_ssize_t at_once = AT_ONCE if n_columns <= 4096 else 1
+    cdef double[:, ::1] buffers = np.zeros((at_once, max(n_columns, 1)))
     cdef Waiting waiting = Waiting(NULL, NULL, 0)
-    cdef Py_ssize_t row
+    cdef Py_ssize_t begin = start
     cdef Py_ssize_t work = 0
+    cdef Py_ssize_t i, n
     if out.shape[1] == 0:
         return
     try:
         with nogil:
-            for row in range(start, stop):
-                work += trees.n_trees + n_columns
+            while begin < stop:
+                n = min(at_once, stop - begin)
+                work += n * (trees.n_trees + n_columns)
                 if work > 0x400000:
                     work = 0
                     check_stop()
-                load_row(&view, row, &buffer[0])
-                _predict(&trees, &buffer[0], &out[row, 0], &waiting)
-                spread_stored(&view, row, &buffer[0], False)
+                for i in range(n):
+                    load_row(&view, begin + i, &buffers[i, 0])
+                _predict(
+                    &trees, &buffers[0, 0], buffers.shape[1], n, &out[begin, 0], out.shape[1],
+                    &waiting,
+                )
+                for i in range(n):
+                    spread_stored(&view, begin + i, &buffers[i, 0], False)
+                begin += n
     finally:
         let_go(&waiting)
 
 
 cdef int _predict(
-    const Trees* trees, const double* buffer, double* out, Waiting* waiting
+    const Trees* trees, const double* buffers, Py_ssize_t n_columns, Py_ssize_t n_rows,
+    double* out, Py_ssize_t stride, Waiting* waiting,
 ) except -1 nogil:
-    """Ask all trees about the row in a buffer."""
-    cdef Py_ssize_t t, c, n_classes
-    cdef int64_t node
+    """Ask all trees about a few rows."""
+    cdef Py_ssize_t t, c, i, n_classes
+    cdef int64_t[AT_ONCE] nodes
+    cdef double* place
     cdef const double* answer
     for t in range(trees.n_trees):
         n_classes = trees.n_classes[t]
-        node = go_down(trees, buffer, trees.roots[t])
-        if trees.feature[node] < 0:
-            answer = trees.probabilities + trees.leaf[node]
-            for c in range(n_classes):
-                out[c] = answer[c]
-        else:
-            memset(out, 0, n_classes * sizeof(double))
-            add_branches(trees, buffer, node, n_classes, out, waiting)
+        go_down_together(trees, buffers, n_columns, n_rows, trees.roots[t], nodes)
+        for i in range(n_rows):
+            place = out + i * stride
+            if trees.feature[nodes[i]] < 0:
+                answer = trees.probabilities + trees.leaf[nodes[i]]
+                for c in range(n_classes):
+                    place[c] = answer[c]
+            else:
+                memset(place, 0, n_classes * sizeof(double))
+                add_branches(trees, buffers + i * n_columns, nodes[i], n_classes, place, waiting)
         out += n_classes
     return 0
 

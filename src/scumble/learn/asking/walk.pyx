@@ -7,14 +7,9 @@ from libc.string cimport memset
 
 from scumble._core.interrupt cimport check_stop
 from scumble.learn.asking.predict cimport (
-    Trees, Waiting, add_branches, go_down, let_go, view_trees,
+    AT_ONCE, Trees, Waiting, add_branches, go_down, go_down_together, let_go, view_trees,
 )
 from scumble.learn.rows cimport RowsView, load_row, spread_stored, view_rows
-
-# Rows that go through a tree together.
-cdef enum:
-    AT_ONCE = 16
-
 
 cdef struct Answers:
     # What chains say of one row, by label.
@@ -115,6 +110,8 @@ def vote_rows(
     cdef Waiting waiting = Waiting(NULL, NULL, 0)
     cdef Py_ssize_t begin, i, n
     cdef Py_ssize_t work = 0
+    if trees.n_trees == 0:
+        return
     try:
         with nogil:
             for begin in range(start, stop, 16):
@@ -125,7 +122,10 @@ def vote_rows(
                 n = min(AT_ONCE, stop - begin)
                 for i in range(n):
                     load_row(&view, begin + i, &buffers[i, 0])
-                _vote(&trees, buffers[:n], duels, votes[begin:begin + n], &waiting)
+                _vote(
+                    &trees, &buffers[0, 0], buffers.shape[1], n, &duels[0, 0], &votes[begin, 0],
+                    votes.shape[1], &waiting,
+                )
                 for i in range(n):
                     spread_stored(&view, begin + i, &buffers[i, 0], False)
     finally:
@@ -133,16 +133,27 @@ def vote_rows(
 
 
 cdef int _vote(
-    const Trees* trees, const double[:, ::1] buffers, const int64_t[:, ::1] duels,
-    int32_t[:, ::1] votes, Waiting* waiting,
+    const Trees* trees, const double* buffers, Py_ssize_t n_features, Py_ssize_t n_rows,
+    const int64_t* duels, int32_t* votes, Py_ssize_t n_places, Waiting* waiting,
 ) except -1 nogil:
     """Ask all trees about a few rows."""
     cdef Py_ssize_t tree, i
+    cdef int64_t winner, loser, node
+    cdef int64_t[AT_ONCE] nodes
     cdef double[2] both
+    cdef const double* answer
     for tree in range(trees.n_trees):
-        for i in range(buffers.shape[0]):
-            _ask(trees, &buffers[i, 0], trees.roots[tree], both, waiting)
-            votes[i, duels[tree, both[0] > both[1]]] += 1
+        winner, loser = duels[2 * tree], duels[2 * tree + 1]
+        go_down_together(trees, buffers, n_features, n_rows, trees.roots[tree], nodes)
+        for i in range(n_rows):
+            node = nodes[i]
+            answer = trees.probabilities + trees.leaf[node]
+            if trees.feature[node] >= 0:
+                both[0] = 0.0
+                both[1] = 0.0
+                add_branches(trees, buffers + i * n_features, node, 2, both, waiting)
+                answer = both
+            votes[i * n_places + (loser if answer[0] > answer[1] else winner)] += 1
     return 0
 
 
