@@ -323,7 +323,7 @@ class Worker:
         start = time.process_time()
         for _ in range(times):
             do()
-        return {"cpu": (time.process_time() - start) / times}
+        return {"value": (time.process_time() - start) / times}
 
     def peak(self, name: str) -> dict:
         """Give the bytes the work takes at its height, on top of those before."""
@@ -333,7 +333,7 @@ class Worker:
         before = _status("VmRSS")
         Path("/proc/self/clear_refs").write_text("5")
         do()
-        return {"bytes": _status("VmHWM") - before}
+        return {"value": _status("VmHWM") - before}
 
 
 def _cpu(do: Callable[[], object]) -> float:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
 import sys
+import threading
 import warnings
 from typing import Any
 
@@ -16,6 +18,7 @@ from scumble.cli.commands import Group
 from scumble.cli.console import complain
 
 INTERRUPTED = 130
+NO_READER = 141
 
 app = typer.Typer(
     name="scumble",
@@ -43,6 +46,28 @@ def options(
     """The workbench for imbalanced multilabel data."""  # noqa: D401  (shown as help)
 
 
+def run() -> None:
+    """Run the command line of this process, and end it without taking Python apart.
+
+    Freeing modules and objects one by one takes as much CPU as a short command itself; the system
+    takes back all memory at once. Under ``python -m scumble`` profilers see the usual end.
+    """
+    try:
+        main()
+    except SystemExit as end:
+        code = end.code or 0
+        at_work = [thread for thread in threading.enumerate() if not thread.daemon]
+        if not isinstance(code, int) or at_work != [threading.main_thread()]:
+            raise
+        atexit._run_exitfuncs()
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        except BrokenPipeError:
+            code = NO_READER
+        os._exit(code)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; expected errors end with a message and exit code 2.
 
@@ -67,7 +92,7 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:
         # The reader (head, less) has gone. Keep Python from complaining at shutdown.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
+        sys.exit(NO_READER)
 
 
 def _show_warning(message: Any, category: type[Warning], *_where: Any, **_more: Any) -> None:
