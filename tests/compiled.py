@@ -133,13 +133,9 @@ def stub_names(stub: str) -> list[str]:
     return names
 
 
-def missing_stubs(paths: set[Path]) -> list[str]:
-    """Tell which ``.pyx`` files have no ``.pyi`` beside them."""
-    return [
-        f"{path} has no .pyi"
-        for path in sorted(paths)
-        if path.suffix == ".pyx" and path.with_suffix(".pyi") not in paths
-    ]
+def is_door(source: str) -> bool:
+    """Tell whether Python can call into a source; others are for kernels alone."""
+    return any(found.is_public for found in functions(source))
 
 
 def twins(paths: set[Path]) -> list[str]:

@@ -1,4 +1,8 @@
+import signal
+import subprocess
+import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -6,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scumble._core.errors import ParameterError
-from scumble._core.parallel import limit_threads, row_blocks, run, thread_count
+from scumble._core.parallel import (
+    limit_threads,
+    raise_if_stopped,
+    row_blocks,
+    run,
+    thread_count,
+)
 
 
 @given(st.lists(st.integers(0, 50), max_size=60), st.integers(1, 9))
@@ -56,3 +66,55 @@ def test_how_many_threads(monkeypatch):
     monkeypatch.delenv("SCUMBLE_NUM_THREADS")
     assert thread_count(-1) == thread_count()
     assert thread_count(-1000) == 1
+
+
+def test_a_failure_ends_the_blocks_under_way():
+    """The second block would never end by itself."""
+
+    def work(block):
+        while block == 1:
+            raise_if_stopped()
+        raise ValueError("block 0")
+
+    with pytest.raises(ValueError, match="block 0"):
+        run(work, range(2), n_jobs=2)
+
+
+def test_a_failure_ends_the_runs_inside_a_block():
+    def inner(_):
+        while True:
+            raise_if_stopped()
+
+    def work(block):
+        if block == 1:
+            run(inner, range(2), n_jobs=2)
+        raise ValueError("block 0")
+
+    with pytest.raises(ValueError, match="block 0"):
+        run(work, range(2), n_jobs=2)
+    raise_if_stopped()  # what has ended stops nothing else
+
+
+GROW = """
+import signal
+import numpy as np
+from scumble.learn import BinaryRelevance, C45Classifier
+signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs may ignore it
+rng = np.random.default_rng(0)
+X, Y = rng.normal(size=(100_000, 20)), rng.integers(0, 2, (100_000, 4))
+model = BinaryRelevance(C45Classifier(mdl=False), n_jobs={n_jobs})
+print("growing", flush=True)
+model.fit(X, Y)
+"""
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_ends_kernels_that_would_take_long(n_jobs):
+    """Labels at random: trees that are grown to the end, in about a minute."""
+    command = [sys.executable, "-c", GROW.format(n_jobs=n_jobs)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"growing\n"
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=120)
+    assert errors.rstrip().endswith(b"KeyboardInterrupt")

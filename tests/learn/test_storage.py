@@ -452,7 +452,9 @@ def test_damaged_files_end_in_a_model_or_an_error(saved, tmp_path_factory, name,
 
 VALUES = st.one_of(
     st.none(), st.booleans(), st.integers(-3, 2**40), st.floats(), st.text(max_size=3),
-    st.sampled_from(["array", "sparse", "object", "csr", "int64", "scumble.learn.c45.forest.Forest"]),
+    st.sampled_from(
+        ["array", "sparse", "object", "csr", "int64", "scumble.learn.c45.forest.Forest"]
+    ),
     st.lists(st.integers(-1, 5), max_size=3),
 )  # fmt: skip
 

@@ -26,7 +26,7 @@ R = TypeVar("R")
 SERIAL_BELOW = 200_000
 
 
-class Stopped(ScumbleError):
+class StoppedError(ScumbleError):
     """Ends a block of work whose result nobody waits for any more."""
 
 
@@ -152,7 +152,7 @@ def raise_if_stopped() -> None:
     In the main thread, being called is enough: Python then raises what Ctrl-C has asked for.
     """
     if _here.stop is not None and _here.stop.is_wanted():
-        raise Stopped("This block of work was stopped, because another has failed.")
+        raise StoppedError("This block of work was stopped, because another has failed.")
 
 
 def row_blocks(indptr: np.ndarray[Any, Any], n_blocks: int) -> list[tuple[int, int]]:

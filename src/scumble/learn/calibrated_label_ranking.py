@@ -11,6 +11,7 @@ from scipy import sparse
 from scumble._core.parallel import run, thread_count
 from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45 import Forest, ListedTargets, Target, as_rows, each_block
+from scumble.learn.c45.walk import exclusive_rows, vote_rows
 from scumble.learn.many import ListableTargets, Models, fit_many
 from scumble.learn.parameters import check_flag
 from scumble.learn.transforming import TransformingClassifier
@@ -142,8 +143,6 @@ class _Duels(ListableTargets):
         return Target(y, rows=rows)
 
     def listed(self, block: range) -> ListedTargets:
-        from scumble.learn.asking.walk import exclusive_rows
-
         pairs = self._pairs[block.start : block.stop]
         sizes = np.diff(self._indptr)
         room = int(sizes[pairs].sum())
@@ -197,8 +196,6 @@ def count_votes(
     if not isinstance(models, Forest):
         _count_foreign(models, duels, X, votes, n_jobs)
         return votes
-    from scumble.learn.asking.walk import vote_rows
-
     duels = np.ascontiguousarray(duels, np.int64)
     each_block(
         X.shape[0],

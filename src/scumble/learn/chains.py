@@ -15,6 +15,7 @@ from scumble._core.random import as_generator
 from scumble._core.validation import check_count
 from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45 import Forest, Target, as_rows, each_block
+from scumble.learn.c45.walk import chain_rows
 from scumble.learn.many import ForeignModels, Models, fit_many
 from scumble.learn.parameters import check_flag, check_share
 from scumble.learn.transforming import TransformingClassifier
@@ -324,8 +325,6 @@ def follow_chains(
     """
     if not isinstance(models, Forest):
         return _follow_foreign(models, orders, X, hard, n_jobs)
-    from scumble.learn.asking.walk import chain_rows
-
     labels = np.zeros((X.shape[0], orders.shape[1]), bool)
     sums = np.zeros(labels.shape)
     each_block(

@@ -1,22 +1,14 @@
 /* Loops over entries that run at the speed of vector instructions.
  *
  * An entry is laid out as layout.pxd says. Comparing and adding 64-bit words gains most from AVX2,
- * which x86-64 does not promise: the loader chooses when the program runs. Other compilers and
- * machines get the same loops plain. */
+ * which x86-64 does not promise. */
 #ifndef SCUMBLE_FIELDS_H
 #define SCUMBLE_FIELDS_H
 
-#include <stdint.h>
-
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) \
-    && !defined(__SANITIZE_ADDRESS__)
-#define SCUMBLE_CLONES __attribute__((target_clones("avx2", "default")))
-#else
-#define SCUMBLE_CLONES
-#endif
+#include "scumble/_core/wide.h"
 
 /* Count the entries before which a cut is possible; -1 where values must be looked up. */
-SCUMBLE_CLONES static int64_t scumble_count_cuts(const uint64_t *entries, int64_t n) {
+WIDE static int64_t scumble_count_cuts(const uint64_t *entries, int64_t n) {
   int64_t cuts = 0, far = 0;
   for (int64_t at = 0; at < n; at++) {
     int64_t reach = (int64_t)(entries[at] >> 32 & 15);
@@ -27,7 +19,7 @@ SCUMBLE_CLONES static int64_t scumble_count_cuts(const uint64_t *entries, int64_
 }
 
 /* Sum a field of some entries. */
-SCUMBLE_CLONES static uint64_t scumble_add_up(const uint64_t *entries, int64_t n, int shift,
+WIDE static uint64_t scumble_add_up(const uint64_t *entries, int64_t n, int shift,
                                               uint64_t mask) {
   uint64_t total = 0;
   for (int64_t at = 0; at < n; at++) total += entries[at] >> shift & mask;
@@ -48,7 +40,7 @@ static inline void scumble_sum_runs_of(const uint64_t *entries, int64_t n, const
 
 /* Sum a field over each run of 8, 16 or 32 entries; the last run may be shorter. The length as a
  * constant lets the compiler unroll the sum. */
-SCUMBLE_CLONES static void scumble_sum_runs(const uint64_t *entries, int64_t n, int64_t length,
+WIDE static void scumble_sum_runs(const uint64_t *entries, int64_t n, int64_t length,
                                             int shift, uint64_t mask, uint32_t *sums) {
   if (length == 8)
     scumble_sum_runs_of(entries, n, 8, shift, mask, sums);

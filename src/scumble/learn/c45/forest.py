@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from scumble._core.parallel import run
+from scumble.learn.c45.predict import predict_rows
 from scumble.learn.c45.table import Rows, as_rows
 from scumble.learn.c45.tree import Nodes, Tree
 
@@ -127,8 +128,6 @@ class Forest:
         array of shape (n_samples, total number of classes)
             The columns of one tree follow those of the tree before.
         """
-        from scumble.learn.asking.predict import predict_rows
-
         out = np.empty((X.shape[0], int(self.n_classes.sum())))
         n_columns = X.shape[1] + (0 if extra is None else extra.shape[1])
         each_block(

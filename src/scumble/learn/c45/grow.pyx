@@ -15,7 +15,7 @@ import numpy as np
 from scumble._core.interrupt cimport check_stop
 from scumble.learn.c45.arithmetic cimport LN2, TINY, lowered_cut, x_ln_x
 from scumble.learn.c45.grower cimport (
-    MANY_CLASSES, READY, TWO_CLASSES, WEIGHTED, Candidate, Chord, Grower, Settings, Stretch, TwoClasses,
+    MANY_CLASSES, READY, TWO_CLASSES, WEIGHTED, Candidate, Chord, Grower, Stretch, TwoClasses,
     Waiting, is_useful,
 )
 from scumble.learn.c45.layout cimport Columns, TableView, code_of, own_entry, row_of
@@ -533,13 +533,11 @@ cdef void settle_branches(Grower* g) noexcept nogil:
                 g.two.place_of[g.rows[i]] = <uint32_t> i
     else:
         count_branches_many(g)
-    for b in range(g.split.n_branches):
-        child = &g.nodes.at[g.split.child + b]
-        child.branch = (
-            child.high - child.low
-            if g.strategy == MANY_CLASSES
-            else g.nodes.counts[2 * (g.split.child + b)] + g.nodes.counts[2 * (g.split.child + b) + 1]
-        )
+    for b in range(g.split.child, g.split.child + g.split.n_branches):
+        child = &g.nodes.at[b]
+        child.branch = child.high - child.low
+        if g.strategy == TWO_CLASSES:
+            child.branch = g.nodes.counts[2 * b] + g.nodes.counts[2 * b + 1]
 
 
 cdef int queue_branches(Grower* g) except -1 nogil:

@@ -29,7 +29,8 @@ cdef struct Settings:  # The parameters of C4.5.
     double deviate
 
 
-cdef struct Sample:  # The training rows of one tree; ``y`` and ``weights`` are by row of the whole table.
+# The training rows of one tree; ``y`` and ``weights`` are by row of the whole table.
+cdef struct Sample:
     Py_ssize_t n  # different rows
     Py_ssize_t n_table
     Py_ssize_t n_classes
@@ -78,7 +79,8 @@ cdef struct Split:  # The split a node gets.
     int64_t keeper  # the largest of them takes over the node's place in the stacks
 
 
-cdef struct Block:  # A run of entries that may hold the best cut: where it begins, and what it crosses.
+# A run of entries that may hold the best cut: where it begins, and what it crosses.
+cdef struct Block:
     uint64_t at
     uint64_t left
     uint64_t positive

@@ -63,7 +63,8 @@ cdef struct Columns:  # Columns as sorted lists of entries; rows in none have th
     const int64_t* n_codes
 
 
-cdef struct Items:  # Nominal columns by row: an item is a column with a value other than its default.
+# Nominal columns by row: an item is a column with a value other than its default.
+cdef struct Items:
     Py_ssize_t n
     const int64_t* indptr
     const uint32_t* indices

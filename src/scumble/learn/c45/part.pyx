@@ -106,7 +106,8 @@ cdef void part_lists(Grower* g, Py_ssize_t depth) noexcept nogil:
         if g.split.n_branches > 2:
             part_in_many(g, start, stop)
             for k in range(g.split.n_live):
-                list_if_useful(g, &g.waiting[depth + k], stretch.column, g.bounds[k], g.bounds[k + 1])
+                start, stop = g.bounds[k], g.bounds[k + 1]
+                list_if_useful(g, &g.waiting[depth + k], stretch.column, start, stop)
         elif g.split.n_live == 1:
             stop = keep_one(g, start, stop, keeper)
             list_if_useful(g, &g.waiting[depth], stretch.column, start, stop)

@@ -14,7 +14,7 @@ from libc.string cimport memcpy, memset
 from scumble.learn.c45.arithmetic cimport LN2, TINY
 from scumble.learn.c45.cuts cimport find_cuts
 from scumble.learn.c45.grower cimport (
-    COUNT, COUNT_AND_SUBTRACT, READY, RECOUNT, Block, Candidate, Grower, Stretch, TwoClasses, Waiting,
+    COUNT, COUNT_AND_SUBTRACT, READY, RECOUNT, Block, Candidate, Grower, TwoClasses, Waiting,
 )
 from scumble.learn.c45.layout cimport HEAVIEST, WEIGHT_BIT, Items, row_of
 from scumble.learn.c45.memory cimport reserve
@@ -236,7 +236,9 @@ cdef void judge_open_columns(Grower* g, int64_t above) noexcept nogil:
             q = ones - p
             branches = table[a] + table[b]
             classes = table[p] + table[a - p] + table[q] + table[b - q]
-        elif not sum_up_values(g, column, counts, parents if subtract else NULL, &branches, &classes):
+        elif not sum_up_values(
+            g, column, counts, parents if subtract else NULL, &branches, &classes
+        ):
             continue
         saved = before + classes - branches
         saved = saved if saved >= TINY * LN2 else 0.0

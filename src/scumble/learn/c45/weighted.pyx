@@ -356,7 +356,8 @@ cdef inline double score_of_cut(const Column* column, double zeros, double ones)
 
 # Any number of classes.
 
-cdef struct Sides:  # What lies on both sides of a cut: the classes' sums of x ln x, and the weights.
+# What lies on both sides of a cut: the classes' sums of x ln x, and the weights.
+cdef struct Sides:
     double left_sum
     double right_sum
     double left

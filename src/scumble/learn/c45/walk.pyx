@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memset
 
 from scumble._core.interrupt cimport check_stop
-from scumble.learn.asking.predict cimport (
+from scumble.learn.c45.predict cimport (
     AT_ONCE, Trees, Waiting, add_branches, go_down, go_down_together, let_go, view_trees,
 )
 from scumble.learn.rows cimport RowsView, load_row, spread_stored, view_rows

@@ -1,1 +1,0 @@
-"""Loops that ask many trees about many rows."""
