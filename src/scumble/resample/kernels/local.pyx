@@ -17,14 +17,16 @@ def count_flipped(
 ):
     """Count the cells of each row after exchanging the two values of flipped labels."""
     cdef Py_ssize_t row, place
-    cdef int64_t count
+    cdef int64_t end = 0
+    cdef int64_t n_lost
     new_indptr[0] = 0
     with nogil:
         for row in range(indptr.shape[0] - 1):
-            count = n_flipped
+            n_lost = 0
             for place in range(indptr[row], indptr[row + 1]):
-                count += -1 if is_flipped[indices[place]] else 1
-            new_indptr[row + 1] = new_indptr[row] + count
+                n_lost += is_flipped[indices[place]]
+            end += n_flipped + indptr[row + 1] - indptr[row] - 2 * n_lost
+            new_indptr[row + 1] = end
 
 
 def flip(
