@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_info
 
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import (
     limit_threads,
+    one_thread_for_products,
     raise_if_stopped,
     row_blocks,
     run,
@@ -118,3 +120,15 @@ def test_ctrl_c_ends_kernels_that_would_take_long(n_jobs):
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=120)
     assert errors.rstrip().endswith(b"KeyboardInterrupt")
+
+
+def test_products_in_our_threads_have_one_thread_each():
+    def threads():
+        return {library["num_threads"] for library in threadpool_info() if "blas" in str(library)}
+
+    before = threads()
+    with one_thread_for_products():
+        with one_thread_for_products():
+            assert threads() == {1}
+        assert threads() == {1}
+    assert threads() == before

@@ -155,6 +155,43 @@ def raise_if_stopped() -> None:
         raise StoppedError("This block of work was stopped, because another has failed.")
 
 
+class _OneThread:
+    """Holds the threads of numpy's linear algebra back while anybody wants it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.n_inside = 0
+        self.limit: Any = None
+
+    def __enter__(self) -> None:
+        from threadpoolctl import threadpool_limits
+
+        with self.lock:
+            self.n_inside += 1
+            if self.n_inside == 1:
+                self.limit = threadpool_limits(1, user_api="blas")
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.n_inside -= 1
+            if self.n_inside == 0:
+                self.limit.restore_original_limits()
+
+
+_one_thread = _OneThread()
+
+
+def one_thread_for_products() -> _OneThread:
+    """Let matrix products inside the ``with`` block use one thread each.
+
+    Returns
+    -------
+    context manager
+        Several threads may be inside; the last to leave sets the limit back.
+    """
+    return _one_thread
+
+
 def row_blocks(indptr: np.ndarray[Any, Any], n_blocks: int) -> list[tuple[int, int]]:
     """Cut rows into ranges that hold about equally many elements.
 

@@ -9,13 +9,13 @@ from scipy import sparse
 
 from scumble._core.neighbours import kernels
 from scumble._core.neighbours.space import Space
-from scumble._core.parallel import run
+from scumble._core.parallel import one_thread_for_products, run
 from scumble._core.validation import check_choice, check_count
 
 Array = np.ndarray[Any, Any]
 
-#: Elements of a block of products: 32 MB, whatever the number of rows.
-BLOCK_ELEMENTS = 1 << 22
+#: Elements of a block of products: 2 MB a thread, whatever the number of rows.
+BLOCK_ELEMENTS = 1 << 18
 #: Up to this many differences are taken one by one; products would not pay.
 DIRECT_BELOW = 1 << 24
 #: Trees win over products with few columns and many rows.
@@ -290,15 +290,15 @@ def _by_products(
     metric = kernels.Metric(task.kinds, task.zeros, _error_bound(base.shape[1], task.kinds))
     points, queries = kernels.Points(task.base, norms_b), kernels.Points(task.queries, norms_q)
     answers = task.answers(rows, squared)
-    n_queries, n_rows = len(rows), base.shape[0]
-    size = max(1, min(n_queries, BLOCK_ELEMENTS // n_rows))
-    for first in range(0, n_queries, size):
+    size = max(1, min(len(rows), BLOCK_ELEMENTS // base.shape[0]))
+
+    def search(first: int) -> None:
         products = asked[first : first + size] @ base.T
+        kernels.search_products(products, first, queries, points, metric, answers, 0, len(products))
 
-        def search(block: tuple[int, int], products: Array = products, first: int = first) -> None:
-            kernels.search_products(products, first, queries, points, metric, answers, *block)
-
-        run(search, _blocks(len(products), 4 * n_rows), n_jobs=task.n_jobs)
+    # Threads of the linear algebra inside ours would only wait for each other.
+    with one_thread_for_products():
+        run(search, range(0, len(rows), size), n_jobs=task.n_jobs)
 
 
 def _embedded(values: Array, task: _Task, space: Space) -> Array:
