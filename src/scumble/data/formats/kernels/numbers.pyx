@@ -11,7 +11,7 @@ from libc.string cimport memcpy
 import numpy as np
 
 # So many long numbers are read one by one before Arrow, which takes half a second to load, pays.
-cdef Py_ssize_t FEW = 2000
+cdef Py_ssize_t FEW = 1000
 
 
 def parse_float(const uint8_t[::1] text, Py_ssize_t start, Py_ssize_t end):
