@@ -12,6 +12,8 @@ from scumble._core.errors import ParameterError
 from scumble._core.random import as_generator
 from scumble._core.validation import check_count
 from scumble.data.dataset import MultilabelDataset
+from scumble.data.synthetic.assignment import assign_labels, most_rows
+from scumble.data.synthetic.counts import label_counts
 from scumble.data.synthetic.features import FeaturePlan, dense_features, sparse_features
 
 CALLER = "make_multilabel"
@@ -116,8 +118,6 @@ def make_multilabel(
     >>> round(summary.cardinality, 1), round(summary.mean_ir), round(summary.scumble, 2)
     (2.5, 8, 0.2)
     """
-    from scumble.data.synthetic.assignment import assign_labels, most_rows
-
     n_instances = check_count(n_instances, name="n_instances", caller=CALLER)
     n_labels = check_count(n_labels, name="n_labels", caller=CALLER)
     plan = _plan(n_features, n_informative, n_nominal, n_categories, separation, density)
@@ -141,8 +141,6 @@ def _candidates(
     n_assignments: int, n_labels: int, mean_ir: float, most: int, scumble: float | None
 ) -> Iterator[np.ndarray[Any, Any]]:
     """Offer label counts, the straightest law first; bent ones may turn out impossible."""
-    from scumble.data.synthetic.counts import label_counts
-
     yield label_counts(n_assignments, n_labels, mean_ir, most)
     for bend in BENDS[1:] if scumble is not None and n_labels > 2 else ():
         try:
