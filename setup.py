@@ -20,6 +20,9 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 SOURCE = Path("src")
+#: What all kernels have in common, above all how they take arrays. A copy in each of them would be
+#: two thirds of the time to compile it and four fifths of its size.
+SHARED = "scumble._core._memoryviews"
 CHECKED = os.environ.get("SCUMBLE_CHECKED", "") not in ("", "0")
 SANITIZE = os.environ.get("SCUMBLE_SANITIZE", "")
 COMPILED = os.environ.get("SCUMBLE_COMPILED", "") == "1"
@@ -49,27 +52,33 @@ def compile_args() -> list[str]:
 
 
 def extensions() -> list[Extension]:
-    """Name one extension for each file; the name follows from the path."""
+    """Name one extension for each file, and the one Cython writes for all of them."""
+    files = {
+        ".".join(path.relative_to(SOURCE).with_suffix("").parts): path
+        for path in sorted(SOURCE.rglob("*.pyx"))
+    }
+    files[SHARED] = SOURCE.joinpath(*SHARED.split(".")).with_suffix(".c")
     return [
         Extension(
-            ".".join(path.relative_to(SOURCE).with_suffix("").parts),
+            name,
             [str(path)],
             extra_compile_args=compile_args(),
             extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
             include_dirs=[str(SOURCE)],
             depends=["setup.py"],  # flags
         )
-        for path in sorted(SOURCE.rglob("*.pyx"))
+        for name, path in files.items()
     ]
 
 
 def modules() -> list[Extension]:
     """Translate the kernels that have changed into C; all of them when the directives have."""
     made = BUILT / "directives.txt"
-    text = repr(sorted(DIRECTIVES.items()))
+    text = repr([SHARED, *sorted(DIRECTIVES.items())])
     changed = not made.is_file() or made.read_text(encoding="utf-8") != text
     translated = cythonize(
         extensions(),
+        shared_utility_qualified_name=SHARED,
         include_path=[str(SOURCE)],
         compiler_directives=DIRECTIVES,
         nthreads=JOBS if sys.platform == "linux" else 0,

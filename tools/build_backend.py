@@ -26,6 +26,7 @@ from setuptools.build_meta import (
 
 SOURCE = Path("src")
 BUILD = Path("build")
+SHARED = SOURCE / "scumble" / "_core" / "_memoryviews.pyx"  # Cython writes it, see setup.py
 
 
 def get_requires_for_build_wheel(config_settings: Any = None) -> list[str]:
@@ -80,7 +81,7 @@ def _sweep() -> None:
 def _is_compiled(path: Path, root: Path) -> bool:
     """Tell whether a file is a module of whichever Python whose source is still there."""
     source = SOURCE / path.relative_to(root).parent / f"{path.name.partition('.')[0]}.pyx"
-    return path.suffix in (".so", ".pyd") and source.is_file()
+    return path.suffix in (".so", ".pyd") and (source.is_file() or source == SHARED)
 
 
 if __name__ == "__main__":
