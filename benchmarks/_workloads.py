@@ -43,7 +43,8 @@ from scumble.measures import characterize, cooccurrence, difficult_labels, label
 
 AT_LEAST = 0.05  # seconds of one timing: quicker work is repeated
 DATA = Path(os.environ.get("SCUMBLE_SHARED", "")) / "datasets"
-SCRATCH = Path(tempfile.mkdtemp(prefix="scumble-bench-"))
+KEPT = tempfile.TemporaryDirectory(prefix="scumble-bench-")  # until the process ends
+SCRATCH = Path(KEPT.name)
 
 WORK: dict[str, Callable[[], Callable[[], object]]] = {}
 
