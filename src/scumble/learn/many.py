@@ -162,7 +162,7 @@ def grow_forest(
     """
     tree = C45Classifier() if estimator is None else estimator
     settings, laplace = tree.settings(), bool(tree.laplace)
-    n_listed = targets.n_listed if isinstance(targets, ListableTargets) and table.countable else 0
+    n_listed = targets.n_listed if isinstance(targets, ListableTargets) else 0
 
     def grow(block: range) -> Sequence[Tree | Nodes]:
         if block.stop <= n_listed:
