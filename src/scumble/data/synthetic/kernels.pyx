@@ -140,9 +140,9 @@ cdef int _check_shares(const int32_t[::1] labels, Py_ssize_t n_rows) except -1:
     return 0
 
 
-cdef void _take_labels(
+cdef int _take_labels(
     const int64_t[::1] ends, Py_ssize_t block, Py_ssize_t n_blocks, int32_t[::1] labels
-) noexcept nogil:
+) except -1 nogil:
     cdef Py_ssize_t n_labels = ends.shape[0]
     cdef Py_ssize_t label = 0
     cdef int64_t place = block
@@ -164,6 +164,7 @@ cdef void _take_labels(
             label = high
         labels[slot] = <int32_t> label
         place += n_blocks
+    return 0
 
 
 cdef void _draw_rows(Block* block, int64_t* last) noexcept nogil:
@@ -358,7 +359,7 @@ cdef inline double _exchange(Block* block, double total, double wanted) noexcept
     return changed
 
 
-cdef void _spread(Block* block, int64_t[::1] row_ends) noexcept nogil:
+cdef int _spread(Block* block, int64_t[::1] row_ends) except -1 nogil:
     """Put the rows with labels among those without, each place as likely as any other."""
     cdef Py_ssize_t n_places = row_ends.shape[0]
     cdef Py_ssize_t row = 0
@@ -368,6 +369,7 @@ cdef void _spread(Block* block, int64_t[::1] row_ends) noexcept nogil:
             _sort(block.labels, block.starts[row], block.starts[row + 1])
             row += 1
         row_ends[place] = block.starts[row]
+    return 0
 
 
 cdef inline void _sort(int32_t* labels, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:

@@ -158,7 +158,7 @@ cdef Pool _pool(Texts texts):
 cdef Py_ssize_t _write_rows(
     const Source* source, bint is_sparse, const int64_t[::1] row_end, const int64_t[::1] endings,
     uint8_t* out,
-) noexcept nogil:
+) except -1 nogil:
     cdef uint8_t* to = out
     cdef Py_ssize_t place = 0
     cdef Py_ssize_t row, first

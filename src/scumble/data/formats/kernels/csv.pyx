@@ -94,10 +94,10 @@ def split_rows(
     )
 
 
-cdef void _split_rows(
+cdef int _split_rows(
     const Text* text, Reader* reader, bint at_end, uint8_t delimiter, int64_t[::1] lines,
     Split* split,
-) noexcept nogil:
+) except -1 nogil:
     cdef Py_ssize_t begin, first_line, first_cell
     split.fault = FINE
     while reader.at < text.size:
@@ -120,13 +120,14 @@ cdef void _split_rows(
                 split.fault = -1
             if split.fault != FINE:
                 split.line = reader.line if split.fault == AFTER_QUOTE else first_line
-                return
+                return 0
             lines[split.n_rows] = first_line
             split.n_rows += 1
         _end_line(text, reader)
         reader.line += 1
     split.size = min(reader.at, text.size)
     split.n_lines = reader.line
+    return 0
 
 
 cdef int _split_row(const Text* text, Reader* reader, uint8_t delimiter) noexcept nogil:
