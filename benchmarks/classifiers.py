@@ -1,6 +1,6 @@
 """The multilabel classifiers against MULAN, live J48, and scikit-learn's and scikit-multilearn's.
 
-Ours are trained and asked with two threads, JIT warm; the fastest of several runs. MULAN's CPU
+Ours are trained and asked with two threads; the fastest of several runs. MULAN's CPU
 seconds were taken once, on other hours of a like machine: context. J48 is timed live on the same
 binary problems (CPU seconds), on an even sample of them where all would take minutes.
 """

@@ -27,7 +27,7 @@ def against_liac(name: str, at_least: float) -> dict:
                 arff.load(stream, return_type=form)
 
         ours, theirs = alternate(lambda: read(path, format="mulan"), peer, repeats=7)
-    return record(title, ours, theirs, at_least=at_least, note="warm JIT, from text to data set")
+    return record(title, ours, theirs, at_least=at_least, note="from text to data set")
 
 
 def sparse_rows():
@@ -75,7 +75,7 @@ def writing():
             start = time.perf_counter()
             write(data, Path(folder, "imdb.arff"), format=form)
             times.append(time.perf_counter() - start)
-    return bound(title, max(times[2:]), at_most=5, ours_s=max(times[2:]), note="warm JIT")
+    return bound(title, max(times[2:]), at_most=5, ours_s=max(times[2:]))
 
 
 ALL = [sparse_rows, dense_rows, memory, writing]

@@ -1,9 +1,6 @@
 """C45Classifier: an example worked by hand, the slow version's answers, edges and refusals."""
 
-import os
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -240,30 +237,6 @@ def test_other_columns_than_those_of_fitting_are_refused(method):
     tree = C45Classifier().fit(frame, [0, 1])
     with pytest.raises(DataError, match=r"(?s)feature names should match.*in their order"):
         getattr(tree, method)(frame.rename(columns={"b": "c"}))
-
-
-def test_a_second_process_runs_from_the_cache(tmp_path):
-    code = (
-        "import numpy as np\n"
-        "from scumble.learn import C45Classifier, export_text\n"
-        "X = np.random.default_rng(0).normal(size=(80, 3)); y = X[:, 0] + X[:, 1] > 0\n"
-        "tree = C45Classifier().fit(X, y)\n"
-        "print(export_text(tree), tree.predict_proba(X).sum())\n"
-    )
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    runs = [
-        subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            env=environment,
-            check=True,
-        )
-        for _ in range(2)
-    ]
-    assert runs[0].stdout == runs[1].stdout
-    assert "Number of Leaves" in runs[1].stdout
-    assert list(tmp_path.rglob("*.nbi"))
 
 
 @parametrize_with_checks([C45Classifier(), C45Classifier(prune=False, laplace=True)])

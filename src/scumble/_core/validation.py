@@ -195,9 +195,12 @@ def _from_sparse(Y: Any, caller: str) -> sparse.csr_array:
 
 
 def _with_plain_indices(Y: sparse.csr_array) -> sparse.csr_array:
-    """Store indptr and indices as kernels read them: of one type and without gaps."""
-    kind = np.promote_types(Y.indptr.dtype, Y.indices.dtype)
-    kind = np.dtype(np.int32 if kind.itemsize <= 4 and kind != np.uint32 else np.int64)
+    """Store indptr and indices as kernels read them: of one type and without gaps.
+
+    Where they differ, row pointers follow the column indices as long as they fit: these are many.
+    """
+    narrow = np.can_cast(Y.indices.dtype, np.int32) and Y.nnz <= np.iinfo(np.int32).max
+    kind = np.int32 if narrow else np.int64
     indptr, indices = (np.ascontiguousarray(part, kind) for part in (Y.indptr, Y.indices))
     if indptr is Y.indptr and indices is Y.indices:
         return Y
