@@ -78,6 +78,13 @@ def many_labels():
 
 
 @cache
+def many_rows():
+    """Put the same labels into a data set with one column."""
+    Y = many_labels()
+    return scumble.MultilabelDataset(np.zeros((Y.shape[0], 1)), Y)
+
+
+@cache
 def with_gaps(name: str):
     """Punch holes into a twentieth of the cells."""
     data = load(name)
@@ -160,19 +167,20 @@ def _():
 # Resamplers
 
 
-def _resampling(method: str, name: str, **parameters):
+def _resampling(method: str, name: str | None, **parameters):
     def prepare():
         cls = getattr(resample, method)
         known = cls().get_params() if method != "RemedialHwR" else {}
         given = {"random_state": 1, "n_jobs": 1}
         sampler = cls(**parameters, **{key: v for key, v in given.items() if key in known})
-        return lambda: sampler.resample(load(name))
+        data = many_rows() if name is None else load(name)
+        return lambda: sampler.resample(data)
 
     return prepare
 
 
 for _method in ("LPROS", "LPRUS", "MLROS", "MLRUS"):
-    WORK[f"{_method}, corel5k"] = _resampling(_method, "corel5k")
+    WORK[f"{_method}, 1.2 million assignments"] = _resampling(_method, None)
 for _method in ("MLeNN", "MLSMOTE", "LabelsetSMOTE", "MLSOL", "MLUL", "MLTL"):
     WORK[f"{_method}, yeast"] = _resampling(_method, "yeast")
 for _method in ("MLeNN", "MLSMOTE"):
@@ -182,8 +190,7 @@ WORK["MLSOL, enron"] = _resampling("MLSOL", "enron")
 
 @work("REMEDIAL, 1.2 million assignments")
 def _():
-    Y = many_labels()
-    data = scumble.MultilabelDataset(np.zeros((Y.shape[0], 1)), Y)
+    data = many_rows()
     return lambda: resample.REMEDIAL().resample(data)
 
 
