@@ -612,8 +612,8 @@ cdef Py_ssize_t _neediest(Deal* deal, const double* wanted, Py_ssize_t start) no
     """Find the fold that wants most, looking from ``start`` on, so that ties are chance."""
     cdef Py_ssize_t best = start
     cdef Py_ssize_t fold = start
-    cdef Py_ssize_t step
-    for step in range(1, deal.n_folds):
+    cdef Py_ssize_t _step
+    for _step in range(1, deal.n_folds):
         fold = fold + 1 if fold + 1 < deal.n_folds else 0
         if wanted[fold] > wanted[best] or (
             wanted[fold] == wanted[best] and deal.wanted_rows[fold] > deal.wanted_rows[best]

@@ -207,7 +207,7 @@ cdef void _fill_empty_rows(Block* block, int64_t* sizes) noexcept nogil:
     """Count the labels of rows, and move some from rows with several to rows with none."""
     cdef Py_ssize_t n_slots = block.n_slots
     cdef Py_ssize_t row = 0
-    cdef Py_ssize_t slot, stride, tried
+    cdef Py_ssize_t slot, stride, _tried
     cdef int32_t donor
     for row in range(block.n_rows):
         sizes[row] = 0
@@ -216,7 +216,7 @@ cdef void _fill_empty_rows(Block* block, int64_t* sizes) noexcept nogil:
     stride = _coprime(n_slots, &block.random)
     slot = _draw(&block.random, n_slots)
     row = 0
-    for tried in range(n_slots):  # every place once, in an order unrelated to labels
+    for _tried in range(n_slots):  # every place once, in an order unrelated to labels
         while row < block.n_rows and sizes[row] > 0:
             row += 1
         if row == block.n_rows:
@@ -306,10 +306,10 @@ cdef double _steer(Block* block, double wanted, int effort) except? -1 nogil:
     cdef double enough = 1e-5 * block.n_rows
     cdef Py_ssize_t step
     cdef double before
-    cdef int turn
+    cdef int _turn
     if isnan(wanted) or block.n_slots < 2:
         return total
-    for turn in range(effort):
+    for _turn in range(effort):
         before = fabs(total - wanted)
         for step in range(2 * block.n_slots):
             if fabs(total - wanted) <= enough:

@@ -10,8 +10,8 @@ corners of the rectangle of positives and negatives which the run crosses, and m
 be looked into.
 """
 
-from libc.math cimport INFINITY, log
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.math cimport log
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from scumble.learn.c45.grower cimport Block, Candidate, Grower, Stretch, TwoClasses
 from scumble.learn.c45.layout cimport (

@@ -18,7 +18,7 @@ from scumble.learn.c45.grower cimport (
     MANY_CLASSES, READY, TWO_CLASSES, WEIGHTED, Candidate, Chord, Grower, Stretch, TwoClasses,
     Waiting, is_useful,
 )
-from scumble.learn.c45.layout cimport Columns, TableView, code_of, own_entry, row_of
+from scumble.learn.c45.layout cimport TableView, code_of, own_entry, row_of
 from scumble.learn.c45.many_classes cimport count_branches_many, judge_many, start_many
 from scumble.learn.c45.memory cimport reserve
 from scumble.learn.c45.nodes cimport (
@@ -88,7 +88,6 @@ cdef class _Growing:
     cdef prepare(self, TableView table, targets, settings):
         """Set up what all trees of the batch share."""
         cdef Grower* g = &self.g
-        cdef Py_ssize_t n_columns
         self._kept = [table, targets]
         g.columns, g.items = table.columns, table.items
         g.settings.min_objects = settings.min_objects
@@ -389,12 +388,12 @@ cdef int64_t fill_once(Grower* g, int64_t column, int64_t top) noexcept nogil:
 cdef int64_t fill_repeated(Grower* g, int64_t column, int64_t top) noexcept nogil:
     """Copy the entries of a column, each as often as its row counts."""
     cdef uint64_t entry, row
-    cdef int64_t at, turn
+    cdef int64_t at, _turn
     for at in range(g.columns.begins[column], g.columns.ends[column]):
         entry = g.columns.entries[at]
         row = row_of(entry, 0)
         if g.in_set[row]:
-            for turn in range(<int64_t> g.sample.weights[row]):
+            for _turn in range(<int64_t> g.sample.weights[row]):
                 g.entries[top] = own_entry(entry, g.row_bit, g.two.bits[row])
                 top += 1
     return top

@@ -8,7 +8,7 @@ levels of counts.
 """
 
 from libc.math cimport ceil, log
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from scumble.learn.c45.arithmetic cimport LN2, TINY
