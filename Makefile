@@ -11,7 +11,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c co
 # Nothing where the machine has a C compiler; else one from the package index, with a word about it.
 COMPILER = $$($(BIN)/python tools/compiler.py)
 # The kernels are compiled again when one of them has changed, has come or has gone.
-KERNELS := $(sort $(shell find src -name '*.pyx' -o -name '*.pxd'))
+KERNELS := $(sort $(shell find src -name '*.pyx' -o -name '*.pxd' -o -name '*.h'))
 BUILT   := $(VENV)/.stamp-built-$(firstword $(shell echo $(KERNELS) | cksum))
 TOUCH_BUILT = rm -f $(VENV)/.stamp-built-* && touch $(BUILT)
 

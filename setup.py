@@ -65,29 +65,38 @@ def extensions() -> list[Extension]:
             extra_compile_args=compile_args(),
             extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
             include_dirs=[str(SOURCE)],
-            depends=["setup.py"],  # flags
+            depends=["setup.py", *map(str, sorted(SOURCE.rglob("*.h")))],
         )
         for name, path in files.items()
     ]
 
 
-def modules() -> list[Extension]:
-    """Translate the kernels that have changed into C; all of them when the directives have."""
-    made = BUILT / "directives.txt"
-    text = repr([SHARED, *sorted(DIRECTIVES.items())])
-    changed = not made.is_file() or made.read_text(encoding="utf-8") != text
-    translated = cythonize(
+def modules(*, anew: bool) -> list[Extension]:
+    """Translate the kernels that have changed into C, or all of them."""
+    return cythonize(
         extensions(),
         shared_utility_qualified_name=SHARED,
         include_path=[str(SOURCE)],
         compiler_directives=DIRECTIVES,
         nthreads=JOBS if sys.platform == "linux" else 0,
         build_dir=str(BUILT),
-        force=changed,
+        force=anew,
     )
-    BUILT.mkdir(parents=True, exist_ok=True)
+
+
+def build() -> None:
+    """Compile what has changed; everything where directives or flags are not those of last time."""
+    made = Path("build", "settings.txt")
+    text = repr([SHARED, *sorted(DIRECTIVES.items()), *compile_args()])
+    anew = not made.is_file() or made.read_text(encoding="utf-8") != text
+    options = {"build_ext": {"parallel": JOBS, "force": anew}}
+    setup(ext_modules=modules(anew=anew), options=options)
+    made.parent.mkdir(exist_ok=True)
     made.write_text(text, encoding="utf-8")
-    return translated
 
 
-setup(ext_modules=[] if COMPILED else modules(), options={"build_ext": {"parallel": JOBS}})
+if __name__ == "__main__":  # the processes that translate may import this file again
+    if COMPILED:
+        setup()
+    else:
+        build()

@@ -225,3 +225,15 @@ def test_wrong_arguments():
         nearest(space, 0)
     with pytest.raises(ScumbleError, match="'ties' parameter"):
         nearest(space, 1, ties="coin")
+
+
+@pytest.mark.parametrize("way", ["_directly", "_by_products", "_by_columns"])
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning", "ignore:invalid:RuntimeWarning")
+def test_squares_too_large_for_a_float_still_name_rows(way, monkeypatch):
+    X = np.array([[1e200, 0], [2e200, 1], [0, 2], [0, 3], [0, 4.0]])
+    force(monkeypatch, way)
+    space = Space.of(sparse.csr_array(X) if way == "_by_columns" else X, scale=False)
+    found = nearest(space, 2).rows
+    assert found[2:].tolist() == [[3, 4], [2, 4], [3, 2]]
+    assert (found[:2] < len(X)).all()
+    assert all(len({*row, at}) == 3 for at, row in enumerate(found.tolist()))

@@ -177,3 +177,12 @@ def test_indices_of_any_type_and_layout(kinds):
     assert found.toarray().tolist() == [[True, False, True], [False, True, False]]
     assert found.indptr.dtype == found.indices.dtype
     assert found.indices.flags.c_contiguous
+
+
+@pytest.mark.parametrize("indptr", [[0, 40, 2], [0, 2, 1, 2], [0, 100, 200, 2]])
+def test_row_pointers_that_step_back_are_refused_before_any_kernel_follows_them(indptr):
+    Y = sparse.csr_array((len(indptr) - 1, 3), dtype=bool)
+    Y.data, Y.indices = np.ones(2, bool), np.array([0, 1], np.int32)
+    Y.indptr = np.array(indptr, np.int32)
+    with pytest.raises(LabelError, match="step back"):
+        check_labels(Y)

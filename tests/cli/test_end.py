@@ -44,3 +44,9 @@ def test_a_reader_that_goes_away_is_no_error():
     done = subprocess.run(command, shell=True, capture_output=True, text=True)
     assert done.stdout == "[\n"
     assert done.stderr == ""
+
+
+def test_closed_streams_change_no_code():
+    for redirection in (">&-", "2>&-"):
+        command = f'{sys.executable} -c "{SCRIPT}" --version {redirection}'
+        assert subprocess.run(command, shell=True, capture_output=True).returncode == 0

@@ -242,3 +242,17 @@ def test_other_columns_than_those_of_fitting_are_refused(method):
 @parametrize_with_checks([C45Classifier(), C45Classifier(prune=False, laplace=True)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("weight", [1e-8, 1e308])
+def test_weights_that_vanish_or_overflow_in_sum_are_refused(weight):
+    X, y = np.arange(10.0).reshape(-1, 1), np.arange(10) > 4
+    with np.errstate(over="ignore"), pytest.raises(DataError, match="sample weights sum to"):
+        C45Classifier().fit(X, y, sample_weight=np.full(10, weight))
+
+
+def test_memory_does_not_grow_with_the_weights():
+    X, y = np.arange(100.0).reshape(-1, 1), np.arange(100) > 49
+    tree = C45Classifier().fit(X, y, sample_weight=np.full(100, 1e15))
+    assert tree.tree_.cut[0] == 49.0
+    assert tree.tree_.counts.tolist() == [[5e16, 5e16], [5e16, 0], [0, 5e16]]

@@ -227,3 +227,34 @@ def test_a_nominal_column_of_more_values_than_16_bits_hold():
     tree = grow_trees(table, [Target(y)], TreeSettings(min_objects=1, prune=False))[0]
     assert tree.feature[tree.feature >= 0].tolist() == [0, 1, 1]
     assert (predict_trees([tree], X, second_only=True)[:, 0] == y).all()
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        (Target(np.array([0, 1, 2, 1])), "codes in 0..1"),
+        (Target(np.array([0, -1, 0, 1])), "codes in 0..1"),
+        (Target(np.array([0, 1]), rows=np.array([0, 4])), "in 0..3"),
+        (Target(np.array([0, 1]), rows=np.array([-1, 2])), "in 0..3"),
+        (Target(np.array([0, 1, 1])), "4 rows, 3 classes"),
+    ],
+)
+def test_targets_that_name_what_is_not_there_are_refused(target, message):
+    table = prepare_table(np.arange(4.0).reshape(-1, 1), np.array([0]))
+    with pytest.raises(DataError, match=message):
+        grow_trees(table, [target])
+    with pytest.raises(DataError, match="min_objects=0"):
+        grow_trees(table, [Target(np.array([0, 1, 1, 0]))], TreeSettings(min_objects=0))
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.3])
+def test_weights_beyond_the_table_of_logarithms_give_the_same_tree(scale, monkeypatch):
+    rng, X, n_values, score = draw(5, n=200)
+    weights = rng.integers(1, 9, 200) * scale
+    table = prepare_table(X, n_values)
+    target = Target((score > 0.4).astype(int), weights=weights)
+    expected = grow_trees(table, [target])[0]
+    monkeypatch.setattr("scumble.learn.c45.growing._LARGEST_TABLE", 1)
+    found = grow_trees(prepare_table(X, n_values), [target])[0]
+    assert expected.n_nodes > 5
+    assert_same(found, expected)

@@ -7,7 +7,7 @@ def check_rows(
     const index_t[::1] indptr, const index_t[::1] indices, Py_ssize_t start, Py_ssize_t stop,
     Py_ssize_t n_columns,
 ):
-    """Tell whether rows are strictly increasing: 1 yes, 0 no, -1 an index is out of range.
+    """Tell whether rows are strictly increasing: 1 yes, 0 no, -1 a place is out of range.
 
     Neighbours that do not increase are counted twice, over all elements and over row starts:
     rows increase exactly when the two numbers agree. Neither loop branches on the data, so both
@@ -18,11 +18,24 @@ def check_rows(
     with nogil:
         for low in range(start, stop, 4096):
             high = min(low + 4096, stop)
-            if not _in_range(indices, indptr[low], indptr[high], n_columns):
+            if not _are_ascending(indptr, low, high, indices.shape[0]) or not _in_range(
+                indices, indptr[low], indptr[high], n_columns
+            ):
                 with gil:
                     return -1
             descents += _descents(indptr, indices, low, high)
     return 1 if descents == 0 else 0
+
+
+cdef bint _are_ascending(
+    const index_t[::1] indptr, Py_ssize_t low, Py_ssize_t high, Py_ssize_t n_stored
+) noexcept nogil:
+    """Tell whether row pointers never step back nor leave what is stored."""
+    cdef Py_ssize_t falls = 0
+    cdef Py_ssize_t row
+    for row in range(low, high):
+        falls += indptr[row + 1] < indptr[row]
+    return falls == 0 and indptr[low] >= 0 and indptr[high] <= n_stored
 
 
 cdef bint _in_range(

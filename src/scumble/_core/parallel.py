@@ -10,7 +10,7 @@ import itertools
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
@@ -136,8 +136,9 @@ def run(work: Callable[[T], R], blocks: Sequence[T], *, n_jobs: int | None = Non
         return work(block)
 
     with ThreadPoolExecutor(n_threads) as pool:
-        futures = [pool.submit(work_until_stopped, block) for block in blocks]
+        futures: list[Future[R]] = []
         try:
+            futures.extend(pool.submit(work_until_stopped, block) for block in blocks)
             return [future.result() for future in futures]
         except BaseException:  # Ctrl-C too
             stop.wanted = True
@@ -167,9 +168,9 @@ class _OneThread:
         from threadpoolctl import threadpool_limits
 
         with self.lock:
-            self.n_inside += 1
-            if self.n_inside == 1:
+            if self.n_inside == 0:
                 self.limit = threadpool_limits(1, user_api="blas")
+            self.n_inside += 1
 
     def __exit__(self, *_: object) -> None:
         with self.lock:

@@ -232,7 +232,8 @@ def _rows_strictly_increase(Y: sparse.csr_array, caller: str) -> bool:
     if min(states) < 0:
         raise LabelError(
             f"{caller}: a sparse label matrix with {Y.shape[1]} columns stores a column index "
-            "outside of them. Rebuild it, or run its check_format()."
+            "outside of them, or row pointers that step back. Rebuild it, or run its "
+            "check_format()."
         )
     return all(state == 1 for state in states)
 

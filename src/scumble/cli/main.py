@@ -61,8 +61,9 @@ def run() -> None:
             raise
         atexit._run_exitfuncs()
         try:
-            sys.stdout.flush()
-            sys.stderr.flush()
+            for stream in (sys.stdout, sys.stderr):
+                if stream is not None:  # the shell's ``>&-`` closes it
+                    stream.flush()
         except BrokenPipeError:
             code = NO_READER
         os._exit(code)

@@ -402,7 +402,8 @@ cdef void _rank_exactly(
         return
     reach = _reach(scratch, base.n_rows, own)
     for row in range(base.n_rows):
-        if near[row] - slack[row] <= reach and row != own:
+        # Written so that NaN, from norms too large for a float, means: compare exactly.
+        if not (near[row] - slack[row] > reach) and row != own:
             if found.n_found == found.n_wanted and found.distances[found.n_found - 1] == 0.0:
                 break  # nothing is nearer, and later rows lose ties
             _insert(found, _distance(queries, query, base, row, columns), row)

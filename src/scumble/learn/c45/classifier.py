@@ -365,6 +365,11 @@ def _read_weights(sample_weight: Any, n_rows: int) -> Array | None:
             "C45Classifier: all sample weights are zero. Expected a positive weight for at least "
             "one training row."
         )
+    if not 1e-6 <= weights.sum() < np.inf:
+        raise DataError(
+            f"C45Classifier: the sample weights sum to {weights.sum():g}. Expected at least 1e-6, "
+            "below which C4.5 takes weights for zero, and a finite sum: scale them."
+        )
     return None if (weights == 1).all() else weights
 
 

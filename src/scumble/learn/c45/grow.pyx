@@ -188,7 +188,8 @@ def grow_trees(TableView table, rows, targets, settings, const double[::1] x_ln_
     """Grow a tree for each target; a call from Python takes longer than a small tree to grow.
 
     ``rows`` is the record of the table as it came, ``targets`` a `scumble.learn.c45.Targets`,
-    ``x_ln_x_table`` reaches up to the total weight of the largest target. Returns the number of
+    ``x_ln_x_table`` reaches up to the total weight of the largest target, or for other than repeated
+    weights at least to the number of rows. Returns the number of
     nodes of each tree, and the arrays of the nodes of all of them: see `Tree`.
     """
     cdef const int64_t[::1] starts = targets.starts
@@ -204,7 +205,8 @@ def grow_trees(TableView table, rows, targets, settings, const double[::1] x_ln_
     cdef int64_t[::1] n_nodes = sizes
     growing.prepare(table, targets, settings)
     g.table = &x_ln_x_table[0]
-    if g.strategy == WEIGHTED:
+    g.table_length = x_ln_x_table.shape[0]
+    if g.strategy == WEIGHTED and g.sample.n_classes == 2:
         growing.fill_chords(x_ln_x_table.shape[0])
     if g.n_listed and listed.shape[0] < table.n_rows * n_trees:
         g.seen = <uint8_t*> growing.array(table.n_values_in_all, np.uint8)

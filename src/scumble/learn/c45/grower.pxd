@@ -175,6 +175,7 @@ cdef struct Grower:
     const int64_t* listed  # columns that are lists of entries
     bint many_values_count  # all columns have so many values that none is left out of the mean
     const double* table  # x ln x
+    double table_length
     uint8_t* seen  # which values occur; NULL if all do
     int row_bit
     int64_t least_entries  # a column with fewer, beside rows with its default, splits nothing

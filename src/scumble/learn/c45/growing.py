@@ -21,6 +21,9 @@ from scumble.learn.c45.tree import Nodes, Tree, TreeSettings
 
 Array = np.ndarray[Any, Any]
 
+#: Weights that are no numbers of rows may sum to anything; beyond this, logarithms are computed.
+_LARGEST_TABLE = 1 << 22
+
 
 @dataclass(frozen=True)
 class Target:
@@ -188,6 +191,30 @@ def _rows_that_count(table: Table, target: Target) -> tuple[Array, Array, Array]
     return rows, y, weights
 
 
+def _check_targets(
+    table: Table, listed: ListedTargets, weights: Array, n_classes: int, settings: TreeSettings
+) -> None:
+    """Refuse what kernels would trust: rows, classes and sizes that are not there."""
+    rows, y, starts = listed.rows, listed.y, listed.starts
+    fits = len(rows) == len(y) == starts[-1] and len(weights) in (0, len(rows))
+    if not fits or starts[0] != 0 or (np.diff(starts) < 1).any() or settings.min_objects < 1:
+        raise DataError(
+            "Targets need a class, and a weight if any has one, for each of their rows, at least "
+            f"one row each, and min_objects of at least 1. Got {len(rows)} rows, {len(y)} classes, "
+            f"{len(weights)} weights and min_objects={settings.min_objects}."
+        )
+    if len(rows) and not (rows.min() >= 0 and rows.max() < table.n_rows):
+        raise DataError(
+            f"The rows of a target must be in 0..{table.n_rows - 1}, the rows of the table. "
+            f"Got {rows.min()} to {rows.max()}."
+        )
+    if len(y) and not (y.min() >= 0 and y.max() < n_classes):
+        raise DataError(
+            f"The classes of a target must be codes in 0..{n_classes - 1}: n_classes tells their "
+            f"number. Got {y.min()} to {y.max()}."
+        )
+
+
 def _grow(
     table: Table,
     extra: Array | None,
@@ -197,6 +224,7 @@ def _grow(
     n_classes: int,
     settings: TreeSettings,
 ) -> Nodes:
+    _check_targets(table, listed, weights, n_classes, settings)
     targets = Targets(
         table.active_columns(extra),
         read_only(listed.starts, np.int64),
@@ -207,6 +235,8 @@ def _grow(
         n_classes,
     )
     most = weights.sum() if len(weights) else np.diff(listed.starts).max(initial=0)
+    if not repeated:
+        most = min(most, max(table.n_rows, _LARGEST_TABLE))
     sizes, *nodes = kernels.grow_trees(
         table.view, table.rows, targets, settings, table.x_ln_x(int(most) + 2)
     )

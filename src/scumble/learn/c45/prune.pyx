@@ -213,6 +213,7 @@ cdef bint nothing_missing(Pruner* p, const Visit* visit) noexcept nogil:
             continue
         if n_used == 0:
             n_used = columns_below(p, visit.node)
+        p.work += n_used
         for k in range(n_used):
             if isnan(value_at(p.rows, p.way_rows[i], p.used[k])):
                 return False

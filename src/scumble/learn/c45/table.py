@@ -10,12 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from scumble._core.errors import DataError
 from scumble._core.parallel import run, thread_count
 from scumble.learn.c45 import prepare
 from scumble.learn.c45.grow import fill_x_ln_x
 from scumble.learn.c45.layout import TableView
 
 Array = np.ndarray[Any, Any]
+
+_MOST_CODES = 0xFFFFFFE  # what fits into the bits of an entry
 
 
 class Columns(NamedTuple):
@@ -160,6 +163,11 @@ def prepare_table(
         Holds ``X`` itself beside the sorted columns.
     """
     n, m = X.shape
+    if max(n, int(np.max(n_values, initial=0))) >= _MOST_CODES:
+        raise DataError(
+            f"C4.5 takes tables of fewer than {_MOST_CODES} rows, and as many values a column. "
+            f"Got {n} rows and up to {np.max(n_values, initial=0)} values: take a sample."
+        )
     extra_csc = None if extra is None else extra.tocsc()
     n_extra = 0 if extra is None else extra.shape[1]
     codes = np.concatenate([n_values, np.full(n_extra, 2)]).astype(np.int64)

@@ -4,7 +4,7 @@ Rows whose value is missing take part in no cut of the column, and go down every
 of their weight. As long as all weights in a node are whole numbers, x ln x comes from a table.
 """
 
-from libc.math cimport fabs, log2
+from libc.math cimport INFINITY, fabs, log2
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from scumble.learn.c45.arithmetic cimport LN2, TINY, x_ln_x
@@ -83,14 +83,6 @@ cdef void load_weights(Grower* g) noexcept nogil:
     cdef uint32_t row
     cdef int64_t i
     cdef Py_ssize_t c
-    w.whole = True
-    for i in range(g.now.low, g.now.high):
-        weight = g.row_weights[i]
-        row = g.rows[i]
-        w.weight_of[row] = weight
-        w.signed_of[row] = weight if g.sample.y[row] else -weight
-        if weight != <double> <int64_t> weight:
-            w.whole = False
     w.total = 0.0
     w.n_present = 0
     for c in range(g.sample.n_classes):
@@ -99,6 +91,14 @@ cdef void load_weights(Grower* g) noexcept nogil:
         if counts[c] > 0.0:
             w.classes[w.n_present] = c
             w.n_present += 1
+    w.whole = w.total + 1.0 < g.table_length
+    for i in range(g.now.low, g.now.high):
+        weight = g.row_weights[i]
+        row = g.rows[i]
+        w.weight_of[row] = weight
+        w.signed_of[row] = weight if g.sample.y[row] else -weight
+        if w.whole and weight != <double> <int64_t> weight:
+            w.whole = False
 
 
 cdef inline double xlx(const Grower* g, double x) noexcept nogil:
@@ -288,6 +288,7 @@ cdef void scan_fractions(const Grower* g, const Column* column, Best* best) noex
     cdef double known = all_zeros + all_ones
     cdef double least = column.least - TINY
     cdef double enough = column.tolerance - column.before  # what a bound must exceed
+    cdef bint in_table = known + 1.0 < g.table_length
     cdef int64_t stop = column.stop
     cdef int64_t cuts = 0
     cdef double zeros = 0.0
@@ -311,7 +312,7 @@ cdef void scan_fractions(const Grower* g, const Column* column, Best* best) noex
             and is_apart(column, at, block_now, last, code)
         ):
             cuts += 1
-            bound = (
+            bound = INFINITY if not in_table else (
                 (above_x_ln_x(chords, zeros) + above_x_ln_x(chords, ones))
                 + (above_x_ln_x(chords, positive_part(all_zeros - zeros))
                    - below_x_ln_x(chords, left))
