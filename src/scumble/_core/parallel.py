@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -165,11 +166,9 @@ class _OneThread:
         self.limit: Any = None
 
     def __enter__(self) -> None:
-        from threadpoolctl import threadpool_limits
-
         with self.lock:
             if self.n_inside == 0:
-                self.limit = threadpool_limits(1, user_api="blas")
+                self.limit = _blas_threads().limit(limits=1, user_api="blas")
             self.n_inside += 1
 
     def __exit__(self, *_: object) -> None:
@@ -177,6 +176,14 @@ class _OneThread:
             self.n_inside -= 1
             if self.n_inside == 0:
                 self.limit.restore_original_limits()
+
+
+@cache
+def _blas_threads() -> Any:
+    """Find the libraries of linear algebra, once: looking for them takes milliseconds."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 _one_thread = _OneThread()
