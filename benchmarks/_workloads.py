@@ -334,14 +334,15 @@ class Worker:
         return {"value": (time.process_time() - start) / times}
 
     def peak(self, name: str) -> dict:
-        """Give the bytes the work takes at its height, on top of those before."""
+        """Give the bytes of the process at the height of the work, and those on top of before."""
         do, _ = self.prepared[name]
         gc.collect()
         ctypes.CDLL(None).malloc_trim(0)
         before = _status("VmRSS")
         Path("/proc/self/clear_refs").write_text("5")
         do()
-        return {"value": _status("VmHWM") - before}
+        height = _status("VmHWM")
+        return {"value": height, "more": height - before}
 
 
 def _cpu(do: Callable[[], object]) -> float:
