@@ -187,10 +187,10 @@ def fill_x_ln_x(double[::1] table):
 def grow_trees(TableView table, rows, targets, settings, const double[::1] x_ln_x_table):
     """Grow a tree for each target; a call from Python takes longer than a small tree to grow.
 
-    ``rows`` is the record of the table as it came, ``targets`` a `scumble.learn.c45.Targets`,
-    ``x_ln_x_table`` reaches up to the total weight of the largest target, or, for weights other than
-    repeated ones, at least to the number of rows. Returns the number of
-    nodes of each tree, and the arrays of the nodes of all of them: see `Tree`.
+    ``rows`` is the record of the table as it came, ``targets`` a `scumble.learn.c45.Targets`.
+    ``x_ln_x_table`` reaches up to the total weight of the largest target or, for weights other
+    than repeated ones, at least to the number of rows. Returns the number of nodes of each tree,
+    and the arrays of the nodes of all of them: see `Tree`.
     """
     cdef const int64_t[::1] starts = targets.starts
     cdef const uint32_t[::1] listed = targets.rows
