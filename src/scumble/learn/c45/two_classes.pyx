@@ -103,7 +103,7 @@ cdef int start_items(Grower* g) except -1 nogil:
         count_positive_items(g)
     else:
         memset(two.item_counts, 0, n_items * sizeof(uint64_t))
-        count_items(g, 0, g.sample.n, two.item_counts)
+        count_items(g, 0, g.sample.n, 1, two.item_counts)
     if two.place_of != NULL:
         for i in range(g.sample.n):
             two.place_of[g.rows[i]] = i
@@ -128,30 +128,19 @@ cdef void count_positive_items(Grower* g) noexcept nogil:
                 counts[indices[at]] += <uint64_t> 1 << POSITIVE_BIT
 
 
-cdef void count_items(Grower* g, int64_t low, int64_t high, uint64_t* counts) noexcept nogil:
-    """Add the items of some rows to ``counts``."""
+cdef void count_items(
+    Grower* g, int64_t low, int64_t high, uint64_t sign, uint64_t* counts
+) noexcept nogil:
+    """Add the items of some rows to ``counts``, or take them off: a sign of -1 wraps around."""
     cdef const uint32_t* indices = g.items.indices
     cdef const int64_t* indptr = g.items.indptr
     cdef uint64_t row, packed
     cdef int64_t i, at
     for i in range(low, high):
         row = g.rows[i]
-        packed = (1 | <uint64_t> g.sample.y[row] << POSITIVE_BIT) * times(g, row)
+        packed = (1 | <uint64_t> g.sample.y[row] << POSITIVE_BIT) * times(g, row) * sign
         for at in range(indptr[row], indptr[row + 1]):
             counts[indices[at]] += packed
-
-
-cdef void subtract_items(Grower* g, int64_t low, int64_t high, uint64_t* counts) noexcept nogil:
-    """Take the items of some rows off ``counts``."""
-    cdef const uint32_t* indices = g.items.indices
-    cdef const int64_t* indptr = g.items.indptr
-    cdef uint64_t row, packed
-    cdef int64_t i, at
-    for i in range(low, high):
-        row = g.rows[i]
-        packed = (1 | <uint64_t> g.sample.y[row] << POSITIVE_BIT) * times(g, row)
-        for at in range(indptr[row], indptr[row + 1]):
-            counts[indices[at]] -= packed
 
 
 cdef void judge_two(Grower* g) noexcept nogil:
@@ -185,7 +174,7 @@ cdef void judge_items(Grower* g) noexcept nogil:
                 counts + g.items.first[column], 0,
                 (g.items.first[column + 1] - g.items.first[column]) * sizeof(uint64_t),
             )
-        count_items(g, g.now.low, g.now.high, counts)
+        count_items(g, g.now.low, g.now.high, 1, counts)
         g.work += (g.now.high - g.now.low) * (g.items.indptr[g.sample.n_table] // g.sample.n_table)
     judge_open_columns(g, above)
     if two.all_in_mean:
@@ -475,7 +464,7 @@ cdef void queue_counts_two(Grower* g, Py_ssize_t depth) noexcept nogil:
     for b in range(g.split.n_branches):
         if g.slot[b] < 0:
             if subtract and g.two.n_open[g.now.level]:
-                subtract_items(g, children[b].low, children[b].high, counts)
+                count_items(g, children[b].low, children[b].high, <uint64_t> -1, counts)
             continue
         waiting = &g.waiting[depth + g.slot[b]]
         if b == g.split.keeper:
