@@ -13,6 +13,7 @@ from scumble.learn.making import fit_dataset, make_classifier
 from scumble.learn.mlknn import MLkNN
 from scumble.learn.pruned_sets import EnsembleOfPrunedSets, PrunedSets
 from scumble.learn.storage import Answers, StoredModel, ask, load, read_model, save
+from scumble.learn.thresholds import ThresholdCurve, label_thresholds, threshold_curves
 
 __all__ = [
     "HOMER",
@@ -29,11 +30,14 @@ __all__ = [
     "MLkNN",
     "PrunedSets",
     "StoredModel",
+    "ThresholdCurve",
     "ask",
     "export_text",
     "fit_dataset",
+    "label_thresholds",
     "load",
     "make_classifier",
     "read_model",
     "save",
+    "threshold_curves",
 ]

@@ -1,0 +1,492 @@
+"""From scores to labels: a threshold for each label, guarded where positives are few."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.errors import DataError, ParameterError
+from scumble._core.parallel import run, thread_count
+from scumble._core.validation import check_choice, check_labels, labels_of
+
+Array = np.ndarray[Any, Any]
+
+RULES = ("shrunken", "capped", "rate", "fixed")
+#: The weight of recall against precision in each metric.
+METRICS = {"f1": 1.0, "f2": 2.0, "f0.5": 0.5}
+#: The shared recall is kept at these numbers of predictions per positive.
+RATES = np.linspace(0.0, 4.0, 81)
+#: Digits of the shared recall: the order in which labels are added shall not tell.
+DIGITS = 9
+
+
+@dataclass(frozen=True)
+class ThresholdRule:
+    """How thresholds are chosen.
+
+    Parameters
+    ----------
+    rule : {"shrunken", "capped", "rate", "fixed"}
+        See `label_thresholds`.
+    metric : {"f1", "f2", "f0.5"}
+        What a threshold shall make large.
+    strength : float
+        How many positives the mean of all labels is worth.
+    threshold : float
+        The threshold of rule ``"fixed"``.
+    """
+
+    rule: str = "shrunken"
+    metric: str = "f1"
+    strength: float = 20.0
+    threshold: float = 0.5
+
+    def check(self, *, caller: str) -> None:
+        """Refuse parameters outside their domain.
+
+        Parameters
+        ----------
+        caller : str
+            Who asks, for the message.
+        """
+        check_choice(self.rule, RULES, name="rule", caller=caller)
+        check_choice(self.metric, tuple(METRICS), name="metric", caller=caller)
+        for name, lowest in (("strength", 0.0), ("threshold", -np.inf)):
+            value = getattr(self, name)
+            is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+            if not is_number or not lowest <= value < np.inf:
+                raise ParameterError(
+                    f"The {name!r} parameter of {caller} must be a finite number"
+                    f"{' >= 0' if lowest == 0 else ''}. Got {value!r} instead."
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdCurve:
+    """What the possible thresholds of one label give on the rows they are chosen from.
+
+    Attributes
+    ----------
+    thresholds : ndarray of float64
+        A row is predicted whose score is at least this; from high to low.
+    n_predicted, hits : ndarray of int64
+        Rows predicted at each threshold, and those of them that have the label.
+    n_positives : int
+        Rows that have the label.
+    observed : ndarray of float64
+        The metric of the rows themselves.
+    expected : ndarray of float64
+        What the rule expects of new rows; the same for every rule but ``"shrunken"``.
+    chosen : int
+        Place of the threshold that was taken; -1 where none of these was.
+    """
+
+    thresholds: Array
+    n_predicted: Array
+    hits: Array
+    n_positives: int
+    observed: Array
+    expected: Array
+    chosen: int
+
+
+def label_thresholds(
+    scores: Any,
+    Y: Any,
+    *,
+    rule: str = "shrunken",
+    metric: str = "f1",
+    strength: float = 20.0,
+    threshold: float = 0.5,
+    n_jobs: int | None = None,
+) -> Array:
+    r"""Choose for each label from which score on it is predicted.
+
+    One threshold for all labels, such as one half, is why rare labels are never predicted: their
+    scores hardly ever get there. The best threshold on the scores at hand is a good one for
+    labels with many positives; with few it follows chance. The default rule trusts a label's own
+    scores as far as it has positives, and the mean of all labels for the rest.
+
+    Parameters
+    ----------
+    scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        How sure a model is of each label, of rows **it has not learnt from**. Cells that a sparse
+        matrix does not hold are 0 and never predicted.
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The labels these rows have.
+    rule : {"shrunken", "capped", "rate", "fixed"}
+        ``"shrunken"``: see Notes. ``"capped"``: the best metric among cuts that predict at most
+        four times as many rows as have the label. ``"rate"``: predict as many rows as have the
+        label. ``"fixed"``: the given ``threshold`` for all labels.
+    metric : {"f1", "f2", "f0.5"}
+        What to make large; F2 prefers recall, F0.5 precision.
+    strength : float
+        How many positives the mean of all labels is worth, in rule ``"shrunken"``.
+    threshold : float
+        The threshold of rule ``"fixed"``.
+    n_jobs : int, optional
+        Number of threads; it changes the time and nothing else.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_labels,)
+        A label is predicted where its score is at least this. Infinite for a label without
+        positives (never predicted), minus infinite where all rows are to be predicted.
+
+    See Also
+    --------
+    ThresholdedClassifier : Chooses them inside a classifier, from scores it makes itself.
+    threshold_curves : What every possible threshold gives.
+
+    Notes
+    -----
+    Let P be the positives of a label, and let a cut between two different scores predict n rows,
+    t of them rightly. With R(r) the mean recall of all labels with two positives or more when
+    r P of their rows are predicted, and k the strength, the cut is taken that makes
+
+    .. math:: F = \frac{2\, t'}{n + P}, \quad t' = P\,\frac{t + k\,R(n/P)}{P + k}
+
+    largest among those with :math:`n \le \max(4P, P + 4)`, the first of equals; the threshold is
+    in the middle between the two scores. R is kept at 81 rates from 0 to 4 and read linearly
+    between them; rows of equal score count as if in random order.
+
+    Examples
+    --------
+    >>> from scumble.learn import label_thresholds
+    >>> scores = [[0.9, 0.30], [0.8, 0.10], [0.4, 0.20], [0.3, 0.05], [0.1, 0.00]]
+    >>> Y = [[1, 1], [1, 0], [1, 0], [0, 0], [0, 0]]
+    >>> label_thresholds(scores, Y, rule="capped")
+    array([0.35, 0.25])
+    """
+    wanted = ThresholdRule(rule, metric, strength, threshold)
+    wanted.check(caller="label_thresholds")
+    columns = ScoreColumns.of(scores, Y, caller="label_thresholds")
+    return choose_thresholds(columns, wanted, n_jobs=n_jobs)
+
+
+def threshold_curves(
+    scores: Any,
+    Y: Any,
+    *,
+    labels: Sequence[int] | None = None,
+    rule: str = "shrunken",
+    metric: str = "f1",
+    strength: float = 20.0,
+    threshold: float = 0.5,
+    n_jobs: int | None = None,
+) -> list[ThresholdCurve]:
+    """Tell what every possible threshold gives, and which one is taken.
+
+    Parameters
+    ----------
+    scores, Y, rule, metric, strength, threshold, n_jobs : object
+        See `label_thresholds`.
+    labels : sequence of int, optional
+        Which labels; all by default. The others still take part in the mean of all.
+
+    Returns
+    -------
+    list of ThresholdCurve
+        One per label.
+
+    Examples
+    --------
+    >>> from scumble.learn import threshold_curves
+    >>> curve = threshold_curves([[0.9], [0.8], [0.4], [0.1]], [[1], [0], [1], [0]])[0]
+    >>> curve.n_predicted, curve.hits, curve.chosen
+    (array([1, 2, 3, 4]), array([1, 1, 2, 2]), 2)
+    """
+    wanted = ThresholdRule(rule, metric, strength, threshold)
+    wanted.check(caller="threshold_curves")
+    columns = ScoreColumns.of(scores, Y, caller="threshold_curves")
+    shared = shared_recall(columns, n_jobs=n_jobs) if rule == "shrunken" else None
+    chosen = range(columns.n_labels) if labels is None else labels
+    return run(
+        lambda label: _curve(columns.cuts(int(label)), wanted, shared), list(chosen), n_jobs=n_jobs
+    )
+
+
+def choose_thresholds(
+    columns: ScoreColumns, rule: ThresholdRule, *, n_jobs: int | None = None
+) -> Array:
+    """Choose a threshold for each label.
+
+    Parameters
+    ----------
+    columns : ScoreColumns
+        Scores and labels.
+    rule : ThresholdRule
+        How.
+    n_jobs : int, optional
+        Number of threads.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_labels,)
+        See `label_thresholds`.
+    """
+    if rule.rule == "fixed":
+        return np.full(columns.n_labels, float(rule.threshold))
+    blocks = list(_blocks(columns.n_labels, n_jobs))
+    parts = run(lambda block: [columns.cuts(at) for at in block], blocks, n_jobs=n_jobs)
+    cuts = [cut for part in parts for cut in part]
+    shared = _mean_recall(cuts) if rule.rule == "shrunken" else None
+    found = np.full(columns.n_labels, np.inf)
+    for at, cut in enumerate(cuts):
+        place = _best(cut, rule, shared)
+        if place >= 0:
+            found[at] = cut.thresholds[place]
+    return found
+
+
+def shared_recall(columns: ScoreColumns, *, n_jobs: int | None = None) -> Array:
+    """Tell the mean recall of all labels at each of `RATES` predictions per positive.
+
+    Parameters
+    ----------
+    columns : ScoreColumns
+        Scores and labels.
+    n_jobs : int, optional
+        Number of threads.
+
+    Returns
+    -------
+    ndarray of float64, shape (81,)
+        Of labels with two positives or more; without any, as if every label were ranked
+        perfectly.
+    """
+    blocks = list(_blocks(columns.n_labels, n_jobs))
+    parts = run(lambda block: [columns.cuts(at) for at in block], blocks, n_jobs=n_jobs)
+    return _mean_recall([cut for part in parts for cut in part])
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """The cuts of one label between different scores, from high to low.
+
+    Attributes
+    ----------
+    thresholds : ndarray of float64
+        In the middle between two scores.
+    n_predicted, hits : ndarray of int64
+        Rows above each cut, and those of them that have the label.
+    n_positives : int
+        Rows that have the label.
+    n_allowed : int
+        How many of the cuts a rule may take; the one after them is there for the recall alone.
+    """
+
+    thresholds: Array
+    n_predicted: Array
+    hits: Array
+    n_positives: int
+    n_allowed: int
+
+
+class ScoreColumns:
+    """Scores and labels, read label by label.
+
+    Parameters
+    ----------
+    scores : ndarray or csc_array of float64
+        Finite.
+    Y : csc_array of bool
+        The labels.
+    """
+
+    def __init__(self, scores: Any, Y: sparse.csc_array) -> None:
+        self._scores = scores
+        self._labels = Y
+
+    @classmethod
+    def of(cls, scores: Any, Y: Any, *, caller: str) -> ScoreColumns:
+        """Check what a user gives.
+
+        Parameters
+        ----------
+        scores, Y : object
+            See `label_thresholds`.
+        caller : str
+            Who asks, for messages.
+
+        Returns
+        -------
+        ScoreColumns
+            Ready to be read.
+        """
+        labels = check_labels(labels_of(Y), caller=f"{caller}, Y")
+        table = _read_scores(scores, caller=caller)
+        if table.shape != labels.shape:
+            raise DataError(
+                f"{caller}: scores must have the shape of Y, {labels.shape}. Got {table.shape} "
+                "instead: one row per instance and one column per label, in the same order."
+            )
+        return cls(table, labels.tocsc())
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels."""
+        return int(self._labels.shape[1])
+
+    def cuts(self, label: int) -> Cuts:
+        """Find the cuts of one label.
+
+        Parameters
+        ----------
+        label : int
+            Which.
+
+        Returns
+        -------
+        Cuts
+            As many as a rule may take, and one more.
+        """
+        n_rows = self._labels.shape[0]
+        start, stop = self._labels.indptr[label : label + 2]
+        positive = self._labels.indices[start:stop]
+        if not len(positive):
+            nothing = np.zeros(0, np.int64)
+            return Cuts(np.zeros(0), nothing, nothing, 0, 0)
+        if not sparse.issparse(self._scores):
+            return _cuts(self._scores[:, label], positive, n_rows, -np.inf)
+        start, stop = self._scores.indptr[label : label + 2]
+        rows, values = self._scores.indices[start:stop], self._scores.data[start:stop]
+        kept = values > 0
+        place = np.searchsorted(rows[kept], positive)
+        there = np.flatnonzero(np.append(rows[kept], -1)[place] == positive)
+        return _cuts(values[kept], place[there], n_rows, 0.0, n_positives=len(positive))
+
+
+def _cuts(
+    scores: Array, positive: Array, n_rows: int, lowest: float, n_positives: int | None = None
+) -> Cuts:
+    """Find the cuts among scores; ``lowest`` is the score of the rows that are not among them."""
+    n_positives = len(positive) if n_positives is None else n_positives
+    most = max(4 * n_positives, n_positives + 4)
+    has = np.zeros(len(scores), bool)
+    has[positive] = True
+    if most + 1 < len(scores):  # only the highest matter, and those equal to the last of them
+        least = np.partition(scores, len(scores) - most - 1)[len(scores) - most - 1]
+        top = np.flatnonzero(scores >= least)
+        scores, has, lowest = scores[top], has[top], _next_lower(scores, least, lowest)
+    order = np.argsort(-scores, kind="stable")
+    ordered, right = scores[order], np.cumsum(has[order])
+    ends = np.flatnonzero(np.append(ordered[1:] < ordered[:-1], len(ordered) > 0))
+    above, below = ordered[ends], np.append(ordered[ends[:-1] + 1], lowest)[: len(ends)]
+    n_predicted, hits, middle = ends + 1, right[ends], _middle(above, below)
+    n_allowed = int(np.searchsorted(n_predicted, most, side="right"))
+    if len(ends) and n_predicted[-1] == n_rows:  # nothing is below: every row is predicted
+        middle[-1] = -np.inf
+    elif n_allowed == len(ends):  # the rows that a sparse matrix does not hold
+        n_predicted, hits = np.append(n_predicted, n_rows), np.append(hits, n_positives)
+        middle = np.append(middle, -np.inf)
+    return Cuts(middle, n_predicted, hits.astype(np.int64), n_positives, n_allowed)
+
+
+def _next_lower(scores: Array, least: float, lowest: float) -> float:
+    """Return the highest score below those that are kept."""
+    lower = scores[scores < least]
+    return float(lower.max()) if len(lower) else lowest
+
+
+def _middle(above: Array, below: Array) -> Array:
+    """Return the number in the middle of two scores; the higher one where there is none."""
+    with np.errstate(invalid="ignore"):
+        middle = below + (above - below) / 2
+    return np.where(np.isfinite(middle) & (middle > below), middle, above)
+
+
+def _best(cuts: Cuts, rule: ThresholdRule, shared: Array | None) -> int:
+    """Return the place of the cut to take, -1 where the label is not to be predicted."""
+    if cuts.n_allowed == 0:
+        return 0 if len(cuts.thresholds) and cuts.n_predicted[0] == cuts.hits[0] else -1
+    n_predicted = cuts.n_predicted[: cuts.n_allowed]
+    if rule.rule == "rate":
+        return int(np.abs(n_predicted - cuts.n_positives).argmin())
+    return int(_expected(cuts, rule, shared)[: cuts.n_allowed].argmax())
+
+
+def _expected(cuts: Cuts, rule: ThresholdRule, shared: Array | None) -> Array:
+    """Return the value of the metric that a rule expects of each cut."""
+    hits = cuts.hits.astype(np.float64)
+    if shared is not None and cuts.n_positives:
+        usual = np.interp(cuts.n_predicted / cuts.n_positives, RATES, shared)
+        share = (hits + rule.strength * usual) / (cuts.n_positives + rule.strength)
+        hits = cuts.n_positives * share
+    return _f_score(hits, cuts, METRICS[rule.metric] ** 2)
+
+
+def _f_score(hits: Array, cuts: Cuts, squared: float) -> Array:
+    return (1 + squared) * hits / (cuts.n_predicted + squared * cuts.n_positives)
+
+
+def _curve(cuts: Cuts, rule: ThresholdRule, shared: Array | None) -> ThresholdCurve:
+    kept = slice(0, cuts.n_allowed)
+    observed = _f_score(cuts.hits.astype(np.float64), cuts, METRICS[rule.metric] ** 2)
+    expected = _expected(cuts, rule, shared)
+    return ThresholdCurve(
+        cuts.thresholds[kept],
+        cuts.n_predicted[kept],
+        cuts.hits[kept],
+        cuts.n_positives,
+        observed[kept],
+        expected[kept],
+        -1 if rule.rule == "fixed" else _best(cuts, rule, shared),
+    )
+
+
+def _mean_recall(cuts: Sequence[Cuts]) -> Array:
+    """Average the recall of the labels at each rate; equal scores as if in random order."""
+    total, n_labels = np.zeros(len(RATES)), 0
+    for cut in cuts:
+        if cut.n_positives >= 2:
+            reached = np.append(0, cut.n_predicted)
+            hits = np.append(0, cut.hits)
+            total += np.interp(RATES * cut.n_positives, reached, hits) / cut.n_positives
+            n_labels += 1
+    return np.round(total / n_labels, DIGITS) if n_labels else np.minimum(RATES, 1.0)
+
+
+def _blocks(n_labels: int, n_jobs: int | None) -> Iterator[range]:
+    size = max(1, -(-n_labels // (8 * thread_count(n_jobs))))
+    return (range(at, min(at + size, n_labels)) for at in range(0, n_labels, size))
+
+
+def _read_scores(scores: Any, *, caller: str) -> Any:
+    if sparse.issparse(scores):
+        table = sparse.csc_array(scores).astype(np.float64)
+        table.sum_duplicates()
+        cells = table.data
+    else:
+        table = np.asarray(scores.to_numpy() if hasattr(scores, "to_numpy") else scores)
+        try:
+            table = np.asfortranarray(table, np.float64)
+        except (TypeError, ValueError) as error:
+            raise DataError(f"{caller}: scores must hold numbers ({error}).") from None
+        cells = table
+    if table.ndim != 2:
+        raise DataError(
+            f"{caller}: scores must be a table, one row per instance and one column per label. "
+            f"Got an array of shape {table.shape} instead."
+        )
+    if np.isnan(cells).any():
+        raise DataError(_where_nan(table, caller=caller))
+    return table
+
+
+def _where_nan(table: Any, *, caller: str) -> str:
+    cells = table.tocoo() if sparse.issparse(table) else None
+    if cells is None:
+        row, label = map(int, np.argwhere(np.isnan(table))[0])
+    else:
+        at = int(np.isnan(cells.data).argmax())
+        row, label = int(cells.row[at]), int(cells.col[at])
+    return (
+        f"{caller}: the score of row {row} for label {label} is NaN. Expected a number for every "
+        "cell: a threshold among scores that are no numbers would mean nothing. See why the model "
+        "gives none (missing values in X, or a label it could not learn), or leave the label out."
+    )
