@@ -22,9 +22,9 @@ from scumble.evaluate import (
     RepeatedKFold,
     write_folds,
 )
-from scumble.evaluate.kernels import stratify
 from scumble.evaluate.splitters.fixed import read_folds
 from scumble.evaluate.splitters.mulan import JavaRandom
+from scumble.measures.stratify import stratify
 from scumble.resample import MLROS, REMEDIAL
 
 SEEDED = [RepeatedKFold, IterativeStratification, LabelsetStratification, MulanKFold]

@@ -39,11 +39,3 @@ def count_positives_above(
 def judge_probabilities(
     indptr: Array, indices: Array, scores: Array, start: int, stop: int
 ) -> tuple[float, float]: ...
-def stratify(
-    indptr: Array,
-    indices: Array,
-    column_indptr: Array,
-    column_rows: Array,
-    n_folds: int,
-    first_choice: Array,
-) -> Array: ...

@@ -12,6 +12,7 @@ from scumble.learn.label_powerset import LabelPowerset
 from scumble.learn.making import fit_dataset, make_classifier
 from scumble.learn.mlknn import MLkNN
 from scumble.learn.pruned_sets import EnsembleOfPrunedSets, PrunedSets
+from scumble.learn.ridge import RidgeRanker
 from scumble.learn.storage import Answers, StoredModel, ask, load, read_model, save
 from scumble.learn.thresholds import ThresholdCurve, label_thresholds, threshold_curves
 
@@ -29,6 +30,7 @@ __all__ = [
     "LabelPowerset",
     "MLkNN",
     "PrunedSets",
+    "RidgeRanker",
     "StoredModel",
     "ThresholdCurve",
     "ask",

@@ -100,6 +100,12 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         self
             The fitted classifier.
         """
+        X, labels, _ = self._read(X, Y, None)
+        self._fit_labels(X, labels)
+        return self
+
+    def _read(self, X: Any, Y: Any, sample_weight: Any) -> tuple[Any, sparse.csr_array, Any]:
+        """Check what is given to learn from, and remember what it looks like."""
         self._check_parameters()
         thread_count(self.n_jobs)
         X = self._read_training(X)
@@ -113,8 +119,7 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         else:
             self.classes_ = classes
             self._class_shares = np.bincount(labels.indices, minlength=len(classes)) / X.shape[0]
-        self._fit_labels(X, labels)
-        return self
+        return X, labels, sample_weight
 
     def predict(self, X: Any) -> Any:
         """Tell which labels each row has.

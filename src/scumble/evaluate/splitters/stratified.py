@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from scumble.evaluate.counts import arrays_of
-from scumble.evaluate.kernels import stratify
 from scumble.evaluate.splitters.base import Array, BaseSplitter
 from scumble.measures import labelset_of_rows
+from scumble.measures.stratification import deal_rows
 
 
 class IterativeStratification(BaseSplitter, name="iterative"):
@@ -54,15 +53,7 @@ class IterativeStratification(BaseSplitter, name="iterative"):
     """
 
     def _deal(self, Y: sparse.csr_array, generator: np.random.Generator) -> Array:
-        order = generator.permutation(Y.shape[0])
-        shuffled = Y[order]
-        columns = shuffled.tocsc()
-        columns.sort_indices()
-        first_choice = generator.integers(self.n_splits, size=len(order))
-        dealt = stratify(*arrays_of(shuffled, columns), self.n_splits, first_choice)
-        folds = np.empty(len(order), np.int64)
-        folds[order] = dealt
-        return folds
+        return deal_rows(Y, self.n_splits, generator)
 
 
 class LabelsetStratification(BaseSplitter, name="labelset"):

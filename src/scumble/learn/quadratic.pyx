@@ -1,0 +1,41 @@
+"""The quadratic form of a matrix for every row of a sparse table."""
+
+from scumble._core.interrupt cimport check_stop
+from scumble._core.types cimport index_t
+
+
+def quadratic_forms(
+    const index_t[::1] indptr,
+    const index_t[::1] indices,
+    const double[::1] data,
+    const double[:, ::1] matrix,
+    Py_ssize_t start,
+    Py_ssize_t stop,
+    double[::1] out,
+):
+    """Write x' M x to ``out[start:stop]`` for rows x of a CSR table and a symmetric M."""
+    cdef Py_ssize_t row
+    with nogil:
+        for row in range(start, stop):
+            if row % 1024 == 0:
+                check_stop()
+            out[row] = _form(indptr[row], indptr[row + 1], indices, data, matrix)
+
+
+cdef double _form(
+    Py_ssize_t begin,
+    Py_ssize_t end,
+    const index_t[::1] indices,
+    const double[::1] data,
+    const double[:, ::1] matrix,
+) noexcept nogil:
+    cdef Py_ssize_t one, other
+    cdef double total = 0, inner
+    cdef const double* row
+    for one in range(begin, end):
+        row = &matrix[indices[one], 0]
+        inner = 0
+        for other in range(begin, one):
+            inner += data[other] * row[indices[other]]
+        total += data[one] * (2 * inner + data[one] * row[indices[one]])
+    return total

@@ -1,0 +1,121 @@
+"""How alike rows are: one for equal rows, falling to zero with their distance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.parallel import one_thread_for_products, run
+
+Array = np.ndarray[Any, Any]
+
+#: The median distance is taken from so many rows to all points.
+_ASKED = 512
+#: Rows that are compared at a time.
+_AT_ONCE = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class RadialKernel:
+    r"""Likeness of rows to points, :math:`\exp(-\gamma \|x - p\|^2)`.
+
+    Attributes
+    ----------
+    points : ndarray or csr_array of float64
+        The points.
+    gamma : float
+        One over the squared distance at which likeness has fallen to 1/e.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scumble.learn.radial import RadialKernel
+    >>> RadialKernel(np.array([[0.0], [1.0]]), 1.0).ask(np.array([[0.0]])).round(3)
+    array([[1.   , 0.368]])
+    """
+
+    points: Any
+    gamma: float
+
+    @classmethod
+    def of(cls, points: Any, bandwidth: float) -> RadialKernel:
+        """Choose gamma by the median of the distances between different points.
+
+        Parameters
+        ----------
+        points : ndarray or csr_array of float64
+            The points.
+        bandwidth : float
+            In times of the median distance.
+
+        Returns
+        -------
+        RadialKernel
+            Ready to be asked.
+        """
+        every = max(1, points.shape[0] // _ASKED)
+        with one_thread_for_products():
+            squares = _squared_distances(points[::every], points)
+        apart = squares[squares > 1e-12]
+        median = float(np.median(apart)) if len(apart) else 1.0
+        return cls(points, 1 / (median * bandwidth**2))
+
+    def ask(self, rows: Any, *, n_jobs: int | None = None) -> Array:
+        """Tell how alike rows are to the points.
+
+        Parameters
+        ----------
+        rows : ndarray or csr_array of float64
+            Some rows.
+        n_jobs : int, optional
+            Number of threads.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_rows, n_points)
+            In (0, 1].
+        """
+        out = np.empty((rows.shape[0], self.points.shape[0]))
+
+        def work(start: int) -> None:
+            part = _squared_distances(rows[start : start + _AT_ONCE], self.points)
+            part *= -self.gamma
+            np.exp(part, out=out[start : start + _AT_ONCE])
+
+        with one_thread_for_products():
+            run(work, range(0, rows.shape[0], _AT_ONCE), n_jobs=n_jobs)
+        return out
+
+
+def products(rows: Any, points: Any) -> Array:
+    """Multiply every row with every point.
+
+    Parameters
+    ----------
+    rows, points : ndarray or csr_array of float64
+        Both of the same kind.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows, n_points)
+        Dense.
+    """
+    found = rows @ points.T
+    return found.toarray() if sparse.issparse(found) else np.asarray(found)
+
+
+def _squared_distances(rows: Any, points: Any) -> Array:
+    squares = products(rows, points)
+    squares *= -2
+    squares += _squared_lengths(rows)[:, None]
+    squares += _squared_lengths(points)[None, :]
+    return np.maximum(squares, 0, out=squares)
+
+
+def _squared_lengths(rows: Any) -> Array:
+    if not sparse.issparse(rows):
+        return np.einsum("ij,ij->i", rows, rows)
+    return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()

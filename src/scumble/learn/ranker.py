@@ -1,0 +1,100 @@
+"""What the classifiers share that tell how probable labels are, and leave deciding to others."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble.learn.base import BaseMultilabelClassifier
+
+Array = np.ndarray[Any, Any]
+
+#: Scores nearer than this to 0 and 1 are bent, so that none is beyond.
+_BENT = 0.05
+
+
+class BaseRanker(BaseMultilabelClassifier):
+    """Base of classifiers that rank rows well for every label.
+
+    A subclass implements `_fit_rows`; `_fit_out_of_sample`, which learns the same and returns
+    scores of the training rows by models that have not seen them; and `_scores`. A label is
+    predicted from a score of one half on. For rare labels that is hardly ever reached: put a
+    `ThresholdedClassifier` around it.
+    """
+
+    @abstractmethod
+    def _fit_rows(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> None:
+        """Learn from clean rows; weights, where there are any, are greater than 0."""
+
+    @abstractmethod
+    def _scores(self, X: Any) -> Array:
+        """Return scores in [0, 1] of clean rows."""
+
+    @abstractmethod
+    def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
+        """Learn, and return scores of the training rows by models that have not seen them."""
+
+    def fit_out_of_sample(self, X: Any, Y: Any, sample_weight: Any = None) -> Array:
+        """Learn, and tell what would be said of each training row had it not been there.
+
+        This is the whole protocol by which `ThresholdedClassifier` gets scores for nothing: any
+        estimator that has a method of this name and meaning is asked for it.
+
+        Parameters
+        ----------
+        X, Y, sample_weight : object
+            See `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            On the scale of `predict_proba`.
+        """
+        table, labels, weights = self._read(X, Y, sample_weight)
+        if weights is None or (weights > 0).all():
+            return self._fit_out_of_sample(table, labels, weights)
+        kept = weights > 0
+        scores = np.empty(labels.shape, order="F")
+        scores[kept] = self._fit_out_of_sample(table[kept], labels[kept], weights[kept])
+        scores[~kept] = self._scores(table[~kept])
+        return scores
+
+    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+        if weights is not None and not (weights > 0).all():
+            kept = weights > 0
+            X, Y, weights = X[kept], Y[kept], weights[kept]
+        self._fit_rows(X, Y, weights)
+
+    def _judge(self, X: Any) -> tuple[Array, Array]:
+        scores = self._scores(X)
+        return scores >= 0.5, scores
+
+
+def bend(scores: Array) -> Array:
+    """Bring numbers that are mostly in [0, 1] inside it, keeping their order.
+
+    Parameters
+    ----------
+    scores : ndarray of float64
+        Any numbers. Changed.
+
+    Returns
+    -------
+    ndarray of float64
+        The same array: numbers between 0.05 and 0.95 as they are, those beyond approaching 0
+        and 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scumble.learn.ranker import bend
+    >>> bend(np.array([-0.1, 0.05, 0.5, 1.1])).round(4)
+    array([0.0025, 0.05  , 0.5   , 0.9975])
+    """
+    low, high = scores < _BENT, scores > 1 - _BENT
+    scores[low] = _BENT * np.exp((scores[low] - _BENT) / _BENT)
+    scores[high] = 1 - _BENT * np.exp((1 - _BENT - scores[high]) / _BENT)
+    return scores

@@ -1,0 +1,421 @@
+"""Ridge regression of many labels at once, with exact leave-one-out scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import lapack
+
+from scumble._core.parallel import one_thread_for_products, run
+from scumble.learn.quadratic import quadratic_forms
+
+Array = np.ndarray[Any, Any]
+
+#: Penalties are tried in steps of half a power of ten, between these powers.
+LOWEST, HIGHEST = -4.0, 4.0
+#: The first ones that are tried.
+FIRST = (0.0, 0.5, 1.0)
+#: So many cells of scores are computed at a time.
+_CELLS_AT_ONCE = 2**21
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Rows, labels and weights of a regression.
+
+    Attributes
+    ----------
+    rows : ndarray or csr_array of float64, shape (n_rows, n_columns)
+        The columns, on one scale.
+    labels : csr_array of bool, shape (n_rows, n_labels)
+        The labels.
+    weights : ndarray of float64, shape (n_rows,)
+        How much each row counts; greater than 0.
+    """
+
+    rows: Any
+    labels: sparse.csr_array
+    weights: Array
+
+    @property
+    def total(self) -> float:
+        """Sum of the weights."""
+        return float(self.weights.sum())
+
+    def label_means(self) -> Array:
+        """Return the share of rows that have each label."""
+        return np.asarray(self.weights @ self.labels) / self.total
+
+    def blocks(self) -> list[slice]:
+        """Cut the rows into pieces of a size that scores fit well into memory."""
+        n_rows, n_labels = self.labels.shape
+        size = max(1, _CELLS_AT_ONCE // max(n_labels, 1))
+        return [slice(at, min(at + size, n_rows)) for at in range(0, n_rows, size)]
+
+    def dense_labels(self, block: slice) -> Array:
+        """Return the labels of some rows as numbers."""
+        return self.labels[block].toarray().astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Coefficients for one penalty, and what leaving out each row tells of them.
+
+    Attributes
+    ----------
+    coefficients : ndarray of float64, shape (n_columns, n_labels)
+        One column per label; of the training rows in a dual solution.
+    intercepts : ndarray of float64, shape (n_labels,)
+        Added to each score.
+    remaining : ndarray of float64, shape (n_rows,)
+        One less the leverage: the share of a row's residual that it does not pull away itself.
+    penalty : float
+        The penalty.
+    error : float
+        The mean squared leave-one-out error.
+    """
+
+    coefficients: Array
+    intercepts: Array
+    remaining: Array
+    penalty: float
+    error: float = np.inf
+
+
+def choose_penalty(
+    fit: Callable[[float], Fit], scale: float, penalty: float | None, n_jobs: int | None
+) -> Fit:
+    """Fit with the given penalty, or with the one of least leave-one-out error.
+
+    Parameters
+    ----------
+    fit : callable
+        Fits with a penalty.
+    scale : float
+        The mean squared length of a centred row: penalties are given in times of it.
+    penalty : float or None
+        The penalty, or None to look for it.
+    n_jobs : int, optional
+        Number of threads.
+
+    Returns
+    -------
+    Fit
+        The best.
+    """
+    if penalty is not None:
+        with one_thread_for_products():
+            return fit(penalty * scale)
+    found: dict[float, Fit] = {}
+    wanted: Sequence[float] = FIRST
+    while wanted:
+        with one_thread_for_products():  # the same sums for any number of threads
+            fits = run(lambda power: fit(scale * 10.0**power), list(wanted), n_jobs=n_jobs)
+        found |= dict(zip(wanted, fits, strict=True))
+        best = min(found, key=lambda power: (found[power].error, power))
+        for power in found:  # the others' coefficients are not needed any more
+            if power != best:
+                found[power] = Fit(*[np.zeros(0)] * 3, found[power].penalty, found[power].error)
+        around = (best - 0.5, best + 0.5)
+        wanted = [p for p in around if p not in found and LOWEST <= p <= HIGHEST]
+    return found[best]
+
+
+class Primal:
+    """Solve in the columns: for tables with no more than some thousand of them.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to learn.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        rows, weights = problem.rows, problem.weights
+        self.means = np.asarray(weights @ rows) / problem.total
+        self.label_means = problem.label_means()
+        weighted = _scale_rows(rows, weights)
+        products = weighted.T @ rows
+        self.gram = products.toarray() if sparse.issparse(products) else np.asarray(products)
+        self.gram -= problem.total * np.outer(self.means, self.means)
+        meetings = weighted.T @ problem.labels.astype(np.float64)
+        self.meetings = meetings.toarray() if sparse.issparse(meetings) else np.asarray(meetings)
+        self.meetings -= problem.total * np.outer(self.means, self.label_means)
+        self.scale = _positive(float(np.trace(self.gram)) / problem.total)
+
+    def fit(self, penalty: float) -> Fit:
+        """Fit with one penalty.
+
+        Parameters
+        ----------
+        penalty : float
+            Added to the diagonal.
+
+        Returns
+        -------
+        Fit
+            With its error.
+        """
+        problem = self.problem
+        inverse = _inverse(self.gram, penalty)
+        coefficients = inverse @ self.meetings
+        intercepts = self.label_means - self.means @ coefficients
+        pull = inverse @ self.means
+        leverage = self._forms(inverse) - 2 * (problem.rows @ pull) + self.means @ pull
+        remaining = _kept(1 - problem.weights * (leverage + 1 / problem.total))
+        fitted = Fit(coefficients, intercepts, remaining, penalty)
+        error = sum(self._error(fitted, block) for block in problem.blocks())
+        return Fit(coefficients, intercepts, remaining, penalty, error / problem.total)
+
+    def left_out(self, fit: Fit, block: slice) -> Array:
+        """Return the score of each row by a fit without it.
+
+        Parameters
+        ----------
+        fit : Fit
+            All rows together.
+        block : slice
+            Which rows.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_rows, n_labels)
+            Exact.
+        """
+        labels = self.problem.dense_labels(block)
+        return labels - self._residuals(fit, block, labels) / fit.remaining[block, None]
+
+    def _residuals(self, fit: Fit, block: slice, labels: Array) -> Array:
+        scores = np.asarray(self.problem.rows[block] @ fit.coefficients)
+        return labels - scores - fit.intercepts
+
+    def _error(self, fit: Fit, block: slice) -> float:
+        left = self._residuals(fit, block, self.problem.dense_labels(block))
+        left /= fit.remaining[block, None]
+        return float(self.problem.weights[block] @ np.einsum("ij,ij->i", left, left))
+
+    def _forms(self, inverse: Array) -> Array:
+        """Return x' M x for every row x."""
+        rows = self.problem.rows
+        out = np.empty(rows.shape[0])
+        if sparse.issparse(rows):
+            index = np.result_type(rows.indptr, rows.indices)
+            indptr, indices = rows.indptr.astype(index), rows.indices.astype(index)
+            quadratic_forms(indptr, indices, rows.data, inverse, 0, len(out), out)
+            return out
+        for start in range(0, len(out), 4096):
+            part = rows[start : start + 4096]
+            out[start : start + 4096] = np.einsum("ij,ij->i", part @ inverse, part)
+        return out
+
+
+class Dual:
+    """Solve in the rows: for tables with no more than some thousand of them.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to learn; its rows are not looked at.
+    products : ndarray of float64, shape (n_rows, n_rows)
+        The products of all rows with each other, or what a kernel has in their place. Changed.
+    """
+
+    def __init__(self, problem: Problem, products: Array) -> None:
+        self.problem = problem
+        shares = problem.weights / problem.total
+        self.shares = shares
+        self.means = products @ shares
+        self.roots = np.sqrt(problem.weights)
+        self.label_means = problem.label_means()
+        products -= self.means[:, None]
+        products -= self.means[None, :]
+        products += shares @ self.means
+        products *= self.roots[:, None]
+        products *= self.roots[None, :]
+        self.products = products
+        self.scale = _positive(float(np.trace(products)) / problem.total)
+
+    def fit(self, penalty: float) -> Fit:
+        """Fit with one penalty.
+
+        Parameters
+        ----------
+        penalty : float
+            Added to the diagonal.
+
+        Returns
+        -------
+        Fit
+            With its error.
+        """
+        problem = self.problem
+        inverse = _inverse(self.products, penalty)
+        remaining = _kept(penalty * inverse.diagonal() - self.shares)
+        centred = problem.dense_labels(slice(None)) - self.label_means
+        solved = inverse @ (self.roots[:, None] * centred)
+        left = penalty * solved / remaining[:, None]
+        error = float(np.einsum("ij,ij->", left, left)) / problem.total
+        solved *= self.roots[:, None]  # each column sums to zero: the products are centred
+        intercepts = self.label_means - self.means @ solved
+        return Fit(solved, intercepts, remaining, penalty, error)
+
+    def left_out(self, fit: Fit, block: slice) -> Array:
+        """Return the score of each row by a fit without it.
+
+        Parameters
+        ----------
+        fit : Fit
+            All rows together.
+        block : slice
+            Which rows.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_rows, n_labels)
+            Exact.
+        """
+        pulled = fit.penalty * fit.coefficients[block] / self.problem.weights[block, None]
+        return self.problem.dense_labels(block) - pulled / fit.remaining[block, None]
+
+
+def leave_one_out(solver: Primal | Dual, fit: Fit, n_jobs: int | None) -> Array:
+    """Return the scores of all rows, each by a fit without it.
+
+    Parameters
+    ----------
+    solver : Primal or Dual
+        What was fitted.
+    fit : Fit
+        How.
+    n_jobs : int, optional
+        Number of threads.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows, n_labels)
+        Label by label in memory, as thresholds read them.
+    """
+    out = np.empty(solver.problem.labels.shape, order="F")
+
+    def work(block: slice) -> None:
+        out[block] = solver.left_out(fit, block)
+
+    with one_thread_for_products():
+        run(work, solver.problem.blocks(), n_jobs=n_jobs)
+    return out
+
+
+def solve_iteratively(
+    problem: Problem, penalty: float, n_jobs: int | None, n_steps: int = 60
+) -> tuple[Array, Array]:
+    """Solve by conjugate gradients: only products with the rows are needed.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to learn.
+    penalty : float
+        In times of the mean squared length of a centred row.
+    n_jobs : int, optional
+        Number of threads.
+    n_steps : int
+        No more steps than these; fewer where all residuals have become small.
+
+    Returns
+    -------
+    coefficients : ndarray of float64, shape (n_columns, n_labels)
+        One column per label.
+    intercepts : ndarray of float64, shape (n_labels,)
+        Added to each score.
+    """
+    rows, weights = problem.rows, problem.weights
+    means = np.asarray(weights @ rows) / problem.total
+    squares = rows.multiply(rows) if sparse.issparse(rows) else rows * rows
+    scale = float(np.asarray(weights @ squares).sum()) / problem.total - means @ means
+    n_labels = problem.labels.shape[1]
+    at_once = max(1, _CELLS_AT_ONCE * 8 // max(rows.shape))
+    blocks = [slice(at, at + at_once) for at in range(0, n_labels, at_once)]
+    descend = partial(_descend, problem, means, penalty * _positive(scale), n_steps)
+    with one_thread_for_products():
+        coefficients = np.hstack(run(descend, blocks, n_jobs=n_jobs))
+    return coefficients, problem.label_means() - means @ coefficients
+
+
+def _descend(problem: Problem, means: Array, penalty: float, n_steps: int, block: slice) -> Array:
+    """Do the steps for some labels, each with a step length of its own."""
+    rows, weights = problem.rows, problem.weights
+    labels = problem.labels[:, block].astype(np.float64)
+    label_means = np.asarray(weights @ labels) / problem.total
+    start = _scale_rows(rows, weights).T @ labels
+    right = start.toarray() if sparse.issparse(start) else np.asarray(start)
+    right -= problem.total * np.outer(means, label_means)
+    found, residual = np.zeros_like(right), right.copy()
+    direction = residual.copy()
+    length = np.einsum("ij,ij->j", residual, residual)
+    enough = 1e-10 * length
+    for _ in range(n_steps):
+        if (length <= enough).all():
+            break
+        ahead = np.asarray(rows @ direction) - means @ direction
+        ahead *= weights[:, None]
+        product = np.asarray(rows.T @ ahead) - np.outer(means, ahead.sum(axis=0))
+        product += penalty * direction
+        step = _ratio(length, np.einsum("ij,ij->j", direction, product))
+        found += step * direction
+        residual -= step * product
+        shorter = np.einsum("ij,ij->j", residual, residual)
+        direction *= _ratio(shorter, length)
+        direction += residual
+        length = shorter
+    return found
+
+
+def _positive(scale: float) -> float:
+    """Return a scale for penalties; any will do where all rows are equal."""
+    return scale if scale > 1e-300 else 1.0
+
+
+def _ratio(one: Array, other: Array) -> Array:
+    return np.divide(one, other, out=np.zeros_like(one), where=other > 0)
+
+
+def _scale_rows(rows: Any, weights: Array) -> Any:
+    if (weights == 1).all():
+        return rows
+    if not sparse.issparse(rows):
+        return rows * weights[:, None]
+    data = rows.data * np.repeat(weights, np.diff(rows.indptr))
+    return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
+
+
+def _kept(remaining: Array) -> Array:
+    """Keep a divisor away from 0: rounding may bring it there where the penalty is tiny."""
+    return np.maximum(remaining, 1e-9)
+
+
+def _inverse(matrix: Array, penalty: float) -> Array:
+    """Invert a symmetric matrix with a penalty on its diagonal."""
+    factor, failed = _factor(matrix, penalty)
+    while failed:  # by rounding, where the penalty is tiny
+        penalty = 10 * max(penalty, 1e-12 * float(np.abs(matrix.diagonal()).max()), 1e-300)
+        factor, failed = _factor(matrix, penalty)
+    inverse, _ = lapack.dpotri(factor, lower=True, overwrite_c=True)
+    for start in range(0, len(inverse), 256):  # only the lower triangle is there yet
+        stop = min(start + 256, len(inverse))
+        inverse[start:stop, stop:] = inverse[stop:, start:stop].T
+        square = inverse[start:stop, start:stop]
+        square[:] = np.tril(square) + np.tril(square, -1).T
+    return inverse.T  # the same numbers, row by row in memory
+
+
+def _factor(matrix: Array, penalty: float) -> tuple[Array, bool]:
+    shifted = matrix.copy(order="F")
+    shifted[np.diag_indices_from(shifted)] += penalty
+    factor, failed = lapack.dpotrf(shifted, lower=True, overwrite_a=True)
+    return factor, bool(failed)

@@ -1,0 +1,51 @@
+"""Folds that share every label as evenly as they can."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble.measures.stratify import stratify
+
+Array = np.ndarray[Any, Any]
+
+
+def deal_rows(Y: sparse.csr_array, n_folds: int, generator: np.random.Generator) -> Array:
+    """Deal rows to folds, the rarest label first, each row to the fold that wants it most.
+
+    Parameters
+    ----------
+    Y : csr_array of bool, shape (n_samples, n_labels)
+        The labels.
+    n_folds : int
+        Number of folds.
+    generator : Generator
+        Orders the rows and breaks ties.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_samples,)
+        The fold of each row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from scumble.measures.stratification import deal_rows
+    >>> Y = sparse.csr_array(np.array([[1, 0], [1, 1], [1, 1], [1, 0]], bool))
+    >>> sorted(deal_rows(Y, 2, np.random.default_rng(0))[1:3].tolist())
+    [0, 1]
+    """
+    order = generator.permutation(Y.shape[0])
+    shuffled = Y[order]
+    columns = shuffled.tocsc()
+    columns.sort_indices()
+    first_choice = generator.integers(n_folds, size=len(order))
+    arrays = (shuffled.indptr, shuffled.indices, columns.indptr, columns.indices)
+    kind = np.result_type(*arrays)
+    dealt = stratify(*(part.astype(kind, copy=False) for part in arrays), n_folds, first_choice)
+    folds = np.empty(len(order), np.int64)
+    folds[order] = dealt
+    return folds

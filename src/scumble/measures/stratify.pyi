@@ -1,0 +1,14 @@
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+def stratify(
+    indptr: Array,
+    indices: Array,
+    column_indptr: Array,
+    column_rows: Array,
+    n_folds: int,
+    first_choice: Array,
+) -> Array: ...

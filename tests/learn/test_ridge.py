@@ -1,0 +1,220 @@
+"""Ridge regression: by hand, against fits that really leave rows out, and solver by solver."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from scumble._core.errors import ParameterError
+from scumble.learn import RidgeRanker, ridge
+from scumble.learn.radial import RadialKernel
+from scumble.learn.ranker import bend
+from scumble.learn.ridge_solvers import (
+    Dual,
+    Primal,
+    Problem,
+    choose_penalty,
+    leave_one_out,
+    solve_iteratively,
+)
+
+
+def problem_of(seed, n_rows=20, n_columns=6, n_labels=3, weighted=False):
+    generator = np.random.default_rng(seed)
+    rows = generator.normal(size=(n_rows, n_columns)) + generator.normal(size=n_columns)
+    Y = generator.random((n_rows, n_labels)) < 0.4
+    weights = generator.integers(1, 4, n_rows).astype(float) if weighted else np.ones(n_rows)
+    return Problem(rows, sparse.csr_array(Y), weights)
+
+
+def slow_fit(rows, Y, weights, penalty):
+    """Solve the normal equations with an intercept that is not penalised."""
+    with_one = np.column_stack([rows, np.ones(len(rows))])
+    penalties = np.diag([penalty] * rows.shape[1] + [0.0])
+    gram = with_one.T @ (weights[:, None] * with_one) + penalties
+    return np.linalg.solve(gram, with_one.T @ (weights[:, None] * Y))
+
+
+def slow_left_out(rows, Y, weights, penalty):
+    found = np.empty(Y.shape)
+    for row in range(len(rows)):
+        others = np.arange(len(rows)) != row
+        solution = slow_fit(rows[others], Y[others], weights[others], penalty)
+        found[row] = np.append(rows[row], 1) @ solution
+    return found
+
+
+def solver_of(name, problem):
+    if name == "dual":
+        return Dual(problem, problem.rows @ problem.rows.T)
+    if name == "sparse":
+        return Primal(Problem(sparse.csr_array(problem.rows), problem.labels, problem.weights))
+    return Primal(problem)
+
+
+@pytest.mark.parametrize("name", ["primal", "sparse", "dual"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_columns", [6, 30])
+def test_scores_of_left_out_rows_are_those_of_fits_without_them(name, weighted, n_columns):
+    problem = problem_of(1, n_columns=n_columns, weighted=weighted)
+    solver = solver_of(name, problem)
+    fit = solver.fit(0.7)
+    Y = problem.labels.toarray().astype(float)
+    slow = slow_left_out(problem.rows, Y, problem.weights, 0.7)
+
+    np.testing.assert_allclose(leave_one_out(solver, fit, 1), slow, atol=1e-9)
+    mean = (problem.weights[:, None] * (Y - slow) ** 2).sum() / problem.weights.sum()
+    assert fit.error == pytest.approx(mean, rel=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 1000), st.sampled_from([2, 7, 25]), st.sampled_from([1e-3, 1.0, 50.0]))
+def test_all_solvers_agree(seed, n_columns, penalty):
+    problem = problem_of(seed, n_columns=n_columns, weighted=True)
+    expected = slow_fit(
+        problem.rows, problem.labels.toarray().astype(float), problem.weights, penalty
+    )
+    primal, dual = Primal(problem).fit(penalty), solver_of("dual", problem).fit(penalty)
+
+    np.testing.assert_allclose(primal.coefficients, expected[:-1], atol=1e-7)
+    np.testing.assert_allclose(primal.intercepts, expected[-1], atol=1e-7)
+    np.testing.assert_allclose(problem.rows.T @ dual.coefficients, expected[:-1], atol=1e-5)
+    np.testing.assert_allclose(dual.intercepts, expected[-1], atol=1e-5)
+    scale = Primal(problem).scale
+    found, intercepts = solve_iteratively(problem, penalty / scale, 1, n_steps=500)
+    np.testing.assert_allclose(found, expected[:-1], atol=1e-4)
+    np.testing.assert_allclose(intercepts, expected[-1], atol=1e-4)
+
+
+def test_the_penalty_has_the_least_error_of_a_long_list():
+    problem = problem_of(5, n_rows=60, n_columns=30)
+    solver = Primal(problem)
+    fit = choose_penalty(solver.fit, solver.scale, None, 1)
+    errors = [solver.fit(solver.scale * 10.0**power).error for power in np.arange(-4, 4.5, 0.5)]
+
+    assert fit.error == pytest.approx(min(errors), rel=1e-12)
+
+
+def test_an_example_by_hand():
+    # One centred column (-1, 0, 1), labels (0, 0, 1): slope 1 / (2 + penalty), mean 1/3.
+    fit = Primal(
+        Problem(np.array([[-1.0], [0.0], [1.0]]), sparse.csr_array([[0], [0], [1]]), np.ones(3))
+    ).fit(2.0)
+
+    assert fit.coefficients[0, 0] == pytest.approx(1 / 4)
+    assert fit.intercepts[0] == pytest.approx(1 / 3)
+    # Leverages 1/4 + 1/3, 1/3, 1/4 + 1/3.
+    np.testing.assert_allclose(fit.remaining, [5 / 12, 2 / 3, 5 / 12])
+
+
+def words(seed, n_rows=60, n_columns=40):
+    generator = np.random.default_rng(seed)
+    Y = generator.random((n_rows, 4)) < 0.2
+    X = (generator.random((n_rows, n_columns)) < 0.1).astype(float)
+    X[:, :4] += Y
+    return X, Y
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_sparse_rows_and_threads_give_the_same(kernel):
+    X, Y = words(0)
+    model = RidgeRanker(kernel, n_jobs=1).fit(X, Y)
+    two = RidgeRanker(kernel, n_jobs=2).fit(X, Y)
+    thin = RidgeRanker(kernel).fit(sparse.csr_array(X), Y)
+
+    np.testing.assert_array_equal(model.predict_proba(X), two.predict_proba(X))
+    np.testing.assert_allclose(
+        model.predict_proba(X), thin.predict_proba(sparse.csr_array(X)), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("shape", [(30, 50), (50, 8)])
+def test_out_of_sample_scores_are_those_of_models_without_the_row(kernel, shape):
+    generator = np.random.default_rng(2)
+    X = generator.normal(size=shape)
+    Y = generator.random((shape[0], 2)) < 0.4
+    # Scaling and the kernel's width see all rows, so rows are given on their scale.
+    ranker = RidgeRanker(kernel, penalty=0.5)
+    found = ranker.fit_out_of_sample(X, Y)
+    rows = ranker._scaling.take(X)
+    if kernel == "rbf":
+        values, vectors = np.linalg.eigh(ranker._kernel.ask(rows))
+        rows = vectors * np.sqrt(np.maximum(values, 0))
+    centred = rows - rows.mean(axis=0)
+    penalty = 0.5 * (centred**2).sum() / len(rows)
+    slow = slow_left_out(rows, Y.astype(float), np.ones(len(rows)), penalty)
+
+    np.testing.assert_allclose(found, bend(slow), atol=1e-7)
+    np.testing.assert_array_equal(
+        ranker.predict_proba(X), RidgeRanker(kernel, penalty=0.5).fit(X, Y).predict_proba(X)
+    )
+
+
+def test_weights_are_repetitions_and_zero_leaves_out():
+    X, Y = words(3)
+    weights = np.random.default_rng(0).integers(0, 3, len(X))
+    weighted = RidgeRanker(penalty=2.0)
+    scores = weighted.fit_out_of_sample(X, Y, weights)
+    fitted = RidgeRanker(penalty=2.0).fit(np.repeat(X, weights, 0), np.repeat(Y, weights, 0))
+
+    np.testing.assert_allclose(weighted.predict_proba(X), fitted.predict_proba(X), atol=1e-9)
+    left_out = weights == 0
+    np.testing.assert_allclose(scores[left_out], fitted.predict_proba(X[left_out]), atol=1e-9)
+
+
+def test_large_tables_are_solved_iteratively_and_kernels_by_landmarks(monkeypatch):
+    X, Y = words(4, 200, 60)
+    exact = RidgeRanker(penalty=3.0).fit(X, Y).predict_proba(X)
+    all_rows = RidgeRanker("rbf", penalty=1.0).fit(X, Y)
+    monkeypatch.setattr(ridge, "EXACT_BELOW", 50)
+    monkeypatch.setattr(ridge, "N_LANDMARKS", 200)
+
+    by_steps = RidgeRanker(penalty=3.0, random_state=0)
+    scores = by_steps.fit_out_of_sample(sparse.csr_array(X), Y)
+    landmarks = RidgeRanker("rbf", penalty=1.0, random_state=0).fit(X, Y)
+
+    assert by_steps.solver_ == "iterative"
+    np.testing.assert_allclose(by_steps.predict_proba(X), exact, atol=1e-4)
+    assert np.corrcoef(scores.ravel(), exact.ravel())[0, 1] > 0.8
+    np.testing.assert_allclose(landmarks.predict_proba(X), all_rows.predict_proba(X), atol=1e-3)
+    chosen = RidgeRanker(random_state=0).fit(sparse.csr_array(X), Y)
+    assert chosen.penalty_ in ridge.FEW_PENALTIES
+
+
+def test_nominal_and_missing_values():
+    X = np.array([[0, 1.0], [1, 2.0], [2, np.nan], [0, 1.0], [1, 2.0], [2, 3.0]])
+    Y = X[:, :1] == 2
+    model = RidgeRanker(categorical_features={0: 3}, penalty=0.01).fit(X, Y)
+
+    assert model.predict(X).ravel().tolist() == Y.ravel().tolist()
+
+
+def test_rows_that_are_all_equal_give_the_shares():
+    model = RidgeRanker().fit(np.ones((4, 2)), [[1, 0], [1, 0], [0, 0], [1, 1]])
+    np.testing.assert_allclose(model.predict_proba(np.ones((1, 2))), [[0.75, 0.25]])
+
+
+def test_likeness():
+    kernel = RadialKernel.of(np.array([[0.0], [1.0], [3.0]]), 2.0)
+    assert kernel.gamma == pytest.approx(1 / (4 * 2.0**2))
+
+
+def test_bending_keeps_the_order():
+    scores = np.linspace(-2, 3, 1001)
+    bent = bend(scores.copy())
+    assert (np.diff(bent) > 0).sum() > 900
+    assert ((bent >= 0) & (bent <= 1)).all()
+    np.testing.assert_array_equal(
+        bent[(scores > 0.06) & (scores < 0.94)], scores[(scores > 0.06) & (scores < 0.94)]
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [({"kernel": "poly"}, "kernel"), ({"penalty": 0}, "penalty"), ({"bandwidth": -1}, "bandwidth")],
+)
+def test_bad_parameters(options, said):
+    with pytest.raises(ParameterError, match=said):
+        RidgeRanker(**options).fit([[1], [2]], [[1], [0]])
