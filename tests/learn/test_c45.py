@@ -239,7 +239,13 @@ def test_other_columns_than_those_of_fitting_are_refused(method):
         getattr(tree, method)(frame.rename(columns={"b": "c"}))
 
 
-@parametrize_with_checks([C45Classifier(), C45Classifier(prune=False, laplace=True)])
+@parametrize_with_checks(
+    [
+        C45Classifier(),
+        C45Classifier(prune=False, laplace=True),
+        C45Classifier(class_weight="balanced"),
+    ]
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -72,9 +72,13 @@ def problem(seed=0, n=80, n_features=5, n_labels=6):
 
 every = pytest.mark.parametrize("short", SHORT)
 
-#: The check wants probabilities strictly between 0 and 1. A tree's leaf may be sure.
+#: The first check wants probabilities strictly between 0 and 1. A tree's leaf may be sure. Those
+#: of weights say fit(X, y=...), and labels are Y here: see test_weights.py.
 CERTAIN = {
-    "check_classifiers_multilabel_output_format_predict_proba": "0 and 1 are probabilities too"
+    "check_classifiers_multilabel_output_format_predict_proba": "0 and 1 are probabilities too",
+    "check_sample_weight_equivalence_on_dense_data": "labels are Y",
+    "check_sample_weight_equivalence_on_sparse_data": "labels are Y",
+    "check_class_weight_classifiers": "weights are those of a label's absence and presence",
 }
 
 

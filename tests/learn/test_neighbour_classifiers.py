@@ -28,7 +28,17 @@ from scumble.resample import LPROS
 ALL = [MLkNN(), IBLR(), IBLR(features=True)]
 
 
-@parametrize_with_checks([MLkNN(n_neighbors=3), IBLR(n_neighbors=3), IBLR(3, features=True)])
+#: Copies of a row are near it, whatever a weight says.
+NEAR = {
+    f"check_sample_weight_equivalence_on_{form}_data": "rows that come several times are neighbours"
+    for form in ("dense", "sparse")
+}
+
+
+@parametrize_with_checks(
+    [MLkNN(n_neighbors=3), IBLR(n_neighbors=3), IBLR(3, features=True)],
+    expected_failed_checks=lambda estimator: NEAR,
+)
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
-from sklearn.utils.validation import has_fit_parameter
 
 from scumble._core.errors import DataError, ParameterError, ParameterTypeError, ScumbleWarning
 from scumble._core.memory import PeakMemory
@@ -29,6 +28,7 @@ from scumble.evaluate.splitters import BaseSplitter, FixedFolds, RepeatedKFold
 from scumble.evaluate.undefined import Undefined
 from scumble.learn import BaseMultilabelClassifier, make_classifier
 from scumble.learn.seeds import open_seeds
+from scumble.learn.weights import takes_weights
 from scumble.measures.summary import characterize, plain
 from scumble.resample import make_chain
 
@@ -487,7 +487,7 @@ def _resample(resampler: Any, training: MultilabelDataset) -> MultilabelDataset:
 def _fit(model: Any, training: MultilabelDataset) -> Any:
     weights: dict[str, Any] = {}
     if training.weights is not None:
-        if has_fit_parameter(model, "sample_weight"):
+        if takes_weights(model):
             weights = {"sample_weight": training.weights}
         else:
             warnings.warn(

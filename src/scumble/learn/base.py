@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from scumble._core.errors import ParameterError
 from scumble._core.parallel import thread_count
 from scumble._core.registry import register
 from scumble._core.validation import check_same_length
@@ -19,6 +21,7 @@ from scumble.learn.features import (
     read_training,
 )
 from scumble.learn.labels import LabelForm, read_labels
+from scumble.learn.weights import check_weights
 
 Array = np.ndarray[Any, Any]
 
@@ -29,9 +32,11 @@ _CELLS_AT_ONCE = 2**23
 class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator, ABC):
     """Base of all multilabel classifiers.
 
-    A subclass implements `_fit_labels`, which gets clean features and canonical labels, and
-    `_judge`, which tells for clean rows which labels they have and how sure that is. These are
-    two answers and not one: many methods decide by another rule than a confidence of one half.
+    A subclass implements `_fit_labels`, which gets clean features and canonical labels (and
+    weights of the rows, where it has a parameter ``weights``: otherwise its `fit` has no
+    ``sample_weight``), and `_judge`, which tells for clean rows which labels they have and how
+    sure that is. These are two answers and not one: many methods decide by another rule than a
+    confidence of one half.
 
     The subclass names itself for the catalogue: ``class BinaryRelevance(..., name="br")``.
 
@@ -54,14 +59,17 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator, ABC):
     classes_: Any
 
     def __init_subclass__(cls, name: str | None = None, **options: Any) -> None:
+        if cls.fit is BaseMultilabelClassifier.fit and not _learns_from_weights(cls):
+            cls.fit = _fit_unweighted  # type: ignore[method-assign, assignment]
         super().__init_subclass__(**options)
         if name is not None:
             register("classifier", name, cls)
 
     @abstractmethod
-    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         """Learn from a float table or csr_array and canonical labels.
 
+        ``weights`` are positive, and None where every row weighs 1.
         ``self._codes.n_values`` tells the number of values of each nominal column, 0 where a
         column is numeric.
         """
@@ -84,7 +92,11 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return what the user said about nominal columns."""
         return self.categorical_features
 
-    def fit(self, X: Any, Y: Any) -> Self:
+    def _refuses_weights(self) -> str | None:
+        """Name what is inside and cannot learn from weights; None where nothing is."""
+        return None
+
+    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
         """Learn which rows have which labels.
 
         Parameters
@@ -94,23 +106,31 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         Y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
             Labels, 0/1 or True/False; or a list with the labels of each row; or one class per
             row, as any scikit-learn classifier takes it.
+        sample_weight : array of shape (n_samples,), optional
+            How much each row counts; a row of weight 0 is left out.
 
         Returns
         -------
         self
             The fitted classifier.
         """
-        X, labels, _ = self._read(X, Y, None)
-        self._fit_labels(X, labels)
+        X, labels, weights = self._read(X, Y, sample_weight)
+        if weights is None:
+            self._fit_labels(X, labels)
+        else:
+            self._fit_labels(X, labels, weights)
         return self
 
-    def _read(self, X: Any, Y: Any, sample_weight: Any) -> tuple[Any, sparse.csr_array, Any]:
+    def _read(
+        self, X: Any, Y: Any, sample_weight: Any
+    ) -> tuple[Any, sparse.csr_array, Array | None]:
         """Check what is given to learn from, and remember what it looks like."""
         self._check_parameters()
         thread_count(self.n_jobs)
         X = self._read_training(X)
         labels, self._form, classes = read_labels(Y, caller=type(self).__name__)
         check_same_length(X, labels, caller=type(self).__name__)
+        X, labels, weights = self._weigh(X, labels, sample_weight)
         self.n_labels_ = int(labels.shape[1])
         self.label_names_ = self._form.names
         if classes is None:
@@ -118,8 +138,26 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator, ABC):
             self.classes_ = [values] * self.n_labels_
         else:
             self.classes_ = classes
-            self._class_shares = np.bincount(labels.indices, minlength=len(classes)) / X.shape[0]
-        return X, labels, sample_weight
+            sums = np.bincount(labels.indices, weights, len(classes))  # one label a row
+            self._class_shares = sums / sums.sum()
+        return X, labels, weights
+
+    def _weigh(
+        self, X: Any, Y: sparse.csr_array, sample_weight: Any
+    ) -> tuple[Any, sparse.csr_array, Array | None]:
+        """Read the weights, and leave out the rows without any."""
+        name = type(self).__name__
+        weights = check_weights(sample_weight, X.shape[0], caller=name)
+        if weights is not None and not weights.all():
+            kept = weights > 0
+            X, Y = X[kept], Y[kept]
+            weights = check_weights(weights[kept], X.shape[0], caller=name)
+        if weights is not None and (refuser := self._refuses_weights()) is not None:
+            raise ParameterError(
+                f"{name}: sample_weight was given, but {refuser} cannot learn from weights: its "
+                "fit has no such parameter. Give another estimator, or no weights."
+            )
+        return X, Y, weights
 
     def predict(self, X: Any) -> Any:
         """Tell which labels each row has.
@@ -210,6 +248,32 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _learns_from_weights(kind: type[BaseMultilabelClassifier]) -> bool:
+    return "weights" in signature(kind._fit_labels).parameters
+
+
+def _fit_unweighted(self: BaseMultilabelClassifier, X: Any, Y: Any) -> BaseMultilabelClassifier:
+    """Learn which rows have which labels.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+        Numbers and codes. Never changed.
+    Y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        Labels, 0/1 or True/False; or a list with the labels of each row; or one class per row,
+        as any scikit-learn classifier takes it.
+
+    Returns
+    -------
+    self
+        The fitted classifier.
+    """
+    return BaseMultilabelClassifier.fit(self, X, Y)
+
+
+_fit_unweighted.__name__ = "fit"
 
 
 def _cell_type(form: LabelForm) -> str:

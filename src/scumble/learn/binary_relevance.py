@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from scumble._core.errors import ParameterError
 from scumble.learn.c45 import Target
-from scumble.learn.many import Models, fit_many
+from scumble.learn.many import Models, class_weight_name, fit_many, is_tree
 from scumble.learn.transforming import TransformingClassifier
+from scumble.learn.weights import check_class_weight, takes_weights
 
 Array = np.ndarray[Any, Any]
 
@@ -22,6 +24,11 @@ class BinaryRelevance(TransformingClassifier, name="br"):
     ----------
     estimator : classifier, default=None
         What learns each label; `C45Classifier` by default. Any scikit-learn classifier will do.
+    class_weight : None, {"balanced", "sqrt"} or mapping, default=None
+        How much rows without and with a label count, label by label: ``"balanced"`` makes both
+        kinds weigh the same, ``"sqrt"`` goes half of the way, ``{0: a, 1: b}`` tells it for all
+        labels. It takes the place of the estimator's own `class_weight`; an estimator without
+        one gets weights of the rows.
     categorical_features : None, indices, names, mask or mapping, default=None
         The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
     n_jobs : int, default=None
@@ -52,6 +59,11 @@ class BinaryRelevance(TransformingClassifier, name="br"):
     A label is predicted unless its absence is more probable: at one half it is present, as in
     MULAN. A label without positives in training is never predicted, one without negatives always.
 
+    With n rows, :math:`n_1` of which have the label, a row that has it weighs
+    :math:`n / (2 n_1)` in ``"balanced"``, one that has not :math:`n / (2 (n - n_1))`; ``"sqrt"``
+    takes the square roots of these, scaled to a sum of n. Rare labels are then predicted more
+    often, for the price of more false alarms: measure it on your data.
+
     Examples
     --------
     >>> from scumble.learn import BinaryRelevance
@@ -65,15 +77,43 @@ class BinaryRelevance(TransformingClassifier, name="br"):
     models_: Models
 
     def __init__(
-        self, estimator: Any = None, *, categorical_features: Any = None, n_jobs: int | None = None
+        self,
+        estimator: Any = None,
+        *,
+        class_weight: Any = None,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
+        self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        name, rule, inner = type(self).__name__, self.class_weight, self.estimator
+        check_class_weight(rule, caller=name)
+        if isinstance(rule, Mapping) and not set(rule) <= {0, 1}:
+            raise ParameterError(
+                f"The 'class_weight' parameter of {name} must tell the weights of 0 (without a "
+                f"label) and 1 (with it). Got {rule!r} instead."
+            )
+        can = is_tree(inner) or class_weight_name(inner) is not None or takes_weights(inner)
+        if rule is not None and not can:
+            raise ParameterError(
+                f"{name}: class_weight={rule!r} was given, but {type(inner).__name__} has no "
+                "parameter class_weight, and its fit no sample_weight. Give another estimator, or "
+                "no class_weight."
+            )
+
+    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self.models_ = fit_many(
-            self.estimator, X, self._codes.n_values, LabelTargets(Y), n_jobs=self.n_jobs
+            self.estimator,
+            X,
+            self._codes.n_values,
+            LabelTargets(Y, weights=weights),
+            class_weight=self.class_weight,
+            n_jobs=self.n_jobs,
         )
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
@@ -89,17 +129,23 @@ class LabelTargets(Sequence[Any]):
         Labels of the training rows.
     rows : ndarray of int, optional
         The rows of the table they belong to; all by default.
+    weights : ndarray of float64, optional
+        How much each of them counts.
     """
 
-    def __init__(self, Y: sparse.csr_array, rows: Array | None = None) -> None:
+    def __init__(
+        self, Y: sparse.csr_array, rows: Array | None = None, weights: Array | None = None
+    ) -> None:
         self._by_label = Y.tocsc()
         self._rows = rows
+        self._weights = weights
 
     def __len__(self) -> int:
         return int(self._by_label.shape[1])
 
     def __getitem__(self, at: Any) -> Any:
-        return Target(self.codes(range(len(self))[at]), rows=self._rows)
+        codes = self.codes(range(len(self))[at])
+        return Target(codes, rows=self._rows, weights=self._weights)
 
     def codes(self, label: int) -> Array:
         """Tell for each row whether it has a label.

@@ -102,12 +102,10 @@ class CalibratedLabelRanking(TransformingClassifier, name="clr"):
         super()._check_parameters()
         check_flag(self.mulan_compat, name="mulan_compat", caller=type(self).__name__)
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
-        pairs = _told_apart(Y, stop_at_gap=bool(self.mulan_compat))
-        self.pairs_ = pairs
-        self.models_ = fit_many(
-            self.estimator, X, self._codes.n_values, _Duels(Y, pairs), n_jobs=self.n_jobs
-        )
+    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+        self.pairs_ = _told_apart(Y, stop_at_gap=bool(self.mulan_compat))
+        duels = _Duels(Y, self.pairs_, weights)
+        self.models_ = fit_many(self.estimator, X, self._codes.n_values, duels, n_jobs=self.n_jobs)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         votes = count_votes(self.models_, self._duels(), self.n_labels_ + 1, X, self.n_jobs)
@@ -124,8 +122,9 @@ class CalibratedLabelRanking(TransformingClassifier, name="clr"):
 class _Duels(ListableTargets):
     """The targets of all pairs, then of all labels, made when asked for: there may be millions."""
 
-    def __init__(self, Y: sparse.csr_array, pairs: Array) -> None:
-        self._labels = LabelTargets(Y)
+    def __init__(self, Y: sparse.csr_array, pairs: Array, weights: Array | None = None) -> None:
+        self._labels = LabelTargets(Y, weights=weights)
+        self._weights = weights
         self._pairs = np.ascontiguousarray(pairs, np.int32)
         self.n_listed = len(pairs)
         by_label = Y.tocsc()
@@ -139,8 +138,8 @@ class _Duels(ListableTargets):
     def __getitem__(self, at: Any) -> Any:
         if at >= len(self._pairs):
             return self._labels[at - len(self._pairs)]
-        _, rows, y = self.listed(range(at, at + 1))
-        return Target(y, rows=rows)
+        _, rows, y, weights = self.listed(range(at, at + 1))
+        return Target(y, rows=rows, weights=weights if len(weights) else None)
 
     def listed(self, block: range) -> ListedTargets:
         pairs = self._pairs[block.start : block.stop]
@@ -149,7 +148,9 @@ class _Duels(ListableTargets):
         starts = np.zeros(len(pairs) + 1, np.int64)
         rows, y = np.empty(room, np.uint32), np.empty(room, np.uint8)
         n = exclusive_rows(self._indptr, self._rows, pairs, starts, rows, y)
-        return ListedTargets(starts, rows[:n], y[:n])
+        if self._weights is None:
+            return ListedTargets(starts, rows[:n], y[:n])
+        return ListedTargets(starts, rows[:n], y[:n], self._weights[rows[:n]])
 
 
 def _told_apart(Y: sparse.csr_array, *, stop_at_gap: bool) -> Array:

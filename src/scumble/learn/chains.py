@@ -98,13 +98,13 @@ class ClassifierChain(TransformingClassifier, name="cc"):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self.order_ = self._check_order(Y.shape[1])
         self.models_ = fit_many(
             self.estimator,
             X,
             self._codes.n_values,
-            ChainTargets(Y, [Draw(self.order_)]),
+            ChainTargets(Y, [Draw(self.order_)], weights),
             extra=Y,
             n_jobs=self.n_jobs,
         )
@@ -176,7 +176,7 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc"):
     -----
     Confidences are means over the chains [1]_; a label is predicted from 0.5 on. MULAN draws the
     same positions for all chains from rows shuffled anew and shuffles the labels with a bias;
-    here all draws are uniform.
+    here all draws are uniform. A row with a weight counts as much each time it is drawn.
 
     References
     ----------
@@ -241,7 +241,7 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc"):
             draws.append(Draw(generator.permutation(n_labels), repeats))
         return draws
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = as_generator(self.random_state, caller=type(self).__name__)
         draws = self._draws(Y.shape[0], Y.shape[1], generator)
         self.orders_ = np.array([draw.order for draw in draws], np.int64)
@@ -249,7 +249,7 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc"):
             self.estimator,
             X,
             self._codes.n_values,
-            ChainTargets(Y, draws),
+            ChainTargets(Y, draws, weights),
             extra=Y,
             generator=generator,
             n_jobs=self.n_jobs,
@@ -282,11 +282,16 @@ class ChainTargets(Sequence[Any]):
         The labels, which are also the table's extra columns.
     draws : sequence of Draw
         The chains.
+    weights : ndarray of float64, optional
+        How much each row counts, each time it is drawn.
     """
 
-    def __init__(self, Y: sparse.csr_array, draws: Sequence[Draw]) -> None:
+    def __init__(
+        self, Y: sparse.csr_array, draws: Sequence[Draw], weights: Array | None = None
+    ) -> None:
         self._labels = LabelTargets(Y)
         self._draws = draws
+        self._weights = weights
 
     def __len__(self) -> int:
         return len(self._draws) * len(self._labels)
@@ -295,7 +300,8 @@ class ChainTargets(Sequence[Any]):
         chain, place = divmod(range(len(self))[at], len(self._labels))
         draw = self._draws[chain]
         codes = self._labels.codes(int(draw.order[place]))
-        return Target(codes, repeats=draw.repeats, extra=draw.order[:place])
+        extra = draw.order[:place]
+        return Target(codes, repeats=draw.repeats, weights=self._weights, extra=extra)
 
 
 def follow_chains(

@@ -28,6 +28,7 @@ from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, winners
 from scumble.learn.many import Models, fit_many
 from scumble.learn.parameters import check_flag
 from scumble.learn.seeds import open_seeds
+from scumble.learn.weights import takes_weights
 
 Array = np.ndarray[Any, Any]
 Answer = tuple[Array, Array]
@@ -87,7 +88,8 @@ class HOMER(BaseMultilabelClassifier, name="homer"):
     way, by the chain rule. MULAN gives a predicted label the confidence of its last step, a label
     rejected at its own leaf 0, and all labels below a rejected group the confidence of that
     group: so a label may rank above another that came closer. Its clustering also records labels
-    in other clusters than those that hold them; here they are where they are.
+    in other clusters than those that hold them; here they are where they are. Weights of rows
+    reach the classifiers at the nodes; labels are grouped without them.
 
     References
     ----------
@@ -151,7 +153,14 @@ class HOMER(BaseMultilabelClassifier, name="homer"):
             return self.classifier._categorical()
         return None
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+    def _refuses_weights(self) -> str | None:
+        inner = self.classifier
+        if inner is None or takes_weights(inner):
+            return None
+        inside = inner._refuses_weights() if isinstance(inner, BaseMultilabelClassifier) else None
+        return type(inner).__name__ if inside is None else inside
+
+    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = as_generator(self.random_state, caller=type(self).__name__)
         if self.hierarchy is None:
             self.hierarchy_ = build_hierarchy(
@@ -165,7 +174,7 @@ class HOMER(BaseMultilabelClassifier, name="homer"):
         if isinstance(inner, BaseMultilabelClassifier):
             inner._check_parameters()
         kind = _Shared if type(inner) in (BinaryRelevance, LabelPowerset) else _Single
-        problems = _node_problems(Y.tocsc(), self._nodes)
+        problems = _node_problems(Y.tocsc(), self._nodes, weights)
         self._node_models = kind(inner, problems)
         self._node_models.fit(X, self._codes.n_values, generator, self.n_jobs)
 
@@ -230,12 +239,15 @@ def descend(nodes: list[Node], answers: list[Answer], n_labels: int, *, compat: 
 class _NodeProblem:
     """The rows and targets of one node: a column per child."""
 
-    def __init__(self, rows: Array | None, Y: sparse.csr_array) -> None:
+    def __init__(self, rows: Array | None, Y: sparse.csr_array, weights: Array | None) -> None:
         self.rows = rows
         self.Y = Y
+        self.weights = weights
 
 
-def _node_problems(by_label: sparse.csc_array, nodes: list[Node]) -> list[_NodeProblem]:
+def _node_problems(
+    by_label: sparse.csc_array, nodes: list[Node], weights: Array | None
+) -> list[_NodeProblem]:
     """Find each node's rows (all for the root) and which child each of them belongs to."""
     n_rows = by_label.shape[0]
     problems = []
@@ -249,7 +261,8 @@ def _node_problems(by_label: sparse.csc_array, nodes: list[Node]) -> list[_NodeP
         by_child = sparse.csc_array(
             (cells, np.concatenate(places), indptr), shape=(size, len(members))
         )
-        problems.append(_NodeProblem(rows, by_child.tocsr()))
+        share = weights if weights is None or rows is None else weights[rows]
+        problems.append(_NodeProblem(rows, by_child.tocsr(), share))
     return problems
 
 
@@ -263,6 +276,7 @@ class _Shared:
 
     def __init__(self, inner: Any, problems: list[_NodeProblem]) -> None:
         self._estimator = inner.estimator
+        self._class_weight = getattr(inner, "class_weight", None)
         self._powerset = isinstance(inner, LabelPowerset)
         self._widths = [problem.Y.shape[1] for problem in problems]
         self._targets: list[Target] = []
@@ -281,14 +295,21 @@ class _Shared:
         if problem.Y.shape[0] == 0:  # a group no training row has is never reached
             return [], None
         if not self._powerset:
-            return list(LabelTargets(problem.Y, problem.rows)), None
-        whole = LabelsetProblem.of(problem.Y)
-        n_classes = whole.sets.shape[0]
-        return [Target(whole.codes, n_classes=n_classes, rows=problem.rows)], whole.sets
+            return list(LabelTargets(problem.Y, problem.rows, problem.weights)), None
+        whole = LabelsetProblem.of(problem.Y, problem.weights)
+        n_classes, rows = whole.sets.shape[0], problem.rows
+        target = Target(whole.codes, n_classes=n_classes, rows=rows, weights=whole.weights)
+        return [target], whole.sets
 
     def fit(self, X: Any, n_values: Array, generator: Any, n_jobs: int | None) -> None:
         self._models = fit_many(
-            self._estimator, X, n_values, self._targets, generator=generator, n_jobs=n_jobs
+            self._estimator,
+            X,
+            n_values,
+            self._targets,
+            generator=generator,
+            class_weight=self._class_weight,
+            n_jobs=n_jobs,
         )
         self._targets = []  # the training labels are not needed any more
 
@@ -318,13 +339,14 @@ class _Single:
     def fit(self, X: Any, n_values: Array, generator: Any, n_jobs: int | None) -> None:
         for problem in self._problems:
             part = X if problem.rows is None else X[problem.rows]
-            self._fitted.append(self._fit_node(part, problem.Y, n_values, generator, n_jobs))
+            self._fitted.append(self._fit_node(part, problem, n_values, generator, n_jobs))
         self._problems = []
 
     def _fit_node(
-        self, X: Any, Y: sparse.csr_array, n_values: Array, generator: Any, n_jobs: int | None
+        self, X: Any, problem: _NodeProblem, n_values: Array, generator: Any, n_jobs: int | None
     ) -> tuple[Any, Array, Array]:
         """Fit the children that some rows have and some have not; the others are constant."""
+        Y = problem.Y
         counts = np.bincount(Y.indices, minlength=Y.shape[1])
         open_children = np.flatnonzero((counts > 0) & (counts < Y.shape[0]))
         always = (counts == Y.shape[0]) & (counts > 0)
@@ -342,7 +364,8 @@ class _Single:
             nominal = np.flatnonzero(n_values)
             settings["categorical_features"] = {int(c): int(n_values[c]) for c in nominal}
         labels = Y[:, open_children].toarray().astype(np.int64)
-        return model.set_params(**settings).fit(X, labels), open_children, always
+        weights = {} if problem.weights is None else {"sample_weight": problem.weights}
+        return model.set_params(**settings).fit(X, labels, **weights), open_children, always
 
     def ask(self, X: Any, n_jobs: int | None) -> list[Answer]:
         answers = []

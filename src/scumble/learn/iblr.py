@@ -68,7 +68,8 @@ class IBLR(NeighbourClassifier, name="iblr"):
     ridge of 1e-8, which is small enough to leave ordinary labels alone. Rare labels are often
     separable: then the likelihood has no maximum, the ridge alone decides where the coefficients
     end, and probabilities are near 0 or 1. WEKA's optimiser ends elsewhere there, so that MULAN's
-    confidences differ from ours.
+    confidences differ from ours. Weights of rows weigh their terms of the likelihood; neighbours
+    are counted as ever.
 
     References
     ----------
@@ -107,11 +108,13 @@ class IBLR(NeighbourClassifier, name="iblr"):
         super()._check_parameters()
         check_flag(self.features, name="features", caller="IBLR")
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._remember(X, Y)
         self._columns = Columns.of(X, self._codes.n_values) if self.features else None
         described = self._describe(self._count_labels(), X)
-        self.models_ = fit_logistic(described, Y, names=self.label_names_, n_jobs=self.n_jobs)
+        self.models_ = fit_logistic(
+            described, Y, weights=weights, names=self.label_names_, n_jobs=self.n_jobs
+        )
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         confidences = self.models_.probabilities(self._describe(self._count_labels(X), X))

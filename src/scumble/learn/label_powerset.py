@@ -12,7 +12,7 @@ from scipy import sparse
 from scumble.learn.c45 import Target
 from scumble.learn.many import Models, fit_many
 from scumble.learn.transforming import TransformingClassifier
-from scumble.measures.labelsets import labelset_of_rows
+from scumble.measures.labelsets import Labelsets, labelset_of_rows
 
 Array = np.ndarray[Any, Any]
 
@@ -32,20 +32,25 @@ class LabelsetProblem:
         Training rows; a row that counts for several labelsets comes several times.
     codes : ndarray of int32
         The class of each.
+    weights : ndarray of float64 or None
+        How much each counts; None where all count 1.
     """
 
     sets: sparse.csr_array
     rows: Array
     codes: Array
+    weights: Array | None = None
 
     @classmethod
-    def of(cls, Y: sparse.csr_array) -> LabelsetProblem:
+    def of(cls, Y: sparse.csr_array, weights: Array | None = None) -> LabelsetProblem:
         """Make every labelset a class, the most frequent first.
 
         Parameters
         ----------
         Y : csr_array of bool
             Labels.
+        weights : ndarray of float64, optional
+            How much each row counts.
 
         Returns
         -------
@@ -53,9 +58,22 @@ class LabelsetProblem:
             Each row once.
         """
         numbers, found = labelset_of_rows(Y)
+        if weights is not None:
+            found = Labelsets(found.first_row, np.bincount(numbers, weights))
         rank = np.empty(len(found), np.int32)
         rank[found.order] = np.arange(len(found))
-        return cls(Y[found.first_row[found.order]], np.arange(Y.shape[0]), rank[numbers])
+        sets = Y[found.first_row[found.order]]
+        return cls(sets, np.arange(Y.shape[0]), rank[numbers], weights)
+
+    def sizes(self) -> Array:
+        """Tell how much the rows of each class count together.
+
+        Returns
+        -------
+        ndarray of shape (n_classes,)
+            Sums of weights.
+        """
+        return np.bincount(self.codes, self.weights, self.sets.shape[0])
 
 
 class LabelPowerset(TransformingClassifier, name="lp"):
@@ -120,12 +138,12 @@ class LabelPowerset(TransformingClassifier, name="lp"):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
-    def _problem(self, Y: sparse.csr_array) -> LabelsetProblem:
+    def _problem(self, Y: sparse.csr_array, weights: Array | None) -> LabelsetProblem:
         """Choose the classes."""
-        return LabelsetProblem.of(Y)
+        return LabelsetProblem.of(Y, weights)
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
-        problem = self._problem(Y)
+    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+        problem = self._problem(Y, weights)
         self.labelsets_ = problem.sets
         table, (target,) = table_for(X, [problem])
         self.models_ = fit_many(
@@ -208,13 +226,11 @@ def table_for(X: Any, problems: list[LabelsetProblem]) -> tuple[Any, list[Target
 
 
 def _target(rows: Array, problem: LabelsetProblem, n_rows: int) -> Target:
-    n_classes = problem.sets.shape[0]
-    if len(rows) == n_rows:  # all rows, which is learnt faster when not listed
-        y = np.empty(n_rows, np.int32)
-        y[rows] = problem.codes
-        return Target(y, n_classes=n_classes)
     order = np.argsort(rows)
-    return Target(problem.codes[order], n_classes=n_classes, rows=rows[order])
+    weights = None if problem.weights is None else problem.weights[order]
+    listed = None if len(rows) == n_rows else rows[order]  # all are learnt faster when not listed
+    n_classes = problem.sets.shape[0]
+    return Target(problem.codes[order], n_classes=n_classes, rows=listed, weights=weights)
 
 
 def _turns(rows: Array) -> Array:

@@ -69,6 +69,7 @@ def fit_logistic(
     X: Any,
     Y: sparse.csr_array,
     *,
+    weights: Array | None = None,
     ridge: float = RIDGE,
     names: Sequence[str] | None = None,
     n_jobs: int | None = None,
@@ -81,6 +82,8 @@ def fit_logistic(
         Finite numbers.
     Y : csr_array of bool, shape (n_rows, n_labels)
         Canonical labels.
+    weights : ndarray of float64, optional
+        How much each row counts; 1 by default.
     ridge : float
         Weight of the squared coefficients of the standardised columns; the intercept is free.
     names : sequence of str, optional
@@ -123,12 +126,13 @@ def fit_logistic(
         fit = _newton
         columns, back = _rotated(design)
     n_rows, n_labels = Y.shape
+    counted = np.ones(n_rows) if weights is None else np.ascontiguousarray(weights, np.float64)
     fitted = np.empty((n_labels, columns.shape[1] + 1))
 
     def fit_label(label: int) -> bool:
         is_positive = np.zeros(n_rows, bool)
         is_positive[targets.indices[targets.indptr[label] : targets.indptr[label + 1]]] = True
-        fitted[label], is_found = fit(columns, is_positive, ridge)
+        fitted[label], is_found = fit(columns, is_positive, counted, ridge)
         return is_found
 
     is_found = run(fit_label, range(n_labels), n_jobs=n_jobs)
@@ -208,37 +212,39 @@ def _rotated(design: _Design) -> tuple[Any, Array | None]:
     return coordinates, back
 
 
-def _start(is_positive: Array, n_columns: int) -> Array:
+def _start(is_positive: Array, weights: Array, n_columns: int) -> Array:
     """Start where WEKA does: at the smoothed share of the label."""
     beta = np.zeros(n_columns + 1)
-    n_positive = int(is_positive.sum())
-    beta[-1] = np.log((n_positive + 1) / (len(is_positive) - n_positive + 1))
+    n_positive = weights[is_positive].sum()
+    beta[-1] = np.log((n_positive + 1) / (weights.sum() - n_positive + 1))
     return beta
 
 
-def _newton(columns: Any, is_positive: Array, ridge: float) -> tuple[Array, bool]:
-    beta = _start(is_positive, columns.shape[1])
+def _newton(columns: Any, is_positive: Array, weights: Array, ridge: float) -> tuple[Array, bool]:
+    beta = _start(is_positive, weights, columns.shape[1])
     parts = columns
     if sparse.issparse(columns):
         indptr, indices = columns.indptr.astype(np.int64), columns.indices.astype(np.int32)
         parts = (indptr, indices, columns.data)
-    steps = kernels.minimise(parts, is_positive, ridge, TOLERANCE, N_STEPS, beta)
+    steps = kernels.minimise(parts, is_positive, weights, ridge, TOLERANCE, N_STEPS, beta)
     return beta, steps < N_STEPS
 
 
-def _quasi_newton(columns: Any, is_positive: Array, ridge: float) -> tuple[Array, bool]:
+def _quasi_newton(
+    columns: Any, is_positive: Array, weights: Array, ridge: float
+) -> tuple[Array, bool]:
     from scipy.optimize import minimize
 
     target = is_positive.astype(float)
 
     def loss(beta: Array) -> tuple[float, Array]:
         scores = np.asarray(columns @ beta[:-1]) + beta[-1]
-        excess = expit(scores) - target
-        value = np.logaddexp(0.0, np.where(is_positive, -scores, scores)).sum()
+        excess = weights * (expit(scores) - target)
+        value = (weights * np.logaddexp(0.0, np.where(is_positive, -scores, scores))).sum()
         slope = np.append(np.asarray(columns.T @ excess) + 2 * ridge * beta[:-1], excess.sum())
         return float(value + ridge * (beta[:-1] @ beta[:-1])), slope
 
-    start = _start(is_positive, columns.shape[1])
+    start = _start(is_positive, weights, columns.shape[1])
     options = {"maxiter": N_QUASI_STEPS}
     found = minimize(loss, start, jac=True, method="L-BFGS-B", options=options)
     return found.x, bool(found.success)

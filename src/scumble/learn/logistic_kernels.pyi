@@ -7,6 +7,7 @@ Array = np.ndarray[Any, Any]
 def minimise(
     columns: Array | tuple[Array, Array, Array],
     is_positive: Array,
+    counted: Array,
     ridge: float,
     tolerance: float,
     n_steps: int,

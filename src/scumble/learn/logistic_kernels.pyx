@@ -28,6 +28,7 @@ cdef struct Problem:
     const int32_t* indices  # in order within each row
     const double* data
     const uint8_t* is_positive
+    const double* counted  # how much each row counts
     double ridge
 
 
@@ -47,8 +48,8 @@ cdef struct State:
 
 
 def minimise(
-    columns, const uint8_t[::1] is_positive, double ridge, double tolerance, int n_steps,
-    double[::1] beta,
+    columns, const uint8_t[::1] is_positive, const double[::1] counted, double ridge,
+    double tolerance, int n_steps, double[::1] beta,
 ):
     """Find the beta of smallest loss by Newton's method with backtracking; return the steps.
 
@@ -77,7 +78,7 @@ def minimise(
     data = columns[2] if has_stored else np.zeros(1)
     problem = Problem(
         n_rows, n - 1, is_dense, &dense[0, 0], &indptr[0], &indices[0], &data[0], &is_positive[0],
-        ridge,
+        &counted[0], ridge,
     )
     state = State(
         &beta[0], &by_column[0, 0], &by_column[1, 0], &by_column[2, 0], &matrix[0, 0],
@@ -171,7 +172,9 @@ cdef double _loss(
     for row in range(problem.n_rows):
         small[row] = exp(-fabs(scores[row]))
         margin = scores[row] if problem.is_positive[row] else -scores[row]
-        total += log1p(small[row]) if margin > 0 else log1p(small[row]) - margin
+        total += problem.counted[row] * (
+            log1p(small[row]) if margin > 0 else log1p(small[row]) - margin
+        )
     for column in range(problem.n_columns):
         penalty += beta[column] * beta[column]
     return total + problem.ridge * penalty
@@ -190,12 +193,13 @@ cdef int _derive(const Problem* problem, State* state) except -1 nogil:
     for row in range(problem.n_rows):
         small = state.small[row]
         whole = 1.0 + small
-        state.weights[row] = small / (whole * whole)
+        state.weights[row] = problem.counted[row] * small / (whole * whole)
         # The small one of the two probabilities is exact, so that sure rows still pull.
         if problem.is_positive[row]:
             excess = -(small / whole if state.scores[row] > 0 else 1.0 / whole)
         else:
             excess = 1.0 / whole if state.scores[row] > 0 else small / whole
+        excess *= problem.counted[row]
         state.slope[last] += excess
         corner[0] += state.weights[row]
         if problem.is_dense:

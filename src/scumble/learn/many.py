@@ -28,6 +28,7 @@ from scumble.learn.c45 import (
     prepare_table,
 )
 from scumble.learn.seeds import open_seeds
+from scumble.learn.weights import class_factors, weigh_classes
 
 Array = np.ndarray[Any, Any]
 
@@ -107,6 +108,7 @@ def fit_many(
     *,
     extra: Any = None,
     generator: np.random.Generator | None = None,
+    class_weight: Any = None,
     n_jobs: int | None = None,
 ) -> Models:
     """Fit one model for each target.
@@ -125,6 +127,8 @@ def fit_many(
         0/1 columns that single targets may use beside those of ``X``.
     generator : Generator, optional
         Seeds for estimators whose ``random_state``, or that of what is inside, is None.
+    class_weight : None, {"balanced", "sqrt"} or mapping, optional
+        In the place of the estimator's own; see `class_factors`.
     n_jobs : int, optional
         Number of threads; it changes the time and nothing else.
 
@@ -134,7 +138,10 @@ def fit_many(
         In the order of the targets.
     """
     if not is_tree(estimator):
-        return _fit_foreign(estimator, X, targets, extra, generator, n_jobs)
+        return _fit_foreign(estimator, X, targets, extra, generator, class_weight, n_jobs)
+    if class_weight is not None:
+        tree = C45Classifier() if estimator is None else clone(estimator)
+        estimator = tree.set_params(class_weight=class_weight)
     table = prepare_table(X, n_values, extra=extra, n_jobs=n_jobs)
     return grow_forest(estimator, table, targets, n_jobs=n_jobs)
 
@@ -262,6 +269,7 @@ def _fit_foreign(
     targets: Sequence[Target],
     extra: Any,
     generator: np.random.Generator | None,
+    class_weight: Any,
     n_jobs: int | None,
 ) -> ForeignModels:
     names = [] if generator is None else open_seeds(estimator)
@@ -270,25 +278,73 @@ def _fit_foreign(
     def fit(at: int) -> tuple[Any, int, Any]:
         target = targets[at]
         seeded = {} if seeds is None else dict.fromkeys(names, int(seeds[at]))
-        return _fit_one(estimator, X, target, extra, seeded), target.n_classes, target.extra
+        model = _fit_one(estimator, X, target, extra, seeded, class_weight)
+        return model, target.n_classes, target.extra
 
     fitted = run(fit, range(len(targets)), n_jobs=n_jobs)
     n_classes = np.array([entry[1] for entry in fitted], np.int64)
     return ForeignModels([entry[0] for entry in fitted], n_classes, [e[2] for e in fitted])
 
 
-def _fit_one(estimator: Any, X: Any, target: Target, extra: Any, seeded: dict[str, int]) -> Any:
+def _fit_one(
+    estimator: Any,
+    X: Any,
+    target: Target,
+    extra: Any,
+    seeded: dict[str, int],
+    class_weight: Any = None,
+) -> Any:
     rows = np.arange(X.shape[0]) if target.rows is None else np.asarray(target.rows, np.int64)
-    y = np.asarray(target.y)
+    y, weights = np.asarray(target.y), target.weights
     if target.repeats is not None:
         rows, y = np.repeat(rows, target.repeats), np.repeat(y, target.repeats)
+        weights = None if weights is None else np.repeat(weights, target.repeats)
     if y.min() == y.max():
         return int(y[0])
     model = clone(estimator)
     if seeded:
         model.set_params(**seeded)
+    if class_weight is not None and (name := class_weight_name(model)) is not None:
+        model.set_params(**{name: _by_class(y, weights, class_weight)})
+    else:
+        weights = weigh_classes(y, weights, target.n_classes, class_weight)
     X = _with_extra(X, extra, target.extra)
-    return model.fit(X[rows], y)
+    return model.fit(X[rows], y, **({} if weights is None else {"sample_weight": weights}))
+
+
+def class_weight_name(estimator: Any) -> str | None:
+    """Find the parameter by which an estimator, or the last one of a pipeline, weighs classes.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any.
+
+    Returns
+    -------
+    str or None
+        Its name for ``set_params``; None where there is none.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from scumble.learn.many import class_weight_name
+    >>> class_weight_name(make_pipeline(StandardScaler(), LogisticRegression()))
+    'logisticregression__class_weight'
+    """
+    steps = getattr(estimator, "steps", None)
+    name = f"{steps[-1][0]}__class_weight" if steps else "class_weight"
+    return name if name in estimator.get_params(deep=True) else None
+
+
+def _by_class(y: Array, weights: Array | None, class_weight: Any) -> Any:
+    """Tell a rule as other packages know it: by its name, or as weights by class."""
+    if class_weight == "balanced" and weights is None:
+        return class_weight
+    factors = class_factors(np.bincount(y, weights), class_weight)
+    return {code: float(factors[code]) for code in np.unique(y).tolist()}
 
 
 def _with_extra(X: Any, extra: Any, chosen: Any) -> Any:

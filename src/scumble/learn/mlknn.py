@@ -67,7 +67,9 @@ class MLkNN(NeighbourClassifier, name="mlknn"):
     among them with c neighbours that have it, the prior is :math:`(s + n_l) / (2s + n)` and the
     likelihood :math:`(s + N_l(c)) / (s(k+1) + n_l)` [1]_; likewise for rows without the label.
     The confidence is the posterior probability. A label is predicted when it is more probable
-    than its absence; where both are equal MULAN tosses a coin, and we do not predict it.
+    than its absence; where both are equal MULAN tosses a coin, and we do not predict it. Of rows
+    with weights, n, :math:`n_l` and :math:`N_l(c)` are sums of weights; c, the number of
+    neighbours that have the label, is a number of rows as ever.
 
     Numeric columns are scaled to [0, 1] by the training rows. A missing value (NaN) is as far
     from any other as can be.
@@ -110,17 +112,17 @@ class MLkNN(NeighbourClassifier, name="mlknn"):
         super()._check_parameters()
         check_share(self.smoothing, name="smoothing", caller="MLkNN")
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._remember(X, Y)
-        n_rows, n_labels = Y.shape
+        n_rows = Y.shape[0] if weights is None else weights.sum()
         smoothing = float(self.smoothing)
         n_counts = self.n_neighbors_ + 1
         counts = self._count_labels()
-        n_present = np.bincount(Y.indices, minlength=n_labels)
+        n_present = np.bincount(Y.indices, _of_cells(Y, weights), Y.shape[1])
         # A product cell by cell leaves the counts of rows that have the label themselves.
-        with_label = _tally(sparse.csr_array(counts.multiply(Y)), n_counts)
-        with_label[0] -= n_rows - n_present
-        without = _tally(counts, n_counts) - with_label
+        with_label = _tally(sparse.csr_array(counts.multiply(Y)), n_counts, weights, n_present)
+        without = _tally(counts, n_counts, weights, n_rows) - with_label
+        without = np.maximum(without, 0)  # sums of weights round
         self.priors_ = (smoothing + n_present) / (2 * smoothing + n_rows)
         self.present_ = (smoothing + with_label) / (smoothing * n_counts + n_present)
         self.absent_ = (smoothing + without) / (smoothing * n_counts + n_rows - n_present)
@@ -133,10 +135,16 @@ class MLkNN(NeighbourClassifier, name="mlknn"):
         return present > absent, present / (present + absent)
 
 
-def _tally(counts: sparse.csr_array, n_counts: int) -> Array:
-    """Tell for each label how many rows have which count, zero included."""
-    n_rows, n_labels = counts.shape
+def _tally(counts: sparse.csr_array, n_counts: int, weights: Array | None, totals: Any) -> Array:
+    """Sum up for each label the rows that have each count; the rest of the totals have 0."""
+    n_labels = counts.shape[1]
     cells = counts.data.astype(np.int64) * n_labels + counts.indices
-    tally = np.bincount(cells, minlength=n_counts * n_labels).reshape(n_counts, n_labels)
-    tally[0] += n_rows - tally.sum(axis=0)
-    return tally
+    tally = np.bincount(cells, _of_cells(counts, weights), n_counts * n_labels)
+    tally = tally.reshape(n_counts, n_labels)
+    tally[0] += totals - tally.sum(axis=0)
+    return np.maximum(tally, 0)
+
+
+def _of_cells(table: sparse.csr_array, weights: Array | None) -> Array | None:
+    """Give each stored cell the weight of its row."""
+    return None if weights is None else np.repeat(weights, np.diff(table.indptr))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,15 +21,19 @@ Array = np.ndarray[Any, Any]
 _SETS_AT_ONCE = 4096
 
 
-def prune_labelsets(Y: sparse.csr_array, *, p: int, strategy: str, b: int) -> LabelsetProblem:
+def prune_labelsets(
+    Y: sparse.csr_array, weights: Array | None = None, *, p: int, strategy: str, b: int
+) -> LabelsetProblem:
     """Keep frequent labelsets; rows of the others stand in for frequent subsets of theirs.
 
     Parameters
     ----------
     Y : csr_array of bool
         Labels.
+    weights : ndarray of float64, optional
+        How much each row counts.
     p : int
-        A labelset is kept if more than ``p`` rows have it.
+        A labelset is kept if more than ``p`` rows have it, each counted by its weight.
     strategy : {"A", "B"}
         Take the first ``b`` subsets, largest and most frequent first; or all with more than
         ``b`` labels.
@@ -41,19 +46,20 @@ def prune_labelsets(Y: sparse.csr_array, *, p: int, strategy: str, b: int) -> La
         A row without any frequent subset is left out. Where no labelset is frequent, all are
         kept.
     """
-    whole = LabelsetProblem.of(Y)
-    n_kept = int(np.count_nonzero(np.bincount(whole.codes) > p))
+    whole = LabelsetProblem.of(Y, weights)
+    counts = whole.sizes()
+    n_kept = int(np.count_nonzero(counts > p))
     if n_kept in (0, whole.sets.shape[0]):
         return whole
     # The most frequent come first, so the kept classes are those with the lowest codes.
-    subsets = _stand_ins(whole.sets, n_kept, np.bincount(whole.codes), strategy, b)
+    subsets = _stand_ins(whole.sets, n_kept, counts, strategy, b)
     sizes = np.diff(subsets.indptr)[whole.codes]
     starts = subsets.indptr[whole.codes]
     inside = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     codes = subsets.indices[np.repeat(starts, sizes) + inside]
-    return LabelsetProblem(
-        whole.sets[:n_kept], np.repeat(whole.rows, sizes), codes.astype(np.int32)
-    )
+    rows = np.repeat(whole.rows, sizes)
+    kept_weights = None if weights is None else weights[rows]
+    return LabelsetProblem(whole.sets[:n_kept], rows, codes.astype(np.int32), kept_weights)
 
 
 def _stand_ins(
@@ -140,7 +146,8 @@ class PrunedSets(LabelPowerset, name="ps"):
     Notes
     -----
     The most probable labelset is predicted; the confidence of a label is the sum of the
-    probabilities of all labelsets that contain it [1]_. Subsets are looked up among the labelsets
+    probabilities of all labelsets that contain it [1]_. Rows with weights count as much as they
+    weigh where labelsets are counted. Subsets are looked up among the labelsets
     that occur, so that large labelsets cost no more than small ones. Where no labelset is
     frequent enough, all are kept.
 
@@ -180,8 +187,8 @@ class PrunedSets(LabelPowerset, name="ps"):
         super()._check_parameters()
         _check_pruning(self)
 
-    def _problem(self, Y: sparse.csr_array) -> LabelsetProblem:
-        return prune_labelsets(Y, p=self.p, strategy=self.strategy, b=self.b)
+    def _problem(self, Y: sparse.csr_array, weights: Array | None) -> LabelsetProblem:
+        return prune_labelsets(Y, weights, p=self.p, strategy=self.strategy, b=self.b)
 
     def _confidences(self, labels: Array, probabilities: Array) -> Array:
         return probabilities @ self.labelsets_
@@ -296,13 +303,14 @@ class EnsembleOfPrunedSets(TransformingClassifier, name="eps"):
         size = max(1, int(self.sample * n_rows + 0.5))
         return [generator.permutation(n_rows)[:size] for _ in range(self.n_estimators)]
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = as_generator(self.random_state, caller=type(self).__name__)
         problems = []
         for rows in self._draws(Y.shape[0], generator):
             drawn = np.sort(rows)
-            problem = prune_labelsets(Y[drawn], p=self.p, strategy=self.strategy, b=self.b)
-            problems.append(LabelsetProblem(problem.sets, drawn[problem.rows], problem.codes))
+            share = None if weights is None else weights[drawn]
+            problem = prune_labelsets(Y[drawn], share, p=self.p, strategy=self.strategy, b=self.b)
+            problems.append(replace(problem, rows=drawn[problem.rows]))
         self.labelsets_ = [problem.sets for problem in problems]
         table, targets = table_for(X, problems)
         self.models_ = fit_many(

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
 
 from scumble.learn.base import BaseMultilabelClassifier
 
@@ -19,15 +21,11 @@ _BENT = 0.05
 class BaseRanker(BaseMultilabelClassifier):
     """Base of classifiers that rank rows well for every label.
 
-    A subclass implements `_fit_rows`; `_fit_out_of_sample`, which learns the same and returns
+    A subclass implements `_fit_labels`; `_fit_out_of_sample`, which learns the same and returns
     scores of the training rows by models that have not seen them; and `_scores`. A label is
     predicted from a score of one half on. For rare labels that is hardly ever reached: put a
     `ThresholdedClassifier` around it.
     """
-
-    @abstractmethod
-    def _fit_rows(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> None:
-        """Learn from clean rows; weights, where there are any, are greater than 0."""
 
     @abstractmethod
     def _scores(self, X: Any) -> Array:
@@ -54,19 +52,14 @@ class BaseRanker(BaseMultilabelClassifier):
             On the scale of `predict_proba`.
         """
         table, labels, weights = self._read(X, Y, sample_weight)
-        if weights is None or (weights > 0).all():
-            return self._fit_out_of_sample(table, labels, weights)
-        kept = weights > 0
-        scores = np.empty(labels.shape, order="F")
-        scores[kept] = self._fit_out_of_sample(table[kept], labels[kept], weights[kept])
-        scores[~kept] = self._scores(table[~kept])
-        return scores
-
-    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        if weights is not None and not (weights > 0).all():
-            kept = weights > 0
-            X, Y, weights = X[kept], Y[kept], weights[kept]
-        self._fit_rows(X, Y, weights)
+        scores = self._fit_out_of_sample(table, labels, weights)
+        if len(scores) == _num_samples(X):
+            return scores
+        kept = np.asarray(sample_weight) > 0  # a row of weight 0 is a new row to the model
+        whole = np.empty((len(kept), scores.shape[1]), order="F")
+        whole[kept] = scores
+        whole[~kept] = self.predict_proba(_safe_indexing(X, np.flatnonzero(~kept)))
+        return whole
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         scores = self._scores(X)

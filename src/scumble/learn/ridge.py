@@ -133,7 +133,7 @@ class RidgeRanker(BaseRanker, name="ridge"):
         if self.penalty is not None:
             check_share(self.penalty, name="penalty", caller="RidgeRanker")
 
-    def _fit_rows(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> None:
+    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._solve(X, Y, weights)
 
     def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:

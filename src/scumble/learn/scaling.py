@@ -39,10 +39,11 @@ class Scaling:
     --------
     >>> import numpy as np
     >>> from scumble.learn.scaling import Scaling
-    >>> words = np.array([[3.0, 4.0, 0, 0], [0, 0, 2.0, 0]])
-    >>> Scaling.of(words, np.zeros(4, int)).take(words)
-    array([[0.6, 0.8, 0. , 0. ],
-           [0. , 0. , 1. , 0. ]])
+    >>> words = np.array([[3.0, 4.0, 0], [0, 0, 2.0], [0, 0, 0]])
+    >>> Scaling.of(words, np.zeros(3, int)).take(words)
+    array([[0.6, 0.8, 0. ],
+           [0. , 0. , 1. ],
+           [0. , 0. , 0. ]])
     >>> sizes = np.array([[1.0], [3.0]])
     >>> Scaling.of(sizes, np.zeros(1, int)).take(sizes)
     array([[-1.],

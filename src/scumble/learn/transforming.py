@@ -8,6 +8,7 @@ from sklearn.utils import get_tags
 
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.many import check_estimator_given, is_tree
+from scumble.learn.weights import takes_weights
 
 
 class TransformingClassifier(BaseMultilabelClassifier):
@@ -23,6 +24,11 @@ class TransformingClassifier(BaseMultilabelClassifier):
         if self.categorical_features is None and is_tree(self.estimator):
             return getattr(self.estimator, "categorical_features", None)
         return self.categorical_features
+
+    def _refuses_weights(self) -> str | None:
+        if is_tree(self.estimator) or takes_weights(self.estimator):
+            return None
+        return type(self.estimator).__name__
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

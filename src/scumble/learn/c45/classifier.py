@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +16,7 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
-from scumble._core.errors import DataError, LabelError, ParameterError
+from scumble._core.errors import LabelError, ParameterError
 from scumble._core.validation import check_count
 from scumble.learn.c45.growing import Target, grow_trees, predict_trees
 from scumble.learn.c45.table import prepare_table
@@ -24,6 +26,7 @@ from scumble.learn.features import (
     read_rows,
     read_training,
 )
+from scumble.learn.weights import check_class_weight, check_weights
 
 Array = np.ndarray[Any, Any]
 
@@ -54,6 +57,11 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         The nominal columns, holding codes 0, 1, ...; a mapping tells their numbers of declared
         values, otherwise it is the largest code seen plus 1. Categorical, text and boolean
         columns of a frame are nominal by themselves.
+    class_weight : None, {"balanced", "sqrt"} or mapping, default=None
+        What the weight of a row is multiplied by, by its class. ``"balanced"`` makes all classes
+        weigh the same, ``"sqrt"`` goes half of the way, a mapping tells the factors, 1 for
+        classes it does not name. So rare classes are found more often, and more often where they
+        are not.
 
     Attributes
     ----------
@@ -84,6 +92,13 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
     training set; comparisons have a tolerance of 1e-6 and the first of equals wins. The trees
     agree with J48 to the last leaf, with these exceptions: rows of weight zero are left out, and
     the mean of two values is taken without overflow.
+
+    With n the weight of all rows, :math:`n_c` that of class c and C classes, ``"balanced"`` is
+    the factor :math:`n / (C n_c)`, as in scikit-learn. ``"sqrt"`` is its square root, scaled so
+    that the weights of all rows still sum to n: the confidence limits of pruning, which depend on
+    how much evidence there is, stay what they are for as many rows. `min_objects` asks for
+    weight, too, so a single row of a rare class may fill a branch; but as in J48 a node is not
+    cut by a numeric column where it has fewer than 2 `min_objects` rows, whatever they weigh.
 
     References
     ----------
@@ -125,6 +140,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         mdl: bool = True,
         laplace: bool = False,
         categorical_features: Any = None,
+        class_weight: Any = None,
     ) -> None:
         self.confidence = confidence
         self.min_objects = min_objects
@@ -133,6 +149,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         self.mdl = mdl
         self.laplace = laplace
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree.
@@ -144,7 +161,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         y : array of shape (n_samples,)
             Classes.
         sample_weight : array of shape (n_samples,), optional
-            Weight of each row; rows of weight 0 are left out.
+            Weight of each row; rows of weight 0 are left out. Whole weights are not quite rows
+            that occur several times: where J48 asks for the number of rows, a row is one.
 
         Returns
         -------
@@ -154,12 +172,26 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         settings = self.settings()
         X, codes = self._read_training(X)
         classes, y = _read_classes(y, X.shape[0])
-        weights = _read_weights(sample_weight, X.shape[0])
+        weights = check_weights(sample_weight, X.shape[0], caller=type(self).__name__)
+        settings = replace(settings, class_weight=self._weights_by_code(classes))
         self.classes_ = classes
         self._codes = codes
         target = Target(y, n_classes=len(classes), weights=weights)
         self.tree_ = grow_trees(prepare_table(X, codes.n_values), [target], settings)[0]
         return self
+
+    def _weights_by_code(self, classes: Array) -> Any:
+        """Tell a mapping by the codes of the classes."""
+        if not isinstance(self.class_weight, Mapping):
+            return self.class_weight
+        unknown = [key for key in self.class_weight if key not in classes.tolist()]
+        if unknown:
+            raise ParameterError(
+                f"The 'class_weight' parameter of {type(self).__name__} must name classes of y. "
+                f"Got {unknown[0]!r}, which is none of them."
+            )
+        codes = enumerate(classes.tolist())
+        return {code: self.class_weight[key] for code, key in codes if key in self.class_weight}
 
     def settings(self) -> TreeSettings:
         """Check the parameters and return them for `scumble.learn.c45.grow_trees`.
@@ -176,6 +208,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
                 f"The 'confidence' parameter of {name} must be a float in (0, 0.5]. "
                 f"Got {self.confidence!r} instead."
             )
+        check_class_weight(self.class_weight, caller=name)
         flags = ("prune", "subtree_raising", "mdl", "laplace")
         for flag in flags:
             if not isinstance(getattr(self, flag), bool | np.bool_):
@@ -189,6 +222,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
             bool(self.prune),
             bool(self.subtree_raising),
             bool(self.mdl),
+            self.class_weight,
         )
 
     @property
@@ -333,44 +367,6 @@ def _read_classes(y: Any, n_rows: int) -> tuple[Array, Array]:
             "numbers or all as text, and leave out rows without a class."
         ) from None
     return classes, codes
-
-
-def _read_weights(sample_weight: Any, n_rows: int) -> Array | None:
-    """Check weights; None where all are 1, which is learnt faster."""
-    if sample_weight is None:
-        return None
-    try:
-        weights = np.asarray(sample_weight, np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(
-            f"C45Classifier: sample_weight must hold numbers, one per row ({error})."
-        ) from None
-    if weights.ndim == 0:
-        weights = np.full(n_rows, float(weights))
-    if weights.ndim != 1:
-        raise DataError("C45Classifier: Sample weights must be 1D array or scalar.")
-    if weights.shape != (n_rows,):
-        raise DataError(
-            f"C45Classifier: sample_weight.shape == {weights.shape}, expected ({n_rows},)!"
-        )
-    wrong = ~(np.isfinite(weights) & (weights >= 0))
-    if wrong.any():
-        at = int(wrong.argmax())
-        raise DataError(
-            f"C45Classifier: the weight of row {at} is {weights[at]:g}. Expected a finite number "
-            ">= 0."
-        )
-    if not weights.any():
-        raise DataError(
-            "C45Classifier: all sample weights are zero. Expected a positive weight for at least "
-            "one training row."
-        )
-    if not 1e-6 <= weights.sum() < np.inf:
-        raise DataError(
-            f"C45Classifier: the sample weights sum to {weights.sum():g}. Expected at least 1e-6, "
-            "below which C4.5 takes weights for zero, and a finite sum: scale them."
-        )
-    return None if (weights == 1).all() else weights
 
 
 __all__ = ["C45Classifier", "Tree", "first_largest"]

@@ -148,6 +148,8 @@ cdef struct Chord:  # x ln x between two whole numbers, by interpolation
 cdef struct Weighted:  # What is known where rows have weights.
     bint whole  # the weights in the node are whole numbers
     double total
+    double total_term  # x ln x of it
+    double before  # information of all rows, times their weight, in nats
     Py_ssize_t n_present
     double* weight_of  # weight of a row in this node
     double* signed_of  # below 0 for class 0: two classes need one look

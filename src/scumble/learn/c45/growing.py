@@ -18,6 +18,7 @@ from scumble.learn.c45 import grow as kernels
 from scumble.learn.c45.forest import Forest
 from scumble.learn.c45.table import Table, read_only
 from scumble.learn.c45.tree import Nodes, Tree, TreeSettings
+from scumble.learn.weights import class_factors, weigh_classes
 
 Array = np.ndarray[Any, Any]
 
@@ -40,7 +41,7 @@ class Target:
     repeats : array of int, optional
         How many times each row counts, as in a bootstrap sample.
     weights : array of float, optional
-        Weight of each row.
+        Weight of each row, or of each time it counts where there are ``repeats``.
     extra : array of int, optional
         Which of the table's extra columns may be used; none by default.
     """
@@ -56,12 +57,14 @@ class Target:
 class ListedTargets(NamedTuple):
     """Two-class targets that list their rows, laid out one after another.
 
-    Target t learns ``y[starts[t]:starts[t + 1]]`` from the rows of the same places.
+    Target t learns ``y[starts[t]:starts[t + 1]]`` from the rows of the same places, which have
+    ``weights`` unless these are empty.
     """
 
     starts: Array
     rows: Array
     y: Array
+    weights: Array = np.zeros(0)
 
 
 def grow_trees(
@@ -146,10 +149,22 @@ def grow_listed(
     Nodes
         In the order of the targets.
     """
-    none = np.zeros(0)
-    return _grow(
-        table, None, targets, none, True, 2, TreeSettings() if settings is None else settings
-    )
+    settings = TreeSettings() if settings is None else settings
+    targets = _weighed(targets, settings.class_weight)
+    return _grow(table, None, targets, not len(targets.weights), 2, settings)
+
+
+def _weighed(targets: ListedTargets, class_weight: Any) -> ListedTargets:
+    """Multiply the weights of rows by the factors of their classes, target by target."""
+    if class_weight is None or len(targets.starts) < 2:
+        return targets
+    y = np.asarray(targets.y, np.intp)
+    weights = targets.weights if len(targets.weights) else np.ones(len(y))
+    cells = np.zeros((len(y), 2))
+    cells[np.arange(len(y)), y] = weights
+    factors = class_factors(np.add.reduceat(cells, targets.starts[:-1]), class_weight)
+    target_of = np.repeat(np.arange(len(factors)), np.diff(targets.starts))
+    return targets._replace(weights=weights * factors[target_of, y])
 
 
 def grow_tree(table: Table, target: Target, settings: TreeSettings) -> Tree:
@@ -169,33 +184,36 @@ def grow_tree(table: Table, target: Target, settings: TreeSettings) -> Tree:
     Tree
         Pruned, if wanted.
     """
-    rows, y, weights = _rows_that_count(table, target)
-    listed = ListedTargets(np.array([0, len(rows)]), rows, y)
-    nodes = _grow(
-        table, target.extra, listed, weights, target.weights is None, target.n_classes, settings
-    )
+    listed, repeated = _rows_that_count(table, target, settings.class_weight)
+    nodes = _grow(table, target.extra, listed, repeated, target.n_classes, settings)
     return Tree(*nodes[2:])
 
 
-def _rows_that_count(table: Table, target: Target) -> tuple[Array, Array, Array]:
-    """List the rows that count, their classes, and how much they count unless once."""
+def _rows_that_count(table: Table, target: Target, class_weight: Any) -> tuple[ListedTargets, bool]:
+    """List the rows that count, and whether their weights are numbers of equal rows."""
     rows = table.all_rows if target.rows is None else np.asarray(target.rows)
     y = np.asarray(target.y)
-    share = target.repeats if target.weights is None else target.weights
+    share, repeated = target.weights, target.weights is None
+    if target.repeats is not None:
+        times = np.asarray(target.repeats, np.float64)
+        share = times if share is None else times * share
+    if class_weight is not None:
+        plain, share = share, weigh_classes(y, share, target.n_classes, class_weight)
+        repeated = repeated and share is plain
     weights = np.zeros(0) if share is None else np.asarray(share, np.float64)
     if share is not None:
         keep = weights > 0
         rows, y, weights = rows[keep], y[keep], weights[keep]
     if len(rows) == 0:
         raise DataError("A tree needs at least one training row with a positive weight. Got none.")
-    return rows, y, weights
+    return ListedTargets(np.array([0, len(rows)]), rows, y, weights), repeated
 
 
 def _check_targets(
-    table: Table, listed: ListedTargets, weights: Array, n_classes: int, settings: TreeSettings
+    table: Table, listed: ListedTargets, n_classes: int, settings: TreeSettings
 ) -> None:
     """Refuse what kernels would trust: rows, classes and sizes that are not there."""
-    rows, y, starts = listed.rows, listed.y, listed.starts
+    starts, rows, y, weights = listed
     fits = len(rows) == len(y) == starts[-1] and len(weights) in (0, len(rows))
     if not fits or starts[0] != 0 or (np.diff(starts) < 1).any() or settings.min_objects < 1:
         raise DataError(
@@ -219,12 +237,12 @@ def _grow(
     table: Table,
     extra: Array | None,
     listed: ListedTargets,
-    weights: Array,
     repeated: bool,
     n_classes: int,
     settings: TreeSettings,
 ) -> Nodes:
-    _check_targets(table, listed, weights, n_classes, settings)
+    _check_targets(table, listed, n_classes, settings)
+    weights = listed.weights
     targets = Targets(
         table.active_columns(extra),
         read_only(listed.starts, np.int64),
@@ -234,7 +252,9 @@ def _grow(
         repeated,
         n_classes,
     )
-    most = weights.sum() if len(weights) else np.diff(listed.starts).max(initial=0)
+    starts = listed.starts
+    sums = np.add.reduceat(weights, starts[:-1]) if len(weights) else np.diff(starts)
+    most = sums.max(initial=0)
     if not repeated:
         most = min(most, max(table.n_rows, _LARGEST_TABLE))
     sizes, *nodes = kernels.grow_trees(

@@ -22,6 +22,7 @@ class TreeSettings:
     prune: bool = True
     subtree_raising: bool = True
     mdl: bool = True
+    class_weight: Any = None  # None, a rule, or factors by code: see `class_factors`
 
     @cached_property
     def deviate(self) -> float:

@@ -99,6 +99,9 @@ cdef void load_weights(Grower* g) noexcept nogil:
         w.signed_of[row] = weight if g.sample.y[row] else -weight
         if w.whole and weight != <double> <int64_t> weight:
             w.whole = False
+    w.total_term = w.before = xlx(g, w.total)
+    for i in range(w.n_present):
+        w.before -= xlx(g, w.tot[w.classes[i]])
 
 
 cdef inline double xlx(const Grower* g, double x) noexcept nogil:
@@ -110,7 +113,8 @@ cdef inline double xlx(const Grower* g, double x) noexcept nogil:
 cdef double split_info(const Grower* g, double known, double left) noexcept nogil:
     """Return the information of a cut itself, times the weight of the node, in bits."""
     cdef double total = g.weighted.total
-    return (xlx(g, total) - xlx(g, left) - xlx(g, known - left) - xlx(g, total - known)) / LN2
+    cdef double lost = 0.0 if known == total else xlx(g, total - known)
+    return (g.weighted.total_term - xlx(g, left) - xlx(g, known - left) - lost) / LN2
 
 
 cdef void keep(Grower* g, int64_t k, const Best* best, double gain, double known) noexcept nogil:
@@ -503,7 +507,7 @@ cdef void judge_codes(Grower* g, int64_t k) noexcept nogil:
     cdef Stretch* stretch = &g.lists[g.now.list_low + k]
     cdef Candidate* found = &g.candidates[k]
     cdef Branches sums
-    cdef double saved, info
+    cdef double saved, info, rest
     cdef int64_t i
     sums.known = sums.rest = w.total
     sums.after = sums.info = 0.0
@@ -511,15 +515,16 @@ cdef void judge_codes(Grower* g, int64_t k) noexcept nogil:
     sum_up_codes(g, stretch, &sums)
     if g.now.high - g.now.low > stretch.stop - stretch.start:
         sums.heavy += g.settings.min_objects - sums.rest < TINY
-        sums.after += xlx(g, sums.rest)
-        sums.info += xlx(g, sums.rest)
+        rest = xlx(g, sums.rest)
+        sums.after += rest
+        sums.info += rest
         for i in range(w.n_present):
             sums.after -= xlx(g, w.right[w.classes[i]])
     if sums.heavy < 2:
         return
     saved = sums.known / w.total * (information_before(g, stretch, sums.known) - sums.after) / LN2
     found.gain = 0.0 if fabs(saved) < TINY else saved / sums.known
-    info = (xlx(g, w.total) - sums.info - xlx(g, w.total - sums.known)) / LN2
+    info = (w.total_term - sums.info - xlx(g, w.total - sums.known)) / LN2
     found.ratio = 0.0 if fabs(info) < TINY else found.gain / (info / w.total)
 
 
@@ -531,6 +536,7 @@ cdef void sum_up_codes(Grower* g, const Stretch* stretch, Branches* sums) noexce
     cdef int64_t group, i, c
     cdef uint64_t code, row
     cdef double weight, term
+    cdef bint few
     for i in range(w.n_present):
         c = w.classes[i]
         bag[c] = 0.0
@@ -554,8 +560,9 @@ cdef void sum_up_codes(Grower* g, const Stretch* stretch, Branches* sums) noexce
             term = xlx(g, weight)
             sums.after += term
             sums.info += term
-        for i in range(group, at):
-            c = g.sample.y[row_of(g.entries[i], 0)]
+        few = w.n_present < at - group  # classes, or else rows
+        for i in range(w.n_present if few else at - group):
+            c = w.classes[i] if few else g.sample.y[row_of(g.entries[group + i], 0)]
             if code != MISSING and bag[c] != 0.0:
                 sums.after -= xlx(g, bag[c])
             bag[c] = 0.0
@@ -567,17 +574,19 @@ cdef double information_before(
     """Return the information of the rows whose value is known, times their weight, in nats."""
     cdef Weighted* w = &g.weighted
     cdef double* bag = w.left
-    cdef double before = xlx(g, known)
+    cdef double before
     cdef int64_t at, i
     cdef uint64_t row
+    if known == w.total:
+        return w.before
+    before = xlx(g, known)
     for i in range(w.n_present):
         bag[w.classes[i]] = w.tot[w.classes[i]]
-    if known != w.total:
-        for at in range(stretch.stop - 1, stretch.start - 1, -1):
-            if code_of(g.entries[at]) != MISSING:
-                break
-            row = row_of(g.entries[at], 0)
-            bag[g.sample.y[row]] -= w.weight_of[row]
+    for at in range(stretch.stop - 1, stretch.start - 1, -1):
+        if code_of(g.entries[at]) != MISSING:
+            break
+        row = row_of(g.entries[at], 0)
+        bag[g.sample.y[row]] -= w.weight_of[row]
     for i in range(w.n_present):
         before -= xlx(g, bag[w.classes[i]])
     return before

@@ -1,0 +1,223 @@
+"""How much rows count: weights of rows, and of the classes they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import has_fit_parameter
+
+from scumble._core.errors import DataError, ParameterError
+
+Array = np.ndarray[Any, Any]
+
+#: Names of rules by which the classes of a problem are weighed.
+RULES = ("balanced", "sqrt")
+
+
+def check_weights(sample_weight: Any, n_rows: int, *, caller: str) -> Array | None:
+    """Read one weight per row.
+
+    Parameters
+    ----------
+    sample_weight : array of shape (n_rows,), number or None
+        What was given; a number is the weight of every row.
+    n_rows : int
+        Number of rows.
+    caller : str
+        Who asks, for the message.
+
+    Returns
+    -------
+    ndarray of float64, or None
+        None where every row weighs 1, which is learnt faster.
+
+    Raises
+    ------
+    DataError
+        If there is not one finite weight of 0 or more for each row, or their sum is next to
+        nothing.
+
+    Examples
+    --------
+    >>> from scumble.learn.weights import check_weights
+    >>> check_weights([1, 0.5, 2], 3, caller="example")
+    array([1. , 0.5, 2. ])
+    >>> check_weights([1, 1, 1], 3, caller="example") is None
+    True
+    """
+    if sample_weight is None:
+        return None
+    try:
+        weights = np.asarray(sample_weight, np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"{caller}: sample_weight must hold numbers, one per row ({error})."
+        ) from None
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.ndim != 1:
+        raise DataError(f"{caller}: Sample weights must be 1D array or scalar.")
+    if weights.shape != (n_rows,):
+        raise DataError(f"{caller}: sample_weight.shape == {weights.shape}, expected ({n_rows},)!")
+    _check_values(weights, caller)
+    return None if (weights == 1).all() else weights
+
+
+def _check_values(weights: Array, caller: str) -> None:
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if wrong.any():
+        at = int(wrong.argmax())
+        raise DataError(
+            f"{caller}: the weight of row {at} is {weights[at]:g}. Expected a finite number >= 0."
+        )
+    if not weights.any():
+        raise DataError(
+            f"{caller}: all sample weights are zero. Expected a positive weight for at least one "
+            "training row."
+        )
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not 1e-6 <= total < np.inf:
+        raise DataError(
+            f"{caller}: the sample weights sum to {total:g}. Expected at least 1e-6, below which "
+            "C4.5 takes weights for zero, and a finite sum: scale them."
+        )
+
+
+def check_class_weight(class_weight: Any, *, caller: str) -> None:
+    """Refuse what is no rule for the weights of classes.
+
+    Parameters
+    ----------
+    class_weight : None, {"balanced", "sqrt"} or mapping
+        What was given.
+    caller : str
+        Who asks, for the message.
+    """
+    if class_weight is None or (isinstance(class_weight, str) and class_weight in RULES):
+        return
+    if not isinstance(class_weight, Mapping):
+        raise ParameterError(
+            f"The 'class_weight' parameter of {caller} must be None, 'balanced', 'sqrt' or a "
+            f"mapping from classes to weights. Got {class_weight!r} instead."
+        )
+    for key, weight in class_weight.items():
+        is_number = isinstance(weight, int | float | np.number) and not isinstance(weight, bool)
+        if not is_number or not 0 < weight < np.inf:
+            raise ParameterError(
+                f"The 'class_weight' parameter of {caller} must map classes to finite numbers "
+                f"above 0. Got {weight!r} for {key!r}."
+            )
+
+
+def class_factors(counts: Array, class_weight: Any) -> Array:
+    """Tell what the weight of a row is multiplied by, for each class.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (..., n_classes)
+        Weight of the rows of each class, of one problem or of several.
+    class_weight : {"balanced", "sqrt"} or mapping
+        A rule; or the factors themselves by code of the class, 1 where it names none.
+
+    Returns
+    -------
+    ndarray of float64, shape (..., n_classes)
+        Factors, 1 for classes without rows.
+
+    Notes
+    -----
+    With :math:`n_c` the weight of class c, n that of all rows and C classes that have any,
+    ``"balanced"`` is :math:`n / (C n_c)`, and ``"sqrt"`` its square root, scaled so that the
+    weights of all rows still sum to n.
+
+    Examples
+    --------
+    Of ten rows two are positive.
+
+    >>> import numpy as np
+    >>> from scumble.learn.weights import class_factors
+    >>> class_factors(np.array([8.0, 2.0]), "balanced")
+    array([0.625, 2.5  ])
+    >>> class_factors(np.array([8.0, 2.0]), "sqrt").round(3)
+    array([0.833, 1.667])
+    >>> class_factors(np.array([8.0, 2.0]), {1: 3.0})
+    array([1., 3.])
+    """
+    counts = np.asarray(counts, np.float64)
+    if isinstance(class_weight, Mapping):
+        n_classes = counts.shape[-1]
+        chosen = [float(class_weight.get(code, 1.0)) for code in range(n_classes)]
+        return np.broadcast_to(chosen, counts.shape)
+    seen = counts > 0
+    total = counts.sum(axis=-1, keepdims=True)
+    share = np.where(seen, counts, 1.0) * seen.sum(axis=-1, keepdims=True)
+    factors = np.where(seen, total / share, 1.0)
+    if class_weight == "balanced":
+        return factors
+    factors = np.sqrt(factors)
+    after = (counts * factors).sum(axis=-1, keepdims=True)
+    return np.where(seen, factors * (total / np.where(after > 0, after, 1.0)), 1.0)
+
+
+def weigh_classes(y: Array, weights: Array | None, n_classes: int, class_weight: Any) -> Any:
+    """Multiply the weights of rows by the factors of their classes.
+
+    Parameters
+    ----------
+    y : ndarray of int
+        Codes of the rows' classes.
+    weights : ndarray of float64, optional
+        Weights of the rows; 1 by default.
+    n_classes : int
+        Number of classes.
+    class_weight : None, {"balanced", "sqrt"} or mapping
+        See `class_factors`.
+
+    Returns
+    -------
+    ndarray of float64, or None
+        None where every row weighs 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scumble.learn.weights import weigh_classes
+    >>> weigh_classes(np.array([0, 0, 0, 1]), None, 2, "balanced").round(3)
+    array([0.667, 0.667, 0.667, 2.   ])
+    """
+    if class_weight is None:
+        return weights
+    factors = class_factors(np.bincount(y, weights, n_classes), class_weight)
+    if (factors == 1).all():
+        return weights
+    return factors[y] if weights is None else weights * factors[y]
+
+
+def takes_weights(estimator: Any) -> bool:
+    """Tell whether ``fit`` of an estimator learns from ``sample_weight``.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any. One of this package is also asked about the estimators inside it.
+
+    Returns
+    -------
+    bool
+        Whether weights can be given.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from scumble.learn import BinaryRelevance
+    >>> from scumble.learn.weights import takes_weights
+    >>> takes_weights(BinaryRelevance()), takes_weights(BinaryRelevance(KNeighborsClassifier()))
+    (True, False)
+    """
+    if not has_fit_parameter(estimator, "sample_weight"):
+        return False
+    refuser = getattr(estimator, "_refuses_weights", None)
+    return refuser is None or refuser() is None
