@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
+from scipy import sparse
 
 import scumble
 from scumble.cli.experiment import _conclude, _watching
@@ -92,8 +93,6 @@ def test_mldrs_mean_counts_labels_that_do_not_occur():
 
 
 def test_means_over_rows_and_labels_with_a_hit():
-    from scipy import sparse
-
     from scumble.experiment.compute import _means_of_hits
 
     Y = sparse.csr_array(np.array([[1, 1, 0], [0, 1, 0], [1, 0, 0]], dtype=bool))
@@ -177,6 +176,20 @@ def test_weights_reach_classifiers_that_take_them(tmp_path):
     # Only cells whose numbers the weights change have keys that earlier stores do not know.
     assert cell.versions["fold"] == "2"
     assert not any("fold" in c.versions for c in cells.values() if c.dataset.name == "plain.arff")
+
+
+def test_classifiers_that_refuse_sparse_features_get_dense_ones(tmp_path):
+    rng = np.random.default_rng(0)
+    X = sparse.csr_array(np.where(rng.random((60, 6)) < 0.3, 1.0, 0.0))
+    Y = (X @ rng.normal(size=(6, 3))) > 0
+    scumble.write(scumble.MultilabelDataset(X, Y), tmp_path / "thin.arff")
+    assert scumble.read(tmp_path / "thin.arff").is_sparse
+    trees = Part(
+        "sklearn.multiclass.OneVsRestClassifier",
+        {"estimator": {"name": "sklearn.ensemble.HistGradientBoostingClassifier", "max_iter": 3}},
+    )
+    plan = the_plan(tmp_path, datasets=["thin.arff"], classifiers=[trees], resamplers=["none"])
+    assert 0 < compute(cells_of(plan)[0]).scores["micro_f1"] <= 1
 
 
 def test_only_cells_that_differ_from_those_of_earlier_stores_have_new_keys(folder):

@@ -202,10 +202,14 @@ class CrossValidation(Mapping[str, Spread]):
         }
 
     def __repr__(self) -> str:
-        width = max(map(len, self))
+        shown = [name for name in self if "." not in name]
+        shown += [f"{group}.macro_f1" for group in self.folds[0].evaluation.groups]
+        width = max(map(len, shown))
         head = f"{len(self.folds)} folds of {self.name!r}: mean, sd"
-        lines = (f"{name:{width}}  {s.mean:.6f}  {s.sd:.6f}" for name, s in self.items())
-        return "\n".join([head, *lines])
+        spreads = ((name, self[name]) for name in shown)
+        return "\n".join(
+            [head, *(f"{name:{width}}  {s.mean:.6f}  {s.sd:.6f}" for name, s in spreads)]
+        )
 
 
 def cross_validate(

@@ -14,8 +14,8 @@ from scipy import sparse
 from scumble.data import MultilabelDataset
 from scumble.evaluate.evaluation import Evaluation, evaluate
 from scumble.evaluate.groups import GROUPS
-from scumble.evaluate.predictions import predict_with_scores
 from scumble.learn import fit_dataset
+from scumble.learn.predictions import predict_with_scores
 
 Array = np.ndarray[Any, Any]
 STEPS = ("resample", "fit", "predict")

@@ -12,7 +12,7 @@ from scumble._core.validation import check_labels
 from scumble.evaluate.evaluation import evaluate
 from scumble.evaluate.metric import Metric
 from scumble.evaluate.naming import find_metric
-from scumble.evaluate.predictions import predict_with_scores
+from scumble.learn.predictions import predict_with_scores
 
 
 class Scorer:

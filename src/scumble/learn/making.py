@@ -15,6 +15,7 @@ from scumble._core.errors import ParameterError, ScumbleWarning
 from scumble._core.registry import registered
 from scumble.data import MultilabelDataset
 from scumble.learn.base import BaseMultilabelClassifier
+from scumble.learn.predictions import features_for
 from scumble.learn.seeds import close_seeds
 
 #: Every command offers these; a classifier without them is not asked.
@@ -82,8 +83,9 @@ def fit_dataset(
         ``categorical_features``, where it or an estimator inside has such a parameter and it is
         None, are those of the data.
     data : MultilabelDataset
-        The training data. Its weights go to classifiers whose ``fit`` takes ``sample_weight``;
-        others learn without them, and a warning says so.
+        The training data. Sparse features stay sparse where the classifier takes them. Weights go
+        to classifiers whose ``fit`` takes ``sample_weight``; others learn without them, and a
+        warning says so.
     random_state : int, optional
         Seed for every ``random_state`` that was left open, the classifier's own and those inside.
 
@@ -109,7 +111,8 @@ def fit_dataset(
     model = _tell_categories(clone(classifier), data.categorical_features)
     if random_state is not None:
         close_seeds(model, random_state)
-    return model.fit(data.X, _labels_for(model, data), **_weights_for(model, data))
+    X = features_for(model, data.X)
+    return model.fit(X, _labels_for(model, data), **_weights_for(model, data))
 
 
 def _tell_categories(model: Any, categories: dict[int, int]) -> Any:
