@@ -66,16 +66,20 @@ class Evaluation(Mapping[str, float]):
         self.groups: Mapping[str, Array] = MappingProxyType(dict(groups or {}))
 
     def __getitem__(self, name: str) -> float:
-        metric = registered("metric").get(name.rpartition(".")[2])
-        if name not in self._values and metric is not None:
-            given = "predictions" if metric.needs == "predictions" else "scores"
-            hint = f"{name} judges {metric.needs}: give evaluate the {given}"
-            group = name.rpartition(".")[0]
-            raise KeyError(f"there is no group {group!r} here" if self._lacks(group) else hint)
+        if name not in self._values:
+            raise KeyError(self._why_not(name))
         return self._values[name]
 
-    def _lacks(self, group: str) -> bool:
-        return bool(group) and group not in self.groups
+    def _why_not(self, name: str) -> str:
+        """Say why a metric is not here."""
+        group, _, last = name.rpartition(".")
+        metric = registered("metric").get(last)
+        if metric is None or (group and not metric.of_labels):
+            return name
+        if group and group not in self.groups:
+            return f"{name}: there is no group {group!r} here"
+        given = "predictions" if metric.needs == "predictions" else "scores"
+        return f"{name} judges {metric.needs}: give evaluate the {given}"
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)

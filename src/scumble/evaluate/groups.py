@@ -138,15 +138,9 @@ def find_groups(
             f"evaluate: the training part tells which labels are {' and '.join(sorted(rules))}. "
             "Give its labels as 'training', or a mapping with the labels of the group."
         )
-    known = _by_rule(training) if rules else {}
+    known = {"all": np.ones(n_labels, bool)} | (_by_rule(training) if rules else {})
     return {
-        name: (
-            np.ones(n_labels, bool)
-            if name == "all" and chosen is None
-            else known[name]
-            if chosen is None
-            else _by_choice(name, chosen, n_labels, names)
-        )
+        name: known[name] if chosen is None else _by_choice(name, chosen, n_labels, names)
         for name, chosen in groups.items()
     }
 
