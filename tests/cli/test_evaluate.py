@@ -46,6 +46,30 @@ def test_the_table_shows_chosen_metrics_treatment_and_cost(capsys, file):
     assert lines[5].endswith("seed 1")
 
 
+def test_minority_labels_have_a_table_of_their_own(capsys, file):
+    arguments = ("evaluate", file, "-c", "mlknn", "--folds", "3", "--seed", 1)
+    expected = cross_validate(scumble.read(file), "mlknn", splitter=3, random_state=1)
+    lines = run(capsys, *arguments)[0].splitlines()
+    assert not any(line.startswith("few") for line in lines)
+    at = next(at for at, line in enumerate(lines) if line.startswith("minority labels"))
+    values = (
+        expected["minority.macro_f1"].mean,
+        expected["minority.macro_f1"].sd,
+        expected.pooled["minority.macro_f1"],
+    )
+    assert lines[at + 3].split() == ["macro_f1", *(f"{value:.4f}" for value in values)]
+    out, _ = run(capsys, *arguments, "--groups", "few,all")
+    assert "few labels" in out
+    assert "all labels" in out
+    assert "minority labels" not in out
+    names = ["minority.macro_f1", "pooled.macro_f1", "pooled.few.micro_f1", "never_predicted"]
+    chosen = [part for name in names for part in ("--metric", name)]
+    told = json.loads(run(capsys, *arguments, *chosen, "--json")[0])["metrics"]
+    assert [told[name]["mean"] for name in names] == [expected[name].mean for name in names]
+    lines = run(capsys, *arguments, *chosen)[0].splitlines()
+    assert [line.split()[0] for line in lines[2:6]] == names
+
+
 def test_a_file_of_folds(capsys, file, tmp_path):
     path = tmp_path / "folds.csv"
     path.write_text("instance,fold\n" + "".join(f"{row},{row % 4}\n" for row in range(80)))
@@ -62,6 +86,9 @@ def test_a_file_of_folds(capsys, file, tmp_path):
         (["-c", "br", "--folds", "five"], "Folds must be such as '2x5'"),
         (["-c", "br", "--splitter", "random"], "no splitter 'random'"),
         (["-c", "br", "--metric", "macro_f2"], "no metric 'macro_f2'"),
+        (["-c", "br", "--metric", "rare.macro_f1"], "no metric 'rare.macro_f1'"),
+        (["-c", "br", "--metric", "few.macro_f1", "--groups", "all"], "no metric 'few.macro_f1'"),
+        (["-c", "br", "--groups", "minorty"], "no group of labels 'minorty'. Expected minority"),
         (["-c", "br", "--undefined", "zero"], "'undefined' parameter"),
     ],
 )

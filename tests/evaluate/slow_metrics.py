@@ -60,7 +60,13 @@ def bipartition(Y, Z, policy="mulan"):
         **by_row,
         **{f"macro_{key}": by_label[key] for key in keys},
         **{f"micro_{key}": in_all[key] for key in keys},
+        "never_predicted": never_predicted(columns),
     }
+
+
+def never_predicted(columns):
+    occurring = [tp + fp == 0 for tp, fp, fn, _ in columns if tp + fn]
+    return sum(occurring) / len(occurring) if occurring else math.nan
 
 
 def ranks_of(line, ties):

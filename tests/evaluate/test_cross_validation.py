@@ -30,8 +30,8 @@ from scumble.evaluate import (
     scorer,
 )
 from scumble.evaluate.cross_validation import _seed_chain
-from scumble.evaluate.predictions import predict_with_scores
 from scumble.learn import BinaryRelevance
+from scumble.learn.predictions import predict_with_scores
 from scumble.resample import MLROS, MLSMOTE, REMEDIAL, RemedialHwR
 
 

@@ -8,15 +8,16 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
+from scipy import sparse
 
 import scumble
 from scumble.cli.experiment import _conclude, _watching
 from scumble.cli.main import main
-from scumble.evaluate import evaluate
-from scumble.experiment import Estimate, Part, Plan, Report, Store, cells_of, run
+from scumble.evaluate import LabelCounts, cross_validate, evaluate, pool
+from scumble.experiment import Estimate, Part, Plan, PlanError, Report, Store, cells_of, run
 from scumble.experiment.compute import compute
 from scumble.experiment.executors import Outcome
-from scumble.experiment.making import make_splitter
+from scumble.experiment.making import make_classifier, make_resamplers, make_splitter
 from scumble.experiment.tables import grid, long_table
 from scumble.learn import BinaryRelevance
 from scumble.resample import REMEDIAL
@@ -92,8 +93,6 @@ def test_mldrs_mean_counts_labels_that_do_not_occur():
 
 
 def test_means_over_rows_and_labels_with_a_hit():
-    from scipy import sparse
-
     from scumble.experiment.compute import _means_of_hits
 
     Y = sparse.csr_array(np.array([[1, 1, 0], [0, 1, 0], [1, 0, 0]], dtype=bool))
@@ -115,6 +114,133 @@ def test_foreign_classifiers_and_kept_predictions(folder):
     archive = np.load(io.BytesIO(result.predictions))
     assert archive["confidences"].shape == tuple(archive["shape"]) == (40, 5)
     assert cells_of(plan)[0].versions["sklearn"]
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        Part("br"),
+        Part("ecc", {"n_estimators": 2}),
+        Part("sklearn.linear_model.RidgeClassifier"),
+        Part("sklearn.ensemble.RandomForestClassifier", {"n_estimators": 5}),
+        Part(
+            "sklearn.multiclass.OneVsRestClassifier",
+            {"estimator": {"name": "sklearn.svm.LinearSVC", "C": 0.1}},
+        ),
+    ],
+    ids=lambda part: part.name,
+)
+@pytest.mark.parametrize("resampler", ["none", "mlsmote"])
+def test_a_cell_is_what_cross_validation_says(folder, classifier, resampler):
+    plan = the_plan(folder, classifiers=[classifier], resamplers=[resampler])
+    cells = cells_of(plan)
+    data = scumble.read(folder / "made.arff")
+    results = [compute(cell) for cell in cells]
+    for cell, result in zip(cells, results, strict=True):
+        splitter = make_splitter(cell.splitter, seed=cell.seed_for("folds"))
+        found = cross_validate(
+            data,
+            make_classifier(cell.classifier, seed=cell.seed_for("classifier")),
+            make_resamplers(cell.resampler, seed=cell.seed_for("resampler")),
+            splitter=[list(splitter.split(data))[cell.fold]],
+        )
+        for name, spread in found.items():
+            assert result.scores[name] == pytest.approx(spread.mean, nan_ok=True), name
+        assert {"one_error", "ranking_loss", "macro_auc", "few.macro_auc"} <= set(result.scores)
+        counts = LabelCounts.from_plain(result.details["labels"])
+        np.testing.assert_equal(pool([counts]), found.pooled)
+
+
+def test_weights_reach_classifiers_that_take_them(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    Y = X + rng.normal(size=(60, 2)) > 0.5
+    scumble.write(scumble.MultilabelDataset(X, Y), tmp_path / "plain.arff")
+    weighted = scumble.MultilabelDataset(X, Y, weights=rng.integers(1, 50, 60))
+    scumble.write(weighted, tmp_path / "weighted.arff")
+    forest = Part("sklearn.tree.DecisionTreeClassifier", {"max_depth": 2})
+    plan = the_plan(
+        tmp_path, datasets=["plain.arff", "weighted.arff"], classifiers=[forest, "mlknn"],
+        resamplers=["none"],
+    )  # fmt: skip
+    cells = {(c.dataset.name, c.classifier.name, c.fold): c for c in cells_of(plan)}
+    cell = cells["weighted.arff", forest.name, 1]
+    splitter = make_splitter(cell.splitter, seed=cell.seed_for("folds"))
+    train, test = list(splitter.split(weighted))[1]
+    model = make_classifier(forest, seed=cell.seed_for("classifier"))
+    part = weighted[train]
+    model.fit(part.X, part.Y.toarray(), sample_weight=part.weights)
+    expected = evaluate(weighted[test], model.predict(X[test]))
+    found = compute(cell)
+    assert found.scores["macro_f1"] == expected["macro_f1"]
+    # Only cells whose numbers the weights change have keys that earlier stores do not know.
+    assert cell.versions["fold"] == "2"
+    assert not any("fold" in c.versions for c in cells.values() if c.dataset.name == "plain.arff")
+
+
+def test_classifiers_that_refuse_sparse_features_get_dense_ones(tmp_path):
+    rng = np.random.default_rng(0)
+    X = sparse.csr_array(np.where(rng.random((60, 6)) < 0.3, 1.0, 0.0))
+    Y = (X @ rng.normal(size=(6, 3))) > 0
+    scumble.write(scumble.MultilabelDataset(X, Y), tmp_path / "thin.arff")
+    assert scumble.read(tmp_path / "thin.arff").is_sparse
+    trees = Part(
+        "sklearn.multiclass.OneVsRestClassifier",
+        {"estimator": {"name": "sklearn.ensemble.HistGradientBoostingClassifier", "max_iter": 3}},
+    )
+    plan = the_plan(tmp_path, datasets=["thin.arff"], classifiers=[trees], resamplers=["none"])
+    assert 0 < compute(cells_of(plan)[0]).scores["micro_f1"] <= 1
+
+
+def test_only_cells_that_differ_from_those_of_earlier_stores_have_new_keys(folder):
+    ridge = Part("sklearn.linear_model.RidgeClassifier")
+    inside = Part("sklearn.multioutput.MultiOutputClassifier", {"estimator": {"name": "c45"}})
+    tree = Part("sklearn.tree.DecisionTreeClassifier")
+    plan = the_plan(folder, classifiers=["br", "none", tree, ridge, inside])
+    told = {cell.classifier.name: cell.versions.get("fold") for cell in cells_of(plan)}
+    assert told == {"br": None, "none": None, tree.name: None, ridge.name: "2", inside.name: "2"}
+
+
+def test_groups_and_pooled_metrics_in_tables(folder, tmp_path, capsys):
+    path = tmp_path / "a.db"
+    plan = the_plan(
+        folder, resamplers=["none"], metrics=["few.macro_f1", "pooled.macro_f1", "never_predicted"]
+    )
+    run(plan, path, n_jobs=0)
+    with Store(path) as store:
+        cells = store.cells()
+    learnt = [cell for cell in cells if cell["classifier"] == "br"]
+    pooled = pool(LabelCounts.from_plain(cell["details"]["labels"]) for cell in learnt)
+    place = ("made.arff", "br")
+    for name in ("macro_f1", "few.macro_f1", "never_predicted"):
+        table = grid(cells, f"pooled.{name}")
+        assert table.means[place] == pytest.approx(pooled[name], nan_ok=True)
+        assert table.n_cells[place] == 2
+        assert np.isnan(table.means["made.arff", "none"])
+    assert grid(cells, "never_predicted").best("made.arff") == {"br"}
+    call("experiment", "table", path, "--json")
+    shown = json.loads(capsys.readouterr().out)
+    assert [table["metric"] for table in shown] == [*plan.metrics]
+    call("experiment", "export", path, tmp_path / "out.md")
+    assert "### pooled.macro_f1" in (tmp_path / "out.md").read_text()
+
+
+def test_cells_of_earlier_stores_are_completed_when_a_plan_asks(folder, tmp_path):
+    plan = the_plan(folder, resamplers=["none"])
+    with Store(tmp_path / "a.db") as store:
+        run(plan, store, n_jobs=0)
+        before = {cell["key"]: cell["scores"] for cell in store.cells()}
+        with store._transaction() as cursor:  # as a version before groups left it
+            cursor.execute("DELETE FROM scores WHERE name = 'never_predicted' OR name LIKE 'all.%'")
+            cursor.execute("UPDATE cells SET details = '{}'")
+        assert run(plan, store, n_jobs=0).n_done == 0
+        for name in ("all.macro_f1", "pooled.macro_f1"):
+            with pytest.raises(PlanError, match="an earlier version computed lack it"):
+                grid(store.cells(), name)
+        asking = the_plan(folder, resamplers=["none"], metrics=["pooled.macro_f1"])
+        assert run(asking, store, n_jobs=0).n_done == 2
+        assert run(asking, store, n_jobs=0).n_done == 0
+        np.testing.assert_equal({c["key"]: c["scores"] for c in store.cells()}, before)
 
 
 def test_data_that_changed_since_planning_is_refused(folder, tmp_path):

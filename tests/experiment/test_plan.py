@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sklearn
 
-from scumble._core.errors import ReadError
+from scumble._core.errors import DataError, ReadError
 from scumble.evaluate import RepeatedKFold
 from scumble.experiment import Part, Plan, PlanError, Store, cells_of, estimate, read_plan, run
-from scumble.experiment.making import versions_of
+from scumble.experiment.making import load_dataset, versions_of
 
 ROOT = Path(__file__).resolve().parents[2]
 TOML = """
@@ -94,6 +95,16 @@ def test_folds_are_shared_and_classifiers_see_the_same_seed_before_and_after(pla
         (("seeds = [1, 2]", "seeds = []"), "no seeds"),
         (("seconds = 60", "seconds = -1"), "'seconds' must be a number above 0"),
         (('["f1"]', '["f2"]'), "no metric 'f2'"),
+        (('["f1"]', '["minorty.macro_f1"]'), "Did you mean 'minority.macro_f1'"),
+        (('["f1"]', '["pooled.macro_auc"]'), "no metric 'pooled.macro_auc'"),
+        (('["f1"]', '["few.f1"]'), "no metric 'few.f1'"),
+        (('["f1"]', '["after.scumbel"]'), "Did you mean 'after.scumble'"),
+        (('["films.arff"]', '[{name = "films.arff", rows = 0}]'), "'rows' must be a whole number"),
+        (('["films.arff"]', '[{name = "films.arff", drop = "kind"}]'), "'drop' must be a list"),
+        (('"br"', '{name = "br", where = {max_rows = 5}}'), "no 'max_rows'. Known are: max_inst"),
+        (('"br"', '{name = "br", where = {max_labels = 0}}'), "'max_labels' must be a whole"),
+        (('"br"', '{name = "br", where = 5}'), "'where' must be a table"),
+        (('"films.arff"', '{name = "films.arff", where = {max_labels = 1}}'), "Only classifiers"),
         (('"films.arff"', '"./other.arff"'), "no such file"),
         (('"films.arff"', '"nonesuch"'), "nonesuch"),
         (('"none", {', '"none", "none", {'), "stands twice"),
@@ -142,6 +153,41 @@ def test_a_file_of_folds_lies_beside_the_plan(plan_file, tmp_path):
     plan = read_plan(plan_file)
     plan.check()
     assert run(plan, tmp_path / "a.db", n_jobs=0).n_done == plan.n_cells == 2
+
+
+def test_data_sets_are_cut_by_rows_and_columns(plan_file, tmp_path):
+    whole = load_dataset(Part("films.arff"), str(tmp_path))
+    drawn = np.random.default_rng(0).permutation(20)[:7]
+    cut = load_dataset(Part("films.arff", {"rows": 7, "drop": ["minutes"]}), str(tmp_path))
+    assert cut.feature_names == ("kind",)
+    assert cut.features[0].categories == ("short", "long")
+    assert cut.X.ravel().tolist() == whole.X[drawn, 1].tolist()
+    assert (cut.Y.toarray() == whole.Y.toarray()[drawn]).all()
+    assert load_dataset(Part("films.arff", {"rows": 20}), str(tmp_path)) == whole
+    with pytest.raises(DataError, match=r"no feature 'minute' to drop.*minutes"):
+        load_dataset(Part("films.arff", {"drop": ["minute"]}), str(tmp_path))
+
+
+def test_a_classifier_may_be_kept_to_small_data(plan_file, tmp_path):
+    plan_file.write_text(
+        'datasets = ["films.arff", {name = "films.arff", drop = ["kind"], label = "narrow"}]\n'
+        'classifiers = ["br", {name = "mlknn", where = {max_features = 1, max_labels = 2}}]\n'
+        'splitter = {name = "kfold", n_splits = 2, n_repeats = 1}\n'
+    )
+    plan = read_plan(plan_file)
+    plan.check()
+    with Store(tmp_path / "a.db") as store:
+        for _ in range(2):  # then from what the store remembers
+            found = {(c.dataset.label, c.classifier.label) for c in cells_of(plan, store)}
+            assert found == {("films.arff", "br"), ("narrow", "br"), ("narrow", "mlknn")}
+        assert run(plan, store, n_jobs=0).n_done == 6
+    free = Plan(datasets="films.arff", classifiers=["mlknn"], folder=str(tmp_path))
+    kept = Plan(
+        datasets="films.arff",
+        classifiers=[Part("mlknn", where={"max_labels": 2})],
+        folder=str(tmp_path),
+    )
+    assert [c.key for c in cells_of(free)] == [c.key for c in cells_of(kept)]
 
 
 def test_two_names_for_the_same_data_are_refused(plan_file, tmp_path):

@@ -29,6 +29,8 @@ from scumble.learn import (
     EnsembleOfClassifierChains,
     LabelPowerset,
     MLkNN,
+    ask,
+    fit_dataset,
     load,
     read_model,
     save,
@@ -485,3 +487,14 @@ def test_clever_changes_end_in_a_model_or_an_error(saved, tmp_path_factory, name
         model.predict(X)
     except Exception:
         return
+
+
+def test_a_foreign_model_that_answers_with_a_list_of_tables(tmp_path):
+    X = np.arange(12.0).reshape(-1, 1)
+    data = MultilabelDataset(X, np.column_stack([X < 6, X >= 4]))
+    fitted = fit_dataset(DecisionTreeClassifier(max_depth=1), data)
+    save(fitted, tmp_path / "tree.model", data=data)
+    answers = ask(read_model(tmp_path / "tree.model"), data)
+    expected = np.column_stack([table[:, 1] for table in fitted.predict_proba(X)])
+    np.testing.assert_array_equal(answers.confidences, expected)
+    assert (answers.labels.toarray() == fitted.predict(X)).all()

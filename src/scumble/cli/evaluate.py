@@ -37,7 +37,15 @@ def evaluate(
         str, typer.Option(help="How rows are dealt: kfold, iterative, labelset or mulan.")
     ] = "kfold",
     metric: Annotated[
-        list[str] | None, typer.Option(help="Show this metric only; repeatable.")
+        list[str] | None,
+        typer.Option(help="Show this metric only, such as minority.macro_f1; repeatable."),
+    ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            help="Labels to show apart: all, minority, difficult, few, with ',' between. "
+            "[default: minority]"
+        ),
     ] = None,
     undefined: Annotated[
         str, typer.Option(help="What stands for 0/0: mulan, ignore, or a number.")
@@ -60,12 +68,15 @@ def evaluate(
     from scumble._core.progress import show_progress
     from scumble.cli.console import ProgressBar, show, show_json, width
     from scumble.evaluate import cross_validate, find_metric, make_splitter
+    from scumble.evaluate.groups import GROUPS, check_groups
     from scumble.learn import make_classifier
     from scumble.report.evaluation import render_evaluation
     from scumble.resample import make_chain
 
     # Everything is checked before the data is read, which may take long.
-    chosen = [find_metric(name).name for name in metric or []]
+    judged = GROUPS if groups is None else tuple(check_groups(groups, caller="evaluate", own=False))
+    for name in metric or []:
+        find_metric(name, groups=judged)
     model = make_classifier(classifier, **parse_parameters(param or []))
     chain = (
         None if resample is None else make_chain(resample, **parse_parameters(resample_param or []))
@@ -80,6 +91,7 @@ def evaluate(
             splitter=dealt,
             undefined=_number_or_word(undefined),
             ties=ties,
+            groups=judged,
             random_state=seed,
             n_jobs=jobs,
         )
@@ -90,12 +102,23 @@ def evaluate(
         "splits": folds,
         **found.to_dict(),
     }
-    if chosen:
-        result["metrics"] = {name: result["metrics"][name] for name in chosen}
+    if metric:
+        result["metrics"] = {name: _chosen(result, name) for name in metric}
+    elif not json:
+        result["groups"] = ("minority",) if groups is None else judged
     if json:
         show_json(result)
     else:
         show(render_evaluation(result, width=width()))
+
+
+def _chosen(result: dict[str, Any], name: str) -> dict[str, Any]:
+    """Take a metric, by its mean over folds or pooled, out of what was found."""
+    start, _, rest = name.partition(".")
+    if start != "pooled":
+        found: dict[str, Any] = result["metrics"][name]
+        return found
+    return {"mean": result["pooled"][rest], "sd": None, "folds": []}
 
 
 def _number_or_word(text: str) -> Any:

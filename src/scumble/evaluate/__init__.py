@@ -15,6 +15,7 @@ from scumble.evaluate.bipartition import (
     micro_precision,
     micro_recall,
     micro_specificity,
+    never_predicted,
     precision,
     recall,
     specificity,
@@ -29,7 +30,11 @@ from scumble.evaluate.cross_validation import (
     make_splitter,
 )
 from scumble.evaluate.evaluation import Evaluation, evaluate
+from scumble.evaluate.folds import Fold, run_fold
+from scumble.evaluate.groups import label_groups
 from scumble.evaluate.metric import Metric
+from scumble.evaluate.naming import find_metric, metric_names
+from scumble.evaluate.pooling import LabelCounts, pool
 from scumble.evaluate.ranking import (
     average_precision,
     coverage,
@@ -48,7 +53,7 @@ from scumble.evaluate.ranking import (
     one_error,
     ranking_loss,
 )
-from scumble.evaluate.scoring import Scorer, find_metric, scorer
+from scumble.evaluate.scoring import Scorer, scorer
 from scumble.evaluate.splitters import (
     BaseSplitter,
     FixedFolds,
@@ -66,8 +71,10 @@ __all__ = [
     "CrossValidation",
     "Evaluation",
     "FixedFolds",
+    "Fold",
     "FoldResult",
     "IterativeStratification",
+    "LabelCounts",
     "LabelsetStratification",
     "Metric",
     "MulanKFold",
@@ -89,6 +96,7 @@ __all__ = [
     "hamming_loss",
     "hierarchical_loss",
     "is_error",
+    "label_groups",
     "log_loss",
     "macro_auc",
     "macro_auc_pr",
@@ -102,15 +110,19 @@ __all__ = [
     "mean_average_interpolated_precision",
     "mean_average_precision",
     "mean_squared_error",
+    "metric_names",
     "micro_auc",
     "micro_f1",
     "micro_precision",
     "micro_recall",
     "micro_specificity",
+    "never_predicted",
     "one_error",
+    "pool",
     "precision",
     "ranking_loss",
     "recall",
+    "run_fold",
     "scorer",
     "specificity",
     "subset_accuracy",

@@ -5,6 +5,7 @@ Written as formulas on `Counts`; the decorator makes functions of ``(Y, predicti
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -175,7 +176,7 @@ def specificity(confusion: Confusion, undefined: Undefined) -> float:
     return undefined.mean(*specificities(confusion.by_instance))
 
 
-@bipartition_metric()
+@bipartition_metric(of_labels=True)
 def macro_precision(confusion: Confusion, undefined: Undefined) -> float:
     """Precision of each label, averaged over labels.
 
@@ -190,7 +191,7 @@ def macro_precision(confusion: Confusion, undefined: Undefined) -> float:
     return undefined.mean(*precisions(confusion.by_label))
 
 
-@bipartition_metric()
+@bipartition_metric(of_labels=True)
 def macro_recall(confusion: Confusion, undefined: Undefined) -> float:
     """Recall of each label, averaged over labels.
 
@@ -205,7 +206,7 @@ def macro_recall(confusion: Confusion, undefined: Undefined) -> float:
     return undefined.mean(*recalls(confusion.by_label))
 
 
-@bipartition_metric()
+@bipartition_metric(of_labels=True)
 def macro_f1(confusion: Confusion, undefined: Undefined) -> float:
     """Harmonic mean of precision and recall of each label, averaged over labels.
 
@@ -222,7 +223,7 @@ def macro_f1(confusion: Confusion, undefined: Undefined) -> float:
     return undefined.mean(*f1s(confusion.by_label))
 
 
-@bipartition_metric()
+@bipartition_metric(of_labels=True)
 def macro_specificity(confusion: Confusion, undefined: Undefined) -> float:
     """Specificity of each label, averaged over labels.
 
@@ -237,7 +238,7 @@ def macro_specificity(confusion: Confusion, undefined: Undefined) -> float:
     return undefined.mean(*specificities(confusion.by_label))
 
 
-@bipartition_metric()
+@bipartition_metric(of_labels=True)
 def macro_balanced_accuracy(confusion: Confusion, undefined: Undefined) -> float:
     """Mean of recall and specificity of each label, averaged over labels.
 
@@ -252,7 +253,7 @@ def macro_balanced_accuracy(confusion: Confusion, undefined: Undefined) -> float
     return undefined.mean(balanced_accuracies(confusion.by_label, undefined))
 
 
-@bipartition_metric()
+@bipartition_metric(of_labels=True)
 def macro_g_mean(confusion: Confusion, undefined: Undefined) -> float:
     """Geometric mean of recall and specificity of each label, averaged over labels.
 
@@ -268,7 +269,7 @@ def macro_g_mean(confusion: Confusion, undefined: Undefined) -> float:
     return undefined.mean(g_means(confusion.by_label, undefined))
 
 
-@bipartition_metric()
+@bipartition_metric(of_labels=True)
 def micro_precision(confusion: Confusion, undefined: Undefined) -> float:
     """Precision over all cells.
 
@@ -281,7 +282,7 @@ def micro_precision(confusion: Confusion, undefined: Undefined) -> float:
     return undefined.mean(*precisions(confusion.in_all))
 
 
-@bipartition_metric()
+@bipartition_metric(of_labels=True)
 def micro_recall(confusion: Confusion, undefined: Undefined) -> float:
     """Recall over all cells.
 
@@ -294,7 +295,7 @@ def micro_recall(confusion: Confusion, undefined: Undefined) -> float:
     return undefined.mean(*recalls(confusion.in_all))
 
 
-@bipartition_metric()
+@bipartition_metric(of_labels=True)
 def micro_f1(confusion: Confusion, undefined: Undefined) -> float:
     """Harmonic mean of precision and recall over all cells.
 
@@ -307,7 +308,7 @@ def micro_f1(confusion: Confusion, undefined: Undefined) -> float:
     return undefined.mean(*f1s(confusion.in_all))
 
 
-@bipartition_metric()
+@bipartition_metric(of_labels=True)
 def micro_specificity(confusion: Confusion, undefined: Undefined) -> float:
     """Specificity over all cells.
 
@@ -318,6 +319,27 @@ def micro_specificity(confusion: Confusion, undefined: Undefined) -> float:
     0.667
     """
     return undefined.mean(*specificities(confusion.in_all))
+
+
+@bipartition_metric(greater_is_better=False, of_labels=True)
+def never_predicted(confusion: Confusion, undefined: Undefined) -> float:
+    """Share of the labels that occur and are never predicted.
+
+    What users of imbalanced data meet first: labels that a classifier never gives to anybody.
+    Labels that do not occur among the instances that are judged are left out; where none occurs,
+    it is NaN, whatever `undefined`.
+
+    Examples
+    --------
+    Labels 0 and 1 occur; label 1 is never predicted.
+
+    >>> from scumble.evaluate import never_predicted
+    >>> never_predicted([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 0, 0]])
+    0.5
+    """
+    counts = confusion.by_label
+    missed = counts.predicted[counts.true > 0] == 0
+    return float(missed.mean()) if missed.size else math.nan
 
 
 def hierarchical_loss(Y: Any, predictions: Any, label_parents: Any) -> float:

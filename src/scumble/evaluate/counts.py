@@ -27,14 +27,30 @@ class Counts:
         Labels that are there and were predicted (true positives).
     predicted, true : ndarray of int64
         Labels that were predicted, and labels that are there.
-    size : int
+    size : int or ndarray of int64
         Number of cells of a unit.
     """
 
     hits: Array
     predicted: Array
     true: Array
-    size: int
+    size: int | Array
+
+    def take(self, units: Array) -> Counts:
+        """Keep some units, by a mask or their numbers.
+
+        Parameters
+        ----------
+        units : ndarray
+            Which.
+
+        Returns
+        -------
+        Counts
+            Those units alone.
+        """
+        size = self.size if isinstance(self.size, int) else self.size[units]
+        return Counts(self.hits[units], self.predicted[units], self.true[units], size)
 
     @property
     def either(self) -> Array:
@@ -58,21 +74,16 @@ class Counts:
 
 
 @dataclass(frozen=True, eq=False)
-class Confusion:
-    """Labels and predictions, counted.
+class LabelConfusion:
+    """Labels and predictions, counted by label.
 
     Attributes
     ----------
-    by_instance, by_label : Counts
-        One number per instance, and per label.
-    Y, predictions : csr_array of bool
-        What was counted.
+    by_label : Counts
+        One number per label.
     """
 
-    by_instance: Counts
     by_label: Counts
-    Y: sparse.csr_array
-    predictions: sparse.csr_array
 
     @property
     def in_all(self) -> Counts:
@@ -82,8 +93,25 @@ class Confusion:
             labels.hits.sum(keepdims=True),
             labels.predicted.sum(keepdims=True),
             labels.true.sum(keepdims=True),
-            self.Y.shape[0] * self.Y.shape[1],
+            int(np.broadcast_to(labels.size, labels.hits.shape).sum()),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Confusion(LabelConfusion):
+    """Labels and predictions, counted.
+
+    Attributes
+    ----------
+    by_label, by_instance : Counts
+        One number per label, and per instance.
+    Y, predictions : csr_array of bool
+        What was counted.
+    """
+
+    by_instance: Counts
+    Y: sparse.csr_array
+    predictions: sparse.csr_array
 
 
 def confusion(Y: Any, predictions: Any, *, caller: str = "confusion") -> Confusion:
@@ -125,7 +153,7 @@ def confusion(Y: Any, predictions: Any, *, caller: str = "confusion") -> Confusi
     n_predicted, n_true = (np.diff(part.indptr).astype(np.int64) for part in (predictions, Y))
     instances = Counts(by_row, n_predicted, n_true, n_labels)
     labels = Counts(partial.sum(axis=0), count(predictions), count(Y), n_rows)
-    return Confusion(instances, labels, Y, predictions)
+    return Confusion(labels, instances, Y, predictions)
 
 
 def check_pair(
@@ -197,7 +225,7 @@ def check_same_names(Y: Any, given: Any, *, what: str, caller: str) -> None:
     Columns of frames that have no name in common are compared by their places: a frame made of
     an array numbers its columns. The columns of label lists are nothing but their names.
     """
-    expected, found = _names_of(Y), _names_of(given)
+    expected, found = names_of(Y), names_of(given)
     if expected is None or found is None or expected == found:
         return
     lists = any(isinstance(labels, list | tuple) for labels in (Y, given))
@@ -215,7 +243,8 @@ def check_same_names(Y: Any, given: Any, *, what: str, caller: str) -> None:
         )
 
 
-def _names_of(labels: Any) -> tuple[str, ...] | None:
+def names_of(labels: Any) -> tuple[str, ...] | None:
+    """Return the names that labels bring along, None where they have none."""
     if is_dataset(labels):
         return getattr(labels, "labels", None)
     if isinstance(labels, list | tuple):

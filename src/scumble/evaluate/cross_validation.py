@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-import time
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import get_tags
 
-from scumble._core.errors import DataError, ParameterError, ParameterTypeError, ScumbleWarning
+from scumble._core.errors import DataError, ParameterError, ParameterTypeError
 from scumble._core.memory import PeakMemory
 from scumble._core.parallel import limit_threads, thread_count
 from scumble._core.progress import track
@@ -22,13 +19,15 @@ from scumble._core.provenance import warn_if_resampled
 from scumble._core.random import as_generator
 from scumble._core.registry import registered
 from scumble.data import MultilabelDataset
-from scumble.evaluate.evaluation import Evaluation, evaluate
-from scumble.evaluate.predictions import predict_with_scores
+from scumble.evaluate.evaluation import Evaluation
+from scumble.evaluate.folds import STEPS, run_fold
+from scumble.evaluate.groups import GROUPS, check_groups, find_groups
+from scumble.evaluate.naming import POOLED
+from scumble.evaluate.pooling import LabelCounts, label_table, pool
 from scumble.evaluate.splitters import BaseSplitter, FixedFolds, RepeatedKFold
 from scumble.evaluate.undefined import Undefined
-from scumble.learn import BaseMultilabelClassifier, make_classifier
-from scumble.learn.seeds import open_seeds
-from scumble.learn.weights import takes_weights
+from scumble.learn import make_classifier
+from scumble.learn.seeds import close_seeds, open_seeds
 from scumble.measures.summary import characterize, plain
 from scumble.resample import make_chain
 
@@ -36,7 +35,6 @@ Array = np.ndarray[Any, Any]
 Split = tuple[Array, Array]
 #: What is told of a training part before and after resampling.
 MEASURES = ("n_instances", "mean_ir", "max_ir", "cvir", "scumble")
-STEPS = ("resample", "fit", "predict")
 
 
 class Spread(NamedTuple):
@@ -45,7 +43,8 @@ class Spread(NamedTuple):
     Attributes
     ----------
     mean : float
-        Their mean; NaN where one of them is, as in MULAN.
+        Their mean; NaN where one of them is, as in MULAN. For a group of labels the folds are
+        left out on which it has no label to judge.
     sd : float
         Their sample standard deviation (divided by folds less one).
     values : ndarray
@@ -99,16 +98,24 @@ class CrossValidation(Mapping[str, Spread]):
         The seed everything was drawn from; give it again to get the same.
     name : str
         Name of the data set.
+    labels : tuple of str
+        Names of its labels.
     """
 
     folds: tuple[FoldResult, ...]
     random_state: int
     name: str = ""
+    labels: tuple[str, ...] = ()
 
     def __getitem__(self, metric: str) -> Spread:
+        if metric.startswith(POOLED):
+            value = self.pooled[metric.removeprefix(POOLED)]
+            return Spread(value, math.nan, np.array([value]))
         values = np.array([fold.evaluation[metric] for fold in self.folds])
-        sd = float(values.std(ddof=1)) if len(values) > 1 else math.nan
-        return Spread(float(values.mean()), sd, values)
+        known = values[~np.isnan(values)] if "." in metric else values
+        mean = float(known.mean()) if len(known) else math.nan
+        sd = float(known.std(ddof=1)) if len(known) > 1 else math.nan
+        return Spread(mean, sd, values)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.folds[0].evaluation)
@@ -131,6 +138,32 @@ class CrossValidation(Mapping[str, Spread]):
         """
         return np.stack([fold.evaluation.by_label[metric] for fold in self.folds])
 
+    @cached_property
+    def pooled(self) -> dict[str, float]:
+        """Metrics of predicted labels from counts added up over all folds.
+
+        ``pooled["macro_f1"]``, ``pooled["minority.macro_f1"]``, ...; see
+        `scumble.evaluate.pooling.pool` for the rule. ``self["pooled.macro_f1"]`` is the same.
+        """
+        return pool(self._counts)
+
+    def label_table(self) -> list[dict[str, Any]]:
+        """Tell for every label what all folds together say of it.
+
+        Returns
+        -------
+        list of dict
+            One per label: ``name``; ``training_positives``, the mean over folds;
+            ``test_positives``, ``true_positives``, ``false_positives``, ``false_negatives``,
+            summed over folds; ``precision``, ``recall`` and ``f1`` of these sums, NaN for 0/0; and
+            for each group the number of folds on which the label belongs to it.
+        """
+        return label_table(self._counts, self.labels)
+
+    @property
+    def _counts(self) -> list[LabelCounts]:
+        return [LabelCounts.of(fold.evaluation) for fold in self.folds]
+
     @property
     def seconds(self) -> dict[str, float]:
         """Mean wall time of a fold's steps."""
@@ -147,8 +180,8 @@ class CrossValidation(Mapping[str, Spread]):
         Returns
         -------
         dict
-            ``metrics`` (mean, sd, folds), ``seconds``, ``peak_memory``, ``random_state`` and
-            ``folds`` (sizes, seconds, measures before and after).
+            ``metrics`` (mean, sd, folds), ``pooled``, ``seconds``, ``peak_memory``,
+            ``random_state`` and ``folds`` (sizes, seconds, measures before and after).
         """
         spreads = {
             name: {
@@ -162,16 +195,21 @@ class CrossValidation(Mapping[str, Spread]):
             "name": self.name,
             "random_state": self.random_state,
             "metrics": spreads,
+            "pooled": {name: plain(value) for name, value in self.pooled.items()},
             "seconds": self.seconds,
             "peak_memory": self.peak_memory,
             "folds": [_plain_fold(fold) for fold in self.folds],
         }
 
     def __repr__(self) -> str:
-        width = max(map(len, self))
+        shown = [name for name in self if "." not in name]
+        shown += [f"{group}.macro_f1" for group in self.folds[0].evaluation.groups]
+        width = max(map(len, shown))
         head = f"{len(self.folds)} folds of {self.name!r}: mean, sd"
-        lines = (f"{name:{width}}  {s.mean:.6f}  {s.sd:.6f}" for name, s in self.items())
-        return "\n".join([head, *lines])
+        spreads = ((name, self[name]) for name in shown)
+        return "\n".join(
+            [head, *(f"{name:{width}}  {s.mean:.6f}  {s.sd:.6f}" for name, s in spreads)]
+        )
 
 
 def cross_validate(
@@ -182,6 +220,7 @@ def cross_validate(
     splitter: Any = None,
     undefined: Any = "mulan",
     ties: str = "mulan",
+    groups: Any = GROUPS,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> CrossValidation:
@@ -205,6 +244,9 @@ def cross_validate(
         `FixedFolds`.
     undefined, ties : object
         See `evaluate`.
+    groups : sequence of str, or mapping of str to labels, optional
+        Groups of labels that are judged apart, computed from each training part before resampling;
+        see `label_groups`. By default all that have a rule; None for none.
     random_state : None, int, Generator or RandomState
         Seeds the splitter, the resampler and the classifier of every fold, where they have a
         ``random_state`` that is None; each step of a chain of resamplers gets a seed of its own.
@@ -216,7 +258,8 @@ def cross_validate(
     Returns
     -------
     CrossValidation
-        A mapping from metrics to `Spread`; see also its ``folds``.
+        A mapping from metrics to `Spread`; see also its ``pooled``, ``label_table()`` and
+        ``folds``.
 
     See Also
     --------
@@ -228,6 +271,10 @@ def cross_validate(
     Nominal columns: where the classifier has ``categorical_features`` and it is None, it is set
     from the data. Instance weights are passed to classifiers that take ``sample_weight``.
 
+    A metric of a group, such as ``minority.macro_f1``, is a mean over labels that occur in the test
+    part and at least twice in the training part; its mean over folds leaves out folds without such
+    labels. Pooled metrics add up counts over the folds first.
+
     Examples
     --------
     >>> import scumble
@@ -238,17 +285,21 @@ def cross_validate(
     ... )
     >>> len(found["macro_f1"].values), 0 < found["macro_f1"].mean < 1
     (10, True)
+    >>> 0 <= found["minority.macro_f1"].mean < 1, 0 < found["pooled.macro_f1"].mean < 1
+    (True, True)
     >>> found.folds[0].before["scumble"] > found.folds[0].after["scumble"]
     True
     """
     _check_data(data)
     Undefined(undefined, caller="cross_validate")
+    wanted = check_groups(groups, caller="cross_validate")
+    find_groups(wanted, data.n_labels, data.Y, data.labels)  # labels the data has not
     seed = _draw_seed(random_state)
     splits = _make_splits(splitter, data, seed)
     steps = _make_chain(resampler)
-    model = _set_categories(_make_classifier(classifier), data)
+    model = _make_classifier(classifier)
     warn_if_resampled(data, caller="cross_validate")
-    options = {"undefined": undefined, "ties": ties}
+    options = {"undefined": undefined, "ties": ties, "groups": wanted}
     tasks = [
         (at, data, train, test, model, steps, seed, options)
         for at, (train, test) in enumerate(splits)
@@ -258,7 +309,7 @@ def cross_validate(
         for fold in _run_all(tasks, n_jobs):
             folds.append(fold)
             advance(1)
-    return CrossValidation(tuple(folds), seed, data.name)
+    return CrossValidation(tuple(folds), seed, data.name, data.labels)
 
 
 def make_splitter(text: str | int, kind: str = "kfold") -> BaseSplitter:
@@ -391,21 +442,6 @@ def _make_classifier(classifier: Any) -> Any:
     return clone(classifier)
 
 
-def _set_categories(model: Any, data: MultilabelDataset) -> Any:
-    """Tell the classifier which columns are nominal, where it can be told and was not."""
-    categories = data.categorical_features
-    holder = model
-    while categories and hasattr(holder, "get_params"):
-        parameters = holder.get_params(deep=False)
-        if "categorical_features" in parameters:
-            ours = type(holder).__module__.startswith("scumble.")
-            if parameters["categorical_features"] is None:
-                holder.set_params(categorical_features=categories if ours else list(categories))
-            break
-        holder = parameters.get("estimator")
-    return model
-
-
 def _run_all(tasks: list[Any], n_jobs: int | None) -> Iterator[FoldResult]:
     """Run the folds here or in processes, in order; threads are shared among the processes."""
     from joblib import Parallel, delayed, effective_n_jobs
@@ -432,31 +468,24 @@ def _run_fold(
     *,
     threads: int | None,
 ) -> FoldResult:
-    seconds = dict.fromkeys(STEPS, 0.0)
     drawn = np.random.SeedSequence([seed, at]).generate_state(len(chain) + 2)
     first, own, *further = map(int, drawn)
-    training, tested = data[train], data[test]
-    resampled = training
+    steps = _seed_chain(chain, [first, *further])
     with limit_threads(threads), PeakMemory() as memory:
-        for step in _seed_chain(chain, [first, *further]):
-            with _timed(seconds, "resample"):
-                resampled = _resample(step, resampled)
-        with _timed(seconds, "fit"):
-            fitted = _fit(_seeded(clone(model), own), resampled)
-        with _timed(seconds, "predict"):
-            predictions, scores = predict_with_scores(fitted, tested.X, data.n_labels)
-        evaluation = evaluate(tested, predictions, scores, **options)
-        before, after = (_measure(part) if chain else None for part in (training, resampled))
+        fold = run_fold(data[train], data[test], model, steps, random_state=own, **options)
+        before, after = (
+            _measure(part) if chain else None for part in (fold.training, fold.resampled)
+        )
     return FoldResult(
-        at, evaluation, seconds, memory.peak, len(resampled), len(tested), before, after
+        fold=at,
+        evaluation=fold.evaluation,
+        seconds=fold.seconds,
+        peak_memory=memory.peak,
+        n_train=len(fold.resampled),
+        n_test=len(test),
+        before=before,
+        after=after,
     )
-
-
-@contextmanager
-def _timed(seconds: dict[str, float], step: str) -> Iterator[None]:
-    started = time.perf_counter()
-    yield
-    seconds[step] += time.perf_counter() - started
 
 
 def _seed_chain(chain: Sequence[Any], seeds: Iterable[int]) -> list[Any]:
@@ -464,48 +493,8 @@ def _seed_chain(chain: Sequence[Any], seeds: Iterable[int]) -> list[Any]:
     steps = [clone(step) for step in chain]
     waiting = (s for s in steps if hasattr(s, "get_params") and open_seeds(s))
     for step, seed in zip(waiting, seeds, strict=False):
-        _seeded(step, seed)
+        close_seeds(step, seed)
     return steps
-
-
-def _seeded(estimator: Any, seed: int) -> Any:
-    """Set every random_state that was left open, the estimator's own and those inside it."""
-    if hasattr(estimator, "get_params"):
-        estimator.set_params(**dict.fromkeys(open_seeds(estimator), seed))
-    return estimator
-
-
-def _resample(resampler: Any, training: MultilabelDataset) -> MultilabelDataset:
-    if hasattr(resampler, "resample"):
-        resampled: MultilabelDataset = resampler.resample(training)
-        return resampled
-    X, Y = resampler.fit_resample(training.X, training.Y.toarray().astype(np.int64))
-    rows = getattr(resampler, "sample_indices_", None)
-    return training.with_rows(X, Y, rows)
-
-
-def _fit(model: Any, training: MultilabelDataset) -> Any:
-    weights: dict[str, Any] = {}
-    if training.weights is not None:
-        if takes_weights(model):
-            weights = {"sample_weight": training.weights}
-        else:
-            warnings.warn(
-                f"cross_validate: {type(model).__name__} takes no sample_weight, so the weights "
-                "of the instances are not used.",
-                ScumbleWarning,
-                stacklevel=2,
-            )
-    return model.fit(training.X, _labels_for(model, training), **weights)
-
-
-def _labels_for(model: Any, training: MultilabelDataset) -> Any:
-    """Give labels in the form a classifier takes; others than ours mostly refuse sparse ones."""
-    if isinstance(model, BaseMultilabelClassifier):
-        return training.Y
-    Y = training.Y.toarray().astype(np.int64)
-    one_column = Y.shape[1] == 1 and hasattr(model, "__sklearn_tags__")
-    return Y.ravel() if one_column and get_tags(model).target_tags.single_output else Y
 
 
 def _measure(part: MultilabelDataset) -> dict[str, float]:

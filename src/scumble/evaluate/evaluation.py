@@ -5,19 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from scumble._core.errors import DataError
 from scumble._core.parallel import limit_threads
 from scumble._core.registry import registered
-from scumble._core.validation import check_choice
+from scumble._core.validation import check_choice, check_labels, labels_of
 from scumble.evaluate import bipartition, ranking
-from scumble.evaluate.counts import check_same_names, check_truth, confusion
+from scumble.evaluate.counts import (
+    Counts,
+    LabelConfusion,
+    check_same_names,
+    check_truth,
+    confusion,
+    names_of,
+)
+from scumble.evaluate.groups import LEARNABLE, check_groups, find_groups
 from scumble.evaluate.metric import Metric
-from scumble.evaluate.rankings import TIES, Rankings
+from scumble.evaluate.rankings import TIES, LabelRankings, Rankings
 from scumble.evaluate.undefined import Undefined
+from scumble.measures.passes import count
 
 Array = np.ndarray[Any, Any]
 
@@ -31,25 +41,45 @@ class Evaluation(Mapping[str, float]):
         The metrics.
     by_label : mapping of str to ndarray
         Values of every label.
+    groups : mapping of str to ndarray of bool
+        Groups of labels.
 
     Attributes
     ----------
     by_label : mapping of str to ndarray
         One value per label: counts (``true_positives``, ...), ``precision``, ``recall``, ``f1``,
         ``accuracy``, ``specificity``, ``balanced_accuracy``, ``g_mean`` and, with scores,
-        ``auc``, ``average_precision``, ``interpolated_precision``, ``auc_pr``.
+        ``auc``, ``average_precision``, ``interpolated_precision``, ``auc_pr``; with the labels of
+        the training part ``training_positives``.
+    groups : mapping of str to ndarray of bool
+        Which labels belong to which group.
     """
 
-    def __init__(self, values: Mapping[str, float], by_label: Mapping[str, Array]) -> None:
+    def __init__(
+        self,
+        values: Mapping[str, float],
+        by_label: Mapping[str, Array],
+        groups: Mapping[str, Array] | None = None,
+    ) -> None:
         self._values = dict(values)
         self.by_label: Mapping[str, Array] = MappingProxyType(dict(by_label))
+        self.groups: Mapping[str, Array] = MappingProxyType(dict(groups or {}))
 
     def __getitem__(self, name: str) -> float:
-        if name not in self._values and name in registered("metric"):
-            needs = registered("metric")[name].needs
-            given = "predictions" if needs == "predictions" else "scores"
-            raise KeyError(f"{name} judges {needs}: give evaluate the {given}")
+        if name not in self._values:
+            raise KeyError(self._why_not(name))
         return self._values[name]
+
+    def _why_not(self, name: str) -> str:
+        """Say why a metric is not here."""
+        group, _, last = name.rpartition(".")
+        metric = registered("metric").get(last)
+        if metric is None or (group and not metric.of_labels):
+            return name
+        if group and group not in self.groups:
+            return f"{name}: there is no group {group!r} here"
+        given = "predictions" if metric.needs == "predictions" else "scores"
+        return f"{name} judges {metric.needs}: give evaluate the {given}"
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -63,7 +93,7 @@ class Evaluation(Mapping[str, float]):
         return "\n".join(lines)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._values, dict(self.by_label))
+        return type(self), (self._values, dict(self.by_label), dict(self.groups))
 
 
 def evaluate(
@@ -74,6 +104,8 @@ def evaluate(
     undefined: Any = "mulan",
     ties: str = "mulan",
     label_parents: Sequence[int] | None = None,
+    groups: Any = None,
+    training: Any = None,
     n_jobs: int | None = None,
 ) -> Evaluation:
     """Judge predictions by every metric there is.
@@ -100,6 +132,12 @@ def evaluate(
     label_parents : sequence of int, optional
         For hierarchical labels the number of each label's parent, -1 at the top; adds
         ``hierarchical_loss``.
+    groups : sequence of str, or mapping of str to labels, optional
+        Groups of labels, see `label_groups`: adds ``minority.macro_f1`` and every other metric
+        that judges labels, of each group.
+    training : data set, array, sparse matrix or DataFrame, optional
+        The labels of the training part, before resampling. They tell which labels are rare,
+        difficult or few, and how often each could be learnt from.
     n_jobs : int, optional
         Number of threads; never changes a result.
 
@@ -118,6 +156,13 @@ def evaluate(
     labels. Metrics of scores read the scores three times and sort none but those of labels that
     are there.
 
+    The means of a group are taken over its labels that occur in ``Y`` and, where ``training`` is
+    known, at least twice in it: the others say nothing about a classifier. So no F is undefined
+    there; a precision that is, of a label that was never predicted, counts 0, whatever
+    ``undefined``, and an area under a curve that is undefined is left out. Micro averages are
+    taken over the cells of those labels. A group without such labels is NaN. The group ``all``
+    has every label: ``all.macro_f1`` is ``macro_f1`` under this rule.
+
     Scores outside [0, 1] are no probabilities; then ``log_loss`` and ``mean_squared_error`` are
     NaN.
 
@@ -130,6 +175,12 @@ def evaluate(
     (0.75, 0.0, 0.25)
     >>> found.by_label["recall"]
     array([1. , 0.5, 0. ])
+
+    Groups of labels are judged apart:
+
+    >>> found = evaluate(Y, [[1, 0, 1], [0, 1, 0]], groups={"mine": [1, 2]})
+    >>> found["mine.macro_recall"], found["never_predicted"]
+    (0.5, 0.0)
     """
     if predictions is None and scores is None:
         raise DataError("evaluate: there is nothing to judge. Give predictions, scores, or both.")
@@ -139,6 +190,10 @@ def evaluate(
         check_same_names(Y, given, what=what, caller="evaluate")
     parents = getattr(Y, "label_parents", None) if label_parents is None else label_parents
     truth = check_truth(Y, caller="evaluate")
+    wanted = check_groups(groups, caller="evaluate")
+    trained = None if training is None else _check_training(training, truth.shape[1])
+    masks = find_groups(wanted, truth.shape[1], trained, names_of(Y))
+    counted = count(truth) > 0
     values: dict[str, float] = {}
     by_label: dict[str, Array] = {}
     with limit_threads(n_jobs):
@@ -158,7 +213,49 @@ def evaluate(
                 for m in _needing("probabilities")
             }
             by_label |= ranking.label_curves(rankings, policy)
-    return Evaluation(values, by_label)
+        if trained is not None:
+            by_label["training_positives"] = count(trained)
+            counted &= by_label["training_positives"] >= LEARNABLE
+        for name, mask in masks.items():
+            chosen = mask & counted
+            rated = {} if predictions is None else rate_group(counts.by_label.take(chosen))
+            rated |= {} if scores is None else _rate_order(rankings.by_label, chosen)
+            values |= {f"{name}.{metric}": value for metric, value in rated.items()}
+    return Evaluation(values, by_label, masks)
+
+
+def rate_group(counts: Counts) -> dict[str, float]:
+    """Compute the metrics of predictions for some labels; NaN where there are none."""
+    some = LabelConfusion(counts)
+    policy = Undefined("mulan")  # of a label that occurs, it takes 0 for an undefined precision
+    return {
+        metric.name: metric.formula(some, policy) if len(counts.hits) else math.nan
+        for metric in _needing("predictions")
+        if metric.of_labels
+    }
+
+
+def _rate_order(rankings: LabelRankings, chosen: Array) -> dict[str, float]:
+    """Compute the metrics of scores for some labels."""
+    some = _LabelOrder(LabelRankings(*(part[chosen] for part in rankings)))
+    policy = Undefined("ignore")
+    return {m.name: m.formula(some, policy) for m in _needing("scores") if m.of_labels}
+
+
+class _LabelOrder(NamedTuple):
+    """As much of `Rankings` as metrics of labels read."""
+
+    by_label: LabelRankings
+
+
+def _check_training(training: Any, n_labels: int) -> sparse.csr_array:
+    found = check_labels(labels_of(training), caller="evaluate, training")
+    if found.shape[1] != n_labels:
+        raise DataError(
+            f"evaluate: the training part must have the labels of Y, {n_labels}. Got "
+            f"{found.shape[1]} instead."
+        )
+    return found
 
 
 def _needing(what: str) -> list[Metric]:

@@ -34,6 +34,9 @@ class Metric:
         The function of ``Y`` and predictions or scores.
     formula : callable
         The same from counts or rankings that are already there.
+    of_labels : bool
+        Whether it reads nothing but what is known of each label, so that it can be told of a
+        group of labels, too.
     """
 
     name: str
@@ -43,6 +46,7 @@ class Metric:
     upper: float
     function: Callable[..., float]
     formula: Callable[..., float]
+    of_labels: bool = False
 
 
 class BipartitionMetric(Protocol):
@@ -100,7 +104,11 @@ float
 
 
 def bipartition_metric(
-    *, greater_is_better: bool = True, lower: float = 0.0, upper: float = 1.0
+    *,
+    greater_is_better: bool = True,
+    lower: float = 0.0,
+    upper: float = 1.0,
+    of_labels: bool = False,
 ) -> Callable[[Callable[[Confusion, Undefined], float]], BipartitionMetric]:
     """Make a function of labels and predictions from a formula on their counts.
 
@@ -110,6 +118,8 @@ def bipartition_metric(
         Whether larger values are better.
     lower, upper : float
         Bounds of its values.
+    of_labels : bool
+        Whether it can be told of a group of labels.
 
     Returns
     -------
@@ -123,14 +133,18 @@ def bipartition_metric(
             return formula(confusion(Y, predictions, caller=formula.__name__), policy)
 
         parts = _TRUTH + _PREDICTIONS + _UNDEFINED
-        _enter(function, formula, parts, "predictions", greater_is_better, lower, upper)
+        _enter(function, formula, parts, "predictions", greater_is_better, lower, upper, of_labels)
         return function
 
     return make
 
 
 def ranking_metric(
-    *, greater_is_better: bool = True, lower: float = 0.0, upper: float = 1.0
+    *,
+    greater_is_better: bool = True,
+    lower: float = 0.0,
+    upper: float = 1.0,
+    of_labels: bool = False,
 ) -> Callable[[Callable[[Rankings, Undefined], float]], RankingMetric]:
     """Make a function of labels and scores from a formula on their rankings.
 
@@ -140,6 +154,8 @@ def ranking_metric(
         Whether larger values are better.
     lower, upper : float
         Bounds of its values.
+    of_labels : bool
+        Whether it can be told of a group of labels.
 
     Returns
     -------
@@ -156,7 +172,7 @@ def ranking_metric(
             return formula(_rankings(Y, scores, caller, ties), policy)
 
         parts = _TRUTH + _SCORES + _UNDEFINED + _TIES
-        _enter(function, formula, parts, "scores", greater_is_better, lower, upper)
+        _enter(function, formula, parts, "scores", greater_is_better, lower, upper, of_labels)
         return function
 
     return make
@@ -214,6 +230,7 @@ def _enter(
     greater_is_better: bool,
     lower: float,
     upper: float,
+    of_labels: bool = False,
 ) -> None:
     """Give the function its name and whole docstring, and the catalogue its record."""
     for attribute in ("__name__", "__qualname__", "__module__"):
@@ -223,5 +240,5 @@ def _enter(
     returns = _RETURNS.format(lower=lower, upper=upper, better=better)
     function.__doc__ = f"{told.rstrip()}\n\n{parameters}{returns}\n{mark}{example}\n"
     name = formula.__name__
-    entry = Metric(name, needs, greater_is_better, lower, upper, function, formula)
+    entry = Metric(name, needs, greater_is_better, lower, upper, function, formula, of_labels)
     register("metric", name, entry)

@@ -136,7 +136,7 @@ def example_auc(rankings: Rankings, undefined: Undefined) -> float:
     return undefined.mean(1 - ratio(found.tied_wrong_pairs, found.n_pairs), 0.5)
 
 
-@ranking_metric()
+@ranking_metric(of_labels=True)
 def macro_auc(rankings: Rankings, undefined: Undefined) -> float:
     """Area under the ROC curve of each label, averaged over labels.
 
@@ -167,7 +167,7 @@ def micro_auc(rankings: Rankings, undefined: Undefined) -> float:
     return undefined.mean(np.array([rankings.micro_auc]))
 
 
-@ranking_metric()
+@ranking_metric(of_labels=True)
 def macro_auc_pr(rankings: Rankings, undefined: Undefined) -> float:
     """Area under the precision-recall curve of each label, averaged over labels.
 
@@ -183,7 +183,7 @@ def macro_auc_pr(rankings: Rankings, undefined: Undefined) -> float:
     return undefined.mean(rankings.by_label.auc_pr)
 
 
-@ranking_metric()
+@ranking_metric(of_labels=True)
 def mean_average_precision(rankings: Rankings, undefined: Undefined) -> float:
     """Precision at each instance that has a label, averaged per label and then over labels.
 
@@ -200,7 +200,7 @@ def mean_average_precision(rankings: Rankings, undefined: Undefined) -> float:
     return undefined.mean(rankings.by_label.average_precision, skipped=True)
 
 
-@ranking_metric()
+@ranking_metric(of_labels=True)
 def geometric_mean_average_precision(rankings: Rankings, undefined: Undefined) -> float:
     """Geometric mean over the labels of their average precision.
 
@@ -217,7 +217,7 @@ def geometric_mean_average_precision(rankings: Rankings, undefined: Undefined) -
     return _geometric(rankings.by_label.average_precision, undefined)
 
 
-@ranking_metric()
+@ranking_metric(of_labels=True)
 def mean_average_interpolated_precision(rankings: Rankings, undefined: Undefined) -> float:
     """Best precision at a recall of 0, 1/9, ..., 1 or more, averaged per label and over labels.
 
@@ -233,7 +233,7 @@ def mean_average_interpolated_precision(rankings: Rankings, undefined: Undefined
     return undefined.mean(rankings.by_label.interpolated_precision, skipped=True)
 
 
-@ranking_metric()
+@ranking_metric(of_labels=True)
 def geometric_mean_average_interpolated_precision(
     rankings: Rankings, undefined: Undefined
 ) -> float:

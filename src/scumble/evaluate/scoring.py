@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from scumble._core.errors import DataError, ParameterError
-from scumble._core.registry import registered
 from scumble._core.validation import check_labels
 from scumble.evaluate.evaluation import evaluate
 from scumble.evaluate.metric import Metric
-from scumble.evaluate.predictions import predict_with_scores
+from scumble.evaluate.naming import find_metric
+from scumble.learn.predictions import predict_with_scores
 
 
 class Scorer:
@@ -101,29 +100,6 @@ def scorer(name: str | Sequence[str], **options: Any) -> Scorer:
             f"scorer has no option {', '.join(sorted(unknown))!r}. Expected undefined or ties."
         )
     return Scorer(tuple(find_metric(one) for one in names), single, options)
-
-
-def find_metric(name: str) -> Metric:
-    """Find a metric by name.
-
-    Parameters
-    ----------
-    name : str
-        Such as ``"macro_f1"``.
-
-    Returns
-    -------
-    Metric
-        What is known of it.
-    """
-    known = registered("metric")
-    if name not in known:
-        close = get_close_matches(str(name), known) or sorted(known)
-        raise ParameterError(
-            f"There is no metric {name!r}. Expected for example {', '.join(close)}."
-        )
-    metric: Metric = known[name]
-    return metric
 
 
 def _remake(name: str | list[str], options: dict[str, Any]) -> Scorer:

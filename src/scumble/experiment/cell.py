@@ -24,6 +24,9 @@ class Part:
         Plain values only: they become part of the key.
     label : str
         What tables call it; by default the name and the parameters.
+    where : mapping of str to int
+        Of a classifier: the largest data it is meant for, by ``max_instances``, ``max_features``
+        and ``max_labels``. No part of the key.
 
     Examples
     --------
@@ -35,6 +38,7 @@ class Part:
     name: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     label: str = ""
+    where: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.label:

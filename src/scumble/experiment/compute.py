@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import time
 from collections import OrderedDict
+from dataclasses import replace
 from typing import Any
 
 from scumble._core.errors import DataError
@@ -16,9 +17,8 @@ from scumble.experiment.making import (
     make_resamplers,
     make_splitter,
 )
+from scumble.experiment.scores import IGNORING, LABELS, MEASURES
 
-#: Measures of the training part that are kept with every cell, before and after resampling.
-MEASURES = ("n_instances", "n_labelsets", "cardinality", "mean_ir", "max_ir", "cvir", "scumble")
 #: Raised when cells hold other numbers than before, so that stored ones are computed anew.
 REVISION = 1
 #: A worker keeps this many data sets.
@@ -44,23 +44,46 @@ def compute(cell: Cell) -> Result:
     started = time.process_time()
     data = _load(cell)
     train, test = _split(cell, data)
-    training = data[train]
-    began = time.perf_counter()
-    treated = training
-    for resampler in make_resamplers(cell.resampler, seed=cell.seed_for("resampler")):
-        treated = resampler.resample(treated)
-    resampled = time.perf_counter()
-    scores = {**_measures("before", training.Y), **_measures("after", treated.Y)}
-    details = {"seconds_resampling": resampled - began}
+    chain = make_resamplers(cell.resampler, seed=cell.seed_for("resampler"))
     if cell.classifier.name == NOTHING:
-        details["cpu_seconds"] = time.process_time() - started
-        return Result(scores, details)
-    predictions, confidences, times = _learn(cell, data, treated, data[test])
-    judged, by_label = _judge(data[test], predictions, confidences)
-    archive = _archive(test, predictions, confidences) if cell.keep_predictions else None
+        result = _only_resample(data[train], chain)
+    else:
+        result = _run(cell, data, train, test, chain)
     # Of all threads, and not longer on a busy machine: what a cell costs.
-    details["cpu_seconds"] = time.process_time() - started
-    return Result({**judged, **scores}, {**details, **times, **by_label}, archive)
+    cost = {"cpu_seconds": time.process_time() - started}
+    return replace(result, details={**result.details, **cost})
+
+
+def _only_resample(training: Any, chain: list[Any]) -> Result:
+    from scumble.evaluate.folds import resample_in_turn, timed
+
+    seconds = {"seconds_resampling": 0.0}
+    with timed(seconds, "seconds_resampling"):
+        treated = resample_in_turn(training, chain)
+    return Result({**_measures("before", training.Y), **_measures("after", treated.Y)}, seconds)
+
+
+def _run(cell: Cell, data: Any, train: Any, test: Any, chain: list[Any]) -> Result:
+    """Learn and judge; all seeds are set when the parts are made."""
+    from scumble.evaluate.folds import run_fold
+    from scumble.evaluate.pooling import LabelCounts
+
+    classifier = make_classifier(cell.classifier, seed=cell.seed_for("classifier"))
+    fold = run_fold(data[train], data[test], classifier, chain)
+    scores = {
+        **_judge(fold, data[test]),
+        **_measures("before", fold.training.Y),
+        **_measures("after", fold.resampled.Y),
+    }
+    details = {
+        "seconds_resampling": fold.seconds["resample"],
+        "seconds_fitting": fold.seconds["fit"],
+        "seconds_predicting": fold.seconds["predict"],
+        "n_predicted": int(fold.predictions.nnz),
+        LABELS: LabelCounts.of(fold.evaluation).to_plain(),
+    }
+    archive = _archive(test, fold.predictions, fold.scores) if cell.keep_predictions else None
+    return Result(scores, details, archive)
 
 
 def _load(cell: Cell) -> Any:
@@ -104,67 +127,17 @@ def _measures(when: str, Y: Any) -> dict[str, float]:
     return found
 
 
-def _learn(cell: Cell, data: Any, training: Any, test: Any) -> tuple[Any, Any, dict[str, float]]:
-    categories = {
-        at: len(feature.categories)
-        for at, feature in enumerate(data.features)
-        if feature.is_categorical
-    }
-    classifier = make_classifier(
-        cell.classifier, seed=cell.seed_for("classifier"), categories=categories
-    )
-    began = time.perf_counter()
-    classifier.fit(training.X, _labels_for(classifier, training.Y))
-    fitted = time.perf_counter()
-    if hasattr(classifier, "predict_both"):
-        predictions, confidences = classifier.predict_both(test.X)
-    else:
-        predictions = classifier.predict(test.X)
-        confidences = _positive(classifier, test.X)
-    ended = time.perf_counter()
-    return (
-        predictions,
-        confidences,
-        {"seconds_fitting": fitted - began, "seconds_predicting": ended - fitted},
-    )
-
-
-def _labels_for(classifier: Any, Y: Any) -> Any:
-    """Give our own classifiers sparse labels, others the dense ones they understand."""
-    ours = type(classifier).__module__.startswith("scumble.")
-    return Y if ours else Y.toarray().astype(int)
-
-
-def _positive(classifier: Any, X: Any) -> Any:
-    """Return the confidence in each label, in whichever form scikit-learn gives it."""
-    import numpy as np
-
-    if not hasattr(classifier, "predict_proba"):
-        return None
-    found = classifier.predict_proba(X)
-    if not isinstance(found, list):
-        return found
-    columns = []
-    for table, classes in zip(found, classifier.classes_, strict=True):
-        at = np.flatnonzero(np.asarray(classes) == 1)
-        columns.append(table[:, at[0]] if len(at) else np.zeros(len(table)))
-    return np.stack(columns, axis=1)
-
-
-def _judge(
-    test: Any, predictions: Any, confidences: Any
-) -> tuple[dict[str, float], dict[str, Any]]:
+def _judge(fold: Any, test: Any) -> dict[str, float]:
     from scumble.evaluate import evaluate
 
-    judged = evaluate(test, predictions, confidences)
-    found = {name: float(value) for name, value in judged.items()}
+    found = {name: float(value) for name, value in fold.evaluation.items()}
     # The rule for 0/0 decides about means of F, so three are kept: MULAN's, leaving out what is
     # undefined, and leaving out what has no hit, where precision and recall are 0 and F is 0/0.
-    ignoring = evaluate(test, predictions, confidences, undefined="ignore")
-    for name in ("precision", "recall", "f1", "macro_precision", "macro_recall", "macro_f1"):
+    ignoring = evaluate(test, fold.predictions, undefined="ignore")
+    for name in IGNORING:
         found[f"ignore.{name}"] = float(ignoring[name])
-    found["hits.f1"], found["hits.macro_f1"] = _means_of_hits(test.Y, predictions)
-    return found, {"n_predicted": int(predictions.sum())}
+    found["hits.f1"], found["hits.macro_f1"] = _means_of_hits(test.Y, fold.predictions)
+    return found
 
 
 def _means_of_hits(Y: Any, predictions: Any) -> tuple[float, float]:
@@ -187,9 +160,9 @@ def _means_of_hits(Y: Any, predictions: Any) -> tuple[float, float]:
 def _archive(test: Any, predictions: Any, confidences: Any) -> bytes:
     import numpy as np
 
-    dense = predictions.toarray() if hasattr(predictions, "toarray") else np.asarray(predictions)
     stream = io.BytesIO()
-    parts = {"rows": test, "shape": dense.shape, "predictions": np.packbits(dense.astype(bool))}
+    packed = np.packbits(predictions.toarray())
+    parts = {"rows": test, "shape": predictions.shape, "predictions": packed}
     if confidences is not None:
         parts["confidences"] = np.asarray(confidences, dtype=np.float32)
     np.savez_compressed(stream, **parts)

@@ -6,20 +6,25 @@ import hashlib
 import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from scumble import catalogue
-from scumble._core.errors import ScumbleError
+from scumble._core.errors import DataError, ScumbleError
 from scumble._core.validation import check_count
 from scumble._core.version import __version__
 from scumble.experiment.cell import NOTHING, Part
 from scumble.experiment.errors import PlanError
+from scumble.experiment.scores import complaint
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
     from scumble.experiment.plan import Plan
+
+#: Parameters of a data set that cut it after reading.
+CUTS = ("rows", "drop")
 
 
 def make_splitter(part: Part, *, seed: int, folder: str = "") -> Any:
@@ -67,7 +72,7 @@ def make_resamplers(part: Part, *, seed: int) -> list[Any]:
     return make_chain(part.name, **{"random_state": seed, **part.parameters})
 
 
-def make_classifier(part: Part, *, seed: int, categories: Mapping[int, int] | None = None) -> Any:
+def make_classifier(part: Part, *, seed: int) -> Any:
     """Make a classifier.
 
     Parameters
@@ -78,18 +83,60 @@ def make_classifier(part: Part, *, seed: int, categories: Mapping[int, int] | No
         stands for another classifier.
     seed : int
         Its random state, unless the parameters have one.
-    categories : mapping of int to int, optional
-        Nominal columns and the number of their values, for classifiers that ask.
 
     Returns
     -------
     classifier
         Not fitted.
     """
-    made = _instance(_class_of(part.name), part.parameters, seed)
-    if categories and made.get_params(deep=False).get("categorical_features", 0) is None:
-        made.set_params(categorical_features=dict(categories))
-    return made
+    return _instance(_class_of(part.name), part.parameters, seed)
+
+
+def runs_otherwise(part: Part, weighted: bool) -> bool:
+    """Tell whether a classifier's cells hold other numbers than those of the first stores.
+
+    Their fold runner knew neither weights nor scores other than probabilities, and told nominal
+    columns to the outermost classifier only. Cells for which this matters have keys of their own.
+
+    Parameters
+    ----------
+    part : Part
+        The classifier.
+    weighted : bool
+        Whether the data has weights.
+
+    Returns
+    -------
+    bool
+        True where a stored cell of the same name would mislead.
+    """
+    from scumble.learn.weights import takes_weights
+
+    if part.name == NOTHING:
+        return False
+    made = make_classifier(part, seed=0)
+    outer, inner = made.get_params(deep=False), getattr(made, "estimator", None)
+    told_inside = "categorical_features" not in outer and hasattr(inner, "categorical_features")
+    uses_weights = weighted and takes_weights(made)
+    return takes_weights or told_inside or not hasattr(made, "predict_proba")
+
+
+def fits(part: Part, facts: Mapping[str, Any]) -> bool:
+    """Tell whether a classifier is meant for data of some size.
+
+    Parameters
+    ----------
+    part : Part
+        The classifier, perhaps with a ``where``.
+    facts : mapping
+        ``n_instances``, ``n_features``, ``n_labels`` of the data.
+
+    Returns
+    -------
+    bool
+        False where one of them is larger than ``where`` allows.
+    """
+    return all(facts[f"n_{name.removeprefix('max_')}"] <= most for name, most in part.where.items())
 
 
 def load_dataset(part: Part, folder: str = "") -> MultilabelDataset:
@@ -98,7 +145,9 @@ def load_dataset(part: Part, folder: str = "") -> MultilabelDataset:
     Parameters
     ----------
     part : Part
-        A file, or a name on the shelf; parameters are options of `scumble.read`.
+        A file, or a name on the shelf. Of its parameters ``drop`` names features to leave out,
+        ``rows`` is a number of rows to draw where there are more: the first of
+        ``numpy.random.default_rng(0).permutation(n)``. The others are options of `scumble.read`.
     folder : str
         Where relative paths start.
 
@@ -110,10 +159,42 @@ def load_dataset(part: Part, folder: str = "") -> MultilabelDataset:
     from scumble.data import read, shelf
 
     part = with_label_file(part, folder)
+    options = dict(part.parameters)
+    cut = {name: options.pop(name, None) for name in CUTS}
     path = file_of(part, folder)
-    if path is not None:
-        return read(path, **dict(part.parameters))
-    return shelf.load(part.name, **dict(part.parameters))
+    data = read(path, **options) if path is not None else shelf.load(part.name, **options)
+    return _cut_rows(_drop_features(data, cut["drop"]), cut["rows"])
+
+
+def _drop_features(data: MultilabelDataset, names: list[str] | None) -> MultilabelDataset:
+    if not names:
+        return data
+    absent = [name for name in names if name not in data.feature_names]
+    if absent:
+        close = get_close_matches(absent[0], data.feature_names) or data.feature_names[:5]
+        raise DataError(
+            f"{data.name}: there is no feature {absent[0]!r} to drop. Expected for example "
+            f"{', '.join(close)}."
+        )
+    kept = [at for at, name in enumerate(data.feature_names) if name not in names]
+    return replace(data, X=data.X[:, kept], features=tuple(data.features[at] for at in kept))
+
+
+def _cut_rows(data: MultilabelDataset, rows: int | None) -> MultilabelDataset:
+    import numpy as np
+
+    if rows is None or rows >= len(data):
+        return data
+    return data[np.random.default_rng(0).permutation(len(data))[:rows]]
+
+
+def _cut_complaints(part: Part) -> Iterator[str]:
+    rows, drop = (part.parameters.get(name) for name in ("rows", "drop"))
+    if rows is not None and (not isinstance(rows, int) or isinstance(rows, bool) or rows < 1):
+        yield f"{part.label}: 'rows' must be a whole number of at least 1. Got {rows!r}."
+    is_names = isinstance(drop, list | tuple) and all(isinstance(name, str) for name in drop)
+    if drop is not None and not is_names:
+        yield f"{part.label}: 'drop' must be a list of names of features. Got {drop!r}."
 
 
 def file_of(part: Part, folder: str = "") -> Path | None:
@@ -248,6 +329,7 @@ def complaints(plan: Plan) -> Iterator[str]:
         except (ScumbleError, TypeError, ValueError, ImportError, AttributeError) as error:
             yield f"{part.label}: {error}"
     for dataset in cast("tuple[Part, ...]", plan.datasets):  # a plan makes parts of names
+        yield from _cut_complaints(dataset)
         path = file_of(dataset, plan.folder)
         if path is not None and not path.is_file():
             yield f"{dataset.name}: there is no such file."
@@ -257,10 +339,7 @@ def complaints(plan: Plan) -> Iterator[str]:
             except ScumbleError as error:
                 if not _lies_in_a_folder(dataset.name):
                     yield str(error)
-    known = set(catalogue.names("metric"))
-    for metric in plan.metrics:
-        if not isinstance(metric, str) or (metric not in known and "." not in metric):
-            yield f"There is no metric {metric!r}."
+    yield from filter(None, map(complaint, plan.metrics))
 
 
 def _lies_in_a_folder(name: str) -> bool:

@@ -13,6 +13,11 @@ from scumble.experiment.errors import PlanError
 #: Metrics shown where a plan names none; all are computed in any case.
 METRICS = ("hamming_loss", "f1", "macro_f1", "micro_f1", "one_error", "ranking_loss")
 
+#: Keys of a table in a plan that are no parameters.
+OWN_KEYS = ("name", "label", "where")
+#: The sizes of data that a classifier may be kept to.
+LIMITS = ("max_instances", "max_features", "max_labels")
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -21,12 +26,14 @@ class Plan:
     Parameters
     ----------
     datasets : sequence of Part or str
-        Names on the shelf, or files; parameters are options of `scumble.read`.
+        Names on the shelf, or files. Parameters are ``rows`` (draw so many where there are more),
+        ``drop`` (features to leave out), and options of `scumble.read`.
     resamplers : sequence of Part or str
         Names of the catalogue, chains such as ``"remedial+mlsmote"``, or ``"none"``.
     classifiers : sequence of Part or str
         Names of the catalogue, dotted names of scikit-learn's classifiers, or ``"none"``, which
-        only measures the training parts before and after resampling.
+        only measures the training parts before and after resampling. ``where`` leaves a
+        classifier out on data that is too large for it.
     splitter : Part or str
         A name of the catalogue.
     seeds : sequence of int
@@ -84,7 +91,7 @@ class Plan:
 
     @property
     def n_cells(self) -> int:
-        """Number of cells."""
+        """Number of cells, before any ``where`` rules some out."""
         parts = (self.datasets, self.resamplers, self.classifiers, self.seeds)
         total = self.n_folds
         for part in parts:
@@ -158,11 +165,27 @@ def _part(given: Any, kind: str) -> Part:
     if isinstance(given, str):
         return Part(given)
     if isinstance(given, Mapping) and isinstance(given.get("name"), str):
-        rest = {key: value for key, value in given.items() if key not in ("name", "label")}
-        return Part(given["name"], rest, str(given.get("label", "")))
+        rest = {key: value for key, value in given.items() if key not in OWN_KEYS}
+        return Part(
+            given["name"], rest, str(given.get("label", "")), _where(given.get("where", {}), kind)
+        )
     raise PlanError(
         f"An entry of {kind!r} must be a name, or a table with a 'name'. Got {given!r} instead."
     )
+
+
+def _where(given: Any, kind: str) -> dict[str, int]:
+    """Check for which data a classifier is meant."""
+    if given and kind != "classifiers":
+        raise PlanError(f"Only classifiers have a 'where'. Got {given!r} among the {kind}.")
+    if not isinstance(given, Mapping):
+        raise PlanError(f"'where' must be a table with {', '.join(LIMITS)}. Got {given!r}.")
+    for name, most in given.items():
+        if name not in LIMITS:
+            raise PlanError(f"'where' has no {name!r}. Known are: {', '.join(LIMITS)}.")
+        if not isinstance(most, int) or isinstance(most, bool) or most < 1:
+            raise PlanError(f"{name!r} must be a whole number of at least 1. Got {most!r}.")
+    return dict(given)
 
 
 def _parts(given: Any, kind: str) -> tuple[Part, ...]:

@@ -11,12 +11,15 @@ from typing import Any
 
 from scumble._core.errors import ScumbleError
 from scumble._core.progress import track
-from scumble.experiment.cell import Cell, Part, Result, canonical
+from scumble.experiment.cell import NOTHING, Cell, Part, Result, canonical
 from scumble.experiment.errors import PlanError
 from scumble.experiment.plan import Plan
 from scumble.experiment.runner import Report, run_cells
+from scumble.experiment.scores import NEWER, is_newer
 from scumble.experiment.store import Store
 
+#: What is known of a data set before it is used: checksum, work, shape, whether it has weights.
+Facts = dict[str, Any]
 #: Where nothing has been measured: seconds per feature value and label, and for any cell.
 SECONDS_PER_WORK = 2e-7
 SECONDS_AT_LEAST = 0.3
@@ -82,6 +85,8 @@ def run(
             )  # fmt: skip
     cells = cells_of(plan, store)
     store.remember_metrics(plan.metrics)
+    if any(map(is_newer, plan.metrics)):
+        store.want_scores([c.key for c in cells if c.classifier.name != NOTHING], NEWER)
     return run_cells(
         cells,
         store,
@@ -106,7 +111,7 @@ def cells_of(plan: Plan, store: Store | None = None) -> list[Cell]:
     Returns
     -------
     list of Cell
-        Data set by data set.
+        Data set by data set, without the combinations that a classifier's ``where`` rules out.
 
     Raises
     ------
@@ -114,13 +119,16 @@ def cells_of(plan: Plan, store: Store | None = None) -> list[Cell]:
         With all data sets that cannot be read.
     """
     from scumble.experiment.compute import REVISION
-    from scumble.experiment.making import versions_of
+    from scumble.experiment.making import fits, runs_otherwise, versions_of
 
-    contents = _contents(plan, store)
+    known = _contents(plan, store)
     assert isinstance(plan.splitter, Part)
     folds = _fold_file(plan.splitter, plan.folder)
     cells = []
     for dataset, resampler, classifier, seed, fold in plan.combinations():
+        facts = known[dataset.label]
+        if not fits(classifier, facts):
+            continue
         cells.append(
             Cell(
                 dataset=dataset,
@@ -129,17 +137,18 @@ def cells_of(plan: Plan, store: Store | None = None) -> list[Cell]:
                 splitter=plan.splitter,
                 seed=seed,
                 fold=fold,
-                content=contents[dataset.label][0],
+                content=facts["content"],
                 versions={
                     "cells": str(REVISION),
                     **versions_of(resampler, classifier, plan.splitter),
+                    **({"fold": "2"} if runs_otherwise(classifier, facts["weighted"]) else {}),
                     **folds,
                 },
                 seconds=plan.seconds,
                 megabytes=plan.megabytes,
                 keep_predictions=plan.keep_predictions,
                 folder=plan.folder,
-                work=contents[dataset.label][1],
+                work=facts["work"],
             )
         )
     return cells
@@ -189,8 +198,9 @@ def _means(rows: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], float]:
     return {place: sum(values) / len(values) for place, values in found.items()}
 
 
-def _contents(plan: Plan, store: Store | None) -> dict[str, tuple[str, float]]:
-    found, broken = {}, []
+def _contents(plan: Plan, store: Store | None) -> dict[str, Facts]:
+    found: dict[str, Facts] = {}
+    broken = []
     with track("Reading data sets", len(plan.datasets)) as advance:
         for part in plan.datasets:
             assert isinstance(part, Part)
@@ -205,17 +215,17 @@ def _contents(plan: Plan, store: Store | None) -> dict[str, tuple[str, float]]:
     return found
 
 
-def _twins(found: dict[str, tuple[str, float]]) -> Iterator[str]:
+def _twins(found: dict[str, Facts]) -> Iterator[str]:
     """Find data sets of the same content: they would share their cells."""
     first: dict[str, str] = {}
-    for label, (content, _) in found.items():
-        known = first.setdefault(content, label)
+    for label, facts in found.items():
+        known = first.setdefault(facts["content"], label)
         if known != label:
             yield f"{known} and {label} hold the same data: keep one."
 
 
-def _content(part: Part, folder: str, store: Store | None) -> tuple[str, float]:
-    """Return checksum and size of a data set, read only if its file is new."""
+def _content(part: Part, folder: str, store: Store | None) -> Facts:
+    """Return checksum, size and shape of a data set, read only if its file is new."""
     from scumble.experiment.making import content_of, file_of, load_dataset, with_label_file
 
     part = with_label_file(part, folder)
@@ -223,14 +233,20 @@ def _content(part: Part, folder: str, store: Store | None) -> tuple[str, float]:
     stamp = "" if path is None else _stamp(path, part.parameters.get("labels"))
     place = canonical([str(path or part.name), part.spec()])
     known = store.known_content(place, stamp) if store is not None and stamp else None
-    if known is not None:
-        return known
+    facts = store.facts(known[0]) if store is not None and known is not None else None
+    if known is not None and facts is not None:
+        return {**facts, "content": known[0], "work": known[1]}
     data = load_dataset(part, folder)
     values = data.X.nnz if hasattr(data.X, "nnz") else data.X.size
     content, work = content_of(data), float(values) * len(data.labels)
+    shape = {
+        f"n_{what}": getattr(data, f"n_{what}") for what in ("instances", "features", "labels")
+    }
+    facts = {**shape, "weighted": data.weights is not None}
     if store is not None and stamp:
         store.remember_content(place, stamp, content, work)
-    return content, work
+        store.remember_facts(content, facts)
+    return {**facts, "content": content, "work": work}
 
 
 def _on_the_shelf(part: Part) -> Path | None:

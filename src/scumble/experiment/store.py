@@ -13,7 +13,7 @@ import os
 import sqlite3
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -190,6 +190,29 @@ class Store:
                 "UPDATE cells SET state = 'pending' WHERE key = ? AND state = 'done'"
                 " AND NOT EXISTS (SELECT 1 FROM predictions WHERE predictions.key = cells.key)",
                 [(key,) for key in keys],
+            )
+            return max(0, int(cursor.rowcount))
+
+    def want_scores(self, keys: Sequence[str], name: str) -> int:
+        """Make finished cells pending again that have no such score.
+
+        Parameters
+        ----------
+        keys : sequence of str
+            Which cells.
+        name : str
+            A score that earlier versions did not compute.
+
+        Returns
+        -------
+        int
+            How many there were.
+        """
+        with self._transaction() as cursor:
+            cursor.executemany(
+                "UPDATE cells SET state = 'pending' WHERE key = ? AND state = 'done' AND NOT EXISTS"
+                " (SELECT 1 FROM scores WHERE scores.key = cells.key AND scores.name = ?)",
+                [(key, name) for key in keys],
             )
             return max(0, int(cursor.rowcount))
 
@@ -405,6 +428,22 @@ class Store:
                 "INSERT OR REPLACE INTO contents VALUES (?, ?, ?, ?)", (place, stamp, content, work)
             )
 
+    def remember_facts(self, content: str, facts: Mapping[str, Any]) -> None:
+        """Keep what planning needs to know of a data set beside its checksum.
+
+        Parameters
+        ----------
+        content : str
+            Its checksum.
+        facts : mapping
+            Plain values.
+        """
+        with self._transaction() as cursor:
+            cursor.execute(
+                "INSERT OR REPLACE INTO meta VALUES (?, ?)",
+                (f"facts of {content}", json.dumps(dict(facts), sort_keys=True)),
+            )
+
     # -- reading ---------------------------------------------------------------------------
 
     def known_content(self, place: str, stamp: str) -> tuple[str, float] | None:
@@ -424,6 +463,22 @@ class Store:
             "SELECT content, work FROM contents WHERE place = ? AND stamp = ?", (place, stamp)
         )
         return (str(row[0][0]), float(row[0][1])) if row else None
+
+    def facts(self, content: str) -> dict[str, Any] | None:
+        """Look up what was kept of a data set.
+
+        Parameters
+        ----------
+        content : str
+            Its checksum.
+
+        Returns
+        -------
+        dict or None
+            See `remember_facts`.
+        """
+        row = self._read("SELECT value FROM meta WHERE name = ?", (f"facts of {content}",))
+        return dict(json.loads(row[0][0])) if row else None
 
     def metrics(self) -> tuple[str, ...]:
         """Return the metrics of the plan that was run last.

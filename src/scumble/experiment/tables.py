@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from scumble.experiment.cell import NOTHING
 from scumble.experiment.errors import PlanError
+from scumble.experiment.scores import LABELS, complaint, direction
 
 ROW_KEYS = ("dataset", "resampler", "classifier", "splitter", "seed", "fold")
 COST_KEYS = ("seconds", "cpu_seconds", "megabytes")
@@ -75,32 +76,6 @@ class Grid:
         return {column for column, value in known.items() if value == best}
 
 
-def direction(metric: str) -> int:
-    """Tell which values of a metric are better.
-
-    Parameters
-    ----------
-    metric : str
-        Its name, perhaps with a prefix such as ``ignore.``.
-
-    Returns
-    -------
-    int
-        1 where more is better, -1 where less is, 0 for a measure of the data, which judges
-        nothing.
-
-    Examples
-    --------
-    >>> from scumble.experiment.tables import direction
-    >>> direction("f1"), direction("hamming_loss"), direction("after.mean_ir")
-    (1, -1, 0)
-    """
-    from scumble import catalogue
-
-    known = catalogue.entries("metric").get(metric.removeprefix("ignore.").removeprefix("hits."))
-    return 0 if known is None else 1 if known.greater_is_better else -1
-
-
 def long_table(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return one row per finished cell with everything that was measured.
 
@@ -127,14 +102,15 @@ def long_table(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def grid(cells: Iterable[dict[str, Any]], metric: str) -> Grid:
-    """Average a metric over folds and seeds.
+    """Average a metric over folds and seeds, or pool it.
 
     Parameters
     ----------
     cells : iterable of dict
         From `Store.cells`.
     metric : str
-        Which.
+        Which. One that begins with ``pooled.`` is computed from the counts of all folds and seeds
+        together, see `scumble.evaluate.pooling.pool`; it has no standard deviation.
 
     Returns
     -------
@@ -148,31 +124,66 @@ def grid(cells: Iterable[dict[str, Any]], metric: str) -> Grid:
         If no cell has the metric.
     """
     done = [cell for cell in cells if cell["state"] == "done"]
-    names = sorted({name for cell in done for name in cell["scores"]})
-    if metric not in names:
-        raise PlanError(
-            f"No finished cell has a value {metric!r}. There are: {', '.join(names) or 'none'}."
-        )
-    values: dict[tuple[str, str], list[float]] = {}
+    read = _reader(done, metric)
+    places: dict[tuple[str, str], list[dict[str, Any]]] = {}
     several = len({cell["splitter"] for cell in done}) > 1
     for cell in done:
         row = f"{cell['dataset']}, {cell['splitter']}" if several else cell["dataset"]
-        place = (row, column_name(cell["classifier"], cell["resampler"]))
-        values.setdefault(place, []).append(cell["scores"].get(metric, math.nan))
-    rows = tuple(dict.fromkeys(row for row, _ in values))
+        places.setdefault((row, column_name(cell["classifier"], cell["resampler"])), []).append(
+            cell
+        )
     methods = sorted(
         {(cell["classifier"], cell["resampler"]) for cell in done}, key=_untreated_first
     )
-    columns = tuple(dict.fromkeys(column_name(*method) for method in methods))
-    known = {place: [v for v in found if not math.isnan(v)] for place, found in values.items()}
+    known = {
+        place: [value for value in read(found) if not math.isnan(value)]
+        for place, found in places.items()
+    }
     return Grid(
         metric=metric,
-        rows=rows,
-        columns=columns,
+        rows=tuple(dict.fromkeys(row for row, _ in places)),
+        columns=tuple(dict.fromkeys(column_name(*method) for method in methods)),
         means={place: _mean(found) for place, found in known.items()},
         deviations={place: _deviation(found) for place, found in known.items()},
-        n_cells={place: len(found) for place, found in values.items()},
+        n_cells={place: len(found) for place, found in places.items()},
     )
+
+
+def _reader(
+    done: list[dict[str, Any]], metric: str
+) -> Callable[[list[dict[str, Any]]], list[float]]:
+    """Return what finds the values of a metric among the cells of one place."""
+    if metric.startswith("pooled."):
+        _refuse_absent(metric, _pooled_names(done))
+        return lambda cells: [_pooled(cells).get(metric, math.nan)]
+    _refuse_absent(metric, sorted({name for cell in done for name in cell["scores"]}))
+    return lambda cells: [cell["scores"].get(metric, math.nan) for cell in cells]
+
+
+def _refuse_absent(metric: str, names: Sequence[str]) -> None:
+    if metric in names:
+        return
+    hint = ""
+    if complaint(metric) is None:
+        hint = " Cells that an earlier version computed lack it: run a plan that names it."
+    raise PlanError(
+        f"No finished cell has a value {metric!r}. There are: {', '.join(names) or 'none'}.{hint}"
+    )
+
+
+def _pooled_names(done: list[dict[str, Any]]) -> list[str]:
+    return sorted(_pooled([cell for cell in done if LABELS in cell["details"]][:1]))
+
+
+def _pooled(cells: list[dict[str, Any]]) -> dict[str, float]:
+    """Add up what the folds and seeds of one place counted; cells of earlier versions have none."""
+    from scumble.evaluate.pooling import LabelCounts, pool
+
+    counts = [cell["details"][LABELS] for cell in cells if LABELS in cell["details"]]
+    if not counts:
+        return {}
+    found = pool(LabelCounts.from_plain(plain) for plain in counts)
+    return {f"pooled.{name}": value for name, value in found.items()}
 
 
 def _untreated_first(method: tuple[str, str]) -> tuple[str, bool, str]:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from difflib import get_close_matches
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
-from scumble._core.errors import ParameterError
+from scumble._core.errors import ParameterError, ScumbleWarning
 from scumble._core.registry import registered
 from scumble.data import MultilabelDataset
+from scumble.learn.base import BaseMultilabelClassifier
+from scumble.learn.predictions import features_for
+from scumble.learn.seeds import close_seeds
+from scumble.learn.weights import takes_weights
 
 #: Every command offers these; a classifier without them is not asked.
 SHARED = frozenset({"random_state", "n_jobs"})
@@ -61,16 +68,26 @@ def make_classifier(name: str, **parameters: Any) -> Any:
     return model
 
 
-def fit_dataset(classifier: Any, data: MultilabelDataset) -> Any:
-    """Fit a copy of a classifier on a data set, nominal features and all.
+def fit_dataset(
+    classifier: Any, data: MultilabelDataset, *, random_state: int | None = None
+) -> Any:
+    """Fit a copy of a classifier on a data set, nominal features, weights and all.
+
+    Everything that learns from a whole data set does it here: folds, experiments, and models that
+    are stored.
 
     Parameters
     ----------
     classifier : estimator
-        Not changed. Its ``categorical_features``, where it has such a parameter and it is None,
-        are those of the data.
+        One of `scumble.learn`, or any of scikit-learn that learns several labels. Not changed. Its
+        ``categorical_features``, where it or an estimator inside has such a parameter and it is
+        None, are those of the data.
     data : MultilabelDataset
-        The training data.
+        The training data. Sparse features stay sparse where the classifier takes them. Weights go
+        to classifiers whose ``fit`` takes ``sample_weight``; others learn without them, and a
+        warning says so.
+    random_state : int, optional
+        Seed for every ``random_state`` that was left open, the classifier's own and those inside.
 
     Returns
     -------
@@ -84,8 +101,56 @@ def fit_dataset(classifier: Any, data: MultilabelDataset) -> Any:
     >>> data = MultilabelDataset([[0.0], [1.0], [8.0], [9.0]], [[1, 0], [1, 0], [0, 1], [0, 1]])
     >>> fit_dataset(MLkNN(n_neighbors=1), data).predict([[8.5]]).toarray()
     array([[False,  True]])
+
+    A classifier of scikit-learn gets the labels as the dense table it understands.
+
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> fit_dataset(RidgeClassifier(), data).predict([[8.5]])
+    array([[0, 1]])
     """
-    model = clone(classifier)
-    if model.get_params(deep=False).get("categorical_features", 0) is None:
-        model.set_params(categorical_features=data.categorical_features or None)
-    return model.fit(data.X, data.Y)
+    model = _tell_categories(clone(classifier), data.categorical_features)
+    if random_state is not None:
+        close_seeds(model, random_state)
+    X = features_for(model, data.X)
+    return model.fit(X, _labels_for(model, data), **_weights_for(model, data))
+
+
+def _tell_categories(model: Any, categories: dict[int, int]) -> Any:
+    """Tell the classifier which columns are nominal, where it can be told and was not."""
+    holder = model
+    while categories and hasattr(holder, "get_params"):
+        parameters = holder.get_params(deep=False)
+        if "categorical_features" in parameters:
+            if parameters["categorical_features"] is None:
+                told = categories if _is_ours(holder) else list(categories)
+                holder.set_params(categorical_features=told)
+            break
+        holder = parameters.get("estimator")
+    return model
+
+
+def _is_ours(estimator: Any) -> bool:
+    return type(estimator).__module__.startswith("scumble.")
+
+
+def _labels_for(model: Any, data: MultilabelDataset) -> Any:
+    """Give labels in the form a classifier takes; others than ours mostly refuse sparse ones."""
+    if isinstance(model, BaseMultilabelClassifier):
+        return data.Y
+    Y = data.Y.toarray().astype(np.int64)
+    one_column = Y.shape[1] == 1 and hasattr(model, "__sklearn_tags__")
+    return Y.ravel() if one_column and get_tags(model).target_tags.single_output else Y
+
+
+def _weights_for(model: Any, data: MultilabelDataset) -> dict[str, Any]:
+    if data.weights is None:
+        return {}
+    if takes_weights(model):
+        return {"sample_weight": data.weights}
+    warnings.warn(
+        f"{type(model).__name__} takes no sample_weight, so the weights of the instances are not "
+        "used.",
+        ScumbleWarning,
+        stacklevel=3,
+    )
+    return {}

@@ -41,6 +41,33 @@ def open_seeds(estimator: Any) -> list[str]:
     ]
 
 
+def close_seeds(estimator: Any, seed: int) -> Any:
+    """Set every ``random_state`` that was left open, the estimator's own and those inside it.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Changed in place; one without parameters is left alone.
+    seed : int
+        What they are set to.
+
+    Returns
+    -------
+    estimator
+        The same one.
+
+    Examples
+    --------
+    >>> from scumble.learn import EnsembleOfClassifierChains
+    >>> from scumble.learn.seeds import close_seeds
+    >>> close_seeds(EnsembleOfClassifierChains(), 7)
+    EnsembleOfClassifierChains(random_state=7)
+    """
+    if hasattr(estimator, "get_params"):
+        estimator.set_params(**dict.fromkeys(open_seeds(estimator), seed))
+    return estimator
+
+
 def _seeds_its_parts(holder: Any) -> bool:
     is_ours = type(holder).__module__.startswith("scumble.") and hasattr(holder, "get_params")
     return is_ours and "random_state" in holder.get_params(deep=False)

@@ -8,6 +8,8 @@ from scumble._core.text import safe
 from scumble.report.terminal import Line, Segment, format_number, table
 
 MIB = 2**20
+#: What is told of a group of labels.
+OF_GROUPS = ("macro_precision", "macro_recall", "macro_f1", "micro_f1", "never_predicted")
 
 
 def render_evaluation(result: dict[str, Any], *, width: int | None = None) -> list[Line]:
@@ -16,7 +18,8 @@ def render_evaluation(result: dict[str, Any], *, width: int | None = None) -> li
     Parameters
     ----------
     result : dict
-        ``data``, ``classifier``, ``resample`` and what `CrossValidation.to_dict` gives.
+        ``data``, ``classifier``, ``resample`` and what `CrossValidation.to_dict` gives; perhaps
+        ``groups``, names of groups of labels that get a table of their own.
     width : int, optional
         Cells a line may take.
 
@@ -47,14 +50,28 @@ def render_evaluation(result: dict[str, Any], *, width: int | None = None) -> li
         f"{safe(result['data']) or 'data'}: {safe(result['classifier'])}{resampled}, "
         f"{len(result['folds'])} folds"
     )
+    groups = result.get("groups", ())
     rows = [
         (name, format_number(spread["mean"], ",.4f"), format_number(spread["sd"], ",.4f"))
         for name, spread in result["metrics"].items()
+        if not groups or "." not in name
     ]
     lines: list[Line] = [[Segment(title, "title")]]
     lines += table(("metric", "mean", "sd"), rows, width=width)
+    for group in groups:
+        lines += table((f"{group} labels", "mean", "sd", "pooled"), _group(result, group))
     lines += [[Segment(text, "dim")] for text in (*_treatment(result), _cost(result))]
     return lines
+
+
+def _group(result: dict[str, Any], group: str) -> list[tuple[str, ...]]:
+    """Tell of a group of labels the mean over folds, and what counts added up over folds say."""
+    rows = []
+    for name in OF_GROUPS:
+        spread = result["metrics"][f"{group}.{name}"]
+        values = (spread["mean"], spread["sd"], result["pooled"][f"{group}.{name}"])
+        rows.append((name, *(format_number(value, ",.4f") for value in values)))
+    return rows
 
 
 def _treatment(result: dict[str, Any]) -> list[str]:

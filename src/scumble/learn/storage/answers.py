@@ -15,6 +15,7 @@ from scipy import sparse
 from scumble._core.errors import ParameterError
 from scumble._core.files import COMPRESSIONS, writing
 from scumble.data import MultilabelDataset
+from scumble.learn.predictions import features_for, positive_columns
 from scumble.learn.storage.columns import align_columns
 
 if TYPE_CHECKING:
@@ -150,8 +151,8 @@ def ask(stored: StoredModel, data: MultilabelDataset) -> Answers:
     >>> answers.names, answers.labels.toarray().astype(int).tolist()
     (('land', 'sea'), [[1, 0], [1, 0], [0, 1], [0, 1]])
     """
-    X = align_columns(data, stored.features, by_name=stored.has_names)
     model = stored.model
+    X = features_for(model, align_columns(data, stored.features, by_name=stored.has_names))
     with warnings.catch_warnings():
         # The names have been matched; the model need not miss them on the array.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
@@ -163,7 +164,7 @@ def ask(stored: StoredModel, data: MultilabelDataset) -> Answers:
     labels = _as_labels(predicted, model, len(stored.labels))
     if confidences is None:
         confidences = labels.toarray().astype(np.float64)
-    return Answers(stored.labels, labels, np.asarray(confidences, np.float64))
+    return Answers(stored.labels, labels, positive_columns(confidences, model, labels.shape[1]))
 
 
 def _as_labels(predicted: Any, model: Any, n_labels: int) -> sparse.csr_array:

@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import get_tags
 
 from scumble._core.errors import DataError
 from scumble._core.validation import check_labels
 
 Array = np.ndarray[Any, Any]
+#: Bytes of a dense table that is made for a classifier which refuses sparse features.
+DENSE_AT_MOST = 2**32
 
 
 def predict_with_scores(
@@ -38,24 +41,58 @@ def predict_with_scores(
     --------
     >>> import numpy as np
     >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from scumble.evaluate.predictions import predict_with_scores
+    >>> from scumble.learn.predictions import predict_with_scores
     >>> X, Y = np.array([[0.0], [1.0], [9.0]]), np.array([[1, 0], [1, 1], [0, 1]])
     >>> labels, scores = predict_with_scores(KNeighborsClassifier(2).fit(X, Y), [[0.4]], 2)
     >>> scores
     array([[1. , 0.5]])
     """
+    X = features_for(classifier, X)
     if hasattr(classifier, "predict_both"):
         predicted, scores = classifier.predict_both(X)
         if getattr(predicted, "ndim", 2) == 1:  # it learnt one class per row
-            scores = _positive_column(scores, classifier, n_labels)
+            scores = positive_columns(scores, classifier, n_labels)
         return _as_labels(predicted, n_labels, classifier), scores
     predictions = _as_labels(classifier.predict(X), n_labels, classifier)
     if hasattr(classifier, "predict_proba"):
-        return predictions, _positive_column(classifier.predict_proba(X), classifier, n_labels)
+        return predictions, positive_columns(classifier.predict_proba(X), classifier, n_labels)
     if hasattr(classifier, "decision_function"):
         scores = np.asarray(classifier.decision_function(X), dtype=float)
         return predictions, scores.reshape(-1, n_labels)
     return predictions, None
+
+
+def features_for(model: Any, X: Any) -> Any:
+    """Give features in the form a classifier takes: sparse ones stay so where it can read them.
+
+    Parameters
+    ----------
+    model : estimator
+        Its scikit-learn tags tell whether it takes sparse features.
+    X : array, sparse matrix or DataFrame
+        The features.
+
+    Returns
+    -------
+    array, sparse matrix or DataFrame
+        A dense array where ``X`` is sparse and the classifier would refuse it.
+
+    Raises
+    ------
+    DataError
+        If that array were larger than 4 GiB.
+    """
+    if not sparse.issparse(X) or not hasattr(model, "__sklearn_tags__"):
+        return X
+    if get_tags(model).input_tags.sparse:
+        return X
+    if 8 * X.shape[0] * X.shape[1] > DENSE_AT_MOST:
+        raise DataError(
+            f"{type(model).__name__} takes no sparse features, and {X.shape[0]:,} rows of "
+            f"{X.shape[1]:,} features are too many for a dense table. Choose a classifier that "
+            "takes them."
+        )
+    return X.toarray()
 
 
 def _as_labels(predicted: Any, n_labels: int, classifier: Any) -> sparse.csr_array:
@@ -68,8 +105,23 @@ def _as_labels(predicted: Any, n_labels: int, classifier: Any) -> sparse.csr_arr
     return labels
 
 
-def _positive_column(probabilities: Any, classifier: Any, n_labels: int) -> Array:
-    """Make one table of what may be a list with an array of class probabilities per label."""
+def positive_columns(probabilities: Any, classifier: Any, n_labels: int) -> Array:
+    """Make one table of what may be a list with an array of class probabilities per label.
+
+    Parameters
+    ----------
+    probabilities : array or list of arrays
+        What ``predict_proba`` gave.
+    classifier : estimator
+        Who gave it; its ``classes_`` tell which column is which.
+    n_labels : int
+        Number of labels.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels)
+        The probability of each label.
+    """
     classes = getattr(classifier, "classes_", None)
     if isinstance(probabilities, list):
         columns = [

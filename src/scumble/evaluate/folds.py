@@ -1,0 +1,144 @@
+"""One fold: resample the training part, learn, predict, judge."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble.data import MultilabelDataset
+from scumble.evaluate.evaluation import Evaluation, evaluate
+from scumble.evaluate.groups import GROUPS
+from scumble.learn import fit_dataset
+from scumble.learn.predictions import predict_with_scores
+
+Array = np.ndarray[Any, Any]
+STEPS = ("resample", "fit", "predict")
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """Everything that came of one fold.
+
+    Attributes
+    ----------
+    training, resampled : MultilabelDataset
+        The training part before and after resampling.
+    model : estimator
+        The fitted classifier.
+    predictions : csr_array of bool
+        What it predicted for the test part.
+    scores : ndarray of shape (n_samples, n_labels) or None
+        How sure it was, where it can tell.
+    evaluation : Evaluation
+        All metrics, of all labels and of each group.
+    seconds : dict of str to float
+        Wall time of ``resample``, ``fit`` and ``predict``.
+    """
+
+    training: MultilabelDataset
+    resampled: MultilabelDataset
+    model: Any
+    predictions: sparse.csr_array
+    scores: Array | None
+    evaluation: Evaluation
+    seconds: dict[str, float]
+
+
+def run_fold(
+    training: MultilabelDataset,
+    tested: MultilabelDataset,
+    classifier: Any,
+    resamplers: Sequence[Any] = (),
+    *,
+    random_state: int | None = None,
+    groups: Any = GROUPS,
+    undefined: Any = "mulan",
+    ties: str = "mulan",
+) -> Fold:
+    """Learn from one part of the data and judge on another.
+
+    Cross-validation and experiments run their folds here, so that they cannot differ.
+
+    Parameters
+    ----------
+    training, tested : MultilabelDataset
+        The two parts. Resamplers see the first alone.
+    classifier : estimator
+        Not changed; a copy is fitted, see `scumble.learn.fit_dataset`.
+    resamplers : sequence of resamplers
+        Applied in order; their seeds are set.
+    random_state : int, optional
+        Seed for what the classifier leaves open.
+    groups, undefined, ties : object
+        See `evaluate`. Groups are those of the training part before resampling.
+
+    Returns
+    -------
+    Fold
+        The fitted model, its predictions and what they are worth.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.evaluate import run_fold
+    >>> data = scumble.make_multilabel(200, 6, mean_ir=5, scumble=0.1, random_state=0)
+    >>> fold = run_fold(data[:150], data[150:], scumble.learn.MLkNN())
+    >>> fold.predictions.shape, 0 <= fold.evaluation["minority.macro_f1"] <= 1
+    ((50, 6), True)
+    """
+    seconds = dict.fromkeys(STEPS, 0.0)
+    with timed(seconds, "resample"):
+        resampled = resample_in_turn(training, resamplers)
+    with timed(seconds, "fit"):
+        model = fit_dataset(classifier, resampled, random_state=random_state)
+    with timed(seconds, "predict"):
+        predictions, scores = predict_with_scores(model, tested.X, tested.n_labels)
+    evaluation = evaluate(
+        tested,
+        predictions,
+        scores,
+        undefined=undefined,
+        ties=ties,
+        groups=groups,
+        training=training.Y,
+    )
+    return Fold(training, resampled, model, predictions, scores, evaluation, seconds)
+
+
+def resample_in_turn(training: MultilabelDataset, resamplers: Sequence[Any]) -> MultilabelDataset:
+    """Apply resamplers one after another, ours and any others with ``fit_resample(X, Y)``.
+
+    Parameters
+    ----------
+    training : MultilabelDataset
+        The training part; not changed.
+    resamplers : sequence of resamplers
+        Perhaps none.
+
+    Returns
+    -------
+    MultilabelDataset
+        After the last one.
+    """
+    for resampler in resamplers:
+        if hasattr(resampler, "resample"):
+            training = resampler.resample(training)
+            continue
+        X, Y = resampler.fit_resample(training.X, training.Y.toarray().astype(np.int64))
+        rows = getattr(resampler, "sample_indices_", None)
+        training = training.with_rows(X, Y, rows)
+    return training
+
+
+@contextmanager
+def timed(seconds: dict[str, float], step: str) -> Iterator[None]:
+    """Add the wall time of a block to what a step took."""
+    started = time.perf_counter()
+    yield
+    seconds[step] += time.perf_counter() - started

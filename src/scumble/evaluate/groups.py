@@ -1,0 +1,191 @@
+"""Groups of labels that a training part tells apart: the rare, the difficult, the barely seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from scumble._core.errors import ParameterError, ParameterTypeError
+from scumble._core.validation import check_labels, is_dataset, labels_of
+from scumble.measures import concurrence
+from scumble.measures.imbalance import minority_from_ratios
+from scumble.measures.passes import count
+
+Array = np.ndarray[Any, Any]
+#: Name of a group -> its labels, None for the rule of that name.
+Groups = Mapping[str, Any]
+
+#: The groups that every training part has, in the order they are told.
+GROUPS = ("all", "minority", "difficult", "few")
+#: A label with fewer training positives than this belongs to the group ``few``.
+FEW = 10
+#: A label with fewer training positives than this is in no mean of a group: nobody can learn it.
+LEARNABLE = 2
+#: What stands before a dot in the name of a score and is no group.
+RESERVED = ("pooled", "ignore", "hits", "before", "after")
+
+
+def label_groups(
+    Y: Any, groups: Any = GROUPS, *, labels: Sequence[str] | None = None
+) -> dict[str, Array]:
+    """Tell which labels belong to which group, by the labels of a training part.
+
+    A mean over all labels hides what happens to the rare ones. These groups show them apart.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        The labels of the training part, before any resampling.
+    groups : sequence of str, or mapping of str to labels
+        Names of the groups below; or groups of your own: a mapping from names to labels (by name,
+        by number, or as a mask), None standing for the rule of that name. None makes no groups.
+    labels : sequence of str, optional
+        Names of the labels; by default those of ``Y``.
+
+    Returns
+    -------
+    dict of str to ndarray of bool
+        For each group a mask with one value per label.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such group or label.
+
+    Notes
+    -----
+    - ``all``: every label.
+    - ``minority``: IRLbl > MeanIR.
+    - ``difficult``: minority labels whose SCUMBLELbl lies above the median of the minority labels:
+      rare ones that share their instances with frequent ones.
+    - ``few``: one to nine instances.
+
+    Examples
+    --------
+    Label 0 is everywhere, labels 2 and 3 are rare, and label 3 stands alone.
+
+    >>> from scumble.evaluate import label_groups
+    >>> Y = [[1, 0, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 0, 1]]
+    >>> found = label_groups(Y, ["minority", "difficult"])
+    >>> found["minority"], found["difficult"]
+    (array([False, False,  True,  True]), array([False, False,  True, False]))
+    >>> label_groups(Y, {"mine": ["b", "d"]}, labels=["a", "b", "c", "d"])["mine"]
+    array([False,  True, False,  True])
+    """
+    names = getattr(Y, "labels", None) if labels is None and is_dataset(Y) else labels
+    wanted = check_groups(groups, caller="label_groups")
+    matrix = check_labels(labels_of(Y), caller="label_groups")
+    return find_groups(wanted, matrix.shape[1], matrix, names)
+
+
+def check_groups(groups: Any, *, caller: str, own: bool = True) -> dict[str, Any]:
+    """Bring what a user says about groups into one form.
+
+    Parameters
+    ----------
+    groups : None, str, sequence of str, or mapping of str to labels
+        See `label_groups`; one text may name several groups with commas between.
+    caller : str
+        Who asks, for messages.
+    own : bool
+        Whether groups of one's own are taken.
+
+    Returns
+    -------
+    dict
+        Name of a group to its labels, None where the rule of that name is meant.
+    """
+    if groups is None:
+        return {}
+    if isinstance(groups, str):
+        groups = [name.strip() for name in groups.split(",") if name.strip()]
+    if not isinstance(groups, Iterable) or isinstance(groups, np.ndarray):
+        raise ParameterTypeError(
+            f"The 'groups' parameter of {caller} must be names of groups ({', '.join(GROUPS)}), or "
+            f"a mapping from names to labels. Got {groups!r} instead."
+        )
+    found = dict(groups) if isinstance(groups, Mapping) else dict.fromkeys(groups)
+    for name, chosen in found.items():
+        _check_name(name, chosen, own and isinstance(groups, Mapping), caller)
+    return found
+
+
+def _check_name(name: Any, chosen: Any, own: bool, caller: str) -> None:
+    if chosen is None or not own:
+        if name not in GROUPS:
+            close = get_close_matches(str(name), GROUPS) or GROUPS
+            raise ParameterError(
+                f"{caller}: there is no group of labels {name!r}. Expected {', '.join(close)}"
+                + (", or a mapping with labels of your own." if own else ".")
+            )
+    elif not isinstance(name, str) or "." in name or not name or name in RESERVED:
+        raise ParameterError(
+            f"{caller}: a group of labels cannot be called {name!r}. Choose a name without a dot, "
+            f"other than {', '.join(RESERVED)}."
+        )
+
+
+def find_groups(
+    groups: Groups, n_labels: int, training: Any, names: Sequence[str] | None
+) -> dict[str, Array]:
+    """Make the masks of groups; ``training`` holds canonical labels, or None where unknown."""
+    rules = {name for name, chosen in groups.items() if chosen is None and name != "all"}
+    if rules and training is None:
+        raise ParameterError(
+            f"evaluate: the training part tells which labels are {' and '.join(sorted(rules))}. "
+            "Give its labels as 'training', or a mapping with the labels of the group."
+        )
+    known = {"all": np.ones(n_labels, bool)} | (_by_rule(training) if rules else {})
+    return {
+        name: known[name] if chosen is None else _by_choice(name, chosen, n_labels, names)
+        for name, chosen in groups.items()
+    }
+
+
+def _by_rule(Y: Any) -> dict[str, Array]:
+    counts = count(Y)
+    found = concurrence(Y)
+    minority = minority_from_ratios(found.irlbl)
+    middle = np.median(found.by_label[minority]) if minority.any() else np.nan
+    # As everywhere, equal scores must not lie above themselves by rounding.
+    difficult = minority & (np.nan_to_num(found.by_label) > middle + 1e-12)
+    return {
+        "minority": minority,
+        "difficult": difficult,
+        "few": (counts > 0) & (counts < FEW),
+    }
+
+
+def _by_choice(name: str, chosen: Any, n_labels: int, names: Sequence[str] | None) -> Array:
+    """Make a mask of names, numbers or a mask."""
+    values = np.asarray([chosen] if isinstance(chosen, str) else list(chosen))
+    mask = np.zeros(n_labels, bool)
+    if values.dtype.kind == "b" and values.shape == (n_labels,):
+        return values
+    if values.dtype.kind in "iu" and values.ndim == 1:
+        outside = values[(values < 0) | (values >= n_labels)]
+        if outside.size:
+            raise ParameterError(
+                f"The group {name!r} has label {outside[0]}, but there are labels 0 to "
+                f"{n_labels - 1}."
+            )
+        mask[values] = True
+    elif values.dtype.kind == "U" and names is not None:
+        place = {label: at for at, label in enumerate(names)}
+        for label in values.tolist():
+            if label not in place:
+                close = get_close_matches(label, names) or list(names)[:5]
+                raise ParameterError(
+                    f"The group {name!r} has label {label!r}, which the data has not. Expected "
+                    f"for example {', '.join(close)}."
+                )
+            mask[place[label]] = True
+    elif values.size:
+        raise ParameterTypeError(
+            f"The group {name!r} must be names of labels, their numbers, or a mask with "
+            f"{n_labels} values. Got {chosen!r} instead."
+        )
+    return mask

@@ -1,0 +1,102 @@
+"""What the scores of a cell are called, and which values of them are better."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+#: Measures of the training part that are kept with every cell, before and after resampling.
+MEASURES = ("n_instances", "n_labelsets", "cardinality", "mean_ir", "max_ir", "cvir", "scumble")
+#: Metrics that are kept a second time with undefined values left out.
+IGNORING = ("precision", "recall", "f1", "macro_precision", "macro_recall", "macro_f1")
+#: Metrics that are kept a third time over what has at least one hit.
+WITH_HITS = ("f1", "macro_f1")
+#: A score that every cell with a classifier has since groups of labels and pooling are known.
+NEWER = "never_predicted"
+#: Where the details of a cell hold what can be added up over folds.
+LABELS = "labels"
+
+
+def score_names() -> tuple[str, ...]:
+    """List every score that tables may show.
+
+    Returns
+    -------
+    tuple of str
+        Metrics of all labels and of groups, pooled over folds or not; those with other rules for
+        undefined values; measures of the training part.
+
+    Examples
+    --------
+    >>> from scumble.experiment.scores import score_names
+    >>> {"macro_f1", "pooled.minority.macro_f1", "ignore.f1", "after.scumble"} <= {*score_names()}
+    True
+    """
+    from scumble.evaluate import metric_names
+
+    return (
+        *metric_names(),
+        *(f"ignore.{name}" for name in IGNORING),
+        *(f"hits.{name}" for name in WITH_HITS),
+        *(f"{when}.{name}" for when in ("before", "after") for name in (*MEASURES, "mean_ir_zero")),
+    )
+
+
+def complaint(name: object) -> str | None:
+    """Say what is wrong with the name of a score.
+
+    Parameters
+    ----------
+    name : object
+        What a plan calls a metric.
+
+    Returns
+    -------
+    str or None
+        None if there is such a score.
+
+    Examples
+    --------
+    >>> from scumble.experiment.scores import complaint
+    >>> complaint("minorty.macro_f1")
+    "There is no metric 'minorty.macro_f1'. Did you mean 'minority.macro_f1'?"
+    """
+    known = score_names()
+    if name in known:
+        return None
+    close = get_close_matches(str(name), known, 1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    return f"There is no metric {name!r}.{hint}"
+
+
+def is_newer(name: str) -> bool:
+    """Tell whether a score is missing from the cells of stores made before groups were known."""
+    from scumble.evaluate import metric_names
+
+    return name == NEWER or ("." in name and name in metric_names())
+
+
+def direction(metric: str) -> int:
+    """Tell which values of a metric are better.
+
+    Parameters
+    ----------
+    metric : str
+        Its name, perhaps with a prefix such as ``ignore.``, ``pooled.`` or ``minority.``.
+
+    Returns
+    -------
+    int
+        1 where more is better, -1 where less is, 0 for a measure of the data, which judges
+        nothing.
+
+    Examples
+    --------
+    >>> from scumble.experiment.scores import direction
+    >>> direction("pooled.few.macro_f1"), direction("hamming_loss"), direction("after.mean_ir")
+    (1, -1, 0)
+    """
+    from scumble import catalogue
+
+    start, _, name = metric.rpartition(".")
+    known = None if start in ("before", "after") else catalogue.entries("metric").get(name)
+    return 0 if known is None else 1 if known.greater_is_better else -1
