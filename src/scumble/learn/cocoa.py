@@ -77,6 +77,9 @@ class COCOA(TransformingClassifier, name="cocoa"):
     predicted from the threshold on that gives the largest F on the training rows; MULAN looks for
     it among 0.05, 0.1, ..., and ours may be anywhere.
 
+    The rule for thresholds has no guard, as in the paper: a label whose training rows all get the
+    same confidence, because nothing was learnt about it, is predicted for every row.
+
     References
     ----------
     .. [1] Zhang, M.-L., Li, Y.-K., & Liu, X.-Y. (2015). Towards class-imbalance aware multi-label

@@ -92,6 +92,9 @@ class ECCRU(TransformingClassifier, name="eccru"):
     looks for thresholds among 0.05, 0.1, ..., ours may be anywhere, and it stops making chains
     when only one label still needs models.
 
+    The rule for thresholds has no guard, as in the paper: a label whose training rows all get the
+    same confidence, because nothing was learnt about it, is predicted for every row.
+
     References
     ----------
     .. [1] Liu, B., & Tsoumakas, G. (2018). Making classifier chains resilient to class imbalance.

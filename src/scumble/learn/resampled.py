@@ -79,6 +79,9 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled"):
     0.05, 0.1, ..., ours may be anywhere. A resampler that draws nothing, such as REMEDIAL, makes
     all copies equal.
 
+    The rule for thresholds has no guard, as in the paper: a label whose training rows all get the
+    same confidence, because nothing was learnt about it, is predicted for every row.
+
     References
     ----------
     .. [1] Liu, B., & Tsoumakas, G. (2019). Synthetic oversampling of multi-label data based on
