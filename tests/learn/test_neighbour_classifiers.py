@@ -21,11 +21,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import scumble
 from scumble import ScumbleError
 from scumble.evaluate import evaluate
-from scumble.learn import IBLR, MLkNN, fit_dataset
+from scumble.learn import IBLR, BRkNN, MLkNN, fit_dataset
 from scumble.learn.design import Columns
 from scumble.resample import LPROS
 
-ALL = [MLkNN(), IBLR(), IBLR(features=True)]
+#: The check wants probabilities strictly between 0 and 1, and a share may be either.
+SHARES = {"check_classifiers_multilabel_output_format_predict_proba": "0 and 1 are shares too"}
+
+ALL = [MLkNN(), IBLR(), IBLR(features=True), BRkNN(), BRkNN(extension="b")]
 
 
 #: Copies of a row are near it, whatever a weight says.
@@ -36,8 +39,9 @@ NEAR = {
 
 
 @parametrize_with_checks(
-    [MLkNN(n_neighbors=3), IBLR(n_neighbors=3), IBLR(3, features=True)],
-    expected_failed_checks=lambda estimator: NEAR,
+    [MLkNN(n_neighbors=3), IBLR(n_neighbors=3), IBLR(3, features=True)]
+    + [BRkNN(3, extension=extension) for extension in (None, "a", "b")],
+    expected_failed_checks=lambda estimator: SHARES if isinstance(estimator, BRkNN) else NEAR,
 )
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
@@ -219,7 +223,8 @@ def test_few_rows_any_labels(seed, n, model):
     fitted = type(model)(**model.get_params()).fit(X, Y)
     labels, sure = fitted.predict_both(X)
 
-    assert fitted.n_neighbors_ == min(10, n - 1)
+    # BRkNN asks nothing of its training rows, so that none of them has to leave itself out.
+    assert fitted.n_neighbors_ == min(10, n if isinstance(model, BRkNN) else n - 1)
     assert np.isfinite(sure).all()
     assert ((sure >= 0) & (sure <= 1)).all()
     assert not labels[:, 0].any()
@@ -287,7 +292,9 @@ def test_frames_go_in_and_come_out():
     assert found.to_numpy().tolist() == [[1, 0], [0, 1]]
 
 
-@pytest.mark.parametrize("model", ALL, ids=["MLkNN", "IBLR", "IBLR with features"])
+@pytest.mark.parametrize(
+    "model", ALL, ids=["MLkNN", "IBLR", "IBLR with features", "BRkNN", "BRkNN-b"]
+)
 def test_polars_pipelines_and_searches(model):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(60, 3))
@@ -410,3 +417,64 @@ def test_iblr_on_folds_with_separable_labels_is_no_worse(datasets, golden):
         gain[name] = -gain[name]
     assert min(gain.values()) > 0
     assert np.abs(ours - theirs).mean(axis=0)[list(MEASURES).index("Hamming Loss")] < 2e-3
+
+
+def slow_brknn(X, Y, asked, k, extension):
+    """Judge by plain loops over the rows in order of their distance."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    width = np.where(high > low, high - low, 1)
+    k = min(k, len(X))
+    frequency = Y.sum(axis=0)
+    q = Y.shape[1]
+    labels, shares = np.zeros((len(asked), q), int), np.zeros((len(asked), q))
+    for at, row in enumerate(asked):
+        distances = (((row - X) / width) ** 2).sum(axis=1)
+        near = sorted(range(len(X)), key=lambda other: (distances[other], other))[:k]
+        counts = Y[near].sum(axis=0)
+        shares[at] = counts / k
+        best = sorted(range(q), key=lambda label: (-counts[label], -frequency[label], label))
+        if extension == "b":
+            n_predicted = int(counts.sum() / k + 0.5)
+            labels[at, best[:n_predicted]] = 1
+            continue
+        labels[at] = shares[at] >= 0.5
+        if extension == "a" and not labels[at].any():
+            labels[at, best[0]] = 1
+    return labels, shares
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 12),
+    st.integers(1, 5),
+    st.integers(1, 6),
+    st.sampled_from([None, "a", "b"]),
+)
+def test_brknn_is_its_slow_twin(seed, n, n_labels, k, extension):
+    rng = np.random.default_rng(seed)
+    X, asked = rng.normal(size=(n, 2)), rng.normal(size=(5, 2))
+    Y = (rng.random((n, n_labels)) < 0.4).astype(int)
+    labels, shares = slow_brknn(X, Y, asked, k, extension)
+    model = BRkNN(k, extension=extension, ties="row").fit(X, Y)
+    assert (model.predict(asked) == labels).all()
+    assert (model.predict_proba(asked) == shares).all()
+    if extension == "a":
+        assert labels.any(axis=1).all()
+
+
+def test_brknn_by_hand():
+    X = [[0.0], [1.0], [2.0], [3.0], [10.0]]
+    Y = [[1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    asked = [[0.4], [2.6]]
+    half = BRkNN(2).fit(X, Y)
+    assert half.predict_proba(asked).tolist() == [[1, 0.5, 0], [0, 0.5, 0.5]]
+    assert half.predict(asked).tolist() == [[1, 1, 0], [0, 1, 1]]
+    # Three labels on two neighbours: 1.5 a row, rounded up; of the second and third label of the
+    # other row, which has one label a neighbour, the more frequent one.
+    average = BRkNN(2, extension="b").fit(X, Y)
+    assert average.predict(asked).tolist() == [[1, 1, 0], [0, 1, 0]]
+
+
+def test_brknn_refuses_other_extensions():
+    with pytest.raises(ScumbleError, match=r"'extension' .* one of None, 'a', 'b'. Got 'c'"):
+        BRkNN(extension="c").fit([[0.0], [1.0]], [[1], [0]])

@@ -21,6 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 from scumble import MultilabelDataset, ScumbleError, catalogue
 from scumble.data import Feature
 from scumble.learn import (
+    ECCRU,
     HOMER,
     IBLR,
     BinaryRelevance,
@@ -29,6 +30,7 @@ from scumble.learn import (
     EnsembleOfClassifierChains,
     LabelPowerset,
     MLkNN,
+    ResampledEnsemble,
     ask,
     fit_dataset,
     load,
@@ -36,6 +38,7 @@ from scumble.learn import (
     save,
 )
 from scumble.learn.storage import align_columns
+from scumble.resample import MLSOL
 
 
 def problem(seed=0, n=40):
@@ -57,6 +60,8 @@ def there_and_back(model, folder, **options):
 def test_every_classifier_answers_as_before(tmp_path, name, form):
     X, Y = problem()
     model = catalogue.get("classifier", name)(categorical_features={3: 3})
+    if name == "resampled":  # MLSOL refuses missing values
+        X = np.nan_to_num(X)
     if form == "sparse":
         X, Y = sparse.csr_array(np.nan_to_num(X)), sparse.csr_array(Y)
     elif form == "frame":
@@ -88,6 +93,10 @@ def test_every_classifier_answers_as_before(tmp_path, name, form):
         HOMER(MLkNN(n_neighbors=3), random_state=0),
         EnsembleOfClassifierChains(GaussianNB(), random_state=np.random.RandomState(3)),
         BinaryRelevance(make_pipeline(StandardScaler(), C45Classifier())),
+        ResampledEnsemble(
+            BinaryRelevance(GaussianNB()), resampler=MLSOL(percent=40), random_state=0
+        ),
+        ECCRU(GaussianNB(), variant=3, n_estimators=2, random_state=0),
     ],
     ids=[
         "lr",
@@ -98,6 +107,8 @@ def test_every_classifier_answers_as_before(tmp_path, name, form):
         "homer-mlknn",
         "ecc-nb",
         "br-c45",
+        "resampled-mlsol",
+        "eccru3-nb",
     ],
 )
 def test_any_base_learner_goes_along(tmp_path, model):
@@ -283,6 +294,7 @@ def saved(tmp_path_factory):
     X, Y = problem()
     folder = tmp_path_factory.mktemp("models")
     models = {
+        "eccru": ECCRU(variant=2, n_estimators=2, random_state=0, categorical_features=[3]),
         "ecc": EnsembleOfClassifierChains(n_estimators=2, random_state=0, categorical_features=[3]),
         "clr": catalogue.get("classifier", "clr")(),
         "mlknn": MLkNN(),
@@ -323,6 +335,12 @@ def replace_array(part, key, **changes):
 
 
 CHANGES = {
+    "eccru": [
+        lambda t: replace_array(state(t)["orders_"], 0, at=5),
+        lambda t: state(t)["orders_"].pop(),
+        lambda t: state(t).update(n_labels_=3),
+        lambda t: state(t).update(orders_=[[0, 1]]),
+    ],
     "ecc": [
         lambda t: replace_array(state(t, "models_"), "first", at=0),
         lambda t: replace_array(state(t, "models_"), "leaf", at=1),

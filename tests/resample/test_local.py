@@ -291,3 +291,13 @@ def test_real_data_follows_the_rule(datasets):
     for new, seed in zip(after.X[194:], sampler.sample_indices_[194:], strict=True):
         ends = [np.sort(data.X[[seed, r]], axis=0) for r in near[seed]]
         assert any((low <= new).all() and (new <= high).all() for low, high in ends)
+
+
+@pytest.mark.parametrize("sampler", [MLSOL(random_state=0), MLUL(random_state=0)])
+def test_sparse_rows_keep_narrow_indices(sampler):
+    # scikit-learn's trees and nearest neighbours refuse a sparse matrix with wide ones.
+    rng = np.random.default_rng(0)
+    X = sparse.csr_array(rng.random((40, 5)) * (rng.random((40, 5)) < 0.5))
+    Y = (rng.random((40, 3)) < 0.3).astype(int)
+    new, _ = sampler.fit_resample(X, Y)
+    assert X.indices.dtype == new.indices.dtype == new.indptr.dtype == np.int32

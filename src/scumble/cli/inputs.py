@@ -43,7 +43,12 @@ ReadOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ClassifierOption = Annotated[
     str,
-    typer.Option("--classifier", "-c", help="br, cc, clr, ecc, eps, homer, iblr, lp, mlknn, ps."),
+    typer.Option(
+        "--classifier",
+        "-c",
+        help="br, brknn, cc, clr, cocoa, ecc, eccru, eps, homer, iblr, lp, mlknn, ps, rakel, "
+        "resampled, stacking.",
+    ),
 ]
 ClassifierParameters = Annotated[
     list[str] | None,

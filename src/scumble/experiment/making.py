@@ -118,7 +118,7 @@ def runs_otherwise(part: Part, weighted: bool) -> bool:
     outer, inner = made.get_params(deep=False), getattr(made, "estimator", None)
     told_inside = "categorical_features" not in outer and hasattr(inner, "categorical_features")
     uses_weights = weighted and takes_weights(made)
-    return takes_weights or told_inside or not hasattr(made, "predict_proba")
+    return uses_weights or told_inside or not hasattr(made, "predict_proba")
 
 
 def fits(part: Part, facts: Mapping[str, Any]) -> bool:

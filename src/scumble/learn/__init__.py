@@ -2,9 +2,12 @@
 
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.binary_relevance import BinaryRelevance
+from scumble.learn.brknn import BRkNN
 from scumble.learn.c45 import C45Classifier
 from scumble.learn.calibrated_label_ranking import CalibratedLabelRanking
 from scumble.learn.chains import ClassifierChain, EnsembleOfClassifierChains
+from scumble.learn.cocoa import COCOA
+from scumble.learn.eccru import ECCRU
 from scumble.learn.export import export_text
 from scumble.learn.homer import HOMER
 from scumble.learn.iblr import IBLR
@@ -12,14 +15,20 @@ from scumble.learn.label_powerset import LabelPowerset
 from scumble.learn.making import fit_dataset, make_classifier
 from scumble.learn.mlknn import MLkNN
 from scumble.learn.pruned_sets import EnsembleOfPrunedSets, PrunedSets
+from scumble.learn.rakel import RAkEL
+from scumble.learn.resampled import ResampledEnsemble
 from scumble.learn.ridge import RidgeRanker
+from scumble.learn.stacking import StackedBinaryRelevance
 from scumble.learn.storage import Answers, StoredModel, ask, load, read_model, save
 from scumble.learn.thresholds import ThresholdCurve, label_thresholds, threshold_curves
 
 __all__ = [
+    "COCOA",
+    "ECCRU",
     "HOMER",
     "IBLR",
     "Answers",
+    "BRkNN",
     "BaseMultilabelClassifier",
     "BinaryRelevance",
     "C45Classifier",
@@ -30,7 +39,10 @@ __all__ = [
     "LabelPowerset",
     "MLkNN",
     "PrunedSets",
+    "RAkEL",
+    "ResampledEnsemble",
     "RidgeRanker",
+    "StackedBinaryRelevance",
     "StoredModel",
     "ThresholdCurve",
     "ask",

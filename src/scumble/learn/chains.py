@@ -110,7 +110,7 @@ class ClassifierChain(TransformingClassifier, name="cc"):
         )
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
-        return follow_chains(self.models_, self.order_[None, :], X, n_jobs=self.n_jobs)
+        return follow_chains(self.models_, [self.order_], self.n_labels_, X, n_jobs=self.n_jobs)
 
     def _check_order(self, n_labels: int) -> Array:
         if self.order is None:
@@ -257,7 +257,12 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc"):
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         _, sums = follow_chains(
-            self.models_, self.orders_, X, hard=not self.use_confidences, n_jobs=self.n_jobs
+            self.models_,
+            list(self.orders_),
+            self.n_labels_,
+            X,
+            hard=not self.use_confidences,
+            n_jobs=self.n_jobs,
         )
         means = sums / len(self.orders_)
         return means >= 0.5, means
@@ -265,7 +270,7 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc"):
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """The order of a chain, and how many times each row counts; each once where None."""
+    """The labels of a chain in order, and how many times each row counts; once where None."""
 
     order: Array
     repeats: Array | None = None
@@ -292,20 +297,33 @@ class ChainTargets(Sequence[Any]):
         self._labels = LabelTargets(Y)
         self._draws = draws
         self._weights = weights
+        self._begins = _begins([draw.order for draw in draws])
 
     def __len__(self) -> int:
-        return len(self._draws) * len(self._labels)
+        return int(self._begins[-1])
 
     def __getitem__(self, at: Any) -> Any:
-        chain, place = divmod(range(len(self))[at], len(self._labels))
-        draw = self._draws[chain]
+        at = range(len(self))[at]
+        chain = int(np.searchsorted(self._begins, at, side="right")) - 1
+        draw, place = self._draws[chain], at - int(self._begins[chain])
         codes = self._labels.codes(int(draw.order[place]))
         extra = draw.order[:place]
         return Target(codes, repeats=draw.repeats, weights=self._weights, extra=extra)
 
 
+def _begins(orders: Sequence[Array]) -> Array:
+    """Tell where each chain begins when all are laid out one after another, and the end."""
+    return np.concatenate([[0], np.cumsum([len(order) for order in orders])]).astype(np.int64)
+
+
 def follow_chains(
-    models: Any, orders: Array, X: Any, *, hard: bool = False, n_jobs: int | None = None
+    models: Any,
+    orders: Sequence[Array],
+    n_labels: int,
+    X: Any,
+    *,
+    hard: bool = False,
+    n_jobs: int | None = None,
 ) -> tuple[Array, Array]:
     """Ask all chains, each label knowing what was predicted for those before it.
 
@@ -313,8 +331,10 @@ def follow_chains(
     ----------
     models : Forest or ForeignModels
         Fitted to `ChainTargets`.
-    orders : ndarray of int64, shape (n_chains, n_labels)
-        The chains.
+    orders : sequence of ndarray of int64
+        The chains; they need not hold all labels.
+    n_labels : int
+        Number of labels.
     X : float ndarray or csr_array
         The rows.
     hard : bool
@@ -330,13 +350,17 @@ def follow_chains(
         Sums over the chains.
     """
     if not isinstance(models, Forest):
-        return _follow_foreign(models, orders, X, hard, n_jobs)
-    labels = np.zeros((X.shape[0], orders.shape[1]), bool)
+        return _follow_foreign(models, orders, n_labels, X, hard, n_jobs)
+    labels = np.zeros((X.shape[0], n_labels), bool)
     sums = np.zeros(labels.shape)
+    begins = _begins(orders)
+    places = np.concatenate([np.asarray(order, np.int64) for order in orders])
     each_block(
         X.shape[0],
         len(models),
-        lambda start, stop, rows: chain_rows(rows, models, start, stop, orders, hard, labels, sums),
+        lambda start, stop, rows: chain_rows(
+            rows, models, start, stop, begins, places, hard, labels, sums
+        ),
         as_rows(X),
         n_jobs,
     )
@@ -344,21 +368,26 @@ def follow_chains(
 
 
 def _follow_foreign(
-    models: ForeignModels, orders: Array, X: Any, hard: bool, n_jobs: int | None
+    models: ForeignModels,
+    orders: Sequence[Array],
+    n_labels: int,
+    X: Any,
+    hard: bool,
+    n_jobs: int | None,
 ) -> tuple[Array, Array]:
-    n_chains, n_labels = orders.shape
+    begins = _begins(orders)
 
     def follow(chain: int) -> tuple[Array, Array]:
         labels = np.zeros((X.shape[0], n_labels), bool)
         confidences = np.zeros(labels.shape)
         for place, label in enumerate(orders[chain]):
             known = sparse.csr_array(labels)
-            both = models.ask_one(chain * n_labels + place, X, known)
+            both = models.ask_one(int(begins[chain]) + place, X, known)
             labels[:, label] = both[:, 1] >= both[:, 0]
             confidences[:, label] = labels[:, label] if hard else both[:, 1]
         return labels, confidences
 
-    answers = run(follow, range(n_chains), n_jobs=n_jobs)
+    answers = run(follow, range(len(orders)), n_jobs=n_jobs)
     sums = np.zeros((X.shape[0], n_labels))
     for _, confidences in answers:
         sums += confidences

@@ -7,10 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
-from sklearn.utils import get_tags
 
-from scumble._core.errors import ParameterTypeError
 from scumble._core.random import as_generator
 from scumble._core.validation import check_choice, check_count
 from scumble.learn.base import BaseMultilabelClassifier
@@ -24,14 +21,19 @@ from scumble.learn.hierarchy import (
     check_hierarchy,
     list_nodes,
 )
+from scumble.learn.inside import (
+    Answer,
+    Inside,
+    check_classifier_given,
+    nominal_columns_of,
+    pass_on_tags,
+)
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, winners_confidences
 from scumble.learn.many import Models, fit_many
 from scumble.learn.parameters import check_flag
-from scumble.learn.seeds import open_seeds
 from scumble.learn.weights import takes_weights
 
 Array = np.ndarray[Any, Any]
-Answer = tuple[Array, Array]
 
 
 class HOMER(BaseMultilabelClassifier, name="homer"):
@@ -138,20 +140,13 @@ class HOMER(BaseMultilabelClassifier, name="homer"):
         check_count(self.n_clusters, name="n_clusters", caller=name)
         check_choice(self.method, METHODS, name="method", caller=name)
         check_flag(self.mulan_compat, name="mulan_compat", caller=name)
-        wrong = isinstance(self.classifier, type) or not hasattr(self.classifier, "fit")
-        if self.classifier is not None and wrong:
-            raise ParameterTypeError(
-                f"The 'classifier' parameter of {name} must be None or a multilabel classifier "
-                f"with fit and predict. Got {self.classifier!r} instead."
-            )
+        check_classifier_given(self.classifier, name="classifier", caller=name)
 
     def _categorical(self) -> Any:
         """Nominal columns may also be told to the classifier inside."""
-        if self.categorical_features is not None or self.classifier is None:
+        if self.categorical_features is not None:
             return self.categorical_features
-        if isinstance(self.classifier, BaseMultilabelClassifier):
-            return self.classifier._categorical()
-        return None
+        return nominal_columns_of(self.classifier)
 
     def _refuses_weights(self) -> str | None:
         inner = self.classifier
@@ -171,8 +166,6 @@ class HOMER(BaseMultilabelClassifier, name="homer"):
             self.hierarchy_ = check_hierarchy(self.hierarchy, Y.shape[1], caller=name)
         self._nodes = list_nodes(self.hierarchy_)
         inner = BinaryRelevance() if self.classifier is None else self.classifier
-        if isinstance(inner, BaseMultilabelClassifier):
-            inner._check_parameters()
         kind = _Shared if type(inner) in (BinaryRelevance, LabelPowerset) else _Single
         problems = _node_problems(Y.tocsc(), self._nodes, weights)
         self._node_models = kind(inner, problems)
@@ -183,12 +176,7 @@ class HOMER(BaseMultilabelClassifier, name="homer"):
         return descend(self._nodes, answers, self.n_labels_, compat=bool(self.mulan_compat))
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if self.classifier is not None and hasattr(self.classifier, "__sklearn_tags__"):
-            inner = get_tags(self.classifier)
-            tags.input_tags.allow_nan = inner.input_tags.allow_nan
-            tags.input_tags.sparse = inner.input_tags.sparse
-        return tags
+        return pass_on_tags(super().__sklearn_tags__(), self.classifier)
 
 
 def descend(nodes: list[Node], answers: list[Answer], n_labels: int, *, compat: bool) -> Answer:
@@ -334,65 +322,19 @@ class _Single:
     def __init__(self, inner: Any, problems: list[_NodeProblem]) -> None:
         self._inner = inner
         self._problems = problems
-        self._fitted: list[tuple[Any, Array, Array]] = []
+        self._fitted: list[Inside] = []
 
     def fit(self, X: Any, n_values: Array, generator: Any, n_jobs: int | None) -> None:
         for problem in self._problems:
             part = X if problem.rows is None else X[problem.rows]
-            self._fitted.append(self._fit_node(part, problem, n_values, generator, n_jobs))
+            inside = Inside.fitted(
+                self._inner, part, problem.Y, n_values, generator, n_jobs, problem.weights
+            )
+            self._fitted.append(inside)
         self._problems = []
 
-    def _fit_node(
-        self, X: Any, problem: _NodeProblem, n_values: Array, generator: Any, n_jobs: int | None
-    ) -> tuple[Any, Array, Array]:
-        """Fit the children that some rows have and some have not; the others are constant."""
-        Y = problem.Y
-        counts = np.bincount(Y.indices, minlength=Y.shape[1])
-        open_children = np.flatnonzero((counts > 0) & (counts < Y.shape[0]))
-        always = (counts == Y.shape[0]) & (counts > 0)
-        if len(open_children) == 0:
-            return None, open_children, always
-        model = clone(self._inner)
-        known = model.get_params(deep=False)
-        settings: dict[str, Any] = {}
-        names = open_seeds(model)
-        if names:
-            settings |= dict.fromkeys(names, int(generator.integers(2**31 - 1)))
-        if known.get("n_jobs", 0) is None:
-            settings["n_jobs"] = n_jobs
-        if known.get("categorical_features", 0) is None:
-            nominal = np.flatnonzero(n_values)
-            settings["categorical_features"] = {int(c): int(n_values[c]) for c in nominal}
-        labels = Y[:, open_children].toarray().astype(np.int64)
-        weights = {} if problem.weights is None else {"sample_weight": problem.weights}
-        return model.set_params(**settings).fit(X, labels, **weights), open_children, always
-
     def ask(self, X: Any, n_jobs: int | None) -> list[Answer]:
-        answers = []
-        for model, open_children, always in self._fitted:
-            labels = np.tile(always, (X.shape[0], 1))
-            confidences = labels.astype(np.float64)
-            if model is not None:
-                labels[:, open_children], confidences[:, open_children] = _ask_both(model, X)
-            answers.append((labels, confidences))
-        return answers
-
-
-def _ask_both(model: Any, X: Any) -> Answer:
-    """Get labels and confidences from any multilabel classifier."""
-    if hasattr(model, "predict_both"):
-        return model.predict_both(X)
-    labels = model.predict(X)
-    labels = labels.toarray() if sparse.issparse(labels) else np.asarray(labels)
-    labels = labels.reshape(X.shape[0], -1).astype(bool)
-    if not hasattr(model, "predict_proba"):
-        return labels, labels.astype(np.float64)
-    sure = model.predict_proba(X)
-    if isinstance(sure, list):  # one table of absence and presence per label
-        return labels, np.column_stack([both[:, 1] for both in sure])
-    sure = sure.toarray() if sparse.issparse(sure) else np.asarray(sure)
-    # A single label may come as absence and presence.
-    return labels, sure[:, 1:] if labels.shape[1] == 1 and sure.shape[1] == 2 else sure
+        return [inside.ask(X) for inside in self._fitted]
 
 
 def _nothing(n_rows: int, width: int) -> Answer:

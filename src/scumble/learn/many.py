@@ -74,22 +74,22 @@ def is_tree(estimator: Any) -> bool:
     return estimator is None or type(estimator) is C45Classifier
 
 
-def check_estimator_given(estimator: Any, *, caller: str) -> None:
+def check_estimator_given(estimator: Any, *, caller: str, name: str = "estimator") -> None:
     """Refuse what is no classifier.
 
     Parameters
     ----------
     estimator : object
         What the user gave.
-    caller : str
-        Who asks, for the message.
+    caller, name : str
+        Who asks, and the name of the parameter, for the message.
     """
     if estimator is None:
         return
     if isinstance(estimator, type) or not _is_classifier(estimator):
         hint = f" Did you mean {estimator.__name__}()?" if isinstance(estimator, type) else ""
         raise ParameterTypeError(
-            f"The 'estimator' parameter of {caller} must be None or a scikit-learn classifier "
+            f"The {name!r} parameter of {caller} must be None or a scikit-learn classifier "
             f"with fit and predict. Got {estimator!r} instead.{hint}"
         )
 
@@ -261,6 +261,30 @@ class ForeignModels:
         """
         answers = run(lambda at: self.ask_one(at, X), range(len(self)), n_jobs=n_jobs)
         return np.hstack(answers) if answers else np.zeros((X.shape[0], 0))
+
+
+def ask_second(models: Models, X: Any, *, n_jobs: int | None = None) -> Array:
+    """Ask every model for the probability of class 1 alone.
+
+    Parameters
+    ----------
+    models : Forest or ForeignModels
+        Each of two or more classes.
+    X : float ndarray or csr_array
+        The rows.
+    n_jobs : int, optional
+        Number of threads.
+
+    Returns
+    -------
+    array of shape (n_samples, n_models)
+        In the order of the models.
+    """
+    if isinstance(models, Forest):
+        return models.second_only().ask(X, n_jobs=n_jobs)
+    assert isinstance(models, ForeignModels)
+    answers = run(lambda at: models.ask_one(at, X)[:, 1], range(len(models)), n_jobs=n_jobs)
+    return np.column_stack(answers)
 
 
 def _fit_foreign(

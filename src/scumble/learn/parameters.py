@@ -45,3 +45,23 @@ def check_share(value: Any, *, name: str, caller: str, maximum: float | None = N
             f"The {name!r} parameter of {caller} must be a float in {domain}. "
             f"Got {value!r} instead."
         )
+
+
+def check_option(value: Any, options: tuple[Any, ...], *, name: str, caller: str) -> None:
+    """Refuse what is none of some numbers, texts or None.
+
+    Parameters
+    ----------
+    value : object
+        What was given.
+    options : tuple
+        What is allowed.
+    name, caller : str
+        Names of the parameter and of its owner, for the message.
+    """
+    plain = value.item() if isinstance(value, np.generic) else value
+    if not any(type(plain) is type(option) and plain == option for option in options):
+        allowed = ", ".join(repr(option) for option in options)
+        raise ParameterError(
+            f"The {name!r} parameter of {caller} must be one of {allowed}. Got {value!r} instead."
+        )

@@ -102,7 +102,10 @@ class Places(NamedTuple):
             packed.append(np.empty(indptr[-1], values.dtype))
             kernels.close_gaps(self.starts, self.lengths, indptr, values, packed[-1])
         indices, data = packed
-        return sparse.csr_array((data, indices, indptr), shape=(len(self.lengths), n_columns))
+        # As wide as scipy's own: scikit-learn's trees and others refuse wider ones than are needed.
+        kind = sparse.get_index_dtype(maxval=max(len(indices), n_columns))
+        parts = (data, indices.astype(kind, copy=False), indptr.astype(kind, copy=False))
+        return sparse.csr_array(parts, shape=(len(self.lengths), n_columns))
 
 
 def synthesize(

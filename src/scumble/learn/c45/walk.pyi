@@ -9,6 +9,7 @@ def chain_rows(
     forest: Any,
     start: int,
     stop: int,
+    begins: Array,
     orders: Array,
     hard: bool,
     labels: Array,

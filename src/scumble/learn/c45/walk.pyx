@@ -33,31 +33,32 @@ cdef inline int _ask(
 
 
 def chain_rows(
-    rows, forest, Py_ssize_t start, Py_ssize_t stop, const int64_t[:, ::1] orders, bint hard,
-    uint8_t[:, ::1] labels, double[:, ::1] sums,
+    rows, forest, Py_ssize_t start, Py_ssize_t stop, const int64_t[::1] begins,
+    const int64_t[::1] orders, bint hard, uint8_t[:, ::1] labels, double[:, ::1] sums,
 ):
-    """Follow chains: tree ``c * n_labels + i`` learnt label ``orders[c, i]`` from those before it.
+    """Follow chains: tree ``i`` learnt label ``orders[i]`` from those before it in its chain.
 
+    Chain ``c`` has the places ``begins[c]`` to ``begins[c + 1]``, and need not hold all labels.
     ``labels`` gets the decisions of the last chain, ``sums`` is increased by the confidences of
     all chains, or by their decisions where ``hard``.
     """
     cdef RowsView view = view_rows(rows)
     cdef Trees trees = view_trees(forest)
-    cdef Py_ssize_t n_labels = orders.shape[1]
+    cdef Py_ssize_t n_labels = labels.shape[1]
     cdef double[::1] buffer = np.zeros(view.n_features + n_labels)
     cdef double* known
     cdef Answers answers = Answers(NULL, NULL, hard)
     cdef Waiting waiting = Waiting(NULL, NULL, 0)
     cdef Py_ssize_t row, chain
     cdef Py_ssize_t work = 0
-    if n_labels == 0:
+    if n_labels == 0 or orders.shape[0] == 0:
         return
     known = &buffer[view.n_features]
     try:
         with nogil:
             for row in range(start, stop):
                 load_row(&view, row, &buffer[0])
-                for chain in range(orders.shape[0]):
+                for chain in range(begins.shape[0] - 1):
                     work += n_labels
                     if work > 0x100000:
                         work = 0
@@ -65,8 +66,8 @@ def chain_rows(
                     answers.labels = &labels[row, 0]
                     answers.sums = &sums[row, 0]
                     _follow(
-                        &trees, trees.roots + chain * n_labels, &orders[chain, 0], n_labels,
-                        &buffer[0], known, &answers, &waiting,
+                        &trees, trees.roots + begins[chain], &orders[0] + begins[chain],
+                        begins[chain + 1] - begins[chain], &buffer[0], known, &answers, &waiting,
                     )
                     memset(known, 0, n_labels * sizeof(double))
                 spread_stored(&view, row, &buffer[0], False)
@@ -75,14 +76,14 @@ def chain_rows(
 
 
 cdef int _follow(
-    const Trees* trees, const int64_t* roots, const int64_t* order, Py_ssize_t n_labels,
+    const Trees* trees, const int64_t* roots, const int64_t* order, Py_ssize_t length,
     const double* buffer, double* known, const Answers* answers, Waiting* waiting,
 ) except -1 nogil:
     """Follow one chain; ``known`` is the end of the buffer, where its decisions are written."""
     cdef Py_ssize_t place, label
     cdef double[2] both
     cdef bint present
-    for place in range(n_labels):
+    for place in range(length):
         label = order[place]
         _ask(trees, buffer, roots[place], both, waiting)
         present = both[1] >= both[0]

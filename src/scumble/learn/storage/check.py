@@ -12,6 +12,7 @@ from scumble._core.errors import ReadError
 from scumble._core.neighbours import Space
 from scumble.learn.c45 import C45Classifier, Forest, Tree
 from scumble.learn.chains import ClassifierChain, EnsembleOfClassifierChains
+from scumble.learn.eccru import ECCRU
 from scumble.learn.features import FeatureCodes
 
 Array = np.ndarray[Any, Any]
@@ -72,7 +73,7 @@ def _check_estimator(model: Any) -> None:
     if isinstance(model, C45Classifier):
         _check_tree(model.tree_, n_values, len(model.classes_))
         return
-    if isinstance(model, ClassifierChain | EnsembleOfClassifierChains):
+    if isinstance(model, ClassifierChain | EnsembleOfClassifierChains | ECCRU):
         _check_chains(model)
         n_values = np.append(n_values, np.full(model.n_labels_, 2))  # labels before are columns
     if hasattr(model, "pairs_"):
@@ -98,19 +99,23 @@ def _own_forests(model: Any) -> Iterator[Forest]:
 
 
 def _check_chains(model: Any) -> None:
-    single = isinstance(model, ClassifierChain)
-    orders = np.atleast_2d(model.order_) if single else model.orders_
-    labels = np.arange(model.n_labels_)
+    orders = [model.order_] if isinstance(model, ClassifierChain) else list(model.orders_)
+    partial = isinstance(model, ECCRU)
     fits = (
-        isinstance(orders, np.ndarray)
-        and orders.ndim == 2
-        and orders.dtype.kind in "iu"
-        and orders.shape[1] == len(labels)
-        and (np.sort(orders, axis=1) == labels).all()
-        and len(model.models_) == orders.size
+        all(_is_chain(order, model.n_labels_, partial=partial) for order in orders)
+        and len(model.models_) == sum(len(order) for order in orders)
         and (model.models_.n_classes == 2).all()
     )
     _demand(fits, "the chains do not fit the labels")
+
+
+def _is_chain(order: Any, n_labels: int, *, partial: bool) -> bool:
+    """Tell whether it names labels that are there, each once, and all unless ``partial``."""
+    if not isinstance(order, np.ndarray) or order.ndim != 1 or order.dtype.kind not in "iu":
+        return False
+    inside = len(order) > 0 and order.min() >= 0 and order.max() < n_labels
+    once = len(np.unique(order)) == len(order)
+    return bool(inside and once and (partial or len(order) == n_labels))
 
 
 def _check_pairs(model: Any) -> None:

@@ -1,0 +1,130 @@
+"""BRkNN: a label is there if half of the neighbours have it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble.learn.neighbourhood import NeighbourClassifier
+from scumble.learn.parameters import check_option
+
+Array = np.ndarray[Any, Any]
+
+
+class BRkNN(NeighbourClassifier, name="brknn"):
+    """Predict the labels that at least half of the nearest rows have.
+
+    Binary relevance with nearest neighbours, which are looked for once for all labels. Rare labels
+    seldom have half of any neighbourhood, and many rows get no label at all: the extensions give
+    such rows the likeliest label, or as many as their neighbours have on average.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+        Number of nearest rows to ask; all, where there are fewer.
+    extension : {None, "a", "b"}, default=None
+        Which labels are predicted. None: those at least half of the neighbours have. ``"a"``: the
+        same, or else the one most of them have. ``"b"``: as many as the neighbours have on
+        average, rounded, those that most of them have.
+    ties : {"weka", "row"}, default="weka"
+        Which of equally near rows are asked: those WEKA's search would find, and so MULAN, or
+        the earlier ones.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; two values differ by 0 or 1.
+    n_jobs : int, default=None
+        Number of threads; it changes the time and nothing else.
+
+    Attributes
+    ----------
+    space_ : Space
+        The training rows, scaled.
+    labels_ : csr_array of bool, shape (n_samples, n_labels)
+        Their labels.
+    n_neighbors_ : int
+        How many rows are asked: at most as many as there are training rows.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes where one class per row was given.
+    n_labels_ : int
+        Number of labels.
+    label_names_ : tuple of str or None
+        Their names, where they had any.
+    n_features_in_ : int
+        Number of columns seen when fitting.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where they have any.
+
+    See Also
+    --------
+    MLkNN : Also learns how often such neighbourhoods mean that a row has the label.
+
+    Notes
+    -----
+    The confidence of a label is the share of neighbours that have it [1]_. MULAN adds a row of
+    weight 1/n with all labels, so that it does not predict a label of exactly half of the
+    neighbours where there are more than two labels; the paper does, and so do we. Where the
+    extensions have to choose between labels of equally many neighbours, the more frequent ones in
+    training come first, and of those the earlier; MULAN draws.
+
+    References
+    ----------
+    .. [1] Spyromitros, E., Tsoumakas, G., & Vlahavas, I. (2008). An empirical study of lazy
+       multilabel classification algorithms. *SETN 2008*, LNCS 5138.
+
+    Examples
+    --------
+    >>> from scumble.learn import BRkNN
+    >>> X = [[0], [1], [2], [7], [8], [9]]
+    >>> Y = [[1, 0, 0], [1, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 0], [0, 0, 0]]
+    >>> BRkNN(n_neighbors=3).fit(X, Y).predict([[1.5], [8.5]])
+    array([[1, 0, 0],
+           [0, 0, 0]])
+    >>> BRkNN(n_neighbors=3, extension="a").fit(X, Y).predict([[1.5], [8.5]])
+    array([[1, 0, 0],
+           [0, 1, 0]])
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 10,
+        *,
+        extension: str | None = None,
+        ties: str = "weka",
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.extension = extension
+        self.ties = ties
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_option(self.extension, (None, "a", "b"), name="extension", caller="BRkNN")
+
+    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+        self._remember(X, Y)
+        self.n_neighbors_ = min(int(self.n_neighbors), X.shape[0])  # no training row is asked for
+
+    def _judge(self, X: Any) -> tuple[Array, Array]:
+        counts = self._count_labels(X).toarray()
+        labels = 2 * counts >= self.n_neighbors_
+        if self.extension == "a":
+            empty = np.flatnonzero(~labels.any(axis=1))
+            labels[empty] = self._most_frequent(counts[empty], np.ones(len(empty)))
+        elif self.extension == "b":
+            # To the nearest whole number, and up from the middle.
+            wanted = np.floor(counts.sum(axis=1) / self.n_neighbors_ + 0.5)
+            labels = self._most_frequent(counts, wanted)
+        return labels, counts / self.n_neighbors_
+
+    def _most_frequent(self, counts: Array, wanted: Array) -> Array:
+        """Mark in each row so many labels, those of the most neighbours."""
+        n_present = np.bincount(self.labels_.indices, minlength=self.n_labels_)
+        by_frequency = np.argsort(-n_present, kind="stable")
+        order = by_frequency[np.argsort(-counts[:, by_frequency], axis=1, kind="stable")]
+        labels = np.zeros(counts.shape, bool)
+        np.put_along_axis(labels, order, np.arange(self.n_labels_) < wanted[:, None], axis=1)
+        return labels

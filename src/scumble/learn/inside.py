@@ -1,0 +1,220 @@
+"""Multilabel classifiers inside others: fitted on any labels, asked in one way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+from scumble._core.errors import ParameterTypeError
+from scumble.learn.base import BaseMultilabelClassifier
+from scumble.learn.seeds import open_seeds
+
+Array = np.ndarray[Any, Any]
+Answer = tuple[Array, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Inside:
+    """A fitted classifier, and the labels it was spared because they are constant.
+
+    Attributes
+    ----------
+    model : classifier or None
+        Fitted to the open labels; None where there are none.
+    open_labels : ndarray of int
+        Labels that some training rows have and some have not.
+    always : ndarray of bool, shape (n_labels,)
+        Labels that all training rows have.
+    """
+
+    model: Any
+    open_labels: Array
+    always: Array
+
+    @classmethod
+    def fitted(
+        cls,
+        classifier: Any,
+        X: Any,
+        Y: sparse.csr_array,
+        n_values: Array,
+        generator: np.random.Generator | None,
+        n_jobs: int | None,
+        weights: Array | None = None,
+    ) -> Inside:
+        """Fit a copy of a classifier.
+
+        Parameters
+        ----------
+        classifier : classifier
+            Ours or any other that takes several labels. Seeds, threads and nominal columns it
+            leaves open are set.
+        X : float ndarray or csr_array
+            Clean features.
+        Y : csr_array of bool
+            Labels; any of them may be constant.
+        n_values : ndarray of int
+            Number of values of each nominal column, 0 for numeric ones.
+        generator : Generator or None
+            Where the seed comes from, if one is needed.
+        n_jobs : int or None
+            Number of threads.
+        weights : ndarray of float64, optional
+            How much each row counts.
+
+        Returns
+        -------
+        Inside
+            Ready to be asked.
+        """
+        counts = np.bincount(Y.indices, minlength=Y.shape[1])
+        open_labels = np.flatnonzero((counts > 0) & (counts < Y.shape[0]))
+        always = (counts == Y.shape[0]) & (counts > 0)
+        if len(open_labels) == 0:
+            return cls(None, open_labels, always)
+        model = clone(classifier)
+        model.set_params(**_open_settings(model, n_values, generator, n_jobs))
+        labels: Any = Y[:, open_labels]
+        if not isinstance(model, BaseMultilabelClassifier):
+            labels = labels.toarray().astype(np.int64)
+        weighted = {} if weights is None else {"sample_weight": weights}
+        return cls(model.fit(X, labels, **weighted), open_labels, always)
+
+    def ask(self, X: Any) -> Answer:
+        """Ask about rows.
+
+        Parameters
+        ----------
+        X : float ndarray or csr_array
+            Clean rows.
+
+        Returns
+        -------
+        labels : ndarray of bool, shape (n_samples, n_labels)
+            What it predicts.
+        confidences : ndarray of float64, shape (n_samples, n_labels)
+            How sure that is.
+        """
+        labels = np.tile(self.always, (X.shape[0], 1))
+        confidences = labels.astype(np.float64)
+        if self.model is not None:
+            found, sure = _ask_both(self.model, X)
+            labels[:, self.open_labels], confidences[:, self.open_labels] = found, sure
+        return labels, confidences
+
+
+def check_classifier_given(classifier: Any, *, name: str, caller: str) -> None:
+    """Refuse what is no multilabel classifier, or one with wrong parameters.
+
+    Parameters
+    ----------
+    classifier : object
+        What the user gave; None is allowed.
+    name, caller : str
+        Names of the parameter and of its owner, for the message.
+    """
+    wrong = isinstance(classifier, type) or not hasattr(classifier, "fit")
+    if classifier is not None and wrong:
+        raise ParameterTypeError(
+            f"The {name!r} parameter of {caller} must be None or a multilabel classifier "
+            f"with fit and predict. Got {classifier!r} instead."
+        )
+    if isinstance(classifier, BaseMultilabelClassifier):
+        classifier._check_parameters()
+
+
+def nominal_columns_of(classifier: Any) -> Any:
+    """Tell which columns a classifier that shall be inside another was told to be nominal.
+
+    Parameters
+    ----------
+    classifier : object
+        Any classifier, or None.
+
+    Returns
+    -------
+    object
+        For ``categorical_features``; None where it was told nothing.
+    """
+    if isinstance(classifier, BaseMultilabelClassifier):
+        return classifier._categorical()
+    return None
+
+
+def pass_on_tags(tags: Any, classifier: Any) -> Any:
+    """Say of a classifier what input the one inside it takes.
+
+    Parameters
+    ----------
+    tags : Tags
+        Of the classifier outside; changed.
+    classifier : object
+        The one inside, or None.
+
+    Returns
+    -------
+    Tags
+        The same tags.
+    """
+    if classifier is not None and hasattr(classifier, "__sklearn_tags__"):
+        inner = get_tags(classifier)
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.input_tags.sparse = inner.input_tags.sparse
+    return tags
+
+
+def nominal_mapping(n_values: Array) -> dict[int, int]:
+    """List the nominal columns with their numbers of values, as ``categorical_features``.
+
+    Parameters
+    ----------
+    n_values : ndarray of int
+        Number of values of each nominal column, 0 for numeric ones.
+
+    Returns
+    -------
+    dict of int to int
+        By column.
+    """
+    return {int(column): int(n_values[column]) for column in np.flatnonzero(n_values)}
+
+
+def _open_settings(
+    model: Any, n_values: Array, generator: np.random.Generator | None, n_jobs: int | None
+) -> dict[str, Any]:
+    """Tell what a classifier was left to be told: seed, threads, nominal columns."""
+    known = model.get_params(deep=False)
+    settings: dict[str, Any] = {}
+    names = open_seeds(model)
+    if names and generator is not None:
+        settings |= dict.fromkeys(names, int(generator.integers(2**31 - 1)))
+    if known.get("n_jobs", 0) is None:
+        settings["n_jobs"] = n_jobs
+    if known.get("categorical_features", 0) is None:
+        settings["categorical_features"] = nominal_mapping(n_values)
+    return settings
+
+
+def _ask_both(model: Any, X: Any) -> Answer:
+    """Get labels and confidences from any multilabel classifier."""
+    if hasattr(model, "predict_both"):
+        labels, sure = model.predict_both(X)
+        return _dense(labels).astype(bool), sure
+    labels = _dense(model.predict(X)).reshape(X.shape[0], -1).astype(bool)
+    if not hasattr(model, "predict_proba"):
+        return labels, labels.astype(np.float64)
+    sure = model.predict_proba(X)
+    if isinstance(sure, list):  # one table of absence and presence per label
+        return labels, np.column_stack([both[:, 1] for both in sure])
+    sure = _dense(sure)
+    # A single label may come as absence and presence.
+    return labels, sure[:, 1:] if labels.shape[1] == 1 and sure.shape[1] == 2 else sure
+
+
+def _dense(cells: Any) -> Array:
+    return cells.toarray() if sparse.issparse(cells) else np.asarray(cells)

@@ -1,0 +1,250 @@
+"""RAkEL: label powerset on small random groups of labels."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.random import as_generator
+from scumble._core.validation import check_count
+from scumble.learn.c45 import Target
+from scumble.learn.label_powerset import LabelsetProblem, winners_confidences
+from scumble.learn.many import Models, fit_many
+from scumble.learn.parameters import check_flag
+from scumble.learn.transforming import TransformingClassifier
+
+Array = np.ndarray[Any, Any]
+
+#: So many class probabilities are computed at a time.
+_CELLS_AT_ONCE = 2**22
+
+
+class RAkEL(TransformingClassifier, name="rakel"):
+    """Label powerset on random groups of a few labels each, which vote where they overlap.
+
+    A label powerset of all labels knows only the combinations it has seen, most of them once.
+    Groups of three labels have eight combinations at the most, with many rows each, and still
+    tell which labels go together.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        What learns each group; `C45Classifier` by default. Any scikit-learn classifier will do.
+    size : int, default=3
+        Number of labels of a group; all labels make one group where there are no more.
+    overlapping : bool, default=True
+        Whether a label may be in several groups (RAkELo) or is in one alone (RAkELd).
+    n_labelsets : int, default=None
+        Number of groups that overlap; twice the number of labels by default, or all there are
+        where those are fewer. Disjoint groups are as many as are needed.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
+    random_state : None, int or Generator, default=None
+        Seed of the draws.
+    n_jobs : int, default=None
+        Number of threads; it changes the time and nothing else.
+
+    Attributes
+    ----------
+    labelsets_ : list of ndarray of int64
+        The labels of each group, ascending.
+    models_ : Forest or ForeignModels
+        One fitted model per group.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes where one class per row was given.
+    n_labels_ : int
+        Number of labels.
+    label_names_ : tuple of str or None
+        Their names, where they had any.
+    n_features_in_ : int
+        Number of columns seen when fitting.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where they have any.
+
+    See Also
+    --------
+    LabelPowerset : One group of all labels.
+
+    Notes
+    -----
+    Overlapping groups are drawn without repeating any [1]_. The confidence of a label is the
+    share of its groups whose most probable combination holds it, and it is predicted from one
+    half on, as in the paper and in MULAN. Chance may leave a label out of all groups (about one
+    of 400 by default): its confidence is its share of the training rows, where MULAN says 0.
+
+    Disjoint groups have one vote for each label, which ranks nothing: there the confidence is
+    that of `LabelPowerset`, with P the probability of the group's most probable combination P for
+    its labels and 1 - P for the others. The last group takes what is left; where this would be a
+    single label it joins the group before, as in MULAN.
+
+    References
+    ----------
+    .. [1] Tsoumakas, G., Katakis, I., & Vlahavas, I. (2011). Random k-labelsets for multilabel
+       classification. *IEEE Transactions on Knowledge and Data Engineering*, 23(7).
+
+    Examples
+    --------
+    >>> from scumble.learn import RAkEL
+    >>> X = [[1], [2], [3], [4], [5], [6], [7], [8]]
+    >>> Y = [[1, 1, 0, 0]] * 4 + [[0, 0, 1, 1]] * 4
+    >>> model = RAkEL(size=2, random_state=0).fit(X, Y)
+    >>> [labels.tolist() for labels in model.labelsets_]
+    [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]
+    >>> model.predict([[1], [8]])
+    array([[1, 1, 0, 0],
+           [0, 0, 1, 1]])
+    """
+
+    models_: Models
+    labelsets_: list[Array]
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        size: int = 3,
+        overlapping: bool = True,
+        n_labelsets: int | None = None,
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.size = size
+        self.overlapping = overlapping
+        self.n_labelsets = n_labelsets
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        name = type(self).__name__
+        check_count(self.size, name="size", caller=name)
+        check_flag(self.overlapping, name="overlapping", caller=name)
+        if self.n_labelsets is not None:
+            check_count(self.n_labelsets, name="n_labelsets", caller=name)
+
+    def _draw_labelsets(self, n_labels: int, generator: np.random.Generator) -> list[Array]:
+        size = min(int(self.size), n_labels)
+        if self.overlapping:
+            wanted = 2 * n_labels if self.n_labelsets is None else int(self.n_labelsets)
+            return draw_overlapping(n_labels, size, wanted, generator)
+        return draw_disjoint(n_labels, size, generator)
+
+    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+        generator = as_generator(self.random_state, caller=type(self).__name__)
+        self.labelsets_ = self._draw_labelsets(Y.shape[1], generator)
+        targets = _Groups(Y, self.labelsets_)
+        self._combinations = [targets.problem(at).sets.toarray() for at in range(len(targets))]
+        self._shares = np.bincount(Y.indices, minlength=Y.shape[1]) / Y.shape[0]
+        self.models_ = fit_many(
+            self.estimator,
+            X,
+            self._codes.n_values,
+            targets,
+            generator=generator,
+            n_jobs=self.n_jobs,
+        )
+
+    def _judge(self, X: Any) -> tuple[Array, Array]:
+        labels = np.zeros((X.shape[0], self.n_labels_), bool)
+        confidences = np.zeros(labels.shape)
+        n_votes = np.bincount(np.concatenate(self.labelsets_), minlength=self.n_labels_)
+        for rows, group, probabilities in self._answers(X):
+            chosen = self._combinations[group][probabilities.argmax(axis=1)]
+            found = chosen if self.overlapping else winners_confidences(chosen, probabilities)
+            confidences[rows, self.labelsets_[group]] += found
+            labels[rows, self.labelsets_[group]] = chosen
+        if not self.overlapping:
+            return labels, confidences
+        confidences /= np.maximum(n_votes, 1)
+        confidences[:, n_votes == 0] = self._shares[n_votes == 0]
+        return confidences >= 0.5, confidences
+
+    def _answers(self, X: Any) -> Iterator[tuple[slice, int, Array]]:
+        """Give the probabilities of each group's combinations, some rows at a time."""
+        ends = np.cumsum([len(sets) for sets in self._combinations])
+        size = max(1, _CELLS_AT_ONCE // int(ends[-1]))
+        for start in range(0, X.shape[0], size):
+            rows = slice(start, start + size)
+            parts = np.split(self.models_.ask(X[rows], n_jobs=self.n_jobs), ends[:-1], axis=1)
+            for group, part in enumerate(parts):
+                yield rows, group, part
+
+
+def draw_overlapping(
+    n_labels: int, size: int, wanted: int, generator: np.random.Generator
+) -> list[Array]:
+    """Draw groups of labels, each at most once.
+
+    Parameters
+    ----------
+    n_labels, size : int
+        Number of labels in all, and in a group.
+    wanted : int
+        Number of groups; all are given where there are no more.
+    generator : Generator
+        Where the draws come from.
+
+    Returns
+    -------
+    list of ndarray of int64
+        Ascending labels each.
+    """
+    n_groups = math.comb(n_labels, size)
+    if 2 * wanted >= n_groups:  # drawing until all are there would take long
+        groups = np.array(list(itertools.combinations(range(n_labels), size)), np.int64)
+        drawn = np.sort(generator.permutation(n_groups)[:wanted])
+        return list(groups[drawn])
+    found: dict[tuple[int, ...], None] = {}
+    while len(found) < wanted:
+        found[tuple(sorted(generator.choice(n_labels, size, replace=False).tolist()))] = None
+    return [np.array(labels, np.int64) for labels in found]
+
+
+def draw_disjoint(n_labels: int, size: int, generator: np.random.Generator) -> list[Array]:
+    """Deal all labels out to groups.
+
+    Parameters
+    ----------
+    n_labels, size : int
+        Number of labels in all, and in a group.
+    generator : Generator
+        Where the draws come from.
+
+    Returns
+    -------
+    list of ndarray of int64
+        Ascending labels each. The last group may be smaller; a single label that would be left
+        joins the group before.
+    """
+    order = generator.permutation(n_labels)
+    starts = list(range(size, n_labels, size))
+    if starts and size > 1 and n_labels - starts[-1] == 1:
+        starts.pop()
+    return [np.sort(part) for part in np.split(order, starts)]
+
+
+class _Groups(Sequence[Any]):
+    """The targets of all groups, made when asked for."""
+
+    def __init__(self, Y: sparse.csr_array, labelsets: list[Array]) -> None:
+        self._by_label = Y.tocsc()
+        self._labelsets = labelsets
+
+    def __len__(self) -> int:
+        return len(self._labelsets)
+
+    def problem(self, at: int) -> LabelsetProblem:
+        """Make the combinations of a group's labels classes."""
+        return LabelsetProblem.of(self._by_label[:, self._labelsets[at]].tocsr())
+
+    def __getitem__(self, at: Any) -> Any:
+        problem = self.problem(at)
+        return Target(problem.codes, n_classes=problem.sets.shape[0])

@@ -1,0 +1,218 @@
+"""Stacked binary relevance: what is said of all labels helps to judge each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.parallel import run
+from scumble._core.random import as_generator
+from scumble._core.validation import check_count
+from scumble.learn.binary_relevance import BinaryRelevance, LabelTargets
+from scumble.learn.c45 import Target
+from scumble.learn.inside import Inside
+from scumble.learn.many import ForeignModels, ask_second, check_estimator_given, fit_many
+from scumble.learn.parameters import check_flag
+from scumble.learn.transforming import TransformingClassifier
+from scumble.learn.undersampling import one_generator_each
+
+Array = np.ndarray[Any, Any]
+
+#: So many probabilities are computed at a time.
+_CELLS_AT_ONCE = 2**22
+
+
+class StackedBinaryRelevance(TransformingClassifier, name="stacking"):
+    """Binary relevance twice: the second time with the first one's answers as features.
+
+    The first classifiers judge every label on its own. The second ones also see how sure the
+    first ones are of all labels, and so can learn that *sea* speaks for *beach*.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        What learns each label first; `C45Classifier` by default. Any scikit-learn classifier will
+        do.
+    final_estimator : classifier, default=None
+        What learns each label from these answers; `C45Classifier` by default.
+    n_folds : int, default=10
+        The answers for training rows come from classifiers that have not seen them: so many
+        times a part of the rows is set aside. 0 asks the classifiers that learnt from all rows,
+        which is fast and too sure of itself.
+    passthrough : bool, default=True
+        Whether the second classifiers see the features too.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
+    random_state : None, int or Generator, default=None
+        Seed of the folds.
+    n_jobs : int, default=None
+        Number of threads; it changes the time and nothing else.
+
+    Attributes
+    ----------
+    first_ : Inside
+        The fitted first `BinaryRelevance`.
+    second_ : Inside
+        The fitted second one, on features (if wanted) and then the confidences of all labels.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes where one class per row was given.
+    n_labels_ : int
+        Number of labels.
+    label_names_ : tuple of str or None
+        Their names, where they had any.
+    n_features_in_ : int
+        Number of columns seen when fitting.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where they have any.
+
+    See Also
+    --------
+    ClassifierChain : Every label sees only those before it.
+
+    Notes
+    -----
+    Known as 2BR, meta-BR or BR+ [1]_ [2]_. Folds are drawn for each label on its own, with equal
+    shares of its rows in each, as in MULAN; where there are fewer rows than folds, each row is a
+    fold. MULAN can also leave out labels that are hardly correlated; we do not. A label is
+    predicted unless its absence is more probable, as in `BinaryRelevance`. A label that all
+    training rows have, or none, is not learnt but repeated.
+
+    References
+    ----------
+    .. [1] Godbole, S., & Sarawagi, S. (2004). Discriminative methods for multi-labeled
+       classification. *PAKDD 2004*.
+    .. [2] Tsoumakas, G., Dimou, A., Spyromitros, E., Mezaris, V., Kompatsiaris, I., & Vlahavas,
+       I. (2009). Correlation-based pruning of stacked binary relevance models for multi-label
+       learning. *MLD 2009*.
+
+    Examples
+    --------
+    >>> from scumble.learn import StackedBinaryRelevance
+    >>> X = [[1], [2], [3], [4], [5], [6], [7], [8]]
+    >>> Y = [[1, 0], [1, 0], [1, 0], [1, 0], [0, 1], [0, 1], [0, 1], [0, 1]]
+    >>> StackedBinaryRelevance(n_folds=4, random_state=0).fit(X, Y).predict([[1], [8]])
+    array([[1, 0],
+           [0, 1]])
+    """
+
+    first_: Inside
+    second_: Inside
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        final_estimator: Any = None,
+        n_folds: int = 10,
+        passthrough: bool = True,
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.final_estimator = final_estimator
+        self.n_folds = n_folds
+        self.passthrough = passthrough
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        name = type(self).__name__
+        check_estimator_given(self.final_estimator, caller=name, name="final_estimator")
+        check_count(self.n_folds, name="n_folds", caller=name, minimum=0)
+        check_flag(self.passthrough, name="passthrough", caller=name)
+
+    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+        generator = as_generator(self.random_state, caller=type(self).__name__)
+        n_values = self._codes.n_values
+        first = BinaryRelevance(self.estimator)
+        self.first_ = Inside.fitted(first, X, Y, n_values, generator, self.n_jobs)
+        confidences = self._unseen(X, Y, generator)
+        table = self._beside(X, confidences)
+        own = n_values if self.passthrough else n_values[:0]
+        kinds = np.append(own, np.zeros(self.n_labels_, np.int64))
+        second = BinaryRelevance(self.final_estimator)
+        self.second_ = Inside.fitted(second, table, Y, kinds, generator, self.n_jobs)
+
+    def _judge(self, X: Any) -> tuple[Array, Array]:
+        return self.second_.ask(self._beside(X, self.first_.ask(X)[1]))
+
+    def _beside(self, X: Any, confidences: Array) -> Any:
+        """Put the confidences behind the features, where these are wanted."""
+        if not self.passthrough:
+            return confidences
+        if sparse.issparse(X):
+            return sparse.hstack([X, sparse.csr_array(confidences)], format="csr")
+        return np.hstack([X, confidences])
+
+    def _unseen(self, X: Any, Y: sparse.csr_array, generator: np.random.Generator) -> Array:
+        """Tell what classifiers say of training rows they have not seen."""
+        n_folds = min(int(self.n_folds), Y.shape[0])
+        if n_folds < 2:
+            return self.first_.ask(X)[1]
+        targets = _Folds(Y, n_folds, generator)
+        models = fit_many(
+            self.estimator,
+            X,
+            self._codes.n_values,
+            targets,
+            generator=generator,
+            n_jobs=self.n_jobs,
+        )
+        if isinstance(models, ForeignModels):
+            return _ask_held_out(models, targets, X, self.n_jobs)
+        confidences = np.empty(Y.shape)
+        folds = np.column_stack([targets.folds(label) for label in range(Y.shape[1])])
+        size = max(1, _CELLS_AT_ONCE // len(targets))
+        for start in range(0, X.shape[0], size):
+            rows = slice(start, start + size)
+            answers = ask_second(models, X[rows], n_jobs=self.n_jobs)
+            chosen = np.arange(Y.shape[1]) * n_folds + folds[rows]
+            confidences[rows] = np.take_along_axis(answers, chosen, axis=1)
+        return confidences
+
+
+def _ask_held_out(models: ForeignModels, targets: _Folds, X: Any, n_jobs: int | None) -> Array:
+    """Ask each model about the rows that were set aside for it, and no others."""
+
+    def ask(label: int) -> Array:
+        folds = targets.folds(label)
+        column = np.empty(X.shape[0])
+        for fold in range(targets.n_folds):
+            rows = np.flatnonzero(folds == fold)
+            column[rows] = models.ask_one(label * targets.n_folds + fold, X[rows])[:, 1]
+        return column
+
+    n_labels = len(models) // targets.n_folds
+    return np.column_stack(run(ask, range(n_labels), n_jobs=n_jobs))
+
+
+class _Folds(Sequence[Any]):
+    """The targets of every label without each of its folds, made when asked for."""
+
+    def __init__(self, Y: sparse.csr_array, n_folds: int, generator: np.random.Generator) -> None:
+        self.n_folds = n_folds
+        self._labels = LabelTargets(Y)
+        self._seeds = one_generator_each(generator, Y.shape[1])
+
+    def __len__(self) -> int:
+        return len(self._labels) * self.n_folds
+
+    def folds(self, label: int) -> Array:
+        """Deal the rows without a label, then those with it, out to folds."""
+        codes = self._labels.codes(label)
+        order = np.random.default_rng(self._seeds[label]).permutation(len(codes))
+        order = order[np.argsort(codes[order], kind="stable")]
+        folds = np.empty(len(codes), np.int64)
+        folds[order] = np.arange(len(codes)) % self.n_folds
+        return folds
+
+    def __getitem__(self, at: Any) -> Any:
+        label, fold = divmod(range(len(self))[at], self.n_folds)
+        rows = np.flatnonzero(self.folds(label) != fold)
+        return Target(self._labels.codes(label)[rows], rows=rows)
