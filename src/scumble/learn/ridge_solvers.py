@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -20,6 +20,7 @@ Array = np.ndarray[Any, Any]
 LOWEST, HIGHEST = -4.0, 4.0
 #: The first ones that are tried.
 FIRST = (0.0, 0.5, 1.0)
+_NONE = np.zeros(0)
 #: So many cells of scores are computed at a time.
 _CELLS_AT_ONCE = 2**21
 
@@ -120,7 +121,7 @@ def choose_penalty(
         best = min(found, key=lambda power: (found[power].error, power))
         for power in found:  # the others' coefficients are not needed any more
             if power != best:
-                found[power] = Fit(*[np.zeros(0)] * 3, found[power].penalty, found[power].error)
+                found[power] = replace(found[power], coefficients=_NONE, remaining=_NONE)
         around = (best - 0.5, best + 0.5)
         wanted = [p for p in around if p not in found and LOWEST <= p <= HIGHEST]
     return found[best]
@@ -337,11 +338,12 @@ def solve_iteratively(
     rows, weights = problem.rows, problem.weights
     means = np.asarray(weights @ rows) / problem.total
     squares = rows.multiply(rows) if sparse.issparse(rows) else rows * rows
-    scale = float(np.asarray(weights @ squares).sum()) / problem.total - means @ means
+    length = float(np.asarray(weights @ squares).sum()) / problem.total
+    scale = _positive(length - float(means @ means))
     n_labels = problem.labels.shape[1]
     at_once = max(1, _CELLS_AT_ONCE * 8 // max(rows.shape))
     blocks = [slice(at, at + at_once) for at in range(0, n_labels, at_once)]
-    descend = partial(_descend, problem, means, penalty * _positive(scale), n_steps)
+    descend = partial(_descend, problem, means, penalty * scale, n_steps)
     with one_thread_for_products():
         coefficients = np.hstack(run(descend, blocks, n_jobs=n_jobs))
     return coefficients, problem.label_means() - means @ coefficients

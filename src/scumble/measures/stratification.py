@@ -45,7 +45,8 @@ def deal_rows(Y: sparse.csr_array, n_folds: int, generator: np.random.Generator)
     first_choice = generator.integers(n_folds, size=len(order))
     arrays = (shuffled.indptr, shuffled.indices, columns.indptr, columns.indices)
     kind = np.result_type(*arrays)
-    dealt = stratify(*(part.astype(kind, copy=False) for part in arrays), n_folds, first_choice)
+    a, b, c, d = (part.astype(kind, copy=False) for part in arrays)
+    dealt = stratify(a, b, c, d, n_folds, first_choice)
     folds = np.empty(len(order), np.int64)
     folds[order] = dealt
     return folds
