@@ -5,6 +5,7 @@ from scumble.learn.binary_relevance import BinaryRelevance
 from scumble.learn.c45 import C45Classifier
 from scumble.learn.calibrated_label_ranking import CalibratedLabelRanking
 from scumble.learn.chains import ClassifierChain, EnsembleOfClassifierChains
+from scumble.learn.chosen_thresholds import ThresholdTable, threshold_table
 from scumble.learn.export import export_text
 from scumble.learn.homer import HOMER
 from scumble.learn.iblr import IBLR
@@ -31,6 +32,7 @@ __all__ = [
     "PrunedSets",
     "StoredModel",
     "ThresholdCurve",
+    "ThresholdTable",
     "ask",
     "export_text",
     "fit_dataset",
@@ -40,4 +42,5 @@ __all__ = [
     "read_model",
     "save",
     "threshold_curves",
+    "threshold_table",
 ]
