@@ -21,6 +21,7 @@ from scumble.plots.histograms import (
 )
 
 if TYPE_CHECKING:
+    from scumble.plots.thresholds import plot_thresholds
     from scumble.plots.tree import plot_tree, tree_layout
 
 __all__ = [
@@ -42,13 +43,19 @@ __all__ = [
     "plot_labelset_histogram",
     "plot_labelsets",
     "plot_pair",
+    "plot_thresholds",
     "plot_tree",
     "save_plot",
     "tree_layout",
 ]
 
-# Matplotlib is imported where something is drawn. Trees load on first use, because they bring the
-# learners along.
+# Matplotlib is imported where something is drawn. Trees and thresholds load on first use, because
+# they bring the learners along.
 __getattr__, __dir__ = lazy_names(
-    __name__, {"plot_tree": "scumble.plots.tree", "tree_layout": "scumble.plots.tree"}
+    __name__,
+    {
+        "plot_thresholds": "scumble.plots.thresholds",
+        "plot_tree": "scumble.plots.tree",
+        "tree_layout": "scumble.plots.tree",
+    },
 )
