@@ -19,9 +19,9 @@ from scumble.plots.histograms import (
     plot_label_histogram,
     plot_labelset_histogram,
 )
+from scumble.plots.thresholds import plot_thresholds
 
 if TYPE_CHECKING:
-    from scumble.plots.thresholds import plot_thresholds
     from scumble.plots.tree import plot_tree, tree_layout
 
 __all__ = [
@@ -49,13 +49,8 @@ __all__ = [
     "tree_layout",
 ]
 
-# Matplotlib is imported where something is drawn. Trees and thresholds load on first use, because
-# they bring the learners along.
+# Matplotlib is imported where something is drawn. Trees load on first use, because they bring the
+# learners along.
 __getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        "plot_thresholds": "scumble.plots.thresholds",
-        "plot_tree": "scumble.plots.tree",
-        "tree_layout": "scumble.plots.tree",
-    },
+    __name__, {"plot_tree": "scumble.plots.tree", "tree_layout": "scumble.plots.tree"}
 )

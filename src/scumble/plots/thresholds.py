@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from scumble._core.errors import ParameterError, ParameterTypeError
 from scumble._core.optional import require
 from scumble._core.validation import check_count
-from scumble.learn.thresholds import ThresholdCurve
 from scumble.measures.imbalance import minority_from_ratios, ratios_from_counts
 from scumble.plots.chord_layout import look_up_labels
 from scumble.plots.theme import DARK, LIGHT, Theme, is_dark, written
+
+if TYPE_CHECKING:
+    from scumble.learn import ThresholdCurve
 
 Array = np.ndarray[Any, Any]
 
@@ -92,7 +94,7 @@ def plot_thresholds(
 def _curves(fitted: Any) -> list[ThresholdCurve]:
     curves = getattr(fitted, "curves_", fitted)
     found = list(curves) if isinstance(curves, Sequence) else []
-    if not found or not all(isinstance(curve, ThresholdCurve) for curve in found):
+    if not found or not all(hasattr(curve, "n_predicted") for curve in found):
         raise ParameterTypeError(
             "plot_thresholds: expected a fitted ThresholdedClassifier, or the list that "
             f"threshold_curves gives. Got {type(fitted).__name__} instead"
