@@ -23,7 +23,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from scumble import catalogue
 from scumble._core.errors import LabelError, ParameterError, ScumbleError
-from scumble.evaluate.cross_validation import _seeded
+from scumble.learn.seeds import close_seeds
 from scumble.learn import (
     COCOA,
     ECCRU,
@@ -466,8 +466,8 @@ def test_one_seed_reaches_every_member_and_each_another_way(short):
 
 def test_cross_validation_seeds_every_member_differently():
     X, Y = problem()
-    seeded = _seeded(EnsembleOfClassifierChains(ExtraTreeClassifier(), n_estimators=2), 7)
+    seeded = close_seeds(EnsembleOfClassifierChains(ExtraTreeClassifier(), n_estimators=2), 7)
     assert seeded.random_state == 7
     members = seeded.fit(X, Y).models_.models
     assert len({member.random_state for member in members}) == len(members) == 12
-    assert _seeded(BinaryRelevance(ExtraTreeClassifier()), 7).estimator.random_state == 7
+    assert close_seeds(BinaryRelevance(ExtraTreeClassifier()), 7).estimator.random_state == 7

@@ -27,6 +27,7 @@ HOMES = {
     "resample": "resample",
     "train": "train",
     "predict": "train",
+    "thresholds": "thresholds",
     "evaluate": "evaluate",
     "convert": "convert",
     "gui": "gui",

@@ -63,9 +63,7 @@ def open_scan(name: str, choice: Choice, *, format: str | None = None) -> Scan |
     Scan or None
         None where `scumble.read` is the better way.
     """
-    engine = choice.engine
-    if engine is None:
-        engine = _engine_of_itself(name, choice, format)
+    engine = engine_asked(name, choice) or _engine_for_size(name)
     if engine is None:
         return None
     from scumble.scale import scan
@@ -114,13 +112,31 @@ def remedial(
     return {"before": before, "after": after, "steps": [after], "passes": met}
 
 
-def _engine_of_itself(name: str, choice: Choice, format: str | None) -> str | None:
-    """Choose an engine where the user named none."""
-    asked = any((choice.memory, choice.label_column, choice.instance_column))
+def engine_asked(name: str, choice: Choice) -> str | None:
+    """Tell which engine the user asks for, by name or by an option that only engines have.
+
+    Parameters
+    ----------
+    name : str
+        What the user typed: files, a folder, a glob, an object-store path.
+    choice : Choice
+        What else the user typed.
+
+    Returns
+    -------
+    str or None
+        None where no engine is asked for.
+    """
+    if choice.engine is not None:
+        return choice.engine
     if choice.spark is not None:
         return "spark"
-    if asked or _is_many(name):
-        return "duckdb"
+    asked = any((choice.memory, choice.label_column, choice.instance_column))
+    return "duckdb" if asked or _is_many(name) else None
+
+
+def _engine_for_size(name: str) -> str | None:
+    """Choose an engine for a file that does not fit into memory."""
     known = (".parquet", ".pq", ".arrow", ".feather", ".csv", ".tsv")
     if not name.lower().endswith(known) or not os.path.isfile(name):
         return None

@@ -6,6 +6,7 @@ from scumble.learn.brknn import BRkNN
 from scumble.learn.c45 import C45Classifier
 from scumble.learn.calibrated_label_ranking import CalibratedLabelRanking
 from scumble.learn.chains import ClassifierChain, EnsembleOfClassifierChains
+from scumble.learn.chosen_thresholds import ThresholdTable, threshold_table
 from scumble.learn.cocoa import COCOA
 from scumble.learn.eccru import ECCRU
 from scumble.learn.export import export_text
@@ -45,6 +46,7 @@ __all__ = [
     "StackedBinaryRelevance",
     "StoredModel",
     "ThresholdCurve",
+    "ThresholdTable",
     "ask",
     "export_text",
     "fit_dataset",
@@ -54,4 +56,5 @@ __all__ = [
     "read_model",
     "save",
     "threshold_curves",
+    "threshold_table",
 ]

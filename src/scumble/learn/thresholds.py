@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -229,18 +229,39 @@ def choose_thresholds(
     ndarray of float64, shape (n_labels,)
         See `label_thresholds`.
     """
+    return choose_cuts(columns, rule, n_jobs=n_jobs).thresholds
+
+
+def choose_cuts(
+    columns: ScoreColumns, rule: ThresholdRule, *, n_jobs: int | None = None
+) -> ChosenCuts:
+    """Choose a cut for each label, and tell what it gives.
+
+    Parameters
+    ----------
+    columns : ScoreColumns
+        Scores and labels.
+    rule : ThresholdRule
+        How.
+    n_jobs : int, optional
+        Number of threads.
+
+    Returns
+    -------
+    ChosenCuts
+        One per label.
+    """
     if rule.rule == "fixed":
-        return np.full(columns.n_labels, float(rule.threshold))
-    blocks = list(_blocks(columns.n_labels, n_jobs))
-    parts = run(lambda block: [columns.cuts(at) for at in block], blocks, n_jobs=n_jobs)
-    cuts = [cut for part in parts for cut in part]
+        return _fixed_cuts(columns, rule)
+    cuts = _all_cuts(columns, n_jobs)
     shared = _mean_recall(cuts) if rule.rule == "shrunken" else None
-    found = np.full(columns.n_labels, np.inf)
+    chosen = ChosenCuts.none(np.array([cut.n_positives for cut in cuts], np.int64))
     for at, cut in enumerate(cuts):
-        place = _best(cut, rule, shared)
+        expected = _expected(cut, rule, shared)
+        place = _best(cut, rule, expected)
         if place >= 0:
-            found[at] = cut.thresholds[place]
-    return found
+            chosen.put(at, cut, place, expected[place])
+    return chosen
 
 
 def shared_recall(columns: ScoreColumns, *, n_jobs: int | None = None) -> Array:
@@ -259,9 +280,7 @@ def shared_recall(columns: ScoreColumns, *, n_jobs: int | None = None) -> Array:
         Of labels with two positives or more; without any, as if every label were ranked
         perfectly.
     """
-    blocks = list(_blocks(columns.n_labels, n_jobs))
-    parts = run(lambda block: [columns.cuts(at) for at in block], blocks, n_jobs=n_jobs)
-    return _mean_recall([cut for part in parts for cut in part])
+    return _mean_recall(_all_cuts(columns, n_jobs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,6 +306,52 @@ class Cuts:
     n_allowed: int
 
 
+@dataclass(frozen=True, eq=False)
+class ChosenCuts:
+    """The cut that is taken for each label.
+
+    Attributes
+    ----------
+    thresholds : ndarray of float64
+        See `label_thresholds`.
+    n_positives, n_predicted, hits : ndarray of int64
+        Rows that have the label, that are predicted, and both.
+    expected : ndarray of float64
+        The metric that the rule expects of new rows; NaN for a label without positives.
+    """
+
+    thresholds: Array
+    n_positives: Array
+    n_predicted: Array
+    hits: Array
+    expected: Array
+
+    @classmethod
+    def none(cls, n_positives: Array) -> ChosenCuts:
+        """Begin with labels that are never predicted."""
+        nothing = np.zeros(len(n_positives), np.int64)
+        expected = np.where(n_positives > 0, 0.0, np.nan)
+        return cls(
+            np.full(len(n_positives), np.inf), n_positives, nothing, nothing.copy(), expected
+        )
+
+    def put(self, label: int, cuts: Cuts, place: int, expected: float) -> None:
+        """Take a cut for a label."""
+        self.thresholds[label] = cuts.thresholds[place]
+        self.n_predicted[label] = cuts.n_predicted[place]
+        self.hits[label] = cuts.hits[place]
+        self.expected[label] = expected
+
+    def at_threshold(self, rule: ThresholdRule) -> ChosenCuts:
+        """Set the one threshold that all labels have, and what was observed there."""
+        squared = METRICS[rule.metric] ** 2
+        out_of = self.n_predicted + squared * self.n_positives
+        value = (1 + squared) * self.hits / np.where(out_of > 0, out_of, 1.0)
+        thresholds = np.full(len(self.hits), float(rule.threshold))
+        expected = np.where(self.n_positives > 0, value, np.nan)
+        return replace(self, thresholds=thresholds, expected=expected)
+
+
 class ScoreColumns:
     """Scores and labels, read label by label.
 
@@ -299,8 +364,8 @@ class ScoreColumns:
     """
 
     def __init__(self, scores: Any, Y: sparse.csc_array) -> None:
-        self._scores = scores
-        self._labels = Y
+        self.scores = scores
+        self.labels = Y
 
     @classmethod
     def of(cls, scores: Any, Y: Any, *, caller: str) -> ScoreColumns:
@@ -330,7 +395,7 @@ class ScoreColumns:
     @property
     def n_labels(self) -> int:
         """Number of labels."""
-        return int(self._labels.shape[1])
+        return int(self.labels.shape[1])
 
     def cuts(self, label: int) -> Cuts:
         """Find the cuts of one label.
@@ -345,16 +410,16 @@ class ScoreColumns:
         Cuts
             As many as a rule may take, and one more.
         """
-        n_rows = self._labels.shape[0]
-        start, stop = self._labels.indptr[label : label + 2]
-        positive = self._labels.indices[start:stop]
+        n_rows = self.labels.shape[0]
+        start, stop = self.labels.indptr[label : label + 2]
+        positive = self.labels.indices[start:stop]
         if not len(positive):
             nothing = np.zeros(0, np.int64)
             return Cuts(np.zeros(0), nothing, nothing, 0, 0)
-        if not sparse.issparse(self._scores):
-            return _cuts(self._scores[:, label], positive, n_rows, -np.inf)
-        start, stop = self._scores.indptr[label : label + 2]
-        rows, values = self._scores.indices[start:stop], self._scores.data[start:stop]
+        if not sparse.issparse(self.scores):
+            return _cuts(self.scores[:, label], positive, n_rows, -np.inf)
+        start, stop = self.scores.indptr[label : label + 2]
+        rows, values = self.scores.indices[start:stop], self.scores.data[start:stop]
         kept = values > 0
         place = np.searchsorted(rows[kept], positive)
         there = np.flatnonzero(np.append(rows[kept], -1)[place] == positive)
@@ -400,14 +465,14 @@ def _middle(above: Array, below: Array) -> Array:
     return np.where(np.isfinite(middle) & (middle > below), middle, above)
 
 
-def _best(cuts: Cuts, rule: ThresholdRule, shared: Array | None) -> int:
+def _best(cuts: Cuts, rule: ThresholdRule, expected: Array) -> int:
     """Return the place of the cut to take, -1 where the label is not to be predicted."""
     if cuts.n_allowed == 0:
         return 0 if len(cuts.thresholds) and cuts.n_predicted[0] == cuts.hits[0] else -1
     n_predicted = cuts.n_predicted[: cuts.n_allowed]
     if rule.rule == "rate":
         return int(np.abs(n_predicted - cuts.n_positives).argmin())
-    return int(_expected(cuts, rule, shared)[: cuts.n_allowed].argmax())
+    return int(expected[: cuts.n_allowed].argmax())
 
 
 def _expected(cuts: Cuts, rule: ThresholdRule, shared: Array | None) -> Array:
@@ -428,6 +493,7 @@ def _curve(cuts: Cuts, rule: ThresholdRule, shared: Array | None) -> ThresholdCu
     kept = slice(0, cuts.n_allowed)
     observed = _f_score(cuts.hits.astype(np.float64), cuts, METRICS[rule.metric] ** 2)
     expected = _expected(cuts, rule, shared)
+    chosen = -1 if rule.rule == "fixed" else _best(cuts, rule, expected)
     return ThresholdCurve(
         cuts.thresholds[kept],
         cuts.n_predicted[kept],
@@ -435,7 +501,7 @@ def _curve(cuts: Cuts, rule: ThresholdRule, shared: Array | None) -> ThresholdCu
         cuts.n_positives,
         observed[kept],
         expected[kept],
-        -1 if rule.rule == "fixed" else _best(cuts, rule, shared),
+        chosen if chosen < cuts.n_allowed else -1,  # a label that all rows have, and no score
     )
 
 
@@ -449,6 +515,58 @@ def _mean_recall(cuts: Sequence[Cuts]) -> Array:
             total += np.interp(RATES * cut.n_positives, reached, hits) / cut.n_positives
             n_labels += 1
     return np.round(total / n_labels, DIGITS) if n_labels else np.minimum(RATES, 1.0)
+
+
+def _all_cuts(columns: ScoreColumns, n_jobs: int | None) -> list[Cuts]:
+    blocks = list(_blocks(columns.n_labels, n_jobs))
+    parts = run(lambda block: [columns.cuts(at) for at in block], blocks, n_jobs=n_jobs)
+    return [cut for part in parts for cut in part]
+
+
+def _fixed_cuts(columns: ScoreColumns, rule: ThresholdRule) -> ChosenCuts:
+    """Count what one threshold for all labels gives."""
+    predicted = predict_labels(columns.scores, np.full(columns.n_labels, float(rule.threshold)))
+    hits = predicted.multiply(columns.labels).sum(axis=0).astype(np.int64)
+    chosen = ChosenCuts.none(columns.labels.sum(axis=0))
+    chosen.n_predicted[:], chosen.hits[:] = predicted.sum(axis=0), hits
+    return chosen.at_threshold(rule)
+
+
+def predict_labels(scores: Any, thresholds: Array) -> sparse.csr_array:
+    """Tell which rows get which labels.
+
+    Parameters
+    ----------
+    scores : ndarray or sparse array of float64, shape (n_samples, n_labels)
+        How sure a model is of each label.
+    thresholds : ndarray of float64, shape (n_labels,)
+        From `label_thresholds`.
+
+    Returns
+    -------
+    csr_array of bool, shape (n_samples, n_labels)
+        The labels whose score is at least the threshold. Cells that a sparse matrix does not
+        hold, or that are 0 or less in it, are predicted only where the threshold is minus infinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scumble.learn.thresholds import predict_labels
+    >>> predict_labels(np.array([[0.9, 0.2], [0.4, 0.3]]), np.array([0.5, 0.25])).toarray()
+    array([[ True, False],
+           [False,  True]])
+    """
+    if not sparse.issparse(scores):
+        return sparse.csr_array(np.asarray(scores) >= thresholds)
+    cells = sparse.coo_array(scores)
+    taken = (cells.data > 0) & (cells.data >= thresholds[cells.col])
+    rows, labels = cells.row[taken], cells.col[taken]
+    always = np.flatnonzero(thresholds == -np.inf)
+    if len(always):
+        kept = ~np.isin(labels, always)
+        rows = np.append(rows[kept], np.tile(np.arange(cells.shape[0]), len(always)))
+        labels = np.append(labels[kept], np.repeat(always, cells.shape[0]))
+    return sparse.csr_array((np.ones(len(rows), bool), (rows, labels)), shape=cells.shape)
 
 
 def _blocks(n_labels: int, n_jobs: int | None) -> Iterator[range]:

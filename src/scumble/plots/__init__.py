@@ -19,6 +19,7 @@ from scumble.plots.histograms import (
     plot_label_histogram,
     plot_labelset_histogram,
 )
+from scumble.plots.thresholds import plot_thresholds
 
 if TYPE_CHECKING:
     from scumble.plots.tree import plot_tree, tree_layout
@@ -42,6 +43,7 @@ __all__ = [
     "plot_labelset_histogram",
     "plot_labelsets",
     "plot_pair",
+    "plot_thresholds",
     "plot_tree",
     "save_plot",
     "tree_layout",

@@ -361,6 +361,44 @@ def render_labels(rows: list[dict[str, Any]], *, width: int | None = None) -> li
     )
 
 
+def render_thresholds(report: dict[str, Any], *, width: int | None = None) -> list[Line]:
+    """Lay out the thresholds of labels.
+
+    Parameters
+    ----------
+    report : dict
+        From ``ThresholdTable.to_dict()``.
+    width : int, optional
+        Cells a line may take.
+
+    Returns
+    -------
+    list of list of Segment
+        The lines.
+    """
+    title = report["metric"].upper()
+    never = {"inf": "never", "-inf": "always"}
+    lines = table(
+        ("label", "positives", "threshold", "predicted", f"expected {title}"),
+        [
+            (
+                str(row["label"]),
+                format_number(row["positives"]),
+                never.get(row["threshold"]) or significant(row["threshold"]),
+                format_number(row["predicted"]),
+                format_number(row["expected"], ".4f"),
+            )
+            for row in report["labels"]
+        ],
+        width=width,
+    )
+    words = (
+        f"Mean {title} to expect {format_number(report['mean_expected'], '.4f')}; "
+        f"{report['n_silent']:,} of {len(report['labels']):,} labels are never predicted."
+    )
+    return [*lines, [], *([Segment(part)] for part in wrap(words, width))]
+
+
 def labelset_rows(
     data: MultilabelDataset, *, top: int | None = None
 ) -> tuple[list[dict[str, Any]], int]:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from scumble.scale.output import Output
     from scumble.scale.relations import InstanceScores, LabelsetRelation
     from scumble.scale.scanning import Scan, scan
+    from scumble.scale.thresholds import label_thresholds
 
 __all__ = [
     "DuckDBEngine",
@@ -20,6 +21,7 @@ __all__ = [
     "Output",
     "Scan",
     "SparkEngine",
+    "label_thresholds",
     "scan",
 ]
 
@@ -34,6 +36,7 @@ __getattr__, __dir__ = lazy_names(
         "Output": "scumble.scale.output",
         "Scan": "scumble.scale.scanning",
         "SparkEngine": "scumble.scale.engines",
+        "label_thresholds": "scumble.scale.thresholds",
         "scan": "scumble.scale.scanning",
     },
 )

@@ -6,8 +6,9 @@ from scumble._core.errors import ParameterError
 from scumble.resample.lp_random import LPROS, LPRUS, share_out
 from scumble.resample.percent import rows_in_percent
 from scumble.scale import statements
-from scumble.scale.labelset_tables import LabelsetTables, column
+from scumble.scale.labelset_tables import LabelsetTables
 from scumble.scale.output import Output
+from scumble.scale.tables import column
 
 
 def draw(tables: LabelsetTables, method: LPROS | LPRUS) -> int:

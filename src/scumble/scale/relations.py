@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from scumble.scale import statements
-from scumble.scale.labelset_tables import LabelsetTables, column
+from scumble.scale.labelset_tables import LabelsetTables
+from scumble.scale.tables import column
 
 Array = np.ndarray[Any, Any]
 

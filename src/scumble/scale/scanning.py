@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any, Self
 
-from scumble._core.errors import ParameterError, ReadError, ScumbleError
+from scumble._core.errors import ParameterError, ScumbleError
 from scumble._core.validation import check_choice
 from scumble.measures.difficult import DifficultLabel
 from scumble.measures.summary import Summary
@@ -19,7 +18,7 @@ from scumble.scale.engines import DuckDBEngine, Engine, SparkEngine, Workspace
 from scumble.scale.labelset_tables import LabelsetTables
 from scumble.scale.layout import find_layout
 from scumble.scale.output import Output, appearing_whole, as_output
-from scumble.scale.sources import Files, find_damaged, find_files
+from scumble.scale.sources import Files, find_files, naming_the_damaged
 from scumble.scale.summary import summarize
 
 ENGINES = ("duckdb", "spark")
@@ -91,9 +90,8 @@ def scan(
     <Summary 'films': 3 instances, 2 labels, MeanIR 1.500, SCUMBLE 0.0191>
     """
     files = find_files(paths, format)
-    chosen = _engine(
-        engine, memory=memory, spill_directory=spill_directory, threads=threads, spark=spark
-    )
+    limits = {"memory": memory, "spill_directory": spill_directory, "threads": threads}
+    chosen = open_engine(engine, spark=spark, caller="scan", **limits)
     try:
         return Scan(
             files,
@@ -158,6 +156,11 @@ class Scan:
     def __exit__(self, *_error: object) -> None:
         self.close()
 
+    @property
+    def source_name(self) -> str:
+        """What statements call the files."""
+        return self._tables.name("source")
+
     def close(self) -> None:
         """Give back what the engine took: memory, files it spilled, tables it kept."""
         self.engine.close()
@@ -179,7 +182,7 @@ class Scan:
 
     def __scumble_characterize__(self) -> Summary:
         """Answer `scumble.characterize`."""
-        with self._naming_the_damaged():
+        with naming_the_damaged(self.files):
             return summarize(self._tables, self.name, self._declared)
 
     def __scumble_resample__(self, method: BaseResampler, out: Any) -> Scan:
@@ -195,7 +198,7 @@ class Scan:
                 "LPROS and LPRUS; or read the data with scumble.read."
             )
         self._check_partitions(output)
-        with self._naming_the_damaged(), appearing_whole(output) as folder:
+        with naming_the_damaged(self.files), appearing_whole(output) as folder:
             write(method, output, folder)
         return self._result(output)
 
@@ -217,17 +220,6 @@ class Scan:
         self._tables.engine.write(
             sql, folder, partition_by=output.partition_by, title="Writing the result"
         )
-
-    @contextmanager
-    def _naming_the_damaged(self) -> Iterator[None]:
-        """Find out which of many files an engine stumbled over."""
-        try:
-            yield
-        except ReadError as error:
-            path = find_damaged(self.files) if error.path is None else None
-            if path is None:
-                raise
-            raise ReadError(error.reason, path=path) from error
 
     def _check_partitions(self, output: Output) -> None:
         allowed = {*self.layout.others, *self.layout.instances, output.clone_column}
@@ -252,16 +244,34 @@ class Scan:
         )
 
 
-def _engine(engine: str | Engine, *, spark: Any, **limits: Any) -> Engine:
+def open_engine(engine: str | Engine, *, spark: Any, caller: str, **limits: Any) -> Engine:
+    """Start the engine a user names.
+
+    Parameters
+    ----------
+    engine : {"duckdb", "spark"} or Engine
+        Which; an engine is one already.
+    spark : object
+        See `scan`.
+    caller : str
+        Who asks, for messages.
+    **limits : object
+        Of DuckDB.
+
+    Returns
+    -------
+    Engine
+        Ready.
+    """
     if not isinstance(engine, str):
         return engine
-    check_choice(engine, ENGINES, name="engine", caller="scan")
+    check_choice(engine, ENGINES, name="engine", caller=caller)
     if engine == "duckdb":
         return DuckDBEngine(**limits)
     named = [name for name, value in limits.items() if value is not None]
     if named:
         raise ParameterError(
-            f"The {named[0]!r} parameter of scan is for DuckDB. Spark's limits are set in its "
+            f"The {named[0]!r} parameter of {caller} is for DuckDB. Spark's limits are set in its "
             "session: spark.executor.memory, spark.local.dir, spark.executor.cores."
         )
     return SparkEngine(spark)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,6 +81,30 @@ def find_damaged(files: Files) -> str | None:
         except (pa.ArrowException, OSError, ValueError):
             return path
     return None
+
+
+@contextmanager
+def naming_the_damaged(*sources: Files) -> Iterator[None]:
+    """Find out which of many files an engine stumbled over.
+
+    Parameters
+    ----------
+    *sources : Files
+        What is being read.
+
+    Raises
+    ------
+    ReadError
+        With the file, where one of them cannot be read.
+    """
+    try:
+        yield
+    except ReadError as error:
+        found = (find_damaged(files) for files in sources) if error.path is None else ()
+        path = next((path for path in found if path is not None), None)
+        if path is None:
+            raise
+        raise ReadError(error.reason, path=path) from error
 
 
 def is_remote(path: str) -> bool:

@@ -21,8 +21,9 @@ from scumble.measures.imbalance import (
 from scumble.measures.labelsets import tcs_of
 from scumble.measures.summary import LabelTable, Summary
 from scumble.scale import statements
-from scumble.scale.labelset_tables import LabelsetTables, column
+from scumble.scale.labelset_tables import LabelsetTables
 from scumble.scale.relations import InstanceScores, LabelsetRelation
+from scumble.scale.tables import column
 
 Array = np.ndarray[Any, Any]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,21 +56,8 @@ class Answers:
         confidences : bool
             Whether to write confidences instead of 0 and 1.
         """
-        import pyarrow as pa
-        import pyarrow.csv
-        import pyarrow.parquet
-
-        suffix = table_suffix(path)
         cells = self.confidences if confidences else self.labels.toarray().astype(np.uint8)
-        columns = [pa.array(np.ascontiguousarray(column)) for column in cells.T]
-        table = pa.Table.from_arrays(columns, names=list(self.names))
-        buffer = io.BytesIO()
-        if suffix == ".csv":
-            pyarrow.csv.write_csv(table, buffer)
-        else:
-            pyarrow.parquet.write_table(table, buffer)
-        with writing(path) as target, target.open() as stream:
-            stream.write(buffer.getvalue())
+        write_table(path, self.names, cells)
 
     def on(self, data: MultilabelDataset) -> MultilabelDataset:
         """Put the predicted labels in the place of a data set's own.
@@ -91,6 +79,34 @@ class Answers:
             data, X=data.X[:, kept], Y=self.labels, features=features, labels=self.names,
             label_parents=None,
         )  # fmt: skip
+
+
+def write_table(path: str | os.PathLike[str], names: Sequence[str], cells: Array) -> None:
+    """Write a table with one column per label, whole or not at all.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file that ends in ``.csv`` or ``.parquet``; CSV may be compressed.
+    names : sequence of str
+        The labels.
+    cells : ndarray of shape (n_rows, n_labels)
+        What to write.
+    """
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    suffix = table_suffix(path)
+    columns = [pa.array(np.ascontiguousarray(column)) for column in cells.T]
+    table = pa.Table.from_arrays(columns, names=list(names))
+    buffer = io.BytesIO()
+    if suffix == ".csv":
+        pyarrow.csv.write_csv(table, buffer)
+    else:
+        pyarrow.parquet.write_table(table, buffer)
+    with writing(path) as target, target.open() as stream:
+        stream.write(buffer.getvalue())
 
 
 def table_suffix(path: str | os.PathLike[str]) -> str:

@@ -1,0 +1,176 @@
+"""``thresholds``: from which score on each label is predicted, for models that live elsewhere."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from scumble._core.errors import ParameterError
+from scumble.cli.inputs import (
+    FormatOption,
+    JsonOption,
+    LabelsOption,
+    ReadOption,
+    ThreadsOption,
+    keep_inputs,
+    load,
+    parse_labels,
+    parse_parameters,
+)
+from scumble.cli.scale import (
+    Choice,
+    EngineOption,
+    InstanceColumnOption,
+    LabelColumnOption,
+    MemoryOption,
+    SparkOption,
+    engine_asked,
+)
+
+if TYPE_CHECKING:
+    from scumble.learn import ThresholdTable
+    from scumble.learn.score_files import NamedCells
+
+
+def thresholds(
+    scores: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCORES",
+            help="Scores of rows the model has not learnt from, a column per label: a table "
+            "(.csv, .parquet), .npy, or .npz (also sparse).",
+        ),
+    ],
+    truth: Annotated[
+        str,
+        typer.Argument(
+            metavar="LABELS",
+            help="The labels of these rows: a data set, or a table or array of 0 and 1.",
+        ),
+    ],
+    rule: Annotated[
+        str, typer.Option(help="How to choose: shrunken, capped, rate, fixed.")
+    ] = "shrunken",
+    metric: Annotated[str, typer.Option(help="What to make large: f1, f2, f0.5.")] = "f1",
+    strength: Annotated[
+        float, typer.Option(help="How many positives the mean of all labels is worth.")
+    ] = 20.0,
+    threshold: Annotated[float, typer.Option(help="The threshold of --rule fixed.")] = 0.5,
+    output: Annotated[
+        str | None, typer.Option("--output", help="Also write the table: .csv or .json.")
+    ] = None,
+    predictions: Annotated[
+        str | None,
+        typer.Option(help="Also write the resulting labels: .csv, .parquet or .npz (sparse)."),
+    ] = None,
+    jobs: ThreadsOption = None,
+    format: FormatOption = None,
+    labels: LabelsOption = None,
+    option: ReadOption = None,
+    label_column: LabelColumnOption = None,
+    instance_column: InstanceColumnOption = None,
+    score_column: Annotated[
+        str | None, typer.Option(help="With --engine: the column with scores.")
+    ] = None,
+    n_instances: Annotated[
+        int | None, typer.Option(help="With --engine: how many instances there are, if known.")
+    ] = None,
+    engine: EngineOption = None,
+    memory: MemoryOption = None,
+    spark: SparkOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Choose from which score on each label is predicted, for the scores of any model."""
+    from scumble.cli.console import show, show_json, width
+    from scumble.report.terminal import render_thresholds
+
+    _check_outputs(output, predictions, scores, truth)
+    how = {"rule": rule, "metric": metric, "strength": strength, "threshold": threshold}
+    choice = Choice(engine, memory, label_column, instance_column, spark)
+    asked = engine_asked(scores, choice) or ("duckdb" if score_column or n_instances else None)
+    if asked is not None:
+        if predictions is not None:
+            raise ParameterError(
+                "--predictions needs scores that fit into memory. With --engine write the "
+                "thresholds (--output) and compare them where the scores are."
+            )
+        how |= {"score_column": score_column or "score", "n_instances": n_instances}
+        table = _on_engine(scores, truth, asked, choice, how)
+    else:
+        given = _read_truth(truth, format=format, labels=labels, options=option)
+        table = _in_memory(scores, given, predictions, how | {"n_jobs": jobs})
+    if output is not None:
+        table.write(output)
+    if json:
+        show_json(table.to_dict())
+    else:
+        show(render_thresholds(table.to_dict(), width=width()))
+
+
+def _on_engine(
+    scores: str, truth: str, engine: str, choice: Choice, how: dict[str, Any]
+) -> ThresholdTable:
+    from scumble._core.progress import show_progress
+    from scumble.cli.console import ProgressBar
+    from scumble.scale import label_thresholds
+
+    with show_progress(ProgressBar()):
+        return label_thresholds(
+            scores,
+            truth,
+            engine=engine,
+            memory=choice.memory,
+            spark=choice.spark,
+            label_column=choice.label_column,
+            instance_column=choice.instance_column,
+            **how,
+        )
+
+
+def _in_memory(
+    scores: str, truth: NamedCells, predictions: str | None, how: dict[str, Any]
+) -> ThresholdTable:
+    from scumble.learn import threshold_table
+    from scumble.learn.score_files import aligned, read_scores, write_labels
+    from scumble.learn.thresholds import predict_labels
+
+    cells, names = aligned(read_scores(scores), truth)
+    table = threshold_table(cells, truth.cells, labels=names, **how)
+    if predictions is not None:
+        write_labels(predictions, names, predict_labels(cells, table.thresholds))
+    return table
+
+
+def _read_truth(
+    name: str, *, format: str | None, labels: str | None, options: list[str] | None
+) -> NamedCells:
+    """Read labels from a file, or from a data set of the shelf."""
+    from scumble.learn.score_files import read_truth, truth_of
+
+    if os.path.lexists(name) or "." in os.path.basename(name):
+        more = parse_parameters(options or [])
+        return read_truth(name, format=format, labels=parse_labels(labels), **more)
+    return truth_of(load(name, format=format, labels=labels, options=options), name)
+
+
+def _check_outputs(output: str | None, predictions: str | None, *inputs: str) -> None:
+    """Say what is wrong with the names of files before any work."""
+    from scumble.learn.chosen_thresholds import output_suffix
+    from scumble.learn.storage import table_suffix
+
+    for path in (output, predictions):
+        if path is not None:
+            keep_inputs(path, *inputs)
+    if output is not None:
+        output_suffix(output)
+    if predictions is not None and Path(predictions).suffix.lower() != ".npz":
+        table_suffix(predictions)
+    if output is not None and predictions is not None:
+        if os.path.realpath(output) == os.path.realpath(predictions):
+            raise ParameterError(
+                f"--output and --predictions name the same file, {output}. Expected two: one "
+                "would be lost."
+            )

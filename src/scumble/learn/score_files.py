@@ -1,0 +1,281 @@
+"""Scores of a model that lives elsewhere, and the labels they belong to, from files."""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.errors import DataError, LabelError, ReadError
+from scumble._core.files import Source, writing
+from scumble._core.validation import check_labels
+from scumble.data import MultilabelDataset, read
+from scumble.learn.storage.answers import write_table
+
+ARRAYS = (".npy", ".npz")
+#: The arrays `scipy.sparse.save_npz` always writes.
+_SPARSE = {"format", "shape", "data"}
+
+
+@dataclass(frozen=True, eq=False)
+class NamedCells:
+    """A table of numbers with one column per label.
+
+    Attributes
+    ----------
+    cells : ndarray or csr_array, shape (n_rows, n_labels)
+        The numbers.
+    names : tuple of str or None
+        The labels, where the file names them.
+    path : str
+        The file.
+    """
+
+    cells: Any
+    names: tuple[str, ...] | None
+    path: str
+
+
+def read_scores(path: str | os.PathLike[str]) -> NamedCells:
+    r"""Read a table of scores: a row for each instance, a column for each label.
+
+    Parameters
+    ----------
+    path : str or Path
+        A table with a header of label names (CSV, Parquet, ...), or an array: ``.npy``, or
+        ``.npz`` with one array or with a sparse matrix that `scipy.sparse.save_npz` wrote.
+
+    Returns
+    -------
+    NamedCells
+        Dense where the file is.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from scumble.learn.score_files import read_scores
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "scores.csv"
+    >>> _ = path.write_text("sky,ship\n0.9,0.1\n0.4,0.2\n")
+    >>> table = read_scores(path)
+    >>> table.names, table.cells.tolist()
+    (('sky', 'ship'), [[0.9, 0.1], [0.4, 0.2]])
+    """
+    if is_array(path):
+        return _read_array(path, "scores")
+    table = read(path, labels=())
+    if {"instance", "label", "score"} <= set(table.feature_names):
+        raise ReadError(
+            "this is a table with a row for each score. Expected a row for each instance and a "
+            "column for each label. For the former there are scumble.scale.label_thresholds and "
+            "scumble thresholds --engine duckdb.",
+            path=Path(path),
+        )
+    for at, feature in enumerate(table.features):
+        if feature.kind != "numeric":
+            raise ReadError(
+                f"column {feature.name!r} holds {_held(feature)}. Expected scores: a number for "
+                "each row, and no columns but those of labels.",
+                path=Path(path),
+                column=at + 1,
+            )
+    return NamedCells(table.X, table.feature_names, os.fspath(path))
+
+
+def read_truth(path: str | os.PathLike[str], **how: Any) -> NamedCells:
+    """Read the labels that scores are compared with.
+
+    Parameters
+    ----------
+    path : str or Path
+        Any data set that `scumble.read` reads; else a table all of whose columns are labels, or
+        an array, see `read_scores`.
+    **how : object
+        Options of `scumble.read`.
+
+    Returns
+    -------
+    NamedCells
+        Labels, as a csr_array of bool.
+    """
+    if not is_array(path):
+        return truth_of(_read_dataset(path, how), path)
+    table = _read_array(path, "labels")
+    try:
+        return NamedCells(check_labels(table.cells, caller="labels"), table.names, table.path)
+    except LabelError as error:
+        raise ReadError(str(error), path=Path(path)) from error
+
+
+def truth_of(data: MultilabelDataset, path: str | os.PathLike[str]) -> NamedCells:
+    """Take the labels out of a data set; names that a reader made up are none.
+
+    Parameters
+    ----------
+    data : MultilabelDataset
+        The data.
+    path : str or Path
+        Where it is from.
+
+    Returns
+    -------
+    NamedCells
+        Its labels.
+    """
+    made_up = tuple(f"y{at}" for at in range(data.n_labels))
+    names = None if data.labels == made_up else data.labels
+    return NamedCells(data.Y, names, os.fspath(path))
+
+
+def aligned(scores: NamedCells, truth: NamedCells) -> tuple[Any, tuple[Any, ...]]:
+    """Bring the columns of scores into the order of the labels.
+
+    Parameters
+    ----------
+    scores, truth : NamedCells
+        Where both have names they must be the same, in any order; else columns match by place.
+
+    Returns
+    -------
+    cells : ndarray or csr_array
+        The scores, a column for each label.
+    names : tuple
+        The labels; their numbers where nothing names them.
+    """
+    if scores.cells.shape != truth.cells.shape:
+        raise DataError(
+            f"{scores.path} has {_size(scores)}, and {truth.path} {_size(truth)}. Expected the "
+            "same: scores and labels of the same instances, in the same order."
+        )
+    if scores.names is None or truth.names is None or scores.names == truth.names:
+        names = truth.names or scores.names
+        return scores.cells, tuple(range(scores.cells.shape[1])) if names is None else names
+    place = {name: at for at, name in enumerate(scores.names)}
+    lacking = [name for name in truth.names if name not in place]
+    if lacking:
+        raise DataError(
+            f"{scores.path} has no scores for {len(lacking)} of the labels of {truth.path}, such "
+            f"as {lacking[0]!r}. Its columns are {_shown(scores.names)}. Expected the same names."
+        )
+    return scores.cells[:, [place[name] for name in truth.names]], truth.names
+
+
+def write_labels(
+    path: str | os.PathLike[str], names: Sequence[Any], labels: sparse.csr_array
+) -> None:
+    """Write predicted labels: 0 and 1 in a table, or a sparse matrix as ``.npz``.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file: ``.csv``, ``.parquet`` or ``.npz``.
+    names : sequence
+        The labels.
+    labels : csr_array of bool
+        What is predicted.
+    """
+    if Path(path).suffix.lower() != ".npz":
+        write_table(path, [str(name) for name in names], labels.toarray().astype(np.uint8))
+        return
+    buffer = io.BytesIO()
+    sparse.save_npz(buffer, labels)
+    with writing(path) as target, target.open() as stream:
+        stream.write(buffer.getvalue())
+
+
+def is_array(path: str | os.PathLike[str]) -> bool:
+    """Tell arrays of numpy and scipy from tables."""
+    return Path(path).suffix.lower() in ARRAYS
+
+
+def _read_dataset(path: str | os.PathLike[str], how: dict[str, Any]) -> MultilabelDataset:
+    """Read a data set; a table that does not say which of its columns are labels is all labels."""
+    try:
+        return read(path, **how)
+    except ReadError as error:
+        if how.get("labels") is not None:
+            raise
+        try:
+            names = read(path, **how | {"labels": ()}).feature_names
+        except ReadError:
+            raise error from None
+    return read(path, **how | {"labels": list(names)})
+
+
+def _read_array(path: str | os.PathLike[str], what: str) -> NamedCells:
+    source = Source(path)
+    try:
+        found = _load(source)
+    except (EOFError, KeyError, OSError, TypeError, ValueError, zipfile.BadZipFile) as error:
+        raise source.error(
+            f"the array cannot be read ({error}). Expected what numpy.save, numpy.savez or "
+            "scipy.sparse.save_npz writes, without objects. Write it again."
+        ) from error
+    if isinstance(found, dict):
+        return _from_arrays(found, source, what)
+    return NamedCells(_table(found, source, what), None, os.fspath(path))
+
+
+def _load(source: Source) -> Any:
+    """Return an array, a sparse matrix, or the arrays of an archive by name."""
+    with open(source.path, "rb") as stream:
+        found = np.load(stream, allow_pickle=False)
+        if isinstance(found, np.ndarray):
+            return found
+        if set(found.files) >= _SPARSE:
+            return _read_sparse(source)
+        return {name: found[name] for name in found.files}
+
+
+def _read_sparse(source: Source) -> sparse.csr_array:
+    table = sparse.load_npz(source.path)
+    if hasattr(table, "check_format"):  # a place outside the matrix would end the program
+        table.check_format(full_check=True)
+    return sparse.csr_array(table)
+
+
+def _from_arrays(arrays: dict[str, Any], source: Source, what: str) -> NamedCells:
+    """Take the only table of an archive, and the texts that name its columns."""
+    tables = [name for name, array in arrays.items() if array.ndim == 2]
+    if len(tables) != 1:
+        raise source.error(
+            f"the archive holds {len(tables)} tables ({_shown(tuple(arrays))}). Expected one: the "
+            f"{what}, a row for each instance and a column for each label."
+        )
+    cells = arrays[tables[0]]
+    texts = [array for array in arrays.values() if array.dtype.kind == "U" and array.ndim == 1]
+    fitting = [array for array in texts if len(array) == cells.shape[1]]
+    names = tuple(fitting[0].tolist()) if len(fitting) == 1 else None
+    return NamedCells(_table(cells, source, what), names, str(source.path))
+
+
+def _table(cells: Any, source: Source, what: str) -> Any:
+    if cells.ndim != 2:
+        raise source.error(
+            f"the array has the shape {cells.shape}. Expected a table of {what}: a row for each "
+            "instance and a column for each label."
+        )
+    if cells.dtype.kind not in "biuf":
+        raise source.error(f"the array holds values of type {cells.dtype}. Expected numbers.")
+    return cells
+
+
+def _held(feature: Any) -> str:
+    if feature.kind == "nominal" and feature.categories:
+        return f"texts such as {feature.categories[0]!r}"
+    return "dates" if feature.kind == "date" else "texts"
+
+
+def _size(table: NamedCells) -> str:
+    n_rows, n_labels = table.cells.shape
+    return f"{n_rows:,} rows and {n_labels:,} labels"
+
+
+def _shown(names: tuple[str, ...]) -> str:
+    return ", ".join(repr(name) for name in names[:8]) + (", ..." if len(names) > 8 else "")

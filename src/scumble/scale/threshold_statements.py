@@ -1,0 +1,155 @@
+"""The statements behind thresholds, for every engine; see `scumble.scale.statements`.
+
+Only the highest scores of a label matter: those of max(4 P, P + 4) rows, P being its positives,
+one more, and their equals. A window finds them; everything after works on these. The shared recall
+comes from the places where the curve of a label passes one of the rates, at most 80 a label.
+"""
+
+from __future__ import annotations
+
+#: Scores as they are given, under names of ours.
+CELLS = "SELECT {ids_as}, {label} AS label, CAST({score} AS DOUBLE) AS score FROM {scores}"
+
+IS_BAD = "({missing} OR label IS NULL OR score IS NULL OR isnan(score))"
+
+#: The labels of the scores; one of them is null where a label is missing.
+SCORE_LABELS = f"""
+SELECT label, count(*) AS n, count(CASE WHEN {IS_BAD} THEN 1 END) AS n_bad
+FROM {{cells}} GROUP BY label
+"""
+BAD_CELL = f"SELECT * FROM {{cells}} WHERE {IS_BAD} LIMIT 1"
+
+#: Who has which label, once each.
+TRUTH = "SELECT DISTINCT {ids}, label FROM ({pairs}) WHERE label IS NOT NULL"
+PAIRS = "SELECT {label_ids_as}, {truth_label} AS label FROM {source}"
+PAIRS_IN_LISTS = "SELECT {label_ids_as}, UNNEST!({truth_label}) AS label FROM {source}"
+NAMELESS = "SELECT count(*) AS n FROM (SELECT {label_ids_as} FROM {source}) WHERE {missing}"
+
+POSITIVES = """
+SELECT label, n AS positives, greatest(4 * n, n + 4) AS most
+FROM (SELECT label, count(*) AS n FROM {truth} GROUP BY label)
+"""
+
+COUNT_INSTANCES = """
+SELECT count(*) AS n
+FROM (SELECT {ids} FROM {cells} UNION SELECT {ids} FROM (SELECT {label_ids_as} FROM {source}))
+"""
+
+#: The highest scores of each label, and whether the row has it.
+TOP = """
+SELECT {ids_k}, k.label, k.score, CASE WHEN t.label IS NULL THEN 0 ELSE 1 END AS has
+FROM (
+  SELECT {ids_c}, c.label, c.score, p.most,
+         rank() OVER (PARTITION BY c.label ORDER BY c.score DESC) AS place
+  FROM {cells} c JOIN {positives} p ON c.label = p.label
+  WHERE c.score > 0
+) k
+LEFT JOIN {truth} t ON k.label = t.label AND {same_ids_k}
+WHERE k.place <= k.most + 1
+"""
+
+#: What stands twice among them.
+TWICE = """
+SELECT {ids}, label, count(*) AS n FROM {top} GROUP BY {ids}, label HAVING count(*) > 1 LIMIT 1
+"""
+
+#: The cuts between different scores.
+CUTS = """
+SELECT s.label, s.score, p.positives, p.most,
+       CAST(sum(s.n) OVER above AS BIGINT) AS n_predicted,
+       CAST(sum(s.n_hits) OVER above AS BIGINT) AS hits,
+       coalesce(lead(s.score) OVER (PARTITION BY s.label ORDER BY s.score DESC),
+                CAST(0 AS DOUBLE)) AS below
+FROM (
+  SELECT label, score, count(*) AS n, CAST(sum(has) AS BIGINT) AS n_hits
+  FROM {top} GROUP BY label, score
+) s
+JOIN {positives} p ON s.label = p.label
+WINDOW above AS (PARTITION BY s.label ORDER BY s.score DESC
+                 ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+"""
+
+#: Pieces of the curves from cut to cut, in which one of the rates lies; the last piece leads to
+#: all rows. Beyond them nothing is left to find.
+PIECES = """
+SELECT positives, n_before, hits_before, n_predicted, hits, low, high
+FROM (
+  SELECT *, CAST(floor({per_unit} * CAST(n_before AS DOUBLE) / positives) AS BIGINT) AS low,
+         least(CAST(floor({per_unit} * CAST(n_predicted AS DOUBLE) / positives) AS BIGINT),
+               {last}) AS high
+  FROM (
+    SELECT positives, n_predicted, hits,
+           coalesce(lag(n_predicted) OVER along, 0) AS n_before,
+           coalesce(lag(hits) OVER along, 0) AS hits_before
+    FROM (
+      SELECT label, positives, n_predicted, hits FROM {cuts} WHERE positives > 1
+      UNION ALL
+      SELECT label, positives, CAST({n_instances} AS BIGINT), positives
+      FROM {positives} WHERE positives > 1
+    )
+    WINDOW along AS (PARTITION BY label ORDER BY n_predicted)
+  )
+)
+WHERE low < high
+"""
+
+#: The recall of all labels at each rate, added up.
+RECALLS = """
+SELECT place, sum((hits_before + (hits - hits_before) * (CAST('{step}' AS DOUBLE) * place
+                   * positives - n_before) / (n_predicted - n_before)) / positives) AS total,
+       count(*) AS n
+FROM (
+  SELECT *, low + 1 + turn AS place
+  FROM (SELECT *, UP_TO!(high - low) AS turn FROM {pieces})
+)
+GROUP BY place
+"""
+COUNT_SHARING = "SELECT count(*) AS n FROM {positives} WHERE positives > 1"
+
+#: The cuts that may be taken, and the number of predictions per positive.
+ALLOWED = """
+SELECT *, CAST(n_predicted AS DOUBLE) / positives AS rate FROM {cuts} WHERE n_predicted <= most
+"""
+
+#: The same with the shared recall between two rates, read as numpy reads it.
+USUAL = """
+SELECT a.*, CASE WHEN a.rate = s.rate THEN s.recall
+                 ELSE s.slope * (a.rate - s.rate) + s.recall END AS usual
+FROM (
+  SELECT *, least(CASE WHEN rate < guess * CAST('{step}' AS DOUBLE) THEN guess - 1
+                       WHEN rate >= (guess + 1) * CAST('{step}' AS DOUBLE) THEN guess + 1
+                       ELSE guess END, {last}) AS place
+  FROM (SELECT *, CAST(floor(rate * {per_unit}) AS BIGINT) AS guess FROM ({allowed}))
+) a
+JOIN {shared} s ON a.place = s.place
+"""
+
+OBSERVED_HITS = "hits"
+EXPECTED_HITS = """
+(positives * ((hits + CAST('{strength}' AS DOUBLE) * usual)
+              / (positives + CAST('{strength}' AS DOUBLE))))
+"""
+METRIC = """
+(CAST('{more}' AS DOUBLE) * {expected_hits}
+ / (n_predicted + CAST('{squared}' AS DOUBLE) * positives))
+"""
+
+#: The cut to take for each label: the highest gain, the first of equals.
+CHOSEN = """
+SELECT label, score, below, n_predicted, hits, expected
+FROM (
+  SELECT *, row_number() OVER (PARTITION BY label ORDER BY {gain} DESC, n_predicted) AS place_of
+  FROM (SELECT *, {metric} AS expected FROM ({candidates}))
+)
+WHERE place_of = 1
+"""
+HIGHEST = "expected"
+NEAREST = "(-abs(n_predicted - positives))"
+
+#: What one threshold for all labels gives.
+FIXED = """
+SELECT c.label, count(*) AS n_predicted, count(t.label) AS hits
+FROM {cells} c LEFT JOIN {truth} t ON c.label = t.label AND {same_ids_c}
+WHERE c.score > 0 AND c.score >= CAST('{threshold}' AS DOUBLE)
+GROUP BY c.label
+"""

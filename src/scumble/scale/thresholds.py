@@ -1,0 +1,424 @@
+"""A threshold for each label, from tables of scores that do not fit into memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from scumble._core.errors import ParameterError, ReadError
+from scumble._core.validation import check_count
+from scumble.learn.chosen_thresholds import ThresholdTable, table_from_cuts
+from scumble.learn.thresholds import (
+    DIGITS,
+    METRICS,
+    RATES,
+    ChosenCuts,
+    Cuts,
+    ThresholdRule,
+    _expected,
+    _middle,
+)
+from scumble.scale import threshold_statements as statements
+from scumble.scale.engines import Column, Engine, Workspace
+from scumble.scale.layout import Layout, _checked, find_layout
+from scumble.scale.scanning import Scan, open_engine
+from scumble.scale.sources import Files, find_files, naming_the_damaged
+from scumble.scale.tables import Tables, column
+
+Array = np.ndarray[Any, Any]
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+CALLER = "label_thresholds"
+
+
+def label_thresholds(
+    scores: Paths,
+    labels: Paths | Scan,
+    *,
+    rule: str = "shrunken",
+    metric: str = "f1",
+    strength: float = 20.0,
+    threshold: float = 0.5,
+    n_instances: int | None = None,
+    label_column: str | None = None,
+    instance_column: str | Sequence[str] | None = None,
+    score_column: str = "score",
+    separator: str | None = None,
+    format: str | None = None,
+    engine: str | Engine = "duckdb",
+    memory: str | None = None,
+    spill_directory: str | None = None,
+    threads: int | None = None,
+    spark: Any = None,
+) -> ThresholdTable:
+    r"""Choose for each label from which score on it is predicted, from tables on disk.
+
+    The same as `scumble.learn.label_thresholds`, for scores of a model that lives elsewhere and
+    has more rows and labels than fit into memory: a table with a row for each score worth keeping.
+
+    Parameters
+    ----------
+    scores : str, Path or sequence of them
+        Parquet, Arrow or CSV files with the columns instance, label and score, of rows the model
+        **has not learnt from**. Pairs that are not there have the score 0; scores of 0 or less
+        count as not there. Neither is ever predicted.
+    labels : str, Path, sequence of them, or Scan
+        The labels these instances have: files with one label a row or with lists, as `scan` reads
+        them; or a scan, which may have other names of columns.
+    rule, metric, strength, threshold : object
+        See `scumble.learn.label_thresholds`.
+    n_instances : int, optional
+        Number of instances; by default those that either table names are counted.
+    label_column, instance_column : str, optional
+        Names of these columns, see `scan`; by default ``label`` and ``instance``.
+    score_column : str
+        The column with the scores.
+    separator : str, optional
+        What stands between labels where the table of labels holds texts such as ``"war;love"``.
+    format : {"parquet", "arrow", "csv"}, optional
+        Form of the files; by default from their suffix.
+    engine, memory, spill_directory, threads, spark
+        What computes, see `scan`. Where ``labels`` is a scan, its engine does.
+
+    Returns
+    -------
+    ThresholdTable
+        One row per label of either table, sorted.
+
+    See Also
+    --------
+    scumble.learn.threshold_table : The same in memory.
+
+    Notes
+    -----
+    The thresholds are those of memory with sparse scores. Of each label the scores are ranked, and
+    the highest ``max(4 P, P + 4)`` with their equals are kept, P being its positives; one of
+    these pairs that is there twice is refused.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from scumble.scale import label_thresholds
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "scores.csv").write_text(
+    ...     "instance,label,score\n1,sky,0.9\n2,sky,0.8\n3,sky,0.4\n4,sky,0.3\n1,ship,0.2\n"
+    ... )
+    >>> _ = (folder / "labels.csv").write_text("instance,label\n1,sky\n2,sky\n3,sky\n1,ship\n")
+    >>> table = label_thresholds(folder / "scores.csv", folder / "labels.csv", rule="capped")
+    >>> table.labels, table.thresholds
+    (('ship', 'sky'), array([0.1 , 0.35]))
+    """
+    wanted = ThresholdRule(rule, metric, strength, threshold)
+    wanted.check(caller=CALLER)
+    if n_instances is not None:
+        check_count(n_instances, name="n_instances", caller=CALLER)
+    given = find_files(scores, format)
+    limits = {
+        "memory": memory,
+        "spill_directory": spill_directory,
+        "threads": threads,
+        "spark": spark,
+    }
+    with _scan(
+        labels, engine, limits, format=format, label_column=label_column,
+        instance_column=instance_column or "instance", separator=separator,
+    ) as truth, naming_the_damaged(given, truth.files):  # fmt: skip
+        work = ThresholdTables(given, truth, label_column, instance_column, score_column)
+        try:
+            return work.choose(wanted, n_instances)
+        finally:
+            work.drop()
+
+
+@contextmanager
+def _scan(
+    labels: Paths | Scan, engine: str | Engine, limits: dict[str, Any], *, format: str | None,
+    **columns: Any,
+) -> Iterator[Scan]:  # fmt: skip
+    """Open the table of labels; close an engine that was started for it."""
+    if isinstance(labels, Scan):
+        yield labels
+        return
+    files = find_files(labels, format)
+    started = open_engine(engine, caller=CALLER, **limits)
+    try:
+        yield Scan(files, started, **columns)
+    finally:
+        if isinstance(engine, str):
+            started.close()
+
+
+class ThresholdTables(Tables):
+    """The tables behind one choice of thresholds.
+
+    Parameters
+    ----------
+    files : Files
+        The scores.
+    truth : Scan
+        The labels.
+    label_column, instance_column, score_column : object
+        Columns of the scores, see `label_thresholds`.
+    """
+
+    def __init__(
+        self,
+        files: Files,
+        truth: Scan,
+        label_column: str | None,
+        instance_column: str | Sequence[str] | None,
+        score_column: str,
+    ) -> None:
+        self._truth, self._where = truth, files.paths[0]
+        space = Workspace(truth.engine)
+        columns = space.open("scores", files)
+        layout = find_layout(
+            columns, space.dialect, label_column=label_column or "label",
+            instance_column=instance_column or "instance", separator=None, where=self._where,
+        )  # fmt: skip
+        known = {one.name: one for one in columns}
+        score = known[_checked(score_column, known, "score_column", self._where)]
+        _refuse_kinds(layout, truth.layout, score, self._where)
+        self._ids = [f"i{at}" for at in range(len(layout.instances))]
+        super().__init__(
+            space,
+            source=truth.source_name,
+            score=layout.dialect.quote(score.name),
+            label=layout.label_in(),
+            truth_label=truth.layout.label_in(),
+            ids_as=_renamed(layout, self._ids),
+            label_ids_as=_renamed(truth.layout, self._ids),
+            missing="(" + " OR ".join(f"{name} IS NULL" for name in self._ids) + ")",
+            **_spelled_ids(self._ids),
+            step=repr(float(RATES[1])),
+            per_unit=round(1 / float(RATES[1])),
+            last=len(RATES) - 1,
+        )
+
+    def choose(self, rule: ThresholdRule, n_instances: int | None) -> ThresholdTable:
+        """Run the statements.
+
+        Parameters
+        ----------
+        rule : ThresholdRule
+            How thresholds are chosen.
+        n_instances : int or None
+            Number of instances, where it is known.
+
+        Returns
+        -------
+        ThresholdTable
+            One row per label.
+        """
+        names = self._open()
+        n_rows = self._count(n_instances)
+        found = self.fetch("SELECT label, positives FROM {positives}", title="Counting labels")
+        counted = zip(found.column("label").to_pylist(), column(found, "positives"), strict=True)
+        positives = dict(counted)
+        self._refuse_few(n_rows, max(positives.values(), default=0))
+        labels = sorted({*names, *positives})
+        counts = np.array([positives.get(label, 0) for label in labels], np.int64)
+        if rule.rule == "fixed":
+            return table_from_cuts(labels, self._fixed(labels, counts, rule), rule.metric)
+        return table_from_cuts(labels, self._best(labels, counts, rule, n_rows), rule.metric)
+
+    def drop(self) -> None:
+        """Forget what was kept, where the engine goes on."""
+        for table in ("cuts", "top", "positives", "truth"):
+            if table in self._done:
+                self.engine.drop(table)
+
+    def _open(self) -> list[Any]:
+        """Make ``cells``, ``truth`` and ``positives``; return the labels of the scores."""
+        self.make("cells", statements.CELLS)
+        found = self.fetch(statements.SCORE_LABELS, title="Looking at the scores")
+        if column(found, "n_bad").sum():
+            raise self._bad_cell()
+        if self.number(statements.NAMELESS, title="Checking instances"):
+            raise ReadError(
+                "the table of labels has rows that do not name their instance. Expected a name in "
+                "every row; leave these rows out.",
+                path=self._truth.files.paths[0],
+            )
+        has_lists = self._truth.layout.has_lists
+        pairs = self.fill(statements.PAIRS_IN_LISTS if has_lists else statements.PAIRS)
+        self.make("truth", statements.TRUTH, title="Gathering labels", pairs=pairs)
+        self.make("positives", statements.POSITIVES, title="Counting labels")
+        return list(found.column("label").to_pylist())
+
+    def _count(self, n_instances: int | None) -> int:
+        if n_instances is not None:
+            return int(n_instances)
+        return int(self.number(statements.COUNT_INSTANCES, title="Counting instances"))
+
+    def _best(
+        self, labels: list[Any], counts: Array, rule: ThresholdRule, n_rows: int
+    ) -> ChosenCuts:
+        """Take the best cut of each label."""
+        self.make("top", statements.TOP, title="Ranking scores")
+        self._refuse_twice()
+        self.make("cuts", statements.CUTS, title="Comparing thresholds")
+        shared = self._shared_recall(n_rows) if rule.rule == "shrunken" else None
+        found = self._chosen(rule, shared)
+        n_predicted = column(found, "n_predicted")
+        self._refuse_few(n_rows, int(n_predicted.max(initial=0)))
+        middle = _middle(column(found, "score"), column(found, "below"))
+        chosen, at = ChosenCuts.none(counts), _places(labels, found)
+        chosen.thresholds[at] = np.where(n_predicted == n_rows, -np.inf, middle)
+        chosen.n_predicted[at], chosen.hits[at] = n_predicted, column(found, "hits")
+        chosen.expected[at] = column(found, "expected")
+        _take_all_rows(chosen, n_rows, rule, shared)
+        return chosen
+
+    def _chosen(self, rule: ThresholdRule, shared: Array | None) -> Any:
+        squared = METRICS[rule.metric] ** 2
+        candidates, hits = self.fill(statements.ALLOWED), statements.OBSERVED_HITS
+        if shared is not None:
+            self._load_shared(shared)
+            candidates = self.fill(statements.USUAL, allowed=candidates)
+            hits = statements.EXPECTED_HITS.format(strength=repr(float(rule.strength)))
+        metric = statements.METRIC.format(more=1 + squared, squared=squared, expected_hits=hits)
+        gain = statements.NEAREST if rule.rule == "rate" else statements.HIGHEST
+        values = {"candidates": candidates, "metric": metric, "gain": gain}
+        return self.fetch(statements.CHOSEN, title="Choosing thresholds", **values)
+
+    def _shared_recall(self, n_rows: int) -> Array:
+        """Average the recall of labels with two positives or more, as memory does."""
+        n_labels = int(self.number(statements.COUNT_SHARING, title="Counting labels"))
+        if not n_labels:
+            return np.minimum(RATES, 1.0)
+        self.make("pieces", statements.PIECES, n_instances=n_rows)
+        found = self.fetch(statements.RECALLS, title="Averaging recall")
+        total = np.full(len(RATES), float(n_labels))  # where more than all rows are predicted: 1
+        total[0] = 0.0
+        total[column(found, "place")] += column(found, "total") - column(found, "n")
+        return np.round(total / n_labels, DIGITS)
+
+    def _load_shared(self, shared: Array) -> None:
+        import pyarrow as pa
+
+        slopes = np.append(np.diff(shared) / np.diff(RATES), 0.0)
+        places = np.arange(len(RATES), dtype=np.int64)
+        table = {"place": places, "rate": RATES, "recall": shared, "slope": slopes}
+        self.engine.load("shared", pa.table(table))
+
+    def _fixed(self, labels: list[Any], counts: Array, rule: ThresholdRule) -> ChosenCuts:
+        """Count what one threshold for all labels gives."""
+        threshold = float(rule.threshold)
+        found = self.fetch(
+            statements.FIXED, title="Counting predictions", threshold=repr(threshold)
+        )
+        chosen, at = ChosenCuts.none(counts), _places(labels, found)
+        chosen.n_predicted[at], chosen.hits[at] = (
+            column(found, "n_predicted"),
+            column(found, "hits"),
+        )
+        return chosen.at_threshold(rule)
+
+    def _bad_cell(self) -> ReadError:
+        [row] = self.fetch(statements.BAD_CELL, title="Looking at the scores").to_pylist()
+        return ReadError(
+            f"the score of label {row['label']!r} for instance {self._instance(row)} is "
+            f"{row['score']}. Expected an instance, a label and a number in every row: a threshold "
+            "among scores that are no numbers would mean nothing. Leave such rows out: what is not "
+            "there counts as 0.",
+            path=self._where,
+        )
+
+    def _refuse_twice(self) -> None:
+        for row in self.fetch(statements.TWICE, title="Checking scores").to_pylist():
+            raise ReadError(
+                f"label {row['label']!r} of instance {self._instance(row)} has {row['n']} scores. "
+                "Expected one: is a file there twice?",
+                path=self._where,
+            )
+
+    def _refuse_few(self, n_rows: int, needed: int) -> None:
+        if n_rows < needed:
+            raise ParameterError(
+                f"The 'n_instances' parameter of {CALLER} is {n_rows}, but one label alone has "
+                f"{needed} instances. Expected the number of all of them, or None to have them "
+                "counted."
+            )
+
+    def _instance(self, row: dict[str, Any]) -> str:
+        return repr("/".join(str(row[name]) for name in self._ids))
+
+
+def _spelled_ids(ids: list[str]) -> dict[str, str]:
+    """Name the instance columns as statements need them."""
+
+    def listed(prefix: str) -> str:
+        return ", ".join(prefix + name for name in ids)
+
+    def same(left: str) -> str:
+        return " AND ".join(f"{left}.{name} = t.{name}" for name in ids)
+
+    return {
+        "ids": listed(""),
+        "ids_k": listed("k."),
+        "ids_c": listed("c."),
+        "same_ids_k": same("k"),
+        "same_ids_c": same("c"),
+    }
+
+
+def _renamed(layout: Layout, names: list[str]) -> str:
+    pairs = zip(layout.instances, names, strict=True)
+    return ", ".join(f"{layout.dialect.quote(old)} AS {new}" for old, new in pairs)
+
+
+def _places(labels: list[Any], found: Any) -> Array:
+    place = {label: at for at, label in enumerate(labels)}
+    return np.array([place[label] for label in found.column("label").to_pylist()], np.int64)
+
+
+def _take_all_rows(
+    chosen: ChosenCuts, n_rows: int, rule: ThresholdRule, shared: Array | None
+) -> None:
+    """Predict labels that all rows have and no score is there for."""
+    for label in np.flatnonzero((chosen.n_positives == n_rows) & (chosen.n_predicted == 0)):
+        every = np.array([n_rows])
+        cuts = Cuts(np.array([-np.inf]), every, every, n_rows, 0)
+        chosen.put(int(label), cuts, 0, _expected(cuts, rule, shared)[0])
+
+
+def _refuse_kinds(scores: Layout, truth: Layout, score: Column, where: str) -> None:
+    """Refuse scores that are no numbers, and names that the two tables write differently."""
+    if score.is_list or score.kind == "string":
+        held = "lists" if score.is_list else "texts"
+        raise ReadError(
+            f"the column {score.name!r} holds {held}. Expected numbers, one a row. Check "
+            "score_column.",
+            path=where,
+        )
+    if scores.label.is_list:
+        raise ReadError(
+            f"the column {scores.label.name!r} holds lists. Expected one label a row in a table of "
+            "scores.",
+            path=where,
+        )
+    if len(scores.instances) != len(truth.instances):
+        raise ReadError(
+            f"an instance has {len(scores.instances)} columns here and {len(truth.instances)} in "
+            "the table of labels. Expected equally many. Check instance_column.",
+            path=where,
+        )
+    kinds: set[tuple[str, str, str]] = {("labels", scores.label.kind, truth.label.kind)}
+    for ours, theirs in zip(scores.instances, truth.instances, strict=True):
+        kinds.add(("instances", _kind(scores, ours), _kind(truth, theirs)))
+    for what, ours, theirs in sorted(kinds):
+        if ours != theirs:
+            raise ReadError(
+                f"{what} are of kind {ours!r} here and of kind {theirs!r} in the table of labels. "
+                "Expected the same, or nothing would match. Convert one of them.",
+                path=where,
+            )
+
+
+def _kind(layout: Layout, name: str) -> str:
+    return next(one.kind for one in layout.columns if one.name == name)
