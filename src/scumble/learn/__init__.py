@@ -1,7 +1,9 @@
 """Learning from features and labels: C4.5 trees, and the multilabel classifiers on top of them."""
 
+from scumble.learn.bagged_trees import BaggedTrees
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.binary_relevance import BinaryRelevance
+from scumble.learn.blended import BlendedRanker
 from scumble.learn.brknn import BRkNN
 from scumble.learn.c45 import C45Classifier
 from scumble.learn.calibrated_label_ranking import CalibratedLabelRanking
@@ -15,12 +17,15 @@ from scumble.learn.iblr import IBLR
 from scumble.learn.label_powerset import LabelPowerset
 from scumble.learn.making import fit_dataset, make_classifier
 from scumble.learn.mlknn import MLkNN
+from scumble.learn.neighbour_ranker import NeighbourRanker
 from scumble.learn.pruned_sets import EnsembleOfPrunedSets, PrunedSets
 from scumble.learn.rakel import RAkEL
+from scumble.learn.rare import RareLabelClassifier
 from scumble.learn.resampled import ResampledEnsemble
 from scumble.learn.ridge import RidgeRanker
 from scumble.learn.stacking import StackedBinaryRelevance
 from scumble.learn.storage import Answers, StoredModel, ask, load, read_model, save
+from scumble.learn.thresholded import ThresholdedClassifier
 from scumble.learn.thresholds import ThresholdCurve, label_thresholds, threshold_curves
 
 __all__ = [
@@ -30,8 +35,10 @@ __all__ = [
     "IBLR",
     "Answers",
     "BRkNN",
+    "BaggedTrees",
     "BaseMultilabelClassifier",
     "BinaryRelevance",
+    "BlendedRanker",
     "C45Classifier",
     "CalibratedLabelRanking",
     "ClassifierChain",
@@ -39,14 +46,17 @@ __all__ = [
     "EnsembleOfPrunedSets",
     "LabelPowerset",
     "MLkNN",
+    "NeighbourRanker",
     "PrunedSets",
     "RAkEL",
+    "RareLabelClassifier",
     "ResampledEnsemble",
     "RidgeRanker",
     "StackedBinaryRelevance",
     "StoredModel",
     "ThresholdCurve",
     "ThresholdTable",
+    "ThresholdedClassifier",
     "ask",
     "export_text",
     "fit_dataset",

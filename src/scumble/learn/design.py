@@ -100,7 +100,8 @@ class Columns:
         offset = np.where(many, X.data - 1, 0).astype(np.int64)
         shape = (X.shape[0], int(widths.sum()))
         data = np.where(many, 1.0, X.data)
-        return sparse.csr_array((data, places[X.indices] + offset, X.indptr), shape=shape)
+        columns = (places[X.indices] + offset).astype(X.indptr.dtype, copy=False)
+        return sparse.csr_array((data, columns, X.indptr), shape=shape)
 
 
 def _gapped(X: Any) -> Array:

@@ -31,7 +31,7 @@ from scumble.learn.inside import (
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, winners_confidences
 from scumble.learn.many import Models, fit_many
 from scumble.learn.parameters import check_flag
-from scumble.learn.weights import takes_weights
+from scumble.learn.weights import refuser_of
 
 Array = np.ndarray[Any, Any]
 
@@ -149,11 +149,7 @@ class HOMER(BaseMultilabelClassifier, name="homer"):
         return nominal_columns_of(self.classifier)
 
     def _refuses_weights(self) -> str | None:
-        inner = self.classifier
-        if inner is None or takes_weights(inner):
-            return None
-        inside = inner._refuses_weights() if isinstance(inner, BaseMultilabelClassifier) else None
-        return type(inner).__name__ if inside is None else inside
+        return refuser_of(self.classifier)
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = as_generator(self.random_state, caller=type(self).__name__)

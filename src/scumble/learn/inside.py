@@ -72,18 +72,71 @@ class Inside:
         Inside
             Ready to be asked.
         """
+        fitted, _ = cls._fit(classifier, X, Y, n_values, generator, n_jobs, weights, "fit")
+        return fitted
+
+    @classmethod
+    def fitted_with_scores(
+        cls,
+        classifier: Any,
+        X: Any,
+        Y: sparse.csr_array,
+        n_values: Array,
+        generator: np.random.Generator | None,
+        n_jobs: int | None,
+        weights: Array | None = None,
+    ) -> tuple[Inside, Array]:
+        """Fit a copy of a classifier that can score its training rows as if new.
+
+        Parameters
+        ----------
+        classifier : classifier
+            With a method ``fit_out_of_sample``, see `BaseRanker`.
+        X, Y, n_values, generator, n_jobs, weights : object
+            See `fitted`.
+
+        Returns
+        -------
+        fitted : Inside
+            Ready to be asked.
+        scores : ndarray of float64, shape (n_samples, n_labels)
+            Out-of-sample scores.
+        """
+        fitted, found = cls._fit(
+            classifier, X, Y, n_values, generator, n_jobs, weights, "fit_out_of_sample"
+        )
+        if len(fitted.open_labels) == len(fitted.always):
+            return fitted, found
+        scores = np.tile(fitted.always.astype(np.float64), (Y.shape[0], 1))
+        if found is not None:
+            scores[:, fitted.open_labels] = found
+        return fitted, scores
+
+    @classmethod
+    def _fit(
+        cls,
+        classifier: Any,
+        X: Any,
+        Y: sparse.csr_array,
+        n_values: Array,
+        generator: np.random.Generator | None,
+        n_jobs: int | None,
+        weights: Array | None,
+        method: str,
+    ) -> tuple[Inside, Any]:
         counts = np.bincount(Y.indices, minlength=Y.shape[1])
         open_labels = np.flatnonzero((counts > 0) & (counts < Y.shape[0]))
         always = (counts == Y.shape[0]) & (counts > 0)
         if len(open_labels) == 0:
-            return cls(None, open_labels, always)
+            return cls(None, open_labels, always), None
         model = clone(classifier)
         model.set_params(**_open_settings(model, n_values, generator, n_jobs))
-        labels: Any = Y[:, open_labels]
+        labels: Any = Y if len(open_labels) == Y.shape[1] else Y[:, open_labels]
         if not isinstance(model, BaseMultilabelClassifier):
             labels = labels.toarray().astype(np.int64)
         weighted = {} if weights is None else {"sample_weight": weights}
-        return cls(model.fit(X, labels, **weighted), open_labels, always)
+        found = getattr(model, method)(X, labels, **weighted)
+        return cls(model, open_labels, always), found
 
     def ask(self, X: Any) -> Answer:
         """Ask about rows.

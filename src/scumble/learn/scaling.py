@@ -94,7 +94,7 @@ class Scaling:
         """
         table = self.columns.take(X)
         if self.divisors is None:
-            return _rows_of_length_one(table)
+            return rows_of_length_one(table)
         if sparse.issparse(table):
             divided = table.data / self.divisors[table.indices]
             return sparse.csr_array((divided, table.indices, table.indptr), shape=table.shape)
@@ -120,7 +120,19 @@ def _moments(table: Any) -> tuple[Array, Array]:
     return means, np.sqrt(np.maximum(squares / table.shape[0] - means**2, 0))
 
 
-def _rows_of_length_one(table: Any) -> Any:
+def rows_of_length_one(table: Any) -> Any:
+    """Divide every row by its length; rows of zeros stay.
+
+    Parameters
+    ----------
+    table : ndarray or csr_array of float64
+        Rows.
+
+    Returns
+    -------
+    ndarray or csr_array of float64
+        Dense or sparse as given.
+    """
     if not sparse.issparse(table):
         lengths = np.sqrt((table * table).sum(axis=1))
         return table / np.where(lengths > 0, lengths, 1.0)[:, None]

@@ -203,11 +203,38 @@ def threshold_curves(
     wanted = ThresholdRule(rule, metric, strength, threshold)
     wanted.check(caller="threshold_curves")
     columns = ScoreColumns.of(scores, Y, caller="threshold_curves")
-    shared = shared_recall(columns, n_jobs=n_jobs) if rule == "shrunken" else None
+    return curves_of(columns, wanted, labels, n_jobs=n_jobs)
+
+
+def curves_of(
+    columns: ScoreColumns,
+    rule: ThresholdRule,
+    labels: Sequence[int] | None = None,
+    *,
+    n_jobs: int | None = None,
+) -> list[ThresholdCurve]:
+    """Tell what every possible threshold gives.
+
+    Parameters
+    ----------
+    columns : ScoreColumns
+        Scores and labels.
+    rule : ThresholdRule
+        How thresholds are chosen.
+    labels : sequence of int, optional
+        Which labels; all by default.
+    n_jobs : int, optional
+        Number of threads.
+
+    Returns
+    -------
+    list of ThresholdCurve
+        One per label.
+    """
+    cuts = _all_cuts(columns, n_jobs)
+    shared = _mean_recall(cuts) if rule.rule == "shrunken" else None
     chosen = range(columns.n_labels) if labels is None else labels
-    return run(
-        lambda label: _curve(columns.cuts(int(label)), wanted, shared), list(chosen), n_jobs=n_jobs
-    )
+    return [_curve(cuts[int(label)], rule, shared) for label in chosen]
 
 
 def choose_thresholds(

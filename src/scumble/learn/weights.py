@@ -221,3 +221,23 @@ def takes_weights(estimator: Any) -> bool:
         return False
     refuser = getattr(estimator, "_refuses_weights", None)
     return refuser is None or refuser() is None
+
+
+def refuser_of(estimator: Any) -> str | None:
+    """Name the estimator, or the one inside it, that cannot learn from weights.
+
+    Parameters
+    ----------
+    estimator : estimator or None
+        Any; None stands for one that can.
+
+    Returns
+    -------
+    str or None
+        A class; None where weights can be given.
+    """
+    if estimator is None or takes_weights(estimator):
+        return None
+    refuses = getattr(estimator, "_refuses_weights", None)
+    inside = None if refuses is None else refuses()
+    return type(estimator).__name__ if inside is None else str(inside)

@@ -1,0 +1,237 @@
+"""Many C4.5 trees per label, each on rows drawn anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.errors import ParameterTypeError
+from scumble._core.random import as_generator
+from scumble._core.validation import check_choice, check_count
+from scumble.learn.binary_relevance import LabelTargets
+from scumble.learn.c45 import C45Classifier, Forest, Target
+from scumble.learn.many import ask_second, fit_many
+from scumble.learn.ranker import BaseRanker
+from scumble.learn.undersampling import one_generator_each
+from scumble.learn.weights import class_factors
+
+Array = np.ndarray[Any, Any]
+
+DRAWS = ("bootstrap", "balanced", "weighted")
+#: So many answers of trees are held at a time.
+_ANSWERS_AT_ONCE = 2**24
+
+
+class BaggedTrees(BaseRanker, name="bagging"):
+    """Grow several C4.5 trees for each label on rows drawn by chance, and average them.
+
+    A single pruned tree of a rare label is often one leaf, which ranks nothing. Trees that are
+    not pruned and see different rows disagree, and the mean of what they say ranks well. The rows
+    that were not drawn for a tree are new to it: out-of-sample scores come with the trees.
+
+    Parameters
+    ----------
+    n_estimators : int, default=20
+        Trees per label.
+    draw : {"bootstrap", "balanced", "weighted"}, default="bootstrap"
+        ``"bootstrap"`` draws as many rows as there are, with replacement, the same for all
+        labels. ``"balanced"`` draws for each label as many rows with it as without it, of each
+        as many as the smaller class has. ``"weighted"`` draws as many rows as there are, those
+        with the label as often as the square roots of both classes' sizes say.
+    estimator : C45Classifier, default=None
+        The parameters of the trees; not pruned and with smoothed probabilities by default.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
+    random_state : None, int, Generator or RandomState, default=None
+        Seed of the draws.
+    n_jobs : int, default=None
+        Number of threads; it changes the time and nothing else.
+
+    Attributes
+    ----------
+    models_ : Forest
+        The trees, draw after draw, of all labels each.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes where one class per row was given.
+    n_labels_ : int
+        Number of labels.
+    label_names_ : tuple of str or None
+        Their names, where they had any.
+    n_features_in_ : int
+        Number of columns seen when fitting.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where they have any.
+
+    See Also
+    --------
+    EnsembleOfClassifierChains : Bags whose trees also see other labels.
+
+    Notes
+    -----
+    A score is the mean of the trees' probabilities; the out-of-sample score of a row that every
+    tree of a label has seen is the label's share. Scores from balanced draws are higher than the
+    labels are frequent.
+
+    Examples
+    --------
+    >>> from scumble.learn import BaggedTrees
+    >>> X = [[1], [2], [3], [4], [5], [6], [7], [8]]
+    >>> Y = [[1, 0], [1, 0], [1, 0], [1, 0], [0, 1], [0, 1], [0, 1], [0, 1]]
+    >>> BaggedTrees(random_state=0).fit(X, Y).predict([[1], [8]])
+    array([[1, 0],
+           [0, 1]])
+    """
+
+    models_: Forest
+
+    def __init__(
+        self,
+        n_estimators: int = 20,
+        *,
+        draw: str = "bootstrap",
+        estimator: Any = None,
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.draw = draw
+        self.estimator = estimator
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        check_count(self.n_estimators, name="n_estimators", caller="BaggedTrees")
+        check_choice(self.draw, DRAWS, name="draw", caller="BaggedTrees")
+        if self.estimator is not None and type(self.estimator) is not C45Classifier:
+            raise ParameterTypeError(
+                "The 'estimator' parameter of BaggedTrees must be None or a C45Classifier. "
+                f"Got {self.estimator!r} instead: for others, use ResampledEnsemble."
+            )
+
+    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+        self._grow(X, Y, weights)
+
+    def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
+        targets = self._grow(X, Y, weights)
+        scores = np.empty(Y.shape, order="F")
+        shares = np.bincount(Y.indices, minlength=Y.shape[1]) / Y.shape[0]
+        for block in self._blocks(X.shape[0]):
+            answers, unseen = self._answers(X[block]), targets.unseen(block)
+            n_unseen = unseen.sum(axis=1)
+            sums = (answers * unseen).sum(axis=1)
+            scores[block] = np.where(n_unseen > 0, sums / np.maximum(n_unseen, 1), shares)
+        return scores
+
+    def _scores(self, X: Any) -> Array:
+        parts = [self._answers(X[block]).mean(axis=1) for block in self._blocks(X.shape[0])]
+        return np.vstack(parts) if parts else np.zeros((0, self.n_labels_))
+
+    def _grow(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> BagTargets:
+        generator = as_generator(self.random_state, caller="BaggedTrees")
+        targets = BagTargets(Y, self.draw, self.n_estimators, weights, generator)
+        tree = (
+            C45Classifier(prune=False, laplace=True) if self.estimator is None else self.estimator
+        )
+        models = fit_many(tree, X, self._codes.n_values, targets, n_jobs=self.n_jobs)
+        assert isinstance(models, Forest)
+        self.models_ = models
+        return targets
+
+    def _answers(self, X: Any) -> Array:
+        """Ask all trees; shape (rows, draws, labels)."""
+        answers = ask_second(self.models_, X, n_jobs=self.n_jobs)
+        return answers.reshape(X.shape[0], int(self.n_estimators), self.n_labels_)
+
+    def _blocks(self, n_rows: int) -> list[slice]:
+        size = max(1, _ANSWERS_AT_ONCE // (int(self.n_estimators) * self.n_labels_))
+        return [slice(at, min(at + size, n_rows)) for at in range(0, n_rows, size)]
+
+
+class BagTargets(Sequence[Any]):
+    """The targets of all trees, draw after draw, of all labels each; made when asked for.
+
+    Parameters
+    ----------
+    Y : csr_array of bool
+        Labels of the training rows.
+    draw : {"bootstrap", "balanced", "weighted"}
+        How rows are drawn.
+    n_draws : int
+        How many times.
+    weights : ndarray of float64, optional
+        How much each row counts, each time it is drawn.
+    generator : Generator
+        Where the draws come from.
+    """
+
+    def __init__(
+        self,
+        Y: sparse.csr_array,
+        draw: str,
+        n_draws: int,
+        weights: Array | None,
+        generator: np.random.Generator,
+    ) -> None:
+        self._labels = LabelTargets(Y)
+        self._draw = draw
+        self._n_draws = n_draws
+        self._weights = weights
+        self._n_rows = Y.shape[0]
+        n_seeds = n_draws if draw == "bootstrap" else n_draws * Y.shape[1]
+        self._seeds = one_generator_each(generator, n_seeds)
+        # A bit per row and draw: which rows a tree has seen.
+        self._seen = np.zeros((n_seeds, (self._n_rows + 7) // 8), np.uint8)
+
+    def __len__(self) -> int:
+        return self._n_draws * len(self._labels)
+
+    def __getitem__(self, at: Any) -> Any:
+        at = range(len(self))[at]
+        bag, label = divmod(at, len(self._labels))
+        codes = self._labels.codes(label)
+        place = bag if self._draw == "bootstrap" else at
+        repeats = self._repeats(codes, np.random.default_rng(self._seeds[place]))
+        self._seen[place] = np.packbits(repeats > 0)
+        return Target(codes, repeats=repeats, weights=self._weights)
+
+    def unseen(self, block: slice) -> Array:
+        """Tell which trees have not seen which rows, after all targets were made.
+
+        Parameters
+        ----------
+        block : slice
+            The rows.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_rows, n_draws, n_labels or 1)
+            True where a tree has not seen a row.
+        """
+        first = block.start // 8
+        bits = np.unpackbits(self._seen[:, first : (block.stop + 7) // 8], axis=1)
+        seen = bits[:, block.start - 8 * first : block.stop - 8 * first]
+        return (seen == 0).T.reshape(seen.shape[1], self._n_draws, -1)
+
+    def _repeats(self, codes: Array, generator: np.random.Generator) -> Array:
+        """Draw rows, and tell how often each was drawn."""
+        n_rows = self._n_rows
+        if self._draw == "bootstrap":
+            return np.bincount(generator.integers(n_rows, size=n_rows), minlength=n_rows)
+        members = [np.flatnonzero(codes == code) for code in (0, 1)]
+        sizes = np.array([len(rows) for rows in members])
+        if sizes.min() == 0:  # nothing to balance
+            return np.ones(n_rows, np.int64)
+        if self._draw == "balanced":
+            wanted = np.full(2, sizes.min())
+        else:
+            wanted = np.maximum(1, np.rint(sizes * class_factors(sizes, "sqrt"))).astype(np.int64)
+        drawn = [
+            rows[generator.integers(len(rows), size=size)]
+            for rows, size in zip(members, wanted, strict=True)
+        ]
+        return np.bincount(np.concatenate(drawn), minlength=n_rows)

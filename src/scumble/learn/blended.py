@@ -1,0 +1,187 @@
+"""Several rankers as one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.errors import ParameterError, ParameterTypeError
+from scumble._core.random import as_generator
+from scumble._core.validation import check_count
+from scumble.learn.bagged_trees import BaggedTrees
+from scumble.learn.calibration import Calibration
+from scumble.learn.inside import Inside, check_classifier_given
+from scumble.learn.neighbour_ranker import NeighbourRanker
+from scumble.learn.out_of_sample import check_scores, fit_with_scores
+from scumble.learn.ranker import BaseRanker
+from scumble.learn.rates import LogRates
+from scumble.learn.ridge import RidgeRanker
+from scumble.learn.weights import refuser_of
+
+Array = np.ndarray[Any, Any]
+
+
+class BlendedRanker(BaseRanker, name="blend"):
+    r"""Let several rankers speak, each on the scale of its own ranking.
+
+    Scores of different methods mean different things. Here each says how few training rows it
+    would rank as high, the logarithms of these rates are averaged, and a curve per label turns the
+    mean into a probability, so that labels can be compared with each other as well as rows.
+
+    Parameters
+    ----------
+    rankers : sequence of classifiers, default=None
+        Rankers of this package, which know their out-of-sample scores, or any other classifiers,
+        which are fitted on inner folds for them. By default ridge regression, straight and
+        curved, neighbours, and bagged trees.
+    weights : sequence of float, default=None
+        How loud each of them is; all the same by default.
+    n_folds : int, default=5
+        Inner folds for classifiers that need them.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
+    random_state : None, int, Generator or RandomState, default=None
+        Seeds the rankers that were left without one, each with its own, and deals inner folds.
+    n_jobs : int, default=None
+        Number of threads; it changes the time and nothing else.
+
+    Attributes
+    ----------
+    rankers_ : list of Inside
+        The fitted rankers.
+    rates_ : list of LogRates
+        From the scores of each to heights.
+    calibration_ : Calibration
+        From mean heights to probabilities.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes where one class per row was given.
+    n_labels_ : int
+        Number of labels.
+    label_names_ : tuple of str or None
+        Their names, where they had any.
+    n_features_in_ : int
+        Number of columns seen when fitting.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where they have any.
+
+    See Also
+    --------
+    ThresholdedClassifier : Decides from which score on each label is predicted.
+
+    Notes
+    -----
+    With :math:`r_m(x)` the share of training rows that ranker m scores at least as high as x, out
+    of sample, the height of a row is the mean of :math:`-\log r_m(x)`. A row that one ranker puts
+    at the very top and others in the upper tenth so gets further than one that all put there:
+    what is rare shows. Rates, curve and scores of training rows all come from out-of-sample
+    scores.
+
+    Examples
+    --------
+    >>> from scumble.learn import BlendedRanker, NeighbourRanker, RidgeRanker
+    >>> X = [[0], [1], [2], [3], [7], [8], [9], [10]]
+    >>> Y = [[1, 0], [1, 0], [1, 0], [1, 0], [0, 1], [0, 1], [0, 1], [0, 1]]
+    >>> model = BlendedRanker([RidgeRanker(), NeighbourRanker(3)]).fit(X, Y)
+    >>> model.predict([[1.5], [8.5]])
+    array([[1, 0],
+           [0, 1]])
+    """
+
+    def __init__(
+        self,
+        rankers: Any = None,
+        *,
+        weights: Any = None,
+        n_folds: int = 5,
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.rankers = rankers
+        self.weights = weights
+        self.n_folds = n_folds
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        rankers = self._rankers()
+        for ranker in rankers:
+            check_classifier_given(ranker, name="rankers", caller="BlendedRanker")
+        _read_loudness(self.weights, len(rankers))
+        check_count(self.n_folds, name="n_folds", caller="BlendedRanker", minimum=2)
+
+    def _rankers(self) -> list[Any]:
+        if self.rankers is None:
+            return [RidgeRanker("rbf"), RidgeRanker(), NeighbourRanker(), BaggedTrees()]
+        if isinstance(self.rankers, str) or not hasattr(self.rankers, "__len__"):
+            raise ParameterTypeError(
+                "The 'rankers' parameter of BlendedRanker must be None or a list of classifiers. "
+                f"Got {self.rankers!r} instead."
+            )
+        if len(self.rankers) == 0:
+            raise ParameterError(
+                "The 'rankers' parameter of BlendedRanker must hold at least one classifier. "
+                "Got none."
+            )
+        return list(self.rankers)
+
+    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+        self._fit_out_of_sample(X, Y, weights)
+
+    def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
+        generator = as_generator(self.random_state, caller="BlendedRanker")
+        self.rankers_: list[Inside] = []
+        self.rates_: list[LogRates] = []
+        heights = np.zeros(Y.shape, order="F")
+        loudness = self._loudness()
+        for ranker, loud in zip(self._rankers(), loudness, strict=True):
+            fitted, scores = fit_with_scores(
+                ranker,
+                X,
+                Y,
+                self._codes.n_values,
+                generator,
+                weights=weights,
+                n_folds=self.n_folds,
+                n_jobs=self.n_jobs,
+                caller="BlendedRanker",
+            )
+            rates = LogRates.of(scores, n_jobs=self.n_jobs)
+            heights += loud * rates.ask(scores, n_jobs=self.n_jobs)
+            self.rankers_.append(fitted)
+            self.rates_.append(rates)
+        self.calibration_ = Calibration.of(heights, Y, weights)
+        return self.calibration_.ask(heights)
+
+    def _scores(self, X: Any) -> Array:
+        heights = np.zeros((X.shape[0], self.n_labels_), order="F")
+        for ranker, rates, loud in zip(self.rankers_, self.rates_, self._loudness(), strict=True):
+            scores = ranker.ask(X)[1]
+            check_scores(scores, ranker.model, caller="BlendedRanker")
+            heights += loud * rates.ask(scores, n_jobs=self.n_jobs)
+        return self.calibration_.ask(heights)
+
+    def _loudness(self) -> Array:
+        return _read_loudness(self.weights, len(self._rankers()))
+
+    def _refuses_weights(self) -> str | None:
+        return next((name for r in self._rankers() if (name := refuser_of(r)) is not None), None)
+
+
+def _read_loudness(weights: Any, n_rankers: int) -> Array:
+    if weights is None:
+        return np.full(n_rankers, 1 / n_rankers)
+    found = np.asarray(weights, np.float64) if np.ndim(weights) == 1 else np.zeros(0)
+    if (
+        found.shape != (n_rankers,)
+        or not (np.isfinite(found) & (found >= 0)).all()
+        or not found.any()
+    ):
+        raise ParameterError(
+            f"The 'weights' parameter of BlendedRanker must hold {n_rankers} numbers >= 0, one per "
+            f"ranker, not all 0. Got {weights!r} instead."
+        )
+    return found / found.sum()

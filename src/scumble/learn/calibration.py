@@ -1,0 +1,130 @@
+"""Scores of different labels on one scale: the probability of the label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit
+
+Array = np.ndarray[Any, Any]
+
+#: Rows of nearly equal score are taken together.
+_N_BINS = 256
+#: How many rows' worth of evidence stands for a slope of one.
+_STRENGTH = 4.0
+_SMALLEST_SLOPE = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    r"""A logistic curve from the score of each label to its probability.
+
+    Attributes
+    ----------
+    intercepts, slopes : ndarray of float64, shape (n_labels,)
+        The probability of a score s is :math:`1 / (1 + e^{-(a + b s)})`.
+
+    Notes
+    -----
+    Curves of labels with few positives cannot be known from them alone: the slope is drawn
+    towards one, for which odds are inverse to the rate of a score where scores are heights of
+    `scumble.learn.rates.LogRates`. Slopes are at least 0.05, so that the order stays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from scumble.learn.calibration import Calibration
+    >>> scores = np.repeat([[0.0], [2.0]], 1000, axis=0)
+    >>> Y = np.repeat([[False], [True], [False], [True]], [900, 100, 500, 500], axis=0)
+    >>> Calibration.of(scores, sparse.csr_array(Y)).ask(np.array([[0.0], [2.0]])).round(2)
+    array([[0.1],
+           [0.5]])
+    """
+
+    intercepts: Array
+    slopes: Array
+
+    @classmethod
+    def of(cls, scores: Array, Y: sparse.csr_array, weights: Array | None = None) -> Calibration:
+        """Fit the curves.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_samples, n_labels)
+            Out-of-sample scores.
+        Y : csr_array of bool
+            The labels.
+        weights : ndarray of float64, optional
+            How much each row counts.
+
+        Returns
+        -------
+        Calibration
+            Ready to be asked.
+        """
+        centres, present, counts = _bins(scores, Y.tocsc(), weights)
+        return cls(*_fit_curves(centres, present, counts))
+
+    def ask(self, scores: Array) -> Array:
+        """Turn scores into probabilities.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_samples, n_labels)
+            Scores of any rows.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples, n_labels)
+            In (0, 1).
+        """
+        return expit(self.intercepts + self.slopes * scores)
+
+
+def _bins(scores: Array, Y: Any, weights: Array | None) -> tuple[Array, Array, Array]:
+    """Return for each label the centres of bins, and the weight of positives and of all there."""
+    n_labels = scores.shape[1]
+    centres = np.zeros((n_labels, _N_BINS))
+    present, counts = np.zeros_like(centres), np.zeros_like(centres)
+    for label in range(n_labels):
+        own = scores[:, label]
+        low, high = own.min(), own.max()
+        width = (high - low) / _N_BINS or 1.0
+        places = np.minimum(((own - low) / width).astype(np.intp), _N_BINS - 1)
+        rows = Y.indices[Y.indptr[label] : Y.indptr[label + 1]]
+        counts[label] = np.bincount(places, weights, _N_BINS)
+        chosen = None if weights is None else weights[rows]
+        present[label] = np.bincount(places[rows], chosen, _N_BINS)
+        sums = np.bincount(places, own if weights is None else own * weights, _N_BINS)
+        centres[label] = np.divide(sums, counts[label], out=sums, where=counts[label] > 0)
+    return centres, present, counts
+
+
+def _fit_curves(centres: Array, present: Array, counts: Array) -> tuple[Array, Array]:
+    """Maximise all penalised likelihoods by Newton's method, side by side."""
+    positives, total = present.sum(axis=1), counts.sum(axis=1)
+    intercepts = np.log((positives + 0.5) / (total - positives + 0.5)) - 1
+    slopes = np.ones(len(intercepts))
+    for _ in range(50):
+        chances = expit(intercepts[:, None] + slopes[:, None] * centres)
+        left = present - counts * chances
+        spread = counts * chances * (1 - chances)
+        up = left.sum(axis=1)
+        along = (left * centres).sum(axis=1) - _STRENGTH * (slopes - 1)
+        aa = spread.sum(axis=1) + 1e-3
+        ab = (spread * centres).sum(axis=1)
+        bb = (spread * centres**2).sum(axis=1) + _STRENGTH
+        determinant = aa * bb - ab**2
+        step_a = (bb * up - ab * along) / determinant
+        step_b = (aa * along - ab * up) / determinant
+        size = np.maximum(np.abs(step_a), np.abs(step_b))
+        shorter = np.minimum(1.0, 2.0 / np.maximum(size, 1e-12))
+        intercepts += shorter * step_a
+        slopes += shorter * step_b
+        if size.max(initial=0.0) < 1e-10:
+            break
+    return intercepts, np.maximum(slopes, _SMALLEST_SLOPE)

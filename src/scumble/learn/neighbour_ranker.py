@@ -1,0 +1,119 @@
+"""The labels of near rows as scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.neighbours import Space, nearest
+from scumble._core.validation import check_count
+from scumble.learn.ranker import BaseRanker
+from scumble.learn.scaling import Scaling, rows_of_length_one
+
+Array = np.ndarray[Any, Any]
+
+
+class NeighbourRanker(BaseRanker, name="neighbours"):
+    """Let the nearest rows vote for their labels, the nearer the louder.
+
+    A rare label needs but one row that is near to be thought of. What a training row would be
+    told without itself is what its neighbours say, so that out-of-sample scores cost one search.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=20
+        Number of nearest rows to ask. A training set with fewer other rows asks them all.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
+    n_jobs : int, default=None
+        Number of threads; it changes the time and nothing else.
+
+    Attributes
+    ----------
+    space_ : Space
+        The training rows, on one scale and of length one.
+    labels_ : csr_array of float64, shape (n_samples, n_labels)
+        Their labels, times their weights.
+    n_neighbors_ : int
+        How many rows are asked.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes where one class per row was given.
+    n_labels_ : int
+        Number of labels.
+    label_names_ : tuple of str or None
+        Their names, where they had any.
+    n_features_in_ : int
+        Number of columns seen when fitting.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where they have any.
+
+    See Also
+    --------
+    MLkNN : Judges the number of neighbours with a label by Bayes' rule.
+
+    Notes
+    -----
+    The score of a label is the share of the votes of the neighbours that have it. A vote is the
+    cosine of the two rows, not less than a millionth, times the weight of the neighbour. Rows are
+    scaled first, see `scumble.learn.scaling.Scaling`; of equally near rows the earlier are asked.
+    The search compares all rows with each other.
+
+    Examples
+    --------
+    >>> from scumble.learn import NeighbourRanker
+    >>> X = [[1, 0, 0], [1, 0.2, 0], [0, 1, 0], [0, 1, 0.1]]
+    >>> Y = [[1, 0], [1, 1], [0, 1], [0, 1]]
+    >>> NeighbourRanker(n_neighbors=2).fit(X, Y).predict_proba([[1, 0.1, 0]]).round(2)
+    array([[1. , 0.5]])
+    """
+
+    space_: Space
+    labels_: sparse.csr_array
+    n_neighbors_: int
+
+    def __init__(
+        self,
+        n_neighbors: int = 20,
+        *,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        check_count(self.n_neighbors, name="n_neighbors", caller="NeighbourRanker")
+
+    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+        self._scaling = Scaling.of(X, self._codes.n_values)
+        self.space_ = Space.of(self._place(X), scale=False)
+        self._weights = np.ones(X.shape[0]) if weights is None else weights
+        self.labels_ = Y.astype(np.float64)
+        self._shares = np.asarray(self._weights @ self.labels_) / self._weights.sum()
+        self.n_neighbors_ = min(int(self.n_neighbors), X.shape[0] - 1)
+
+    def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
+        self._fit_labels(X, Y, weights)
+        return self._votes(None, X.shape[0])
+
+    def _scores(self, X: Any) -> Array:
+        return self._votes(self.space_.place(self._place(X)), X.shape[0])
+
+    def _place(self, X: Any) -> Any:
+        return rows_of_length_one(self._scaling.take(X))
+
+    def _votes(self, queries: Space | None, n_rows: int) -> Array:
+        """Count votes; of the training rows where no others are given, none its own neighbour."""
+        k = self.n_neighbors_
+        if k == 0:
+            return np.tile(self._shares, (n_rows, 1))
+        found = nearest(self.space_, k, queries=queries, n_jobs=self.n_jobs)
+        cosines = np.maximum(1 - found.distances**2 / 2, 1e-6)
+        votes = cosines * self._weights[found.rows]
+        starts = np.arange(0, votes.size + 1, k)
+        shape = (n_rows, self.labels_.shape[0])
+        voters = sparse.csr_array((votes.ravel(), found.rows.ravel(), starts), shape=shape)
+        return (voters @ self.labels_).toarray() / votes.sum(axis=1, keepdims=True)

@@ -1,0 +1,107 @@
+"""Scores of training rows by models that have not seen them, from any estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import _safe_indexing
+
+from scumble._core.errors import DataError
+from scumble.learn.inner_folds import out_of_fold
+from scumble.learn.inside import Inside
+
+Array = np.ndarray[Any, Any]
+
+
+def fit_with_scores(
+    estimator: Any,
+    X: Any,
+    Y: sparse.csr_array,
+    n_values: Array,
+    generator: np.random.Generator,
+    *,
+    weights: Array | None = None,
+    n_folds: int = 5,
+    n_jobs: int | None = None,
+    caller: str,
+) -> tuple[Inside, Array]:
+    """Fit an estimator, and score every training row without having seen it.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Where it has ``fit_out_of_sample`` that is asked; anything else is fitted once more for
+        each of some inner folds.
+    X : ndarray, csr_array or DataFrame
+        The training rows, as the estimator takes them.
+    Y : csr_array of bool
+        Their labels.
+    n_values : ndarray of int
+        Number of values of each nominal column, 0 for numeric ones.
+    generator : Generator
+        Seeds what was left open, and deals the folds.
+    weights : ndarray of float64, optional
+        How much each row counts.
+    n_folds : int
+        Inner folds, stratified.
+    n_jobs : int, optional
+        Number of threads.
+    caller : str
+        Who asks, for messages.
+
+    Returns
+    -------
+    fitted : Inside
+        Learnt from all rows.
+    scores : ndarray of float64, shape (n_samples, n_labels)
+        Of rows it had not seen.
+    """
+    if hasattr(estimator, "fit_out_of_sample"):
+        fitted, scores = Inside.fitted_with_scores(
+            estimator, X, Y, n_values, generator, n_jobs, weights
+        )
+    else:
+        seeds = generator.integers(2**31 - 1, size=2)
+        fitted = Inside.fitted(
+            estimator, X, Y, n_values, np.random.default_rng(seeds[0]), n_jobs, weights
+        )
+
+        def ask(train: Array, test: Array) -> Array:
+            part = Inside.fitted(
+                estimator,
+                _safe_indexing(X, train),
+                Y[train],
+                n_values,
+                np.random.default_rng(seeds[0]),
+                n_jobs,
+                None if weights is None else weights[train],
+            )
+            return part.ask(_safe_indexing(X, test))[1]
+
+        dealer = np.random.default_rng(seeds[1])
+        scores = out_of_fold(ask, Y, n_folds, dealer, caller=caller)
+    check_scores(scores, estimator, caller=caller)
+    return fitted, scores
+
+
+def check_scores(scores: Array, estimator: Any, *, caller: str) -> None:
+    """Refuse scores that are no numbers: nothing can be decided from them.
+
+    Parameters
+    ----------
+    scores : ndarray
+        What an estimator said.
+    estimator : object
+        Which.
+    caller : str
+        Who asks, for the message.
+    """
+    if np.isnan(scores).any():
+        row, label = map(int, np.argwhere(np.isnan(scores))[0])
+        raise DataError(
+            f"{caller}: {type(estimator).__name__} gives NaN as the score of row {row} for label "
+            f"{label}. Expected a number: see whether the estimator copes with missing values and "
+            "with labels that have few positives, or give another estimator."
+        )

@@ -1,0 +1,94 @@
+"""The ready-made cure: a classifier under which rare labels are predicted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scumble._core.validation import check_choice
+from scumble.learn.blended import BlendedRanker
+from scumble.learn.ridge import RidgeRanker
+from scumble.learn.thresholded import ThresholdedClassifier
+from scumble.learn.thresholds import ThresholdRule
+
+QUALITIES = ("fast", "best")
+
+
+class RareLabelClassifier(ThresholdedClassifier, name="rare"):
+    """Predict rare labels as well as the frequent ones.
+
+    Rows are scored by ridge regression, one solution for all labels (``"fast"``), or by a blend
+    of ridge regression, straight and curved, neighbours and bagged trees (``"best"``). Every
+    training row is scored as if it had been left out. Each label is predicted from a threshold of
+    its own on, chosen from these scores; labels with few positives follow the mean of all labels.
+    Confidences are comparable between labels, so that they also rank the labels of a row.
+
+    Parameters
+    ----------
+    quality : {"fast", "best"}, default="fast"
+        ``"best"`` takes several times as long, and finds more.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
+    random_state : None, int, Generator or RandomState, default=None
+        Seed of the draws of bagged trees, landmarks and inner folds.
+    n_jobs : int, default=None
+        Number of threads; it changes the time and nothing else.
+
+    Attributes
+    ----------
+    thresholds_ : ndarray of shape (n_labels,)
+        A label is predicted where its score is at least this. Infinite: never; minus infinite:
+        always.
+    curves_ : list of ThresholdCurve
+        What every possible threshold of each label gives on the training rows.
+    estimator_ : Inside
+        The fitted ranker.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes where one class per row was given.
+    n_labels_ : int
+        Number of labels.
+    label_names_ : tuple of str or None
+        Their names, where they had any.
+    n_features_in_ : int
+        Number of columns seen when fitting.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where they have any.
+
+    See Also
+    --------
+    ThresholdedClassifier : The same around any other estimator.
+    scumble.plots.plot_thresholds : Draw what every threshold gives.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.learn import RareLabelClassifier
+    >>> data = scumble.make_multilabel(400, 10, mean_ir=10, random_state=0)
+    >>> model = RareLabelClassifier().fit(data.X[:300], data.Y[:300])
+    >>> model.predict(data.X[300:]).shape
+    (100, 10)
+    """
+
+    def __init__(
+        self,
+        quality: str = "fast",
+        *,
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.quality = quality
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    #: What the class above lets its user choose.
+    estimator, rule, metric, n_folds = None, "shrunken", "f1", 5
+
+    def _check_parameters(self) -> None:
+        check_choice(self.quality, QUALITIES, name="quality", caller="RareLabelClassifier")
+
+    def _rule(self) -> ThresholdRule:
+        return ThresholdRule()
+
+    def _scorer(self) -> Any:
+        return RidgeRanker() if self.quality == "fast" else BlendedRanker()

@@ -1,0 +1,206 @@
+"""A threshold of its own for every label of any classifier."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
+
+from scumble._core.random import as_generator
+from scumble._core.validation import check_count
+from scumble.learn.base import BaseMultilabelClassifier
+from scumble.learn.features import FeatureCodes
+from scumble.learn.inside import Inside, check_classifier_given, nominal_columns_of, pass_on_tags
+from scumble.learn.out_of_sample import check_scores, fit_with_scores
+from scumble.learn.ridge import RidgeRanker
+from scumble.learn.thresholds import (
+    ScoreColumns,
+    ThresholdCurve,
+    ThresholdRule,
+    curves_of,
+)
+from scumble.learn.weights import refuser_of
+
+Array = np.ndarray[Any, Any]
+
+
+class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded"):
+    """Predict each label from a score on that was chosen for it.
+
+    Rare labels are never predicted by most classifiers because their scores never reach one half.
+    Here the training rows are scored by models that have not seen them, and for every label the
+    threshold is taken that would have done best, with a guard for labels with few positives.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        Anything that scores labels, of this package or scikit-learn's, also a pipeline with a
+        resampler; `RidgeRanker` by default.
+    rule : {"shrunken", "capped", "plain", "rate", "fixed"}, default="shrunken"
+        How thresholds are chosen, see `label_thresholds`.
+    metric : {"f1", "f2", "f0.5"}, default="f1"
+        What a threshold shall make large.
+    strength : float, default=20.0
+        How many positives the mean of all labels is worth.
+    threshold : float, default=0.5
+        The threshold of rule ``"fixed"``.
+    n_folds : int, default=5
+        Inner folds for estimators that cannot tell out-of-sample scores by themselves; as many
+        as there are rows where these are fewer.
+    categorical_features : None, indices, names, mask or mapping, default=None
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
+    random_state : None, int, Generator or RandomState, default=None
+        Seeds the estimator where it was left without one, and deals inner folds.
+    n_jobs : int, default=None
+        Number of threads; it changes the time and nothing else.
+
+    Attributes
+    ----------
+    thresholds_ : ndarray of shape (n_labels,)
+        A label is predicted where its score is at least this. Infinite: never; minus infinite:
+        always.
+    curves_ : list of ThresholdCurve
+        What every possible threshold of each label gives on the training rows.
+    estimator_ : Inside
+        The fitted estimator.
+    classes_ : list of ndarray, or ndarray
+        The two values of each label; the classes where one class per row was given.
+    n_labels_ : int
+        Number of labels.
+    label_names_ : tuple of str or None
+        Their names, where they had any.
+    n_features_in_ : int
+        Number of columns seen when fitting.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where they have any.
+
+    See Also
+    --------
+    RareLabelClassifier : With the estimators that work best, ready to use.
+    label_thresholds : The same for scores of a model that lives elsewhere.
+    scumble.plots.plot_thresholds : Draw the curves.
+
+    Notes
+    -----
+    Out-of-sample scores cost nothing where the estimator has a method
+    ``fit_out_of_sample(X, Y, sample_weight=None)``: leave-one-out for ridge regression and
+    neighbours, out-of-bag for trees. Any other estimator is fitted ``n_folds + 1`` times. Its
+    scores are those of ``predict_proba``, else of ``decision_function``. A label without
+    positives is never predicted, one that all rows have always; one whose scores are all equal
+    is not predicted.
+
+    An estimator of this package gets features as this class reads them. Any other, a pipeline for
+    instance, gets them as they were given.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.learn import BinaryRelevance, ThresholdedClassifier
+    >>> data = scumble.make_multilabel(400, 10, mean_ir=10, random_state=0)
+    >>> plain = BinaryRelevance().fit(data.X[:300], data.Y[:300])
+    >>> model = ThresholdedClassifier().fit(data.X[:300], data.Y[:300])
+    >>> from scumble.evaluate import macro_f1
+    >>> f1 = [macro_f1(data.Y[300:], m.predict(data.X[300:])) for m in (plain, model)]
+    >>> f1[0] < f1[1]
+    True
+    """
+
+    estimator_: Inside
+    curves_: list[ThresholdCurve]
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        rule: str = "shrunken",
+        *,
+        metric: str = "f1",
+        strength: float = 20.0,
+        threshold: float = 0.5,
+        n_folds: int = 5,
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.rule = rule
+        self.metric = metric
+        self.strength = strength
+        self.threshold = threshold
+        self.n_folds = n_folds
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        name = type(self).__name__
+        check_classifier_given(self.estimator, name="estimator", caller=name)
+        check_count(self.n_folds, name="n_folds", caller=name, minimum=2)
+        self._rule().check(caller=name)
+
+    def _rule(self) -> ThresholdRule:
+        return ThresholdRule(self.rule, self.metric, self.strength, self.threshold)
+
+    def _scorer(self) -> Any:
+        """Return what scores labels, not fitted."""
+        return RidgeRanker() if self.estimator is None else self.estimator
+
+    def _categorical(self) -> Any:
+        """Nominal columns may also be told to the estimator inside."""
+        if self.categorical_features is not None:
+            return self.categorical_features
+        return nominal_columns_of(self._scorer())
+
+    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
+        name = type(self).__name__
+        self.estimator_, scores = fit_with_scores(
+            self._scorer(),
+            X,
+            Y,
+            self._codes.n_values,
+            as_generator(self.random_state, caller=name),
+            weights=weights,
+            n_folds=int(self.n_folds),
+            n_jobs=self.n_jobs,
+            caller=name,
+        )
+        columns = ScoreColumns(np.asfortranarray(scores), Y.tocsc())
+        self.curves_ = curves_of(columns, self._rule(), n_jobs=self.n_jobs)
+        self.thresholds_ = self._chosen()
+
+    def _chosen(self) -> Array:
+        if self.rule == "fixed":
+            return np.full(len(self.curves_), float(self.threshold))
+        return np.array([c.thresholds[c.chosen] if c.chosen >= 0 else np.inf for c in self.curves_])
+
+    def _judge(self, X: Any) -> tuple[Array, Array]:
+        scores = self.estimator_.ask(X)[1]
+        check_scores(scores, self.estimator_.model, caller=type(self).__name__)
+        return scores >= self.thresholds_, scores
+
+    def _refuses_weights(self) -> str | None:
+        return refuser_of(self._scorer())
+
+    def _reads_itself(self) -> bool:
+        """Tell whether the estimator gets features as they were given."""
+        return not isinstance(self._scorer(), BaseMultilabelClassifier)
+
+    def _read_training(self, X: Any) -> Any:
+        if not self._reads_itself():
+            return super()._read_training(X)
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        _check_feature_names(self, X, reset=True)
+        _check_n_features(self, X, reset=True)
+        n_columns = self.n_features_in_
+        self._codes = FeatureCodes(np.zeros(n_columns, np.int64), (None,) * n_columns)
+        return X
+
+    def _read_rows(self, X: Any) -> Any:
+        if not self._reads_itself():
+            return super()._read_rows(X)
+        check_is_fitted(self)
+        return X if hasattr(X, "shape") else np.asarray(X)
+
+    def __sklearn_tags__(self) -> Any:
+        return pass_on_tags(super().__sklearn_tags__(), self._scorer())
