@@ -14,6 +14,7 @@ from scumble._core.validation import check_choice, check_count
 from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45 import C45Classifier, Forest, Target
 from scumble.learn.many import ask_second, fit_many
+from scumble.learn.parameters import check_share
 from scumble.learn.ranker import BaseRanker
 from scumble.learn.undersampling import one_generator_each
 from scumble.learn.weights import class_factors
@@ -41,6 +42,9 @@ class BaggedTrees(BaseRanker, name="bagging"):
         labels. ``"balanced"`` draws for each label as many rows with it as without it, of each
         as many as the smaller class has. ``"weighted"`` draws as many rows as there are, those
         with the label as often as the square roots of both classes' sizes say.
+    columns : float, default=0.5
+        The share of the columns each tree may use, drawn anew for every tree: trees that look at
+        different columns err differently.
     estimator : C45Classifier, default=None
         The parameters of the trees; not pruned and with smoothed probabilities by default.
     categorical_features : None, indices, names, mask or mapping, default=None
@@ -92,6 +96,7 @@ class BaggedTrees(BaseRanker, name="bagging"):
         n_estimators: int = 20,
         *,
         draw: str = "bootstrap",
+        columns: float = 0.5,
         estimator: Any = None,
         categorical_features: Any = None,
         random_state: Any = None,
@@ -99,6 +104,7 @@ class BaggedTrees(BaseRanker, name="bagging"):
     ) -> None:
         self.n_estimators = n_estimators
         self.draw = draw
+        self.columns = columns
         self.estimator = estimator
         self.categorical_features = categorical_features
         self.random_state = random_state
@@ -107,6 +113,7 @@ class BaggedTrees(BaseRanker, name="bagging"):
     def _check_parameters(self) -> None:
         check_count(self.n_estimators, name="n_estimators", caller="BaggedTrees")
         check_choice(self.draw, DRAWS, name="draw", caller="BaggedTrees")
+        check_share(self.columns, name="columns", caller="BaggedTrees", maximum=1.0)
         if self.estimator is not None and type(self.estimator) is not C45Classifier:
             raise ParameterTypeError(
                 "The 'estimator' parameter of BaggedTrees must be None or a C45Classifier. "
@@ -133,7 +140,9 @@ class BaggedTrees(BaseRanker, name="bagging"):
 
     def _grow(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> BagTargets:
         generator = as_generator(self.random_state, caller="BaggedTrees")
-        targets = BagTargets(Y, self.draw, self.n_estimators, weights, generator)
+        n_columns = max(1, round(self.columns * X.shape[1]))
+        chosen = None if n_columns == X.shape[1] else (n_columns, X.shape[1])
+        targets = BagTargets(Y, self.draw, self.n_estimators, weights, generator, chosen)
         tree = (
             C45Classifier(prune=False, laplace=True) if self.estimator is None else self.estimator
         )
@@ -167,6 +176,8 @@ class BagTargets(Sequence[Any]):
         How much each row counts, each time it is drawn.
     generator : Generator
         Where the draws come from.
+    columns : pair of int, optional
+        How many of how many columns each tree may use; all by default.
     """
 
     def __init__(
@@ -176,6 +187,7 @@ class BagTargets(Sequence[Any]):
         n_draws: int,
         weights: Array | None,
         generator: np.random.Generator,
+        columns: tuple[int, int] | None = None,
     ) -> None:
         self._labels = LabelTargets(Y)
         self._draw = draw
@@ -184,6 +196,8 @@ class BagTargets(Sequence[Any]):
         self._n_rows = Y.shape[0]
         n_seeds = n_draws if draw == "bootstrap" else n_draws * Y.shape[1]
         self._seeds = one_generator_each(generator, n_seeds)
+        self._columns = columns
+        self._column_seeds = one_generator_each(generator, n_draws * Y.shape[1])
         # A bit per row and draw: which rows a tree has seen.
         self._seen = np.zeros((n_seeds, (self._n_rows + 7) // 8), np.uint8)
 
@@ -197,7 +211,12 @@ class BagTargets(Sequence[Any]):
         place = bag if self._draw == "bootstrap" else at
         repeats = self._repeats(codes, np.random.default_rng(self._seeds[place]))
         self._seen[place] = np.packbits(repeats > 0)
-        return Target(codes, repeats=repeats, weights=self._weights)
+        columns = None
+        if self._columns is not None:
+            wanted, n_columns = self._columns
+            drawn = np.random.default_rng(self._column_seeds[at]).permutation(n_columns)
+            columns = np.sort(drawn[:wanted])
+        return Target(codes, repeats=repeats, weights=self._weights, columns=columns)
 
     def unseen(self, block: slice) -> Array:
         """Tell which trees have not seen which rows, after all targets were made.

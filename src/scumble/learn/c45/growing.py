@@ -44,6 +44,8 @@ class Target:
         Weight of each row, or of each time it counts where there are ``repeats``.
     extra : array of int, optional
         Which of the table's extra columns may be used; none by default.
+    columns : array of int, optional
+        Which of the table's own columns may be used, ascending; all by default.
     """
 
     y: Array
@@ -52,6 +54,7 @@ class Target:
     repeats: Array | None = None
     weights: Array | None = None
     extra: Array | None = None
+    columns: Array | None = None
 
 
 class ListedTargets(NamedTuple):
@@ -151,7 +154,8 @@ def grow_listed(
     """
     settings = TreeSettings() if settings is None else settings
     targets = _weighed(targets, settings.class_weight)
-    return _grow(table, None, targets, not len(targets.weights), 2, settings)
+    repeated = not len(targets.weights)
+    return _grow(table, table.active_columns(), targets, repeated, 2, settings)
 
 
 def _weighed(targets: ListedTargets, class_weight: Any) -> ListedTargets:
@@ -185,7 +189,8 @@ def grow_tree(table: Table, target: Target, settings: TreeSettings) -> Tree:
         Pruned, if wanted.
     """
     listed, repeated = _rows_that_count(table, target, settings.class_weight)
-    nodes = _grow(table, target.extra, listed, repeated, target.n_classes, settings)
+    active = table.active_columns(target.extra, target.columns)
+    nodes = _grow(table, active, listed, repeated, target.n_classes, settings)
     return Tree(*nodes[2:])
 
 
@@ -235,7 +240,7 @@ def _check_targets(
 
 def _grow(
     table: Table,
-    extra: Array | None,
+    active: Array,
     listed: ListedTargets,
     repeated: bool,
     n_classes: int,
@@ -244,7 +249,7 @@ def _grow(
     _check_targets(table, listed, n_classes, settings)
     weights = listed.weights
     targets = Targets(
-        table.active_columns(extra),
+        active,
         read_only(listed.starts, np.int64),
         read_only(listed.rows, np.uint32),
         read_only(listed.y, np.int32),

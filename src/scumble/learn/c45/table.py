@@ -67,20 +67,22 @@ class Table:
     n_features: int
     n_extra: int
 
-    def active_columns(self, extra: Array | None) -> Array:
+    def active_columns(self, extra: Array | None = None, own: Array | None = None) -> Array:
         """List the columns a tree may use: all features and some of the extra columns.
 
         Parameters
         ----------
         extra : array of int or None
             Numbers of extra columns.
+        own : array of int or None
+            Some of the features, ascending, in place of all.
 
         Returns
         -------
         array of int64
             Ascending.
         """
-        active = np.arange(self.n_features)
+        active = np.arange(self.n_features) if own is None else np.asarray(own, np.int64)
         if extra is None:
             return active
         return np.concatenate([active, self.n_features + np.sort(np.asarray(extra, np.int64))])

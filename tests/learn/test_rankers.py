@@ -1,0 +1,209 @@
+"""Neighbours, bagged trees, rates, calibration and blends: by hand and against slow twins."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KNeighborsClassifier
+
+from scumble._core.errors import DataError, ParameterError, ParameterTypeError
+from scumble.learn import BaggedTrees, BlendedRanker, C45Classifier, NeighbourRanker, RidgeRanker
+from scumble.learn.bagged_trees import BagTargets
+from scumble.learn.calibration import Calibration
+from scumble.learn.rates import LogRates
+from scumble.learn.scaling import Scaling, rows_of_length_one
+
+
+def problem(seed=0, n_rows=80, n_columns=8, n_labels=4):
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(n_rows, n_columns))
+    Y = (X[:, :n_labels] + 0.5 * generator.normal(size=(n_rows, n_labels))) > 0.9
+    return X, Y
+
+
+def slow_votes(rows, Y, weights, k, queries, own):
+    """Sort all cosines of each query, and count weighted votes."""
+    scores = []
+    for at, query in enumerate(queries):
+        cosines = rows @ query
+        distances = np.sqrt(np.maximum(2 - 2 * cosines, 0))
+        if own:
+            distances[at] = np.inf
+        chosen = np.argsort(distances, kind="stable")[:k]
+        votes = np.maximum(1 - distances[chosen] ** 2 / 2, 1e-6) * weights[chosen]
+        scores.append(votes @ Y[chosen] / votes.sum())
+    return np.array(scores)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_neighbours_vote_by_cosine(weighted):
+    X, Y = problem()
+    weights = np.random.default_rng(1).integers(1, 4, len(X)) if weighted else np.ones(len(X))
+    model = NeighbourRanker(5)
+    found = model.fit_out_of_sample(X, Y, weights)
+    rows = rows_of_length_one(Scaling.of(X, np.zeros(8, int)).take(X))
+
+    np.testing.assert_allclose(found, slow_votes(rows, Y, weights, 5, rows, True), atol=1e-9)
+    new = X[:10] + 0.01
+    placed = rows_of_length_one(model._scaling.take(new))
+    np.testing.assert_allclose(
+        model.predict_proba(new), slow_votes(rows, Y, weights, 5, placed, False), atol=1e-9
+    )
+
+
+def test_neighbours_of_very_few_rows():
+    alone = NeighbourRanker().fit([[1.0]], [[1, 0]])
+    assert alone.predict_proba([[2.0]]).tolist() == [[1.0, 0.0]]
+    two = NeighbourRanker(20).fit([[1.0], [2.0]], [[1, 0], [0, 1]])
+    assert two.n_neighbors_ == 1
+
+
+@pytest.mark.parametrize("draw", ["bootstrap", "balanced", "weighted"])
+def test_bagged_trees_are_single_trees_on_the_rows_drawn(draw):
+    X, Y = problem(2, 60)
+    model = BaggedTrees(4, draw=draw, columns=0.5, random_state=3)
+    found = model.fit_out_of_sample(X, Y)
+    targets = BagTargets(sparse.csr_array(Y), draw, 4, None, np.random.default_rng(3), (4, 8))
+    sums, new = np.zeros((2, *Y.shape)), np.zeros(Y.shape)
+    for at in range(len(targets)):
+        label, target = at % 4, targets[at]
+        rows = np.repeat(np.arange(60), target.repeats)
+        own = X[:, target.columns]
+        tree = C45Classifier(prune=False, laplace=True).fit(own[rows], Y[rows, label])
+        chances = tree.predict_proba(own)[:, 1] if len(tree.classes_) == 2 else np.zeros(60)
+        unseen = target.repeats == 0
+        sums[0, unseen, label] += chances[unseen]
+        sums[1, unseen, label] += 1
+        new[:, label] += chances / 4
+    expected = np.where(sums[1] > 0, sums[0] / np.maximum(sums[1], 1), Y.mean(axis=0))
+
+    np.testing.assert_allclose(model.predict_proba(X), new, atol=1e-12)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_draws_have_the_sizes_they_say():
+    Y = sparse.csr_array(np.arange(100)[:, None] < np.array([[10, 50, 0]]))
+    generator = np.random.default_rng(0)
+    balanced = BagTargets(Y, "balanced", 2, None, generator)
+    weighted = BagTargets(Y, "weighted", 2, None, generator)
+
+    assert [t.repeats[:10].sum() for t in (balanced[0], weighted[0])] == [10, 25]
+    assert [t.repeats.sum() for t in (balanced[0], weighted[0])] == [20, 100]
+    assert balanced[2].repeats.tolist() == [1] * 100  # nothing to balance
+    assert not balanced.unseen(slice(3, 50))[:, 0, 2].any()
+
+
+def test_bagged_trees_say_the_same_for_any_threads_and_forms():
+    X, Y = problem(4)
+    one, two = (BaggedTrees(3, random_state=1, n_jobs=n).fit(X, Y).predict_proba(X) for n in (1, 2))
+    thin = BaggedTrees(3, random_state=1).fit(sparse.csr_array(X), Y)
+
+    np.testing.assert_array_equal(one, two)
+    np.testing.assert_allclose(one, thin.predict_proba(sparse.csr_array(X)), atol=1e-12)
+
+
+def slow_height(scores, value):
+    """Count the scores that are higher, and half of those that are equal."""
+    place = (scores > value).sum() + ((scores == value).sum() + 1) / 2
+    return -np.log(place / (len(scores) + 1))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 31), st.integers(1, 20), st.integers(0, 1000))
+def test_heights_of_few_scores_are_exact(n_rows, steps, seed):
+    scores = np.random.default_rng(seed).integers(0, steps, (n_rows, 2)) / steps
+    expected = [[slow_height(scores[:, label], v) for label, v in enumerate(row)] for row in scores]
+
+    np.testing.assert_allclose(LogRates.of(scores).ask(scores), expected, atol=1e-12)
+
+
+def test_heights_of_many_scores_are_nearly_exact_and_in_order():
+    scores = np.random.default_rng(0).normal(size=(5000, 1))
+    heights = LogRates.of(scores).ask(scores).ravel()
+    order = np.argsort(scores.ravel())
+    expected = -np.log(np.arange(5000, 0, -1) / 5001)
+
+    assert (np.diff(heights[order]) > 0).all()
+    np.testing.assert_allclose(heights[order], expected, atol=0.01)
+    assert len(LogRates.of(scores).scores) < 150
+
+
+def test_calibration_finds_curves_and_keeps_the_order():
+    generator = np.random.default_rng(0)
+    scores = generator.uniform(0, 4, (20000, 2))
+    chances = 1 / (1 + np.exp(-(np.array([-3, -1]) + np.array([1.5, 0.5]) * scores)))
+    Y = sparse.csr_array(generator.random(scores.shape) < chances)
+    found = Calibration.of(scores, Y)
+
+    np.testing.assert_allclose(found.slopes, [1.5, 0.5], atol=0.06)
+    np.testing.assert_allclose(found.intercepts, [-3, -1], atol=0.12)
+    doubled = Calibration.of(scores, Y, np.full(20000, 2.0))
+    np.testing.assert_allclose(doubled.slopes, found.slopes, atol=0.001)
+
+
+def test_calibration_of_labels_without_evidence():
+    scores = np.linspace(0, 4, 50)[:, None] * np.ones((1, 3))
+    Y = sparse.csr_array(np.column_stack([np.zeros(50), np.ones(50), np.arange(50) < 25]) > 0)
+    found = Calibration.of(scores, Y)
+
+    assert (found.ask(scores)[:, 0] < 1e-3).all()
+    assert (found.ask(scores)[:, 1] > 1 - 1e-3).all()
+    assert found.slopes[2] == 0.05  # it ranks the wrong way round, and is not turned
+
+
+def test_a_blend_is_the_mean_of_heights():
+    X, Y = problem(6)
+    members = [RidgeRanker(), NeighbourRanker(5)]
+    model = BlendedRanker(members, weights=[2, 1])
+    found = model.fit_out_of_sample(X, Y)
+    scores = [m.fit_out_of_sample(X, Y) for m in members]
+    rates = [LogRates.of(part) for part in scores]
+    heights = sum(w * r.ask(s) for w, r, s in zip([2 / 3, 1 / 3], rates, scores, strict=True))
+    curve = Calibration.of(heights, sparse.csr_array(Y))
+
+    np.testing.assert_allclose(found, curve.ask(heights), atol=1e-12)
+    new = [r.ask(m.predict_proba(X)) for r, m in zip(rates, members, strict=True)]
+    expected = curve.ask(2 / 3 * new[0] + 1 / 3 * new[1])
+    np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-12)
+
+
+def test_other_classifiers_join_a_blend_by_inner_folds():
+    X, Y = problem(7)
+    members = [RidgeRanker(), OneVsRestClassifier(LogisticRegression())]
+    one, two = (BlendedRanker(members, random_state=0, n_jobs=n) for n in (1, 2))
+
+    np.testing.assert_array_equal(one.fit_out_of_sample(X, Y), two.fit_out_of_sample(X, Y))
+    # Out of fold, a label is ranked worse than on the rows that were learnt, and still well.
+    scores = one.fit_out_of_sample(X, Y)
+    assert all(scores[Y[:, label], label].mean() > 0.5 for label in range(4))
+
+
+class Broken(KNeighborsClassifier):
+    """Says NaN."""
+
+    def predict_proba(self, X):
+        return np.full((len(X), 4), np.nan)
+
+
+@pytest.mark.parametrize(
+    ("make", "kind", "said"),
+    [
+        (lambda: NeighbourRanker(0), ParameterError, "n_neighbors"),
+        (lambda: BaggedTrees(0), ParameterError, "n_estimators"),
+        (lambda: BaggedTrees(draw="all"), ParameterError, "draw"),
+        (lambda: BaggedTrees(estimator=LogisticRegression()), ParameterTypeError, "C45Classifier"),
+        (lambda: BlendedRanker([]), ParameterError, "at least one"),
+        (lambda: BlendedRanker(RidgeRanker()), ParameterTypeError, "list of classifiers"),
+        (lambda: BlendedRanker([RidgeRanker]), ParameterTypeError, "rankers"),
+        (lambda: BlendedRanker([RidgeRanker()], weights=[1, 2]), ParameterError, "1 numbers"),
+        (lambda: BlendedRanker([RidgeRanker()], weights=[0]), ParameterError, "not all 0"),
+        (lambda: BlendedRanker([Broken()]), DataError, "Broken gives NaN"),
+    ],
+)
+def test_bad_parameters(make, kind, said):
+    X, Y = problem()
+    with pytest.raises(kind, match=said):
+        make().fit(X, Y.astype(int))
