@@ -23,7 +23,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from scumble import catalogue
 from scumble._core.errors import LabelError, ParameterError, ScumbleError
-from scumble.learn.seeds import close_seeds
 from scumble.learn import (
     COCOA,
     ECCRU,
@@ -40,6 +39,7 @@ from scumble.learn import (
     ResampledEnsemble,
     StackedBinaryRelevance,
 )
+from scumble.learn.seeds import close_seeds
 from scumble.resample import REMEDIAL
 
 SHORT = {

@@ -46,27 +46,34 @@ def test_the_last_disjoint_group_takes_what_is_left():
     assert sizes == {3: [3], 6: [3, 3], 7: [3, 4], 8: [3, 3, 2]}
 
 
-def slow_group(X, Y, labels, asked):
+def slow_group(X, Y, labels, asked, weights):
     """Give the most probable combination and its probability, by one tree."""
     rows = [tuple(row) for row in Y[:, labels].tolist()]
     # Frequent combinations come first, equally frequent ones as they appear: so do ties.
-    kinds = sorted(set(rows), key=lambda kind: (-rows.count(kind), rows.index(kind)))
+    size = {
+        kind: sum(w for row, w in zip(rows, weights, strict=True) if row == kind) for kind in rows
+    }
+    kinds = sorted(set(rows), key=lambda kind: (-size[kind], rows.index(kind)))
     if len(kinds) == 1:
         return np.tile(kinds[0], (len(asked), 1)), np.ones(len(asked))
-    tree = C45Classifier().fit(X, np.array([kinds.index(row) for row in rows]))
+    codes = np.array([kinds.index(row) for row in rows])
+    tree = C45Classifier().fit(X, codes, sample_weight=weights)
     found = tree.predict_proba(asked)
     return np.array(kinds)[found.argmax(axis=1)], found.max(axis=1)
 
 
 @pytest.mark.parametrize("overlapping", [True, False])
 @pytest.mark.parametrize("size", [2, 3])
-def test_rakel_is_its_slow_twin(overlapping, size):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rakel_is_its_slow_twin(overlapping, size, weighted):
     X, Y = problem()
+    weights = np.arange(len(X)) % 4 + 0.5 if weighted else np.ones(len(X))
     asked, _ = problem(seed=8)
-    model = RAkEL(size=size, overlapping=overlapping, random_state=4).fit(X, Y)
+    model = RAkEL(size=size, overlapping=overlapping, random_state=4)
+    model.fit(X, Y, sample_weight=weights)
     votes, sure, n_votes = np.zeros((60, 6)), np.zeros((60, 6)), np.zeros(6)
     for group in model.labelsets_:
-        chosen, probability = slow_group(X, Y, group, asked)
+        chosen, probability = slow_group(X, Y, group, asked, weights)
         for column, label in enumerate(group):
             has = chosen[:, column] == 1
             votes[:, label] += has

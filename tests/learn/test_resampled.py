@@ -12,8 +12,8 @@ from scumble.learn import (
     ClassifierChain,
     EnsembleOfClassifierChains,
     ResampledEnsemble,
+    label_thresholds,
 )
-from scumble.learn.best_f import best_f_thresholds
 from scumble.resample import LPRUS, MLROS, MLSOL, REMEDIAL
 
 
@@ -28,18 +28,23 @@ def problem(seed=0, n=60, n_labels=4):
     ("name", "resampler"),
     [("mlsol", MLSOL()), (MLSOL(percent=60), MLSOL(percent=60)), ("mlros", MLROS())],
 )
-def test_the_ensemble_is_its_slow_twin(name, resampler):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_ensemble_is_its_slow_twin(name, resampler, weighted):
     X, Y = problem()
+    weights = np.arange(len(X)) % 4 + 0.5 if weighted else np.ones(len(X))
     asked, _ = problem(seed=5)
     generator = np.random.default_rng(2)
     members = []
     for _ in range(3):
         resampler.set_params(random_state=int(generator.integers(2**31 - 1)))
-        members.append(BinaryRelevance().fit(*resampler.fit_resample(X, Y)))
+        rows, labels = resampler.fit_resample(X, Y)
+        share = [weights[source] for source in resampler.sample_indices_]
+        members.append(BinaryRelevance().fit(rows, labels, sample_weight=share))
     means = [sum(member.predict_proba(rows) for member in members) / 3 for rows in (X, asked)]
-    thresholds = best_f_thresholds(means[0], sparse.csr_array(Y > 0))
+    thresholds = label_thresholds(means[0], Y, rule="plain")
 
-    model = ResampledEnsemble(resampler=name, n_estimators=3, random_state=2).fit(X, Y)
+    model = ResampledEnsemble(resampler=name, n_estimators=3, random_state=2)
+    model.fit(X, Y, sample_weight=weights)
     np.testing.assert_allclose(model.predict_proba(asked), means[1], atol=1e-12)
     assert (model.thresholds_ == thresholds).all()
     assert (model.predict(asked) == (means[1] >= thresholds)).all()

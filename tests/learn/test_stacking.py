@@ -17,10 +17,10 @@ def problem(seed=0, n=60, n_labels=4):
     return X, Y
 
 
-def presence(estimator, X, y, asked):
+def presence(estimator, X, y, asked, weights):
     if len(set(y.tolist())) == 1:
         return np.full(len(asked), float(y[0]))
-    return estimator.fit(X, y).predict_proba(asked)[:, 1]
+    return estimator.fit(X, y, sample_weight=weights).predict_proba(asked)[:, 1]
 
 
 def slow_folds(y, n_folds, seed):
@@ -33,7 +33,7 @@ def slow_folds(y, n_folds, seed):
     return folds
 
 
-def slow_stacking(first, second, X, Y, asked, n_folds, passthrough, seed):
+def slow_stacking(first, second, X, Y, asked, n_folds, passthrough, seed, weights):
     q = Y.shape[1]
     seeds = np.random.default_rng(seed).integers(2**63 - 1, size=q)
     unseen, answers = np.zeros(Y.shape), np.zeros((len(asked), q))
@@ -41,30 +41,33 @@ def slow_stacking(first, second, X, Y, asked, n_folds, passthrough, seed):
         y = Y[:, label]
         for fold in slow_folds(y, n_folds, seeds[label]):
             rest = [row for row in range(len(y)) if row not in fold]
-            unseen[fold, label] = presence(first, X[rest], y[rest], X[fold])
-        answers[:, label] = presence(first, X, y, asked)
+            unseen[fold, label] = presence(first, X[rest], y[rest], X[fold], weights[rest])
+        answers[:, label] = presence(first, X, y, asked, weights)
     train = np.hstack([X, unseen]) if passthrough else unseen
     questions = np.hstack([asked, answers]) if passthrough else answers
-    return np.column_stack([presence(second, train, Y[:, j], questions) for j in range(q)])
+    found = [presence(second, train, Y[:, j], questions, weights) for j in range(q)]
+    return np.column_stack(found)
 
 
 @pytest.mark.parametrize("passthrough", [True, False])
 @pytest.mark.parametrize(
     ("first", "second"), [(C45Classifier(), C45Classifier()), (GaussianNB(), LogisticRegression())]
 )
-def test_stacking_is_its_slow_twin(first, second, passthrough):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_stacking_is_its_slow_twin(first, second, passthrough, weighted):
     X, Y = problem()
     asked, _ = problem(seed=7)
-    expected = slow_stacking(first, second, X, Y, asked, 5, passthrough, 3)
+    weights = np.arange(len(X)) % 4 + 0.5 if weighted else np.ones(len(X))
+    expected = slow_stacking(first, second, X, Y, asked, 5, passthrough, 3, weights)
     model = StackedBinaryRelevance(
         first, final_estimator=second, n_folds=5, passthrough=passthrough, random_state=3
-    ).fit(X, Y)
+    ).fit(X, Y, sample_weight=weights)
     labels, confidences = model.predict_both(asked)
     np.testing.assert_allclose(confidences, expected, atol=1e-12)
     assert (labels == (expected >= 0.5)).all()
     if isinstance(first, C45Classifier):
         again = StackedBinaryRelevance(n_folds=5, passthrough=passthrough, random_state=3)
-        found = again.fit(sparse.csr_array(X), Y).predict_proba(sparse.csr_array(asked))
+        found = again.fit(sparse.csr_array(X), Y, weights).predict_proba(sparse.csr_array(asked))
         assert (found == confidences).all()
 
 

@@ -51,7 +51,9 @@ def slow_thresholds(scores, Y, rule, beta=1.0, strength=20.0):
     found = []
     for label in range(Y.shape[1]):
         positives = Y[:, label].sum()
-        most = max(4 * positives, positives + 4)
+        most = len(Y) if rule == "plain" else max(4 * positives, positives + 4)
+        if rule == "plain" and len(set(scores[:, label])) == 1 and positives < len(Y):
+            most = 0  # equal scores tell nothing
         best, threshold = -1.0, np.inf
         for predicted, right, cut in slow_cuts(scores[:, label], Y[:, label]):
             if positives == 0 or predicted > most:
@@ -79,7 +81,7 @@ def problems(draw):
 
 
 @settings(max_examples=150, deadline=None)
-@given(problems(), st.sampled_from(["shrunken", "capped", "rate"]))
+@given(problems(), st.sampled_from(["shrunken", "capped", "rate", "plain"]))
 def test_the_slow_version_takes_the_same_cuts(problem, rule):
     scores, Y = problem
     shared = shared_recall(ScoreColumns.of(scores, Y, caller="test"))
@@ -126,8 +128,27 @@ def test_a_label_with_few_positives_follows_the_others():
     assert (scores[:, 20] >= shrunken[20]).sum() == 2
 
 
+def test_the_plain_rule_has_no_limit():
+    # The one positive is the eighth of ten rows: only a cut below it finds it, with F = 2/9.
+    scores, Y = np.linspace(1, 0.1, 10)[:, None], np.arange(10)[:, None] == 7
+
+    plain = threshold_curves(scores, Y, rule="plain")[0]
+    capped = threshold_curves(scores, Y, rule="capped")[0]
+
+    assert (plain.n_predicted.tolist(), plain.chosen) == (list(range(1, 11)), 7)
+    assert plain.observed[7] == 2 / 9
+    np.testing.assert_allclose(plain.thresholds[7], 0.25)
+    assert capped.n_predicted.tolist() == [1, 2, 3, 4, 5]
+    # Half of the rows have the label and the scores are worthless: all rows are predicted.
+    assert label_thresholds([[0.1], [0.9]], [[1], [0]], rule="plain")[0] == -np.inf
+    # Equal scores tell nothing, unless all rows have the label.
+    assert label_thresholds([[0.4]] * 2, [[1], [0]], rule="plain")[0] == np.inf
+    assert label_thresholds([[0.4]] * 2, [[1], [1]], rule="plain")[0] == -np.inf
+    assert threshold_curves([[0.4]] * 2, [[1], [0]], rule="plain")[0].chosen == -1
+
+
 @settings(max_examples=60, deadline=None)
-@given(problems(), st.sampled_from(["shrunken", "capped", "rate"]), st.randoms())
+@given(problems(), st.sampled_from(["shrunken", "capped", "rate", "plain"]), st.randoms())
 def test_order_of_rows_and_labels_does_not_matter(problem, rule, random):
     scores, Y = problem
     rows, labels = list(range(len(Y))), list(range(Y.shape[1]))
@@ -144,7 +165,7 @@ def test_sparse_scores_give_the_same_as_dense_ones():
     Y = generator.random((300, 8)) < 0.05
     scores = np.maximum(generator.random((300, 8)) + 0.5 * Y - 0.6, 0)
 
-    for rule in ("shrunken", "capped", "rate"):
+    for rule in ("shrunken", "capped", "rate", "plain"):
         dense = label_thresholds(scores, Y, rule=rule)
         for form in (sparse.csr_array, sparse.csc_matrix):
             np.testing.assert_array_equal(

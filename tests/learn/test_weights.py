@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -20,10 +21,13 @@ from scumble import MultilabelDataset
 from scumble._core.errors import DataError, ParameterError, ScumbleWarning
 from scumble.evaluate import RepeatedKFold, cross_validate
 from scumble.learn import (
+    COCOA,
+    ECCRU,
     HOMER,
     IBLR,
     BaseMultilabelClassifier,
     BinaryRelevance,
+    BRkNN,
     C45Classifier,
     CalibratedLabelRanking,
     ClassifierChain,
@@ -32,6 +36,9 @@ from scumble.learn import (
     LabelPowerset,
     MLkNN,
     PrunedSets,
+    RAkEL,
+    ResampledEnsemble,
+    StackedBinaryRelevance,
     load,
     save,
 )
@@ -56,6 +63,21 @@ EVERY = {
     "homer-cc": HOMER(ClassifierChain(), n_clusters=2, random_state=0),
     "mlknn": MLkNN(n_neighbors=3),
     "iblr": IBLR(n_neighbors=3),
+    "cocoa": COCOA(n_couples=2, random_state=0),
+    "eccru": ECCRU(variant=3, n_estimators=3, random_state=0),
+    "rakel": RAkEL(size=2, random_state=0),
+    "rakel-d": RAkEL(size=2, overlapping=False, random_state=0),
+    "brknn": BRkNN(n_neighbors=3),
+    "brknn-a": BRkNN(n_neighbors=3, extension="a"),
+    "brknn-b": BRkNN(n_neighbors=3, extension="b"),
+    "stacking": StackedBinaryRelevance(n_folds=3, random_state=0),
+    "stacking-lr": StackedBinaryRelevance(
+        LogisticRegression(), final_estimator=LogisticRegression(), n_folds=3, random_state=0
+    ),
+    "resampled": ResampledEnsemble(n_estimators=2, random_state=0),
+    "resampled-cc": ResampledEnsemble(
+        ClassifierChain(), resampler="remedial+mlros", n_estimators=2, random_state=0
+    ),
 }
 #: Where nothing is drawn, and no row is near another.
 REPEATABLE = {
@@ -68,6 +90,9 @@ REPEATABLE = {
     "homer": HOMER(BinaryRelevance(TREE), hierarchy=[[0, 1], [2, 3]]),
     "homer-lp": HOMER(LabelPowerset(TREE), hierarchy=[[0, 1], [2, 3]]),
     "naive-bayes": BinaryRelevance(GaussianNB()),
+    "rakel": RAkEL(TREE, size=2, random_state=0),
+    "rakel-d": RAkEL(TREE, size=2, overlapping=False, random_state=0),
+    "stacking": StackedBinaryRelevance(TREE, final_estimator=TREE, n_folds=0),
 }
 
 
@@ -141,6 +166,37 @@ def test_mlknn_by_hand():
     assert model.priors_.tolist() == [4 / 12]
     assert model.present_.ravel().tolist() == [1 / 5, 4 / 5]
     assert model.absent_.ravel().tolist() == [8 / 9, 1 / 9]
+
+
+def test_brknn_by_hand():
+    # The neighbours of 1 are rows 0, 1 and 2, which weigh 1, 2 and 5: one of three has the second
+    # label, and it weighs more than the half.
+    X, Y = np.array([[0.0], [1], [2], [9]]), np.array([[1, 0, 0], [1, 0, 1], [0, 1, 0], [1, 0, 1]])
+    weights = [1, 2, 5, 4]
+    plain, mean = (
+        BRkNN(n_neighbors=3, extension=how).fit(X, Y, sample_weight=weights) for how in (None, "b")
+    )
+    labels, shares = plain.predict_both([[1.0]])
+    assert labels.tolist() == [[0, 1, 0]]
+    assert shares.tolist() == [[3 / 8, 5 / 8, 2 / 8]]
+    assert BRkNN(n_neighbors=3).fit(X, Y).predict([[1.0]]).tolist() == [[1, 0, 0]]
+    # They have 10 / 8 labels on average, which is one. Weights of 2, 3 and 5 make two halves.
+    assert mean.predict([[1.0]]).tolist() == [[0, 1, 0]]
+    half = BRkNN(n_neighbors=3).fit(X, Y, sample_weight=[0.2, 0.3, 0.5, 1])
+    assert half.predict([[1.0]]).tolist() == [[1, 1, 0]]
+    # Of labels with equal votes the one that weighs more in training comes first.
+    two = np.array([[1, 0], [0, 1], [0, 1]])
+    far = BRkNN(n_neighbors=2, extension="b").fit(X[:3], two, sample_weight=[3, 3, 0.5])
+    assert far.predict([[0.4]]).tolist() == [[0, 1]]
+
+
+def test_rakels_labels_in_no_group_have_their_share_by_weight():
+    X, Y = problem()
+    model = RAkEL(size=1, n_labelsets=2, random_state=0)
+    weights = np.arange(len(X)) + 1.0
+    confidences = model.fit(X, Y, sample_weight=weights).predict_proba(X)
+    left = np.setdiff1d(np.arange(4), np.concatenate(model.labelsets_))
+    np.testing.assert_allclose(confidences[0, left], weights @ Y[:, left] / weights.sum())
 
 
 # Slow twins.
@@ -483,7 +539,18 @@ def test_classifiers_that_cannot_weigh_are_named():
     X, Y = problem()
     nearest = KNeighborsClassifier()
     weights = np.arange(len(X)) + 1.0
-    for model in (BinaryRelevance(nearest), HOMER(BinaryRelevance(nearest)), HOMER(nearest)):
+    for model in (
+        BinaryRelevance(nearest),
+        HOMER(BinaryRelevance(nearest)),
+        HOMER(nearest),
+        COCOA(nearest, random_state=0),
+        ECCRU(nearest, random_state=0),
+        RAkEL(nearest, random_state=0),
+        StackedBinaryRelevance(nearest, n_folds=2),
+        StackedBinaryRelevance(final_estimator=nearest, n_folds=2),
+        ResampledEnsemble(nearest, random_state=0),
+        ResampledEnsemble(BinaryRelevance(nearest), random_state=0),
+    ):
         assert not takes_weights(model)
         match = f"{type(model).__name__}: sample_weight was given, but KNeighborsClassifier cannot"
         with pytest.raises(ParameterError, match=match):
@@ -491,6 +558,21 @@ def test_classifiers_that_cannot_weigh_are_named():
         model.fit(X, Y, sample_weight=np.ones(len(X)))
     with pytest.raises(ParameterError, match="but KNeighborsClassifier has no parameter class_we"):
         BinaryRelevance(nearest, class_weight="balanced").fit(X, Y)
+
+
+class Nameless(BaseEstimator):
+    """A resampler that does not tell where its rows come from."""
+
+    def fit_resample(self, X, Y):
+        return X[::-1], Y[::-1]
+
+
+def test_a_resampler_that_does_not_tell_where_rows_come_from_is_refused():
+    X, Y = problem()
+    model = ResampledEnsemble(resampler=Nameless(), n_estimators=1, random_state=0)
+    with pytest.raises(ParameterError, match="but Nameless does not tell from which row"):
+        model.fit(X, Y, sample_weight=np.arange(len(X)) + 1.0)
+    assert_same(BinaryRelevance().fit(X[::-1], Y[::-1]), model.fit(X, Y).members_[0].model, X)
 
 
 class Unweighted(BaseMultilabelClassifier):
@@ -551,8 +633,9 @@ def test_classes_are_shared_out_by_weight():
         BinaryRelevance(C45Classifier(class_weight={0: 1, 1: 2.5})),
         BinaryRelevance(LogisticRegression(), class_weight="sqrt"),
         HOMER(BinaryRelevance(class_weight={1: 2.0}), random_state=0),
+        BRkNN(n_neighbors=3),
     ],
-    ids=["balanced", "mapping", "lr", "homer"],
+    ids=["balanced", "mapping", "lr", "homer", "brknn"],
 )
 def test_models_with_weights_are_stored(tmp_path, model):
     X, Y = problem()

@@ -181,6 +181,7 @@ def test_bad_tables(tmp_path, duckdb, scores, labels, options, said):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
+        ({"rule": "plain"}, "must not be 'plain' here"),
         ({"rule": "best"}, "'rule' parameter of label_thresholds"),
         ({"metric": "accuracy"}, "metric"),
         ({"strength": -1}, "strength"),

@@ -52,7 +52,7 @@ def thresholds(
         ),
     ],
     rule: Annotated[
-        str, typer.Option(help="How to choose: shrunken, capped, rate, fixed.")
+        str, typer.Option(help="How to choose: shrunken, capped, plain, rate, fixed.")
     ] = "shrunken",
     metric: Annotated[str, typer.Option(help="What to make large: f1, f2, f0.5.")] = "f1",
     strength: Annotated[

@@ -9,8 +9,12 @@ from scipy import sparse
 
 from scumble.learn.neighbourhood import NeighbourClassifier
 from scumble.learn.parameters import check_option
+from scumble.learn.weights import cell_weights
 
 Array = np.ndarray[Any, Any]
+
+#: Sums of weights round: two are equal if they differ by this share of them.
+_ROUNDED = 1e-12
 
 
 class BRkNN(NeighbourClassifier, name="brknn"):
@@ -42,6 +46,8 @@ class BRkNN(NeighbourClassifier, name="brknn"):
         The training rows, scaled.
     labels_ : csr_array of bool, shape (n_samples, n_labels)
         Their labels.
+    weights_ : ndarray of shape (n_samples,) or None
+        Their weights; None where each weighs 1.
     n_neighbors_ : int
         How many rows are asked: at most as many as there are training rows.
     classes_ : list of ndarray, or ndarray
@@ -65,7 +71,9 @@ class BRkNN(NeighbourClassifier, name="brknn"):
     weight 1/n with all labels, so that it does not predict a label of exactly half of the
     neighbours where there are more than two labels; the paper does, and so do we. Where the
     extensions have to choose between labels of equally many neighbours, the more frequent ones in
-    training come first, and of those the earlier; MULAN draws.
+    training come first, and of those the earlier; MULAN draws. Of rows with weights, shares,
+    halves, means and frequencies are those of the weights; `n_neighbors` is a number of rows as
+    ever.
 
     References
     ----------
@@ -84,6 +92,8 @@ class BRkNN(NeighbourClassifier, name="brknn"):
     array([[1, 0, 0],
            [0, 1, 0]])
     """
+
+    weights_: Array | None
 
     def __init__(
         self,
@@ -104,25 +114,35 @@ class BRkNN(NeighbourClassifier, name="brknn"):
         super()._check_parameters()
         check_option(self.extension, (None, "a", "b"), name="extension", caller="BRkNN")
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._remember(X, Y)
         self.n_neighbors_ = min(int(self.n_neighbors), X.shape[0])  # no training row is asked for
+        self.weights_ = weights
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
-        counts = self._count_labels(X).toarray()
-        labels = 2 * counts >= self.n_neighbors_
+        counts, totals = self._votes(X)
+        labels = 2 * counts >= totals * (1 - _ROUNDED)
         if self.extension == "a":
             empty = np.flatnonzero(~labels.any(axis=1))
             labels[empty] = self._most_frequent(counts[empty], np.ones(len(empty)))
         elif self.extension == "b":
             # To the nearest whole number, and up from the middle.
-            wanted = np.floor(counts.sum(axis=1) / self.n_neighbors_ + 0.5)
-            labels = self._most_frequent(counts, wanted)
-        return labels, counts / self.n_neighbors_
+            mean = counts.sum(axis=1) / totals.ravel()
+            labels = self._most_frequent(counts, np.floor(mean * (1 + _ROUNDED) + 0.5))
+        return labels, np.minimum(counts / totals, 1.0)
+
+    def _votes(self, X: Any) -> tuple[Array, Array]:
+        """Sum up the weights of each row's neighbours: of those with each label, and of all."""
+        near = self._neighbours(X)
+        if self.weights_ is not None:
+            near.data = self.weights_[near.indices]
+        counts = near @ self.labels_.astype(np.float64)
+        return counts.toarray(), near.sum(axis=1)[:, None]
 
     def _most_frequent(self, counts: Array, wanted: Array) -> Array:
         """Mark in each row so many labels, those of the most neighbours."""
-        n_present = np.bincount(self.labels_.indices, minlength=self.n_labels_)
+        cells = cell_weights(self.labels_, self.weights_)
+        n_present = np.bincount(self.labels_.indices, cells, self.n_labels_)
         by_frequency = np.argsort(-n_present, kind="stable")
         order = by_frequency[np.argsort(-counts[:, by_frequency], axis=1, kind="stable")]
         labels = np.zeros(counts.shape, bool)

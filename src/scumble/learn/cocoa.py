@@ -10,12 +10,13 @@ from scipy import sparse
 
 from scumble._core.random import as_generator
 from scumble._core.validation import check_count
-from scumble.learn.best_f import best_f_thresholds
 from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45 import Target
 from scumble.learn.many import Models, ask_second, fit_many
+from scumble.learn.thresholds import label_thresholds
 from scumble.learn.transforming import TransformingClassifier
 from scumble.learn.undersampling import one_generator_each, undersample
+from scumble.learn.weights import take_weights
 
 Array = np.ndarray[Any, Any]
 
@@ -77,8 +78,13 @@ class COCOA(TransformingClassifier, name="cocoa"):
     predicted from the threshold on that gives the largest F on the training rows; MULAN looks for
     it among 0.05, 0.1, ..., and ours may be anywhere.
 
-    The rule for thresholds has no guard, as in the paper: a label whose training rows all get the
-    same confidence, because nothing was learnt about it, is predicted for every row.
+    The rule for thresholds has no guard, as in the paper: where positives are few it follows
+    chance (rule ``"plain"`` of `label_thresholds`). A label whose training rows all get the same
+    confidence, because nothing was learnt about it, is not predicted unless all rows have it; the
+    paper would predict it for every row.
+
+    Rows are drawn, and thresholds chosen, whatever the rows weigh; weights count in what is learnt
+    from the rows that were drawn.
 
     References
     ----------
@@ -123,18 +129,19 @@ class COCOA(TransformingClassifier, name="cocoa"):
         super()._check_parameters()
         check_count(self.n_couples, name="n_couples", caller=type(self).__name__, minimum=0)
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = as_generator(self.random_state, caller=type(self).__name__)
         self.couples_ = _draw_couples(Y.shape[1], int(self.n_couples), generator)
         self.models_ = fit_many(
             self.estimator,
             X,
             self._codes.n_values,
-            _Couples(Y, self.couples_, generator),
+            _Couples(Y, self.couples_, generator, weights),
             generator=generator,
             n_jobs=self.n_jobs,
         )
-        self.thresholds_ = best_f_thresholds(self._confidences(X), Y, n_jobs=self.n_jobs)
+        sure = self._confidences(X)
+        self.thresholds_ = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
 
     def _confidences(self, X: Any) -> Array:
         n_models = 1 + self.couples_.shape[1]
@@ -167,8 +174,15 @@ class _Couples(Sequence[Any]):
     Class 1 is that of rows that have the label: with or without the other.
     """
 
-    def __init__(self, Y: sparse.csr_array, couples: Array, generator: np.random.Generator) -> None:
+    def __init__(
+        self,
+        Y: sparse.csr_array,
+        couples: Array,
+        generator: np.random.Generator,
+        weights: Array | None,
+    ) -> None:
         self._labels = LabelTargets(Y)
+        self._weights = weights
         self._couples = couples
         self._rows = np.arange(Y.shape[0])
         self._seeds = one_generator_each(generator, len(self))
@@ -183,4 +197,5 @@ class _Couples(Sequence[Any]):
             other = self._labels.codes(int(self._couples[label, couple - 1]))
             codes += 2 * other * (1 - codes)
         rows = undersample(codes, self._rows, np.random.default_rng(self._seeds[at]))
-        return Target(codes[rows], n_classes=3 if couple else 2, rows=rows)
+        n_classes, share = 3 if couple else 2, take_weights(self._weights, rows)
+        return Target(codes[rows], n_classes=n_classes, rows=rows, weights=share)

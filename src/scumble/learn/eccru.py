@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,13 @@ from scipy import sparse
 
 from scumble._core.random import as_generator
 from scumble._core.validation import check_count
-from scumble.learn.best_f import best_f_thresholds
-from scumble.learn.c45 import Target
 from scumble.learn.chains import ChainTargets, Draw, follow_chains
 from scumble.learn.many import Models, fit_many
 from scumble.learn.parameters import check_option, check_share
+from scumble.learn.thresholds import label_thresholds
 from scumble.learn.transforming import TransformingClassifier
 from scumble.learn.undersampling import one_generator_each, undersample
+from scumble.learn.weights import take_weights
 
 Array = np.ndarray[Any, Any]
 
@@ -92,8 +93,13 @@ class ECCRU(TransformingClassifier, name="eccru"):
     looks for thresholds among 0.05, 0.1, ..., ours may be anywhere, and it stops making chains
     when only one label still needs models.
 
-    The rule for thresholds has no guard, as in the paper: a label whose training rows all get the
-    same confidence, because nothing was learnt about it, is predicted for every row.
+    The rule for thresholds has no guard, as in the paper: where positives are few it follows
+    chance (rule ``"plain"`` of `label_thresholds`). A label whose training rows all get the same
+    confidence, because nothing was learnt about it, is not predicted unless all rows have it; the
+    paper would predict it for every row.
+
+    Rows are drawn, and thresholds chosen, whatever the rows weigh; weights count in what is learnt
+    from the rows that were drawn.
 
     References
     ----------
@@ -171,7 +177,7 @@ class ECCRU(TransformingClassifier, name="eccru"):
             draws.append(Draw(generator.permutation(np.flatnonzero(wanted > chain)), repeats))
         return draws
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = as_generator(self.random_state, caller=type(self).__name__)
         draws = self._draws(Y, generator)
         self.orders_ = [draw.order for draw in draws]
@@ -179,12 +185,13 @@ class ECCRU(TransformingClassifier, name="eccru"):
             self.estimator,
             X,
             self._codes.n_values,
-            _BalancedChains(Y, draws, generator),
+            _BalancedChains(Y, draws, generator, weights),
             extra=Y,
             generator=generator,
             n_jobs=self.n_jobs,
         )
-        self.thresholds_ = best_f_thresholds(self._confidences(X), Y, n_jobs=self.n_jobs)
+        sure = self._confidences(X)
+        self.thresholds_ = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
 
     def _confidences(self, X: Any) -> Array:
         _, sums = follow_chains(self.models_, self.orders_, self.n_labels_, X, n_jobs=self.n_jobs)
@@ -199,9 +206,13 @@ class _BalancedChains(ChainTargets):
     """The targets of chains, each with as many rows of one value as of the other."""
 
     def __init__(
-        self, Y: sparse.csr_array, draws: Sequence[Draw], generator: np.random.Generator
+        self,
+        Y: sparse.csr_array,
+        draws: Sequence[Draw],
+        generator: np.random.Generator,
+        weights: Array | None,
     ) -> None:
-        super().__init__(Y, draws)
+        super().__init__(Y, draws, weights)
         self._seeds = one_generator_each(generator, len(self))
 
     def __getitem__(self, at: Any) -> Any:
@@ -209,4 +220,10 @@ class _BalancedChains(ChainTargets):
         drawn = np.repeat(np.arange(len(target.y)), target.repeats)
         kept = undersample(target.y, drawn, np.random.default_rng(self._seeds[at]))
         rows, repeats = np.unique(kept, return_counts=True)
-        return Target(target.y[rows], rows=rows, repeats=repeats, extra=target.extra)
+        return replace(
+            target,
+            y=target.y[rows],
+            rows=rows,
+            repeats=repeats,
+            weights=take_weights(target.weights, rows),
+        )

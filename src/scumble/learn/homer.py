@@ -31,7 +31,7 @@ from scumble.learn.inside import (
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, winners_confidences
 from scumble.learn.many import Models, fit_many
 from scumble.learn.parameters import check_flag
-from scumble.learn.weights import refuser_of
+from scumble.learn.weights import refuser_of, take_weights
 
 Array = np.ndarray[Any, Any]
 
@@ -245,7 +245,7 @@ def _node_problems(
         by_child = sparse.csc_array(
             (cells, np.concatenate(places), indptr), shape=(size, len(members))
         )
-        share = weights if weights is None or rows is None else weights[rows]
+        share = weights if rows is None else take_weights(weights, rows)
         problems.append(_NodeProblem(rows, by_child.tocsr(), share))
     return problems
 

@@ -12,6 +12,7 @@ from sklearn.utils import get_tags
 
 from scumble._core.errors import ParameterTypeError
 from scumble.learn.base import BaseMultilabelClassifier
+from scumble.learn.predictions import labels_for, predict_with_confidences
 from scumble.learn.seeds import open_seeds
 
 Array = np.ndarray[Any, Any]
@@ -131,9 +132,8 @@ class Inside:
             return cls(None, open_labels, always), None
         model = clone(classifier)
         model.set_params(**_open_settings(model, n_values, generator, n_jobs))
-        labels: Any = Y if len(open_labels) == Y.shape[1] else Y[:, open_labels]
-        if not isinstance(model, BaseMultilabelClassifier):
-            labels = labels.toarray().astype(np.int64)
+        known = Y if len(open_labels) == Y.shape[1] else Y[:, open_labels]
+        labels = labels_for(model, known)
         weighted = {} if weights is None else {"sample_weight": weights}
         found = getattr(model, method)(X, labels, **weighted)
         return cls(model, open_labels, always), found
@@ -156,8 +156,9 @@ class Inside:
         labels = np.tile(self.always, (X.shape[0], 1))
         confidences = labels.astype(np.float64)
         if self.model is not None:
-            found, sure = _ask_both(self.model, X)
-            labels[:, self.open_labels], confidences[:, self.open_labels] = found, sure
+            found, sure = predict_with_confidences(self.model, X, len(self.open_labels))
+            labels[:, self.open_labels] = found.toarray()
+            confidences[:, self.open_labels] = sure
         return labels, confidences
 
 
@@ -251,23 +252,3 @@ def _open_settings(
     if known.get("categorical_features", 0) is None:
         settings["categorical_features"] = nominal_mapping(n_values)
     return settings
-
-
-def _ask_both(model: Any, X: Any) -> Answer:
-    """Get labels and confidences from any multilabel classifier."""
-    if hasattr(model, "predict_both"):
-        labels, sure = model.predict_both(X)
-        return _dense(labels).astype(bool), sure
-    labels = _dense(model.predict(X)).reshape(X.shape[0], -1).astype(bool)
-    if not hasattr(model, "predict_proba"):
-        return labels, labels.astype(np.float64)
-    sure = model.predict_proba(X)
-    if isinstance(sure, list):  # one table of absence and presence per label
-        return labels, np.column_stack([both[:, 1] for both in sure])
-    sure = _dense(sure)
-    # A single label may come as absence and presence.
-    return labels, sure[:, 1:] if labels.shape[1] == 1 and sure.shape[1] == 2 else sure
-
-
-def _dense(cells: Any) -> Array:
-    return cells.toarray() if sparse.issparse(cells) else np.asarray(cells)

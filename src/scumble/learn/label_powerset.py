@@ -12,6 +12,7 @@ from scipy import sparse
 from scumble.learn.c45 import Target
 from scumble.learn.many import Models, fit_many
 from scumble.learn.transforming import TransformingClassifier
+from scumble.learn.weights import take_weights
 from scumble.measures.labelsets import Labelsets, labelset_of_rows
 
 Array = np.ndarray[Any, Any]
@@ -227,7 +228,7 @@ def table_for(X: Any, problems: list[LabelsetProblem]) -> tuple[Any, list[Target
 
 def _target(rows: Array, problem: LabelsetProblem, n_rows: int) -> Target:
     order = np.argsort(rows)
-    weights = None if problem.weights is None else problem.weights[order]
+    weights = take_weights(problem.weights, order)
     listed = None if len(rows) == n_rows else rows[order]  # all are learnt faster when not listed
     n_classes = problem.sets.shape[0]
     return Target(problem.codes[order], n_classes=n_classes, rows=listed, weights=weights)

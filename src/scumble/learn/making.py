@@ -6,15 +6,12 @@ import warnings
 from difflib import get_close_matches
 from typing import Any
 
-import numpy as np
 from sklearn.base import clone
-from sklearn.utils import get_tags
 
 from scumble._core.errors import ParameterError, ScumbleWarning
 from scumble._core.registry import registered
 from scumble.data import MultilabelDataset
-from scumble.learn.base import BaseMultilabelClassifier
-from scumble.learn.predictions import features_for
+from scumble.learn.predictions import features_for, labels_for
 from scumble.learn.seeds import close_seeds
 from scumble.learn.weights import takes_weights
 
@@ -112,7 +109,7 @@ def fit_dataset(
     if random_state is not None:
         close_seeds(model, random_state)
     X = features_for(model, data.X)
-    return model.fit(X, _labels_for(model, data), **_weights_for(model, data))
+    return model.fit(X, labels_for(model, data.Y), **_weights_for(model, data))
 
 
 def _tell_categories(model: Any, categories: dict[int, int]) -> Any:
@@ -131,15 +128,6 @@ def _tell_categories(model: Any, categories: dict[int, int]) -> Any:
 
 def _is_ours(estimator: Any) -> bool:
     return type(estimator).__module__.startswith("scumble.")
-
-
-def _labels_for(model: Any, data: MultilabelDataset) -> Any:
-    """Give labels in the form a classifier takes; others than ours mostly refuse sparse ones."""
-    if isinstance(model, BaseMultilabelClassifier):
-        return data.Y
-    Y = data.Y.toarray().astype(np.int64)
-    one_column = Y.shape[1] == 1 and hasattr(model, "__sklearn_tags__")
-    return Y.ravel() if one_column and get_tags(model).target_tags.single_output else Y
 
 
 def _weights_for(model: Any, data: MultilabelDataset) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from scumble.learn.neighbourhood import NeighbourClassifier
 from scumble.learn.parameters import check_share
+from scumble.learn.weights import cell_weights
 
 Array = np.ndarray[Any, Any]
 
@@ -118,7 +119,7 @@ class MLkNN(NeighbourClassifier, name="mlknn"):
         smoothing = float(self.smoothing)
         n_counts = self.n_neighbors_ + 1
         counts = self._count_labels()
-        n_present = np.bincount(Y.indices, _of_cells(Y, weights), Y.shape[1])
+        n_present = np.bincount(Y.indices, cell_weights(Y, weights), Y.shape[1])
         # A product cell by cell leaves the counts of rows that have the label themselves.
         with_label = _tally(sparse.csr_array(counts.multiply(Y)), n_counts, weights, n_present)
         without = _tally(counts, n_counts, weights, n_rows) - with_label
@@ -139,12 +140,7 @@ def _tally(counts: sparse.csr_array, n_counts: int, weights: Array | None, total
     """Sum up for each label the rows that have each count; the rest of the totals have 0."""
     n_labels = counts.shape[1]
     cells = counts.data.astype(np.int64) * n_labels + counts.indices
-    tally = np.bincount(cells, _of_cells(counts, weights), n_counts * n_labels)
+    tally = np.bincount(cells, cell_weights(counts, weights), n_counts * n_labels)
     tally = tally.reshape(n_counts, n_labels)
     tally[0] += totals - tally.sum(axis=0)
     return np.maximum(tally, 0)
-
-
-def _of_cells(table: sparse.csr_array, weights: Array | None) -> Array | None:
-    """Give each stored cell the weight of its row."""
-    return None if weights is None else np.repeat(weights, np.diff(table.indptr))

@@ -51,17 +51,18 @@ class NeighbourClassifier(BaseMultilabelClassifier):
         csr_array of float64, shape (n_rows, n_labels)
             Whole numbers, columns in order.
         """
-        n_rows = len(self.space_) if X is None else X.shape[0]
-        n_train, n_labels = self.labels_.shape
+        counts = sparse.csr_array(self._neighbours(X) @ self.labels_.astype(np.float64))
+        counts.sort_indices()
+        return counts
+
+    def _neighbours(self, X: Any = None) -> sparse.csr_array:
+        """Mark the neighbours of each row with 1 among the training rows."""
+        shape = (len(self.space_) if X is None else X.shape[0], len(self.space_))
         if self.n_neighbors_ == 0:
-            return sparse.csr_array((n_rows, n_labels))
+            return sparse.csr_array(shape)
         queries = None if X is None else self.space_.place(X)
         found = nearest(
             self.space_, self.n_neighbors_, queries=queries, ties=self.ties, n_jobs=self.n_jobs
         ).rows
         starts = np.arange(0, found.size + 1, self.n_neighbors_)
-        shape = (n_rows, n_train)
-        neighbours = sparse.csr_array((np.ones(found.size), found.ravel(), starts), shape=shape)
-        counts = sparse.csr_array(neighbours @ self.labels_.astype(np.float64))
-        counts.sort_indices()
-        return counts
+        return sparse.csr_array((np.ones(found.size), found.ravel(), starts), shape=shape)

@@ -1,4 +1,4 @@
-"""What a fitted classifier says of rows: labels, and scores in one table."""
+"""The form in which any classifier takes rows and labels, and what it says of rows in one table."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from sklearn.utils import get_tags
 
 from scumble._core.errors import DataError
 from scumble._core.validation import check_labels
+from scumble.learn.base import BaseMultilabelClassifier
 
 Array = np.ndarray[Any, Any]
 #: Bytes of a dense table that is made for a classifier which refuses sparse features.
@@ -51,15 +52,62 @@ def predict_with_scores(
     if hasattr(classifier, "predict_both"):
         predicted, scores = classifier.predict_both(X)
         if getattr(predicted, "ndim", 2) == 1:  # it learnt one class per row
-            scores = positive_columns(scores, classifier, n_labels)
+            scores = _positive_columns(scores, classifier, n_labels)
         return _as_labels(predicted, n_labels, classifier), scores
     predictions = _as_labels(classifier.predict(X), n_labels, classifier)
     if hasattr(classifier, "predict_proba"):
-        return predictions, positive_columns(classifier.predict_proba(X), classifier, n_labels)
+        return predictions, _positive_columns(classifier.predict_proba(X), classifier, n_labels)
     if hasattr(classifier, "decision_function"):
         scores = np.asarray(classifier.decision_function(X), dtype=float)
         return predictions, scores.reshape(-1, n_labels)
     return predictions, None
+
+
+def predict_with_confidences(
+    classifier: Any, X: Any, n_labels: int
+) -> tuple[sparse.csr_array, Array]:
+    """Ask a fitted classifier for labels, and for numbers between 0 and 1 that tell how sure it is.
+
+    Parameters
+    ----------
+    classifier, X, n_labels : object
+        See `predict_with_scores`.
+
+    Returns
+    -------
+    predictions : csr_array of bool
+        The labels.
+    confidences : ndarray of shape (n_samples, n_labels)
+        Probabilities. Where there are none, scores are drawn into the interval: their order stays,
+        and 0 becomes one half. Without scores, 1 for what is predicted and 0 for the rest.
+
+    Notes
+    -----
+    A score s becomes :math:`(1 + s / (1 + |s|)) / 2`. The logistic function would give 1 for all
+    scores above 37, which a support vector machine easily reaches, and thresholds could not tell
+    them apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> from scumble.learn.predictions import predict_with_confidences
+    >>> X, Y = np.array([[0.0], [1.0], [8.0], [9.0]]), np.array([[1, 0], [1, 0], [0, 1], [0, 1]])
+    >>> labels, confidences = predict_with_confidences(RidgeClassifier().fit(X, Y), [[0.0]], 2)
+    >>> labels.toarray(), confidences.round(2)
+    (array([[ True, False]]), array([[0.76, 0.24]]))
+    """
+    predictions, scores = predict_with_scores(classifier, X, n_labels)
+    if scores is None:
+        return predictions, predictions.toarray().astype(np.float64)
+    is_sure = hasattr(classifier, "predict_proba") or hasattr(classifier, "predict_both")
+    return predictions, scores if is_sure else _between(scores)
+
+
+def _between(scores: Array) -> Array:
+    """Draw numbers of any size into the interval from 0 to 1; their order stays."""
+    outside = 0.5 / (1 + np.abs(scores))
+    return np.where(scores > 0, 1 - outside, outside)
 
 
 def features_for(model: Any, X: Any) -> Any:
@@ -95,33 +143,53 @@ def features_for(model: Any, X: Any) -> Any:
     return X.toarray()
 
 
+def labels_for(model: Any, Y: sparse.csr_array) -> Any:
+    """Give labels in the form a classifier takes; others than ours mostly refuse sparse ones.
+
+    Parameters
+    ----------
+    model : estimator
+        Its scikit-learn tags tell whether it wants a single label as a column or as a list.
+    Y : csr_array of bool
+        The labels.
+
+    Returns
+    -------
+    csr_array or ndarray of int64
+        The same labels.
+    """
+    if isinstance(model, BaseMultilabelClassifier):
+        return Y
+    table = Y.toarray().astype(np.int64)
+    one_column = table.shape[1] == 1 and hasattr(model, "__sklearn_tags__")
+    return table.ravel() if one_column and get_tags(model).target_tags.single_output else table
+
+
 def _as_labels(predicted: Any, n_labels: int, classifier: Any) -> sparse.csr_array:
     caller = f"predictions of {type(classifier).__name__}"
-    if n_labels == 1 and getattr(predicted, "ndim", 2) == 1:
-        predicted = np.asarray(predicted).reshape(-1, 1)
+    if getattr(predicted, "ndim", 2) == 1:
+        predicted = _one_per_row(np.asarray(predicted), n_labels, classifier)
     labels = check_labels(predicted, caller=caller)
     if labels.shape[1] != n_labels:
         raise DataError(f"{caller} have {labels.shape[1]} columns; expected {n_labels} labels.")
     return labels
 
 
-def positive_columns(probabilities: Any, classifier: Any, n_labels: int) -> Array:
-    """Make one table of what may be a list with an array of class probabilities per label.
+def _one_per_row(predicted: Array, n_labels: int, classifier: Any) -> Any:
+    """Make a table of a single label, or of the one class that each row has."""
+    if n_labels == 1:
+        return predicted.reshape(-1, 1)
+    classes: Any = getattr(classifier, "classes_", None)
+    if np.shape(classes) != (n_labels,):
+        return predicted  # no table of these labels: refused
+    codes = np.searchsorted(classes, predicted)
+    starts = np.arange(len(codes) + 1)
+    cells = np.ones(len(codes), bool)
+    return sparse.csr_array((cells, codes, starts), shape=(len(codes), n_labels))
 
-    Parameters
-    ----------
-    probabilities : array or list of arrays
-        What ``predict_proba`` gave.
-    classifier : estimator
-        Who gave it; its ``classes_`` tell which column is which.
-    n_labels : int
-        Number of labels.
 
-    Returns
-    -------
-    ndarray of shape (n_samples, n_labels)
-        The probability of each label.
-    """
+def _positive_columns(probabilities: Any, classifier: Any, n_labels: int) -> Array:
+    """Make one table of what may be a list with an array of class probabilities per label."""
     classes = getattr(classifier, "classes_", None)
     if isinstance(probabilities, list):
         columns = [
@@ -129,6 +197,8 @@ def positive_columns(probabilities: Any, classifier: Any, n_labels: int) -> Arra
             for at, part in enumerate(probabilities)
         ]
         return np.column_stack(columns)
+    if sparse.issparse(probabilities):
+        probabilities = probabilities.toarray()
     table = np.asarray(probabilities, dtype=float)
     if n_labels == 1 and table.shape[1:] != (1,):
         return _of_class_one(table, classes, classifier).reshape(-1, 1)

@@ -14,6 +14,7 @@ from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, table_f
 from scumble.learn.many import Models, fit_many
 from scumble.learn.parameters import check_share
 from scumble.learn.transforming import TransformingClassifier
+from scumble.learn.weights import take_weights
 
 Array = np.ndarray[Any, Any]
 
@@ -308,7 +309,7 @@ class EnsembleOfPrunedSets(TransformingClassifier, name="eps"):
         problems = []
         for rows in self._draws(Y.shape[0], generator):
             drawn = np.sort(rows)
-            share = None if weights is None else weights[drawn]
+            share = take_weights(weights, drawn)
             problem = prune_labelsets(Y[drawn], share, p=self.p, strategy=self.strategy, b=self.b)
             problems.append(replace(problem, rows=drawn[problem.rows]))
         self.labelsets_ = [problem.sets for problem in problems]

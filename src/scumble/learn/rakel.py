@@ -17,6 +17,7 @@ from scumble.learn.label_powerset import LabelsetProblem, winners_confidences
 from scumble.learn.many import Models, fit_many
 from scumble.learn.parameters import check_flag
 from scumble.learn.transforming import TransformingClassifier
+from scumble.learn.weights import cell_weights
 
 Array = np.ndarray[Any, Any]
 
@@ -80,7 +81,8 @@ class RAkEL(TransformingClassifier, name="rakel"):
     Disjoint groups have one vote for each label, which ranks nothing: there the confidence is
     that of `LabelPowerset`, with P the probability of the group's most probable combination P for
     its labels and 1 - P for the others. The last group takes what is left; where this would be a
-    single label it joins the group before, as in MULAN.
+    single label it joins the group before, as in MULAN. Combinations and shares of rows with
+    weights are counted by weight.
 
     References
     ----------
@@ -137,12 +139,13 @@ class RAkEL(TransformingClassifier, name="rakel"):
             return draw_overlapping(n_labels, size, wanted, generator)
         return draw_disjoint(n_labels, size, generator)
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = as_generator(self.random_state, caller=type(self).__name__)
         self.labelsets_ = self._draw_labelsets(Y.shape[1], generator)
-        targets = _Groups(Y, self.labelsets_)
+        targets = _Groups(Y, self.labelsets_, weights)
         self._combinations = [targets.problem(at).sets.toarray() for at in range(len(targets))]
-        self._shares = np.bincount(Y.indices, minlength=Y.shape[1]) / Y.shape[0]
+        n_rows = Y.shape[0] if weights is None else weights.sum()
+        self._shares = np.bincount(Y.indices, cell_weights(Y, weights), Y.shape[1]) / n_rows
         self.models_ = fit_many(
             self.estimator,
             X,
@@ -234,17 +237,18 @@ def draw_disjoint(n_labels: int, size: int, generator: np.random.Generator) -> l
 class _Groups(Sequence[Any]):
     """The targets of all groups, made when asked for."""
 
-    def __init__(self, Y: sparse.csr_array, labelsets: list[Array]) -> None:
+    def __init__(self, Y: sparse.csr_array, labelsets: list[Array], weights: Array | None) -> None:
         self._by_label = Y.tocsc()
         self._labelsets = labelsets
+        self._weights = weights
 
     def __len__(self) -> int:
         return len(self._labelsets)
 
     def problem(self, at: int) -> LabelsetProblem:
         """Make the combinations of a group's labels classes."""
-        return LabelsetProblem.of(self._by_label[:, self._labelsets[at]].tocsr())
+        return LabelsetProblem.of(self._by_label[:, self._labelsets[at]].tocsr(), self._weights)
 
     def __getitem__(self, at: Any) -> Any:
         problem = self.problem(at)
-        return Target(problem.codes, n_classes=problem.sets.shape[0])
+        return Target(problem.codes, n_classes=problem.sets.shape[0], weights=problem.weights)

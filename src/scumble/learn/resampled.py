@@ -12,7 +12,6 @@ from scumble._core.errors import ParameterError
 from scumble._core.random import as_generator
 from scumble._core.validation import check_count
 from scumble.learn.base import BaseMultilabelClassifier
-from scumble.learn.best_f import best_f_thresholds
 from scumble.learn.binary_relevance import BinaryRelevance
 from scumble.learn.inside import (
     Inside,
@@ -22,6 +21,8 @@ from scumble.learn.inside import (
     pass_on_tags,
 )
 from scumble.learn.seeds import open_seeds
+from scumble.learn.thresholds import label_thresholds
+from scumble.learn.weights import refuser_of
 from scumble.resample import make_chain
 
 Array = np.ndarray[Any, Any]
@@ -79,8 +80,13 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled"):
     0.05, 0.1, ..., ours may be anywhere. A resampler that draws nothing, such as REMEDIAL, makes
     all copies equal.
 
-    The rule for thresholds has no guard, as in the paper: a label whose training rows all get the
-    same confidence, because nothing was learnt about it, is predicted for every row.
+    The rule for thresholds has no guard, as in the paper: where positives are few it follows
+    chance (rule ``"plain"`` of `label_thresholds`). A label whose training rows all get the same
+    confidence, because nothing was learnt about it, is not predicted unless all rows have it; the
+    paper would predict it for every row.
+
+    A row that a resampler makes has the weight of the row it comes from (``sample_indices_``).
+    Rows are drawn, and thresholds chosen, whatever the rows weigh.
 
     References
     ----------
@@ -142,8 +148,13 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled"):
             )
         return [clone(self.resampler)]
 
-    def _copy(self, X: Any, Y: sparse.csr_array, generator: np.random.Generator) -> tuple[Any, Any]:
-        """Resample the training rows."""
+    def _refuses_weights(self) -> str | None:
+        return refuser_of(self.estimator)
+
+    def _copy(
+        self, X: Any, Y: sparse.csr_array, weights: Array | None, generator: np.random.Generator
+    ) -> tuple[Any, sparse.csr_array, Array | None]:
+        """Resample the training rows, and give each new row the weight of the one it is from."""
         for step in self._steps():
             known = step.get_params(deep=False)
             settings: dict[str, Any] = {
@@ -154,17 +165,31 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled"):
             if known.get("categorical_features", 0) is None:
                 settings["categorical_features"] = nominal_mapping(self._codes.n_values)
             X, Y = step.set_params(**settings).fit_resample(X, Y)
-        return X, sparse.csr_array(Y)
+            weights = None if weights is None else weights[self._sources(step)]
+        return X, sparse.csr_array(Y), weights
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+    def _sources(self, step: Any) -> Array:
+        """Ask a resampler from which row each of its rows comes."""
+        if not hasattr(step, "sample_indices_"):
+            raise ParameterError(
+                f"{type(self).__name__}: sample_weight was given, but {type(step).__name__} does "
+                "not tell from which row each of its rows comes (sample_indices_). Give another "
+                "resampler, or no weights."
+            )
+        return np.asarray(step.sample_indices_)
+
+    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = as_generator(self.random_state, caller=type(self).__name__)
         inner = BinaryRelevance() if self.estimator is None else self.estimator
-        n_values = self._codes.n_values
-        self.members_ = [
-            Inside.fitted(inner, *self._copy(X, Y, generator), n_values, generator, self.n_jobs)
-            for _ in range(self.n_estimators)
-        ]
-        self.thresholds_ = best_f_thresholds(self._confidences(X), Y, n_jobs=self.n_jobs)
+        self.members_ = []
+        for _ in range(self.n_estimators):
+            rows, labels, share = self._copy(X, Y, weights, generator)
+            member = Inside.fitted(
+                inner, rows, labels, self._codes.n_values, generator, self.n_jobs, share
+            )
+            self.members_.append(member)
+        sure = self._confidences(X)
+        self.thresholds_ = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
 
     def _confidences(self, X: Any) -> Array:
         sums = np.zeros((X.shape[0], self.n_labels_))

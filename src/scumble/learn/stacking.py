@@ -18,6 +18,7 @@ from scumble.learn.many import ForeignModels, ask_second, check_estimator_given,
 from scumble.learn.parameters import check_flag
 from scumble.learn.transforming import TransformingClassifier
 from scumble.learn.undersampling import one_generator_each
+from scumble.learn.weights import refuser_of, take_weights
 
 Array = np.ndarray[Any, Any]
 
@@ -78,7 +79,8 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking"):
     shares of its rows in each, as in MULAN; where there are fewer rows than folds, each row is a
     fold. MULAN can also leave out labels that are hardly correlated; we do not. A label is
     predicted unless its absence is more probable, as in `BinaryRelevance`. A label that all
-    training rows have, or none, is not learnt but repeated.
+    training rows have, or none, is not learnt but repeated. Weights reach the classifiers of all
+    folds and both levels; folds are dealt without them.
 
     References
     ----------
@@ -127,17 +129,20 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking"):
         check_count(self.n_folds, name="n_folds", caller=name, minimum=0)
         check_flag(self.passthrough, name="passthrough", caller=name)
 
-    def _fit_labels(self, X: Any, Y: sparse.csr_array) -> None:
+    def _refuses_weights(self) -> str | None:
+        return super()._refuses_weights() or refuser_of(self.final_estimator)
+
+    def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = as_generator(self.random_state, caller=type(self).__name__)
         n_values = self._codes.n_values
         first = BinaryRelevance(self.estimator)
-        self.first_ = Inside.fitted(first, X, Y, n_values, generator, self.n_jobs)
-        confidences = self._unseen(X, Y, generator)
+        self.first_ = Inside.fitted(first, X, Y, n_values, generator, self.n_jobs, weights)
+        confidences = self._unseen(X, Y, generator, weights)
         table = self._beside(X, confidences)
         own = n_values if self.passthrough else n_values[:0]
         kinds = np.append(own, np.zeros(self.n_labels_, np.int64))
         second = BinaryRelevance(self.final_estimator)
-        self.second_ = Inside.fitted(second, table, Y, kinds, generator, self.n_jobs)
+        self.second_ = Inside.fitted(second, table, Y, kinds, generator, self.n_jobs, weights)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         return self.second_.ask(self._beside(X, self.first_.ask(X)[1]))
@@ -150,12 +155,14 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking"):
             return sparse.hstack([X, sparse.csr_array(confidences)], format="csr")
         return np.hstack([X, confidences])
 
-    def _unseen(self, X: Any, Y: sparse.csr_array, generator: np.random.Generator) -> Array:
+    def _unseen(
+        self, X: Any, Y: sparse.csr_array, generator: np.random.Generator, weights: Array | None
+    ) -> Array:
         """Tell what classifiers say of training rows they have not seen."""
         n_folds = min(int(self.n_folds), Y.shape[0])
         if n_folds < 2:
             return self.first_.ask(X)[1]
-        targets = _Folds(Y, n_folds, generator)
+        targets = _Folds(Y, n_folds, generator, weights)
         models = fit_many(
             self.estimator,
             X,
@@ -195,8 +202,15 @@ def _ask_held_out(models: ForeignModels, targets: _Folds, X: Any, n_jobs: int | 
 class _Folds(Sequence[Any]):
     """The targets of every label without each of its folds, made when asked for."""
 
-    def __init__(self, Y: sparse.csr_array, n_folds: int, generator: np.random.Generator) -> None:
+    def __init__(
+        self,
+        Y: sparse.csr_array,
+        n_folds: int,
+        generator: np.random.Generator,
+        weights: Array | None,
+    ) -> None:
         self.n_folds = n_folds
+        self._weights = weights
         self._labels = LabelTargets(Y)
         self._seeds = one_generator_each(generator, Y.shape[1])
 
@@ -215,4 +229,5 @@ class _Folds(Sequence[Any]):
     def __getitem__(self, at: Any) -> Any:
         label, fold = divmod(range(len(self))[at], self.n_folds)
         rows = np.flatnonzero(self.folds(label) != fold)
-        return Target(self._labels.codes(label)[rows], rows=rows)
+        codes, share = self._labels.codes(label)[rows], take_weights(self._weights, rows)
+        return Target(codes, rows=rows, weights=share)

@@ -15,7 +15,7 @@ from scumble._core.validation import check_choice, check_labels, labels_of
 
 Array = np.ndarray[Any, Any]
 
-RULES = ("shrunken", "capped", "rate", "fixed")
+RULES = ("shrunken", "capped", "plain", "rate", "fixed")
 #: The weight of recall against precision in each metric.
 METRICS = {"f1": 1.0, "f2": 2.0, "f0.5": 0.5}
 #: The shared recall is kept at these numbers of predictions per positive.
@@ -30,7 +30,7 @@ class ThresholdRule:
 
     Parameters
     ----------
-    rule : {"shrunken", "capped", "rate", "fixed"}
+    rule : {"shrunken", "capped", "plain", "rate", "fixed"}
         See `label_thresholds`.
     metric : {"f1", "f2", "f0.5"}
         What a threshold shall make large.
@@ -44,6 +44,21 @@ class ThresholdRule:
     metric: str = "f1"
     strength: float = 20.0
     threshold: float = 0.5
+
+    def most(self, n_positives: int) -> float:
+        """Tell how many rows a cut may predict.
+
+        Parameters
+        ----------
+        n_positives : int
+            Rows that have the label.
+
+        Returns
+        -------
+        float
+            Infinite for rule ``"plain"``.
+        """
+        return np.inf if self.rule == "plain" else max(4 * n_positives, n_positives + 4)
 
     def check(self, *, caller: str) -> None:
         """Refuse parameters outside their domain.
@@ -118,10 +133,11 @@ def label_thresholds(
         matrix does not hold are 0 and never predicted.
     Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         The labels these rows have.
-    rule : {"shrunken", "capped", "rate", "fixed"}
+    rule : {"shrunken", "capped", "plain", "rate", "fixed"}
         ``"shrunken"``: see Notes. ``"capped"``: the best metric among cuts that predict at most
-        four times as many rows as have the label. ``"rate"``: predict as many rows as have the
-        label. ``"fixed"``: the given ``threshold`` for all labels.
+        four times as many rows as have the label. ``"plain"``: the best metric among all cuts, as
+        COCOA and ECCRU do; it overfits where positives are few. ``"rate"``: predict as many rows
+        as have the label. ``"fixed"``: the given ``threshold`` for all labels.
     metric : {"f1", "f2", "f0.5"}
         What to make large; F2 prefers recall, F0.5 precision.
     strength : float
@@ -151,8 +167,9 @@ def label_thresholds(
     .. math:: F = \frac{2\, t'}{n + P}, \quad t' = P\,\frac{t + k\,R(n/P)}{P + k}
 
     largest among those with :math:`n \le \max(4P, P + 4)`, the first of equals; the threshold is
-    in the middle between the two scores. R is kept at 81 rates from 0 to 4 and read linearly
-    between them; rows of equal score count as if in random order.
+    in the middle between the two scores. Rule ``"plain"`` has no such limit; by it a label whose
+    scores are all equal is predicted only if all rows have it. R is kept at 81 rates from 0 to 4
+    and read linearly between them; rows of equal score count as if in random order.
 
     Examples
     --------
@@ -231,7 +248,7 @@ def curves_of(
     list of ThresholdCurve
         One per label.
     """
-    cuts = _all_cuts(columns, n_jobs)
+    cuts = _all_cuts(columns, rule, n_jobs)
     shared = _mean_recall(cuts) if rule.rule == "shrunken" else None
     chosen = range(columns.n_labels) if labels is None else labels
     return [_curve(cuts[int(label)], rule, shared) for label in chosen]
@@ -280,7 +297,7 @@ def choose_cuts(
     """
     if rule.rule == "fixed":
         return _fixed_cuts(columns, rule)
-    cuts = _all_cuts(columns, n_jobs)
+    cuts = _all_cuts(columns, rule, n_jobs)
     shared = _mean_recall(cuts) if rule.rule == "shrunken" else None
     chosen = ChosenCuts.none(np.array([cut.n_positives for cut in cuts], np.int64))
     for at, cut in enumerate(cuts):
@@ -307,7 +324,7 @@ def shared_recall(columns: ScoreColumns, *, n_jobs: int | None = None) -> Array:
         Of labels with two positives or more; without any, as if every label were ranked
         perfectly.
     """
-    return _mean_recall(_all_cuts(columns, n_jobs))
+    return _mean_recall(_all_cuts(columns, ThresholdRule(), n_jobs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -424,13 +441,15 @@ class ScoreColumns:
         """Number of labels."""
         return int(self.labels.shape[1])
 
-    def cuts(self, label: int) -> Cuts:
+    def cuts(self, label: int, rule: ThresholdRule) -> Cuts:
         """Find the cuts of one label.
 
         Parameters
         ----------
         label : int
             Which.
+        rule : ThresholdRule
+            Tells how many rows a cut may predict.
 
         Returns
         -------
@@ -444,25 +463,31 @@ class ScoreColumns:
             nothing = np.zeros(0, np.int64)
             return Cuts(np.zeros(0), nothing, nothing, 0, 0)
         if not sparse.issparse(self.scores):
-            return _cuts(self.scores[:, label], positive, n_rows, -np.inf)
+            return _cuts(self.scores[:, label], positive, n_rows, -np.inf, rule)
         start, stop = self.scores.indptr[label : label + 2]
         rows, values = self.scores.indices[start:stop], self.scores.data[start:stop]
         kept = values > 0
         place = np.searchsorted(rows[kept], positive)
         there = np.flatnonzero(np.append(rows[kept], -1)[place] == positive)
-        return _cuts(values[kept], place[there], n_rows, 0.0, n_positives=len(positive))
+        return _cuts(values[kept], place[there], n_rows, 0.0, rule, len(positive))
 
 
 def _cuts(
-    scores: Array, positive: Array, n_rows: int, lowest: float, n_positives: int | None = None
+    scores: Array,
+    positive: Array,
+    n_rows: int,
+    lowest: float,
+    rule: ThresholdRule,
+    n_positives: int | None = None,
 ) -> Cuts:
     """Find the cuts among scores; ``lowest`` is the score of the rows that are not among them."""
     n_positives = len(positive) if n_positives is None else n_positives
-    most = max(4 * n_positives, n_positives + 4)
+    most = rule.most(n_positives)
     has = np.zeros(len(scores), bool)
     has[positive] = True
     if most + 1 < len(scores):  # only the highest matter, and those equal to the last of them
-        least = np.partition(scores, len(scores) - most - 1)[len(scores) - most - 1]
+        place = len(scores) - int(most) - 1
+        least = np.partition(scores, place)[place]
         top = np.flatnonzero(scores >= least)
         scores, has, lowest = scores[top], has[top], _next_lower(scores, least, lowest)
     order = np.argsort(-scores, kind="stable")
@@ -494,7 +519,7 @@ def _middle(above: Array, below: Array) -> Array:
 
 def _best(cuts: Cuts, rule: ThresholdRule, expected: Array) -> int:
     """Return the place of the cut to take, -1 where the label is not to be predicted."""
-    if cuts.n_allowed == 0:
+    if cuts.n_allowed == 0 or (rule.rule == "plain" and cuts.thresholds[0] == -np.inf):
         return 0 if len(cuts.thresholds) and cuts.n_predicted[0] == cuts.hits[0] else -1
     n_predicted = cuts.n_predicted[: cuts.n_allowed]
     if rule.rule == "rate":
@@ -544,9 +569,9 @@ def _mean_recall(cuts: Sequence[Cuts]) -> Array:
     return np.round(total / n_labels, DIGITS) if n_labels else np.minimum(RATES, 1.0)
 
 
-def _all_cuts(columns: ScoreColumns, n_jobs: int | None) -> list[Cuts]:
+def _all_cuts(columns: ScoreColumns, rule: ThresholdRule, n_jobs: int | None) -> list[Cuts]:
     blocks = list(_blocks(columns.n_labels, n_jobs))
-    parts = run(lambda block: [columns.cuts(at) for at in block], blocks, n_jobs=n_jobs)
+    parts = run(lambda block: [columns.cuts(at, rule) for at in block], blocks, n_jobs=n_jobs)
     return [cut for part in parts for cut in part]
 
 

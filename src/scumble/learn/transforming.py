@@ -8,7 +8,7 @@ from sklearn.utils import get_tags
 
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.many import check_estimator_given, is_tree
-from scumble.learn.weights import takes_weights
+from scumble.learn.weights import refuser_of
 
 
 class TransformingClassifier(BaseMultilabelClassifier):
@@ -26,9 +26,7 @@ class TransformingClassifier(BaseMultilabelClassifier):
         return self.categorical_features
 
     def _refuses_weights(self) -> str | None:
-        if is_tree(self.estimator) or takes_weights(self.estimator):
-            return None
-        return type(self.estimator).__name__
+        return refuser_of(self.estimator)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import has_fit_parameter
 
 from scumble._core.errors import DataError, ParameterError
@@ -196,6 +197,53 @@ def weigh_classes(y: Array, weights: Array | None, n_classes: int, class_weight:
     return factors[y] if weights is None else weights * factors[y]
 
 
+def take_weights(weights: Array | None, rows: Array) -> Array | None:
+    """Take the weights of some rows.
+
+    Parameters
+    ----------
+    weights : ndarray of float64, or None
+        Of all rows; None where each weighs 1.
+    rows : ndarray of int or bool
+        Which; a row may come several times.
+
+    Returns
+    -------
+    ndarray of float64, or None
+        None where all rows weigh 1.
+    """
+    return None if weights is None else weights[rows]
+
+
+def cell_weights(table: sparse.csr_array, weights: Array | None) -> Array | None:
+    """Give each stored cell the weight of its row.
+
+    Parameters
+    ----------
+    table : csr_array
+        Any.
+    weights : ndarray of float64, or None
+        Of its rows; None where each weighs 1.
+
+    Returns
+    -------
+    ndarray of float64, or None
+        For the weights of `numpy.bincount`.
+
+    Examples
+    --------
+    Labels are counted by weight: the first is in the rows of weight 2 and 5.
+
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from scumble.learn.weights import cell_weights
+    >>> Y = sparse.csr_array(np.array([[1, 0], [1, 1]], bool))
+    >>> np.bincount(Y.indices, cell_weights(Y, np.array([2.0, 5.0])))
+    array([7., 5.])
+    """
+    return None if weights is None else np.repeat(weights, np.diff(table.indptr))
+
+
 def takes_weights(estimator: Any) -> bool:
     """Tell whether ``fit`` of an estimator learns from ``sample_weight``.
 
@@ -217,14 +265,11 @@ def takes_weights(estimator: Any) -> bool:
     >>> takes_weights(BinaryRelevance()), takes_weights(BinaryRelevance(KNeighborsClassifier()))
     (True, False)
     """
-    if not has_fit_parameter(estimator, "sample_weight"):
-        return False
-    refuser = getattr(estimator, "_refuses_weights", None)
-    return refuser is None or refuser() is None
+    return refuser_of(estimator) is None
 
 
 def refuser_of(estimator: Any) -> str | None:
-    """Name the estimator, or the one inside it, that cannot learn from weights.
+    """Name what cannot learn from weights: an estimator, or one inside it.
 
     Parameters
     ----------
@@ -234,10 +279,19 @@ def refuser_of(estimator: Any) -> str | None:
     Returns
     -------
     str or None
-        A class; None where weights can be given.
+        The name of its class; None where weights can be given.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from scumble.learn import HOMER, BinaryRelevance
+    >>> from scumble.learn.weights import refuser_of
+    >>> refuser_of(HOMER(BinaryRelevance(KNeighborsClassifier())))
+    'KNeighborsClassifier'
     """
-    if estimator is None or takes_weights(estimator):
+    if estimator is None:
         return None
-    refuses = getattr(estimator, "_refuses_weights", None)
-    inside = None if refuses is None else refuses()
-    return type(estimator).__name__ if inside is None else str(inside)
+    if not has_fit_parameter(estimator, "sample_weight"):
+        return type(estimator).__name__
+    ask_inside = getattr(estimator, "_refuses_weights", None)
+    return None if ask_inside is None else ask_inside()

@@ -114,6 +114,12 @@ def label_thresholds(
     """
     wanted = ThresholdRule(rule, metric, strength, threshold)
     wanted.check(caller=CALLER)
+    if rule == "plain":
+        raise ParameterError(
+            f"The 'rule' parameter of {CALLER} must not be 'plain' here: it would rank all scores, "
+            "and only the highest of each label are ranked. Expected 'shrunken', 'capped', 'rate' "
+            "or 'fixed'; scumble.learn.label_thresholds takes 'plain' in memory."
+        )
     if n_instances is not None:
         check_count(n_instances, name="n_instances", caller=CALLER)
     given = find_files(scores, format)

@@ -16,7 +16,7 @@ from scipy import sparse
 from scumble._core.errors import ParameterError
 from scumble._core.files import COMPRESSIONS, writing
 from scumble.data import MultilabelDataset
-from scumble.learn.predictions import features_for, positive_columns
+from scumble.learn.predictions import predict_with_confidences
 from scumble.learn.storage.columns import align_columns
 
 if TYPE_CHECKING:
@@ -168,28 +168,9 @@ def ask(stored: StoredModel, data: MultilabelDataset) -> Answers:
     (('land', 'sea'), [[1, 0], [1, 0], [0, 1], [0, 1]])
     """
     model = stored.model
-    X = features_for(model, align_columns(data, stored.features, by_name=stored.has_names))
+    X = align_columns(data, stored.features, by_name=stored.has_names)
     with warnings.catch_warnings():
         # The names have been matched; the model need not miss them on the array.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
-        if hasattr(model, "predict_both"):
-            predicted, confidences = model.predict_both(X)
-        else:
-            predicted = model.predict(X)
-            confidences = model.predict_proba(X) if hasattr(model, "predict_proba") else None
-    labels = _as_labels(predicted, model, len(stored.labels))
-    if confidences is None:
-        confidences = labels.toarray().astype(np.float64)
-    return Answers(stored.labels, labels, positive_columns(confidences, model, labels.shape[1]))
-
-
-def _as_labels(predicted: Any, model: Any, n_labels: int) -> sparse.csr_array:
-    if sparse.issparse(predicted):
-        return sparse.csr_array(predicted, dtype=bool)
-    cells = np.asarray(predicted)
-    if cells.ndim == 2:
-        return sparse.csr_array(cells.astype(bool))
-    codes = np.searchsorted(model.classes_, cells)  # one class per row
-    starts = np.arange(len(cells) + 1)
-    shape = (len(cells), n_labels)
-    return sparse.csr_array((np.ones(len(cells), bool), codes, starts), shape=shape)
+        answers = predict_with_confidences(model, X, len(stored.labels))
+    return Answers(stored.labels, *answers)
