@@ -157,7 +157,7 @@ def test_calibration_of_labels_without_evidence():
 def test_a_blend_is_the_mean_of_heights():
     X, Y = problem(6)
     members = [RidgeRanker(), NeighbourRanker(5)]
-    model = BlendedRanker(members, weights=[2, 1])
+    model = BlendedRanker(members, weights=[2, 1], second_look=False)
     found = model.fit_out_of_sample(X, Y)
     scores = [m.fit_out_of_sample(X, Y) for m in members]
     rates = [LogRates.of(part) for part in scores]
@@ -168,6 +168,22 @@ def test_a_blend_is_the_mean_of_heights():
     new = [r.ask(m.predict_proba(X)) for r, m in zip(rates, members, strict=True)]
     expected = curve.ask(2 / 3 * new[0] + 1 / 3 * new[1])
     np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-12)
+
+
+def test_a_second_look_joins_as_one_more_ranker():
+    X, Y = problem(8)
+    first = BlendedRanker([RidgeRanker()], second_look=False)
+    odds = np.log(first.fit_out_of_sample(X, Y) / (1 - first.fit_out_of_sample(X, Y)))
+    second = RidgeRanker()
+    scores = second.fit_out_of_sample(odds, Y)
+    rates = LogRates.of(scores)
+    ridge = RidgeRanker().fit_out_of_sample(X, Y)
+    heights = 5 / 6 * LogRates.of(ridge).ask(ridge) + rates.ask(scores) / 6
+    expected = Calibration.of(heights, sparse.csr_array(Y)).ask(heights)
+    model = BlendedRanker([RidgeRanker()])
+
+    np.testing.assert_allclose(model.fit_out_of_sample(X, Y), expected, atol=1e-9)
+    assert BlendedRanker([RidgeRanker()]).fit(X[:19], Y[:19]).second_ is None  # too few rows
 
 
 def test_other_classifiers_join_a_blend_by_inner_folds():

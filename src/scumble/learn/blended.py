@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from scumble.learn.calibration import Calibration
 from scumble.learn.inside import Inside, check_classifier_given
 from scumble.learn.neighbour_ranker import NeighbourRanker
 from scumble.learn.out_of_sample import check_scores, fit_with_scores
+from scumble.learn.parameters import check_flag
 from scumble.learn.ranker import BaseRanker
 from scumble.learn.rates import LogRates
 from scumble.learn.ridge import RidgeRanker
@@ -22,22 +24,33 @@ from scumble.learn.weights import refuser_of
 
 Array = np.ndarray[Any, Any]
 
+#: How loud the default rankers are.
+_DEFAULT_WEIGHTS = (1.0, 1.0, 1.0, 1.0, 0.5, 0.5)
+#: A second look needs so many rows per label, and has this part of the say.
+_ROWS_PER_LABEL, _SECOND_SHARE = 5, 1 / 6
+
 
 class BlendedRanker(BaseRanker, name="blend"):
     r"""Let several rankers speak, each on the scale of its own ranking.
 
     Scores of different methods mean different things. Here each says how few training rows it
     would rank as high, the logarithms of these rates are averaged, and a curve per label turns the
-    mean into a probability, so that labels can be compared with each other as well as rows.
+    mean into a probability, so that labels can be compared with each other as well as rows. A
+    second look then lets what was found of all labels speak for each: labels that go together
+    help each other.
 
     Parameters
     ----------
     rankers : sequence of classifiers, default=None
         Rankers of this package, which know their out-of-sample scores, or any other classifiers,
-        which are fitted on inner folds for them. By default ridge regression, straight and
-        curved, neighbours, and bagged trees.
+        which are fitted on inner folds for them. By default ridge regression, curved,
+        less curved and straight, neighbours, and bagged trees that see all columns or few.
     weights : sequence of float, default=None
-        How loud each of them is; all the same by default.
+        How loud each of them is; all the same by default, and half for trees by default.
+    second_look : bool, default=True
+        Whether a ridge regression on the probabilities of all labels joins the blend, with a
+        sixth of the say. It is left out where there is but one label, or fewer than five rows
+        per label.
     n_folds : int, default=5
         Inner folds for classifiers that need them.
     categorical_features : None, indices, names, mask or mapping, default=None
@@ -55,6 +68,8 @@ class BlendedRanker(BaseRanker, name="blend"):
         From the scores of each to heights.
     calibration_ : Calibration
         From mean heights to probabilities.
+    second_ : SecondLook or None
+        The second look, where there is one.
     classes_ : list of ndarray, or ndarray
         The two values of each label; the classes where one class per row was given.
     n_labels_ : int
@@ -94,6 +109,7 @@ class BlendedRanker(BaseRanker, name="blend"):
         rankers: Any = None,
         *,
         weights: Any = None,
+        second_look: bool = True,
         n_folds: int = 5,
         categorical_features: Any = None,
         random_state: Any = None,
@@ -101,6 +117,7 @@ class BlendedRanker(BaseRanker, name="blend"):
     ) -> None:
         self.rankers = rankers
         self.weights = weights
+        self.second_look = second_look
         self.n_folds = n_folds
         self.categorical_features = categorical_features
         self.random_state = random_state
@@ -111,11 +128,14 @@ class BlendedRanker(BaseRanker, name="blend"):
         for ranker in rankers:
             check_classifier_given(ranker, name="rankers", caller="BlendedRanker")
         _read_loudness(self.weights, len(rankers))
+        check_flag(self.second_look, name="second_look", caller="BlendedRanker")
         check_count(self.n_folds, name="n_folds", caller="BlendedRanker", minimum=2)
 
     def _rankers(self) -> list[Any]:
         if self.rankers is None:
-            return [RidgeRanker("rbf"), RidgeRanker(), NeighbourRanker(), BaggedTrees()]
+            curved, smooth = RidgeRanker("rbf"), RidgeRanker("rbf", bandwidth=2.0)
+            few, all_columns = BaggedTrees(columns=0.15), BaggedTrees(columns=1.0)
+            return [curved, smooth, RidgeRanker(), NeighbourRanker(), all_columns, few]
         if isinstance(self.rankers, str) or not hasattr(self.rankers, "__len__"):
             raise ParameterTypeError(
                 "The 'rankers' parameter of BlendedRanker must be None or a list of classifiers. "
@@ -154,6 +174,12 @@ class BlendedRanker(BaseRanker, name="blend"):
             self.rankers_.append(fitted)
             self.rates_.append(rates)
         self.calibration_ = Calibration.of(heights, Y, weights)
+        self.second_ = None
+        if self.second_look and _ROWS_PER_LABEL * Y.shape[1] <= Y.shape[0] and Y.shape[1] > 1:
+            odds = self.calibration_.log_odds(heights)
+            self.second_, heights = SecondLook.of(odds, heights, Y, weights, self.n_jobs)
+            self.calibration_, first = Calibration.of(heights, Y, weights), self.calibration_
+            self._first_calibration = first
         return self.calibration_.ask(heights)
 
     def _scores(self, X: Any) -> Array:
@@ -162,13 +188,53 @@ class BlendedRanker(BaseRanker, name="blend"):
             scores = ranker.ask(X)[1]
             check_scores(scores, ranker.model, caller="BlendedRanker")
             heights += loud * rates.ask(scores, n_jobs=self.n_jobs)
+        if self.second_ is not None:
+            odds = self._first_calibration.log_odds(heights)
+            heights = self.second_.join(odds, heights, self.n_jobs)
         return self.calibration_.ask(heights)
 
     def _loudness(self) -> Array:
-        return _read_loudness(self.weights, len(self._rankers()))
+        weights = (
+            _DEFAULT_WEIGHTS if self.rankers is None and self.weights is None else self.weights
+        )
+        return _read_loudness(weights, len(self._rankers()))
 
     def _refuses_weights(self) -> str | None:
         return next((name for r in self._rankers() if (name := refuser_of(r)) is not None), None)
+
+
+@dataclass(frozen=True, eq=False)
+class SecondLook:
+    """Ridge regression on the log odds of all labels, joined to the blend as one more ranker.
+
+    Attributes
+    ----------
+    ranker : RidgeRanker
+        Fitted.
+    rates : LogRates
+        From its scores to heights.
+    """
+
+    ranker: RidgeRanker
+    rates: LogRates
+
+    @classmethod
+    def of(
+        cls, odds: Array, heights: Array, Y: Any, weights: Array | None, n_jobs: int | None
+    ) -> tuple[SecondLook, Array]:
+        """Learn from training rows, and return their joint heights as well."""
+        ranker = RidgeRanker(n_jobs=n_jobs)
+        scores = ranker.fit_out_of_sample(odds, Y, weights)
+        rates = LogRates.of(scores, n_jobs=n_jobs)
+        return cls(ranker, rates), _joined(heights, rates.ask(scores, n_jobs=n_jobs))
+
+    def join(self, odds: Array, heights: Array, n_jobs: int | None) -> Array:
+        """Return the joint heights of other rows."""
+        return _joined(heights, self.rates.ask(self.ranker.predict_proba(odds), n_jobs=n_jobs))
+
+
+def _joined(heights: Array, others: Array) -> Array:
+    return (1 - _SECOND_SHARE) * heights + _SECOND_SHARE * others
 
 
 def _read_loudness(weights: Any, n_rankers: int) -> Array:

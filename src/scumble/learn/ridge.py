@@ -9,7 +9,7 @@ from scipy import sparse
 
 from scumble._core.parallel import one_thread_for_products, run
 from scumble._core.random import as_generator
-from scumble._core.validation import check_choice
+from scumble._core.validation import check_choice, check_count
 from scumble.learn.inner_folds import out_of_fold
 from scumble.learn.parameters import check_share
 from scumble.learn.radial import RadialKernel, products
@@ -49,13 +49,17 @@ class RidgeRanker(BaseRanker, name="ridge"):
 
     Parameters
     ----------
-    kernel : {"linear", "rbf"}, default="linear"
-        ``"rbf"`` also fits curved surfaces: better, and slower, since the cost grows with the
-        third power of the number of rows up to 6,000 (beyond, 2,000 rows are drawn as landmarks).
+    kernel : {"linear", "rbf", "auto"}, default="linear"
+        ``"rbf"`` also fits curved surfaces: often better, and slower, since the cost grows with
+        the third power of the number of rows or landmarks. ``"auto"`` takes it for tables of
+        measurements, where it helps most, and ``"linear"`` for tables of counts.
     penalty : float, default=None
         In times of the mean squared length of a row; chosen by leave-one-out error by default.
     bandwidth : float, default=1.0
         For ``"rbf"``: the distance at which rows are alike, in times of the median distance.
+    landmarks : int, default=None
+        For ``"rbf"``: no more rows than these, drawn by chance, stand for all. By default all
+        rows up to 6,000, and 2,000 beyond.
     categorical_features : None, indices, names, mask or mapping, default=None
         The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
     random_state : None, int, Generator or RandomState, default=None
@@ -71,6 +75,8 @@ class RidgeRanker(BaseRanker, name="ridge"):
         One column per label; of the training rows or landmarks for ``"rbf"``.
     intercepts_ : ndarray of shape (n_labels,)
         Added to each score.
+    kernel_ : {"linear", "rbf"}
+        The kernel that was taken.
     solver_ : {"primal", "dual", "iterative"}
         How the equations were solved, by the shape of the data.
     classes_ : list of ndarray, or ndarray
@@ -116,6 +122,7 @@ class RidgeRanker(BaseRanker, name="ridge"):
         *,
         penalty: float | None = None,
         bandwidth: float = 1.0,
+        landmarks: int | None = None,
         categorical_features: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -123,12 +130,15 @@ class RidgeRanker(BaseRanker, name="ridge"):
         self.kernel = kernel
         self.penalty = penalty
         self.bandwidth = bandwidth
+        self.landmarks = landmarks
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     def _check_parameters(self) -> None:
-        check_choice(self.kernel, ("linear", "rbf"), name="kernel", caller="RidgeRanker")
+        check_choice(self.kernel, ("linear", "rbf", "auto"), name="kernel", caller="RidgeRanker")
+        if self.landmarks is not None:
+            check_count(self.landmarks, name="landmarks", caller="RidgeRanker")
         check_share(self.bandwidth, name="bandwidth", caller="RidgeRanker")
         if self.penalty is not None:
             check_share(self.penalty, name="penalty", caller="RidgeRanker")
@@ -146,9 +156,12 @@ class RidgeRanker(BaseRanker, name="ridge"):
         """Fit, and return what leaving out single rows needs; None where that is not known."""
         generator = as_generator(self.random_state, caller="RidgeRanker")
         self._scaling = Scaling.of(X, self._codes.n_values)
+        self.kernel_ = self.kernel
+        if self.kernel == "auto":
+            self.kernel_ = "linear" if self._scaling.divisors is None else "rbf"
         rows = self._scaling.take(X)
         problem = Problem(rows, Y, np.ones(len(Y.indptr) - 1) if weights is None else weights)
-        if self.kernel == "linear" and min(rows.shape) > EXACT_BELOW:
+        if self.kernel_ == "linear" and min(rows.shape) > EXACT_BELOW:
             self.solver_ = "iterative"
             self._solve_iteratively(problem, generator)
             return None
@@ -166,16 +179,17 @@ class RidgeRanker(BaseRanker, name="ridge"):
         """Choose a solver by the shape of the data, and what its coefficients are carried by."""
         rows = problem.rows
         self.solver_ = "dual"
-        if self.kernel == "linear":
+        if self.kernel_ == "linear":
             if rows.shape[1] > rows.shape[0]:
                 return Dual(problem, products(rows, rows)), rows.T
             self.solver_ = "primal"
             return Primal(problem), None
-        if rows.shape[0] <= EXACT_BELOW:
+        if rows.shape[0] <= (EXACT_BELOW if self.landmarks is None else self.landmarks):
             self._kernel = RadialKernel.of(rows, float(self.bandwidth))
             return Dual(problem, self._kernel.ask(rows, n_jobs=self.n_jobs)), None
         self.solver_ = "primal"
-        drawn = np.sort(generator.permutation(rows.shape[0])[:N_LANDMARKS])
+        n_landmarks = N_LANDMARKS if self.landmarks is None else int(self.landmarks)
+        drawn = np.sort(generator.permutation(rows.shape[0])[:n_landmarks])
         self._kernel = RadialKernel.of(rows[drawn], float(self.bandwidth))
         whitening = _whitening(self._kernel.ask(rows[drawn], n_jobs=self.n_jobs))
         features = self._kernel.ask(rows, n_jobs=self.n_jobs) @ whitening
@@ -205,7 +219,7 @@ class RidgeRanker(BaseRanker, name="ridge"):
 
     def _scores(self, X: Any) -> Array:
         rows = self._scaling.take(X)
-        if self.kernel == "rbf":
+        if self.kernel_ == "rbf":
             rows = self._kernel.ask(rows, n_jobs=self.n_jobs)
         out = np.empty((X.shape[0], self.n_labels_))
 
