@@ -150,7 +150,7 @@ class RidgeRanker(BaseRanker, name="ridge"):
         solved = self._solve(X, Y, weights)
         if solved is None:
             return self._out_of_fold(X, Y, weights)
-        return bend(leave_one_out(*solved, self.n_jobs))
+        return leave_one_out(*solved, self.n_jobs)
 
     def _solve(self, X: Any, Y: Any, weights: Array | None) -> tuple[Primal | Dual, Fit] | None:
         """Fit, and return what leaving out single rows needs; None where that is not known."""

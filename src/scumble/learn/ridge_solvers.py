@@ -13,6 +13,7 @@ from scipy.linalg import lapack
 
 from scumble._core.parallel import one_thread_for_products, run
 from scumble.learn.quadratic import quadratic_forms
+from scumble.learn.ranker import bend
 
 Array = np.ndarray[Any, Any]
 
@@ -286,7 +287,7 @@ class Dual:
 
 
 def leave_one_out(solver: Primal | Dual, fit: Fit, n_jobs: int | None) -> Array:
-    """Return the scores of all rows, each by a fit without it.
+    """Return the scores of all rows, each by a fit without it, bent into [0, 1].
 
     Parameters
     ----------
@@ -305,7 +306,7 @@ def leave_one_out(solver: Primal | Dual, fit: Fit, n_jobs: int | None) -> Array:
     out = np.empty(solver.problem.labels.shape, order="F")
 
     def work(block: slice) -> None:
-        out[block] = solver.left_out(fit, block)
+        out[block] = bend(solver.left_out(fit, block))
 
     with one_thread_for_products():
         run(work, solver.problem.blocks(), n_jobs=n_jobs)
