@@ -103,11 +103,12 @@ def test_the_version_is_written_once():
     assert scumble.__version__ == import_module("scumble._core.version").__version__
 
 
-def test_the_readme_opens_with_one_sentence_the_two_commands_and_ten_lines_of_python():
+def test_the_readme_opens_with_the_problem_a_picture_the_two_commands_and_ten_lines_of_python():
     text = (ROOT / "README.md").read_text()
-    title, sentence, commands, python = text.split("\n\n")[:4]
+    title, sentences, picture, commands, _, python = text.split("\n\n")[:6]
     assert title == "# scumble"
-    assert "\n" not in sentence
+    assert "\n" not in sentences
+    assert (ROOT / picture.rpartition("(")[2].rstrip(")")).is_file()
     assert "make demo" in commands
     assert "make test" in commands
     assert sum(line.startswith(">>>") for line in python.splitlines()) <= 10
