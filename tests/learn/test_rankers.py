@@ -45,7 +45,7 @@ def test_neighbours_vote_by_cosine(weighted):
     weights = np.random.default_rng(1).integers(1, 4, len(X)) if weighted else np.ones(len(X))
     model = NeighbourRanker(5)
     found = model.fit_out_of_sample(X, Y, weights)
-    rows = rows_of_length_one(Scaling.of(X, np.zeros(8, int)).take(X))
+    rows = rows_of_length_one(Scaling.of(X, np.zeros(8, int), weights).take(X))
 
     np.testing.assert_allclose(found, slow_votes(rows, Y, weights, 5, rows, True), atol=1e-9)
     new = X[:10] + 0.01

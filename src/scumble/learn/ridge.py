@@ -145,7 +145,7 @@ class RidgeRanker(BaseRanker, name="ridge"):
     def _solve(self, X: Any, Y: Any, weights: Array | None) -> tuple[Primal | Dual, Fit] | None:
         """Fit, and return what leaving out single rows needs; None where that is not known."""
         generator = as_generator(self.random_state, caller="RidgeRanker")
-        self._scaling = Scaling.of(X, self._codes.n_values)
+        self._scaling = Scaling.of(X, self._codes.n_values, weights)
         rows = self._scaling.take(X)
         problem = Problem(rows, Y, np.ones(len(Y.indptr) - 1) if weights is None else weights)
         if self.kernel == "linear" and min(rows.shape) > EXACT_BELOW:

@@ -63,7 +63,7 @@ def width_of(model: Any) -> int:
 
 def _check_ridge(model: RidgeRanker) -> None:
     n_columns = width_of(model)
-    if model.kernel == "rbf":
+    if getattr(model, "kernel_", model.kernel) == "rbf":
         kernel = model._kernel
         points = kernel.points if isinstance(kernel, RadialKernel) else None
         fits = isinstance(points, np.ndarray | sparse.csr_array) and points.dtype == np.float64
@@ -103,8 +103,18 @@ def _check_blend(model: BlendedRanker) -> None:
     for ranker, heights in zip(rankers, rates, strict=True):
         _check_inside(ranker, model.n_labels_)
         _check_rates(heights, model.n_labels_)
-    fits = isinstance(curve, Calibration) and all(
-        is_vector(part, np.float64, model.n_labels_) for part in (curve.intercepts, curve.slopes)
+    _check_curves(curve, model.n_labels_)
+    second = getattr(model, "second_", None)
+    if second is not None:
+        _check_curves(model._first_calibration, model.n_labels_)
+        _check_rates(second.rates, model.n_labels_)
+        known = (second.ranker.n_features_in_, second.ranker.n_labels_)
+        demand(known == (model.n_labels_,) * 2, "the second look does not fit the labels")
+
+
+def _check_curves(curves: Any, n_labels: int) -> None:
+    fits = isinstance(curves, Calibration) and all(
+        is_vector(part, np.float64, n_labels) for part in (curves.intercepts, curves.slopes)
     )
     demand(fits, "the curves of the labels do not fit")
 
