@@ -10,6 +10,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
 from scumble._core.errors import DataError, ParameterError, ParameterTypeError
+from scumble.evaluate import evaluate
 from scumble.learn import BaggedTrees, BlendedRanker, C45Classifier, NeighbourRanker, RidgeRanker
 from scumble.learn.bagged_trees import BagTargets
 from scumble.learn.calibration import Calibration
@@ -44,7 +45,7 @@ def test_neighbours_vote_by_cosine(weighted):
     weights = np.random.default_rng(1).integers(1, 4, len(X)) if weighted else np.ones(len(X))
     model = NeighbourRanker(5)
     found = model.fit_out_of_sample(X, Y, weights)
-    rows = rows_of_length_one(Scaling.of(X, np.zeros(8, int)).take(X))
+    rows = rows_of_length_one(Scaling.of(X, np.zeros(8, int), weights).take(X))
 
     np.testing.assert_allclose(found, slow_votes(rows, Y, weights, 5, rows, True), atol=1e-9)
     new = X[:10] + 0.01
@@ -127,7 +128,9 @@ def test_heights_of_many_scores_are_nearly_exact_and_in_order():
     expected = -np.log(np.arange(5000, 0, -1) / 5001)
 
     assert (np.diff(heights[order]) > 0).all()
-    np.testing.assert_allclose(heights[order], expected, atol=0.01)
+    # One place in 32 and more is kept, each 8 percent further down: half of that is the most a
+    # straight line between two can be wrong by where scores are even, and they are not quite.
+    np.testing.assert_allclose(heights[order], expected, atol=0.05)
     assert len(LogRates.of(scores).scores) < 150
 
 
@@ -191,10 +194,15 @@ def test_other_classifiers_join_a_blend_by_inner_folds():
     members = [RidgeRanker(), OneVsRestClassifier(LogisticRegression())]
     one, two = (BlendedRanker(members, random_state=0, n_jobs=n) for n in (1, 2))
 
-    np.testing.assert_array_equal(one.fit_out_of_sample(X, Y), two.fit_out_of_sample(X, Y))
-    # Out of fold, a label is ranked worse than on the rows that were learnt, and still well.
     scores = one.fit_out_of_sample(X, Y)
-    assert all(scores[Y[:, label], label].mean() > 0.5 for label in range(4))
+
+    np.testing.assert_array_equal(scores, two.fit_out_of_sample(X, Y))
+    for label in range(4):
+        present = Y[:, label]
+        assert scores[present, label].mean() > scores[~present, label].mean() + 0.2
+    # A row is ranked worse by models that have not seen it than by one that has.
+    seen = one.predict_proba(X)
+    assert evaluate(Y, scores=scores)["macro_auc"] < evaluate(Y, scores=seen)["macro_auc"]
 
 
 class Broken(KNeighborsClassifier):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -24,13 +25,19 @@ from scumble.learn import (
     ECCRU,
     HOMER,
     IBLR,
+    BaggedTrees,
     BinaryRelevance,
+    BlendedRanker,
     C45Classifier,
     ClassifierChain,
     EnsembleOfClassifierChains,
     LabelPowerset,
     MLkNN,
+    NeighbourRanker,
+    RareLabelClassifier,
     ResampledEnsemble,
+    RidgeRanker,
+    ThresholdedClassifier,
     ask,
     fit_dataset,
     load,
@@ -97,6 +104,12 @@ def test_every_classifier_answers_as_before(tmp_path, name, form):
             BinaryRelevance(GaussianNB()), resampler=MLSOL(percent=40), random_state=0
         ),
         ECCRU(GaussianNB(), variant=3, n_estimators=2, random_state=0),
+        ThresholdedClassifier(BinaryRelevance(GaussianNB()), random_state=0),
+        ThresholdedClassifier(
+            make_pipeline(StandardScaler(), OneVsRestClassifier(LogisticRegression()))
+        ),
+        BlendedRanker([RidgeRanker("rbf"), RandomForestClassifier(3)], random_state=0),
+        RareLabelClassifier("best", random_state=0),
     ],
     ids=[
         "lr",
@@ -109,6 +122,10 @@ def test_every_classifier_answers_as_before(tmp_path, name, form):
         "br-c45",
         "resampled-mlsol",
         "eccru3-nb",
+        "thresholded-nb",
+        "thresholded-pipeline",
+        "blend-of-strangers",
+        "rare-best",
     ],
 )
 def test_any_base_learner_goes_along(tmp_path, model):
@@ -301,6 +318,12 @@ def saved(tmp_path_factory):
         "iblr": IBLR(features=True),
         "br": BinaryRelevance(GaussianNB()),
         "forest": BinaryRelevance(RandomForestClassifier(2, random_state=0)),
+        "ridge": RidgeRanker(),
+        "smooth": RidgeRanker("rbf"),
+        "neighbours": NeighbourRanker(5),
+        "bagging": BaggedTrees(2, random_state=0),
+        "blend": BlendedRanker([RidgeRanker(), NeighbourRanker(5)]),
+        "rare": RareLabelClassifier(),
     }
     for name, model in models.items():
         save(model.fit(np.nan_to_num(X), Y), folder / name)
@@ -365,6 +388,63 @@ CHANGES = {
         lambda t: state(t)["labels_"].update(shape=[40, 1]),
         lambda t: state(t)["labels_"].update({"as": "coo"}),
         lambda t: replace_array(state(t)["labels_"], "indices", at=0),
+    ],
+    "ridge": [
+        lambda t: replace_array(state(t), "coefficients_", shape=[4, 3]),
+        lambda t: replace_array(state(t), "intercepts_", shape=[3]),
+        lambda t: state(t).update(coefficients_=None),
+        lambda t: state(t).update(_scaling=None),
+        lambda t: state(t).update(n_labels_=3),
+        lambda t: state(t).update(n_labels_="4"),
+        lambda t: state(t).update(kernel="rbf"),
+        lambda t: state(t, "_scaling").update(centres=None),
+        lambda t: replace_array(state(t, "_scaling"), "divisors", shape=[3]),
+        lambda t: state(t, "_scaling", "columns").update(fillings=None),
+        lambda t: replace_array(state(t, "_scaling", "columns"), "n_values", shape=[3]),
+    ],
+    "smooth": [
+        lambda t: replace_array(state(t, "_kernel"), "points", shape=[80, 2]),
+        lambda t: state(t, "_kernel").update(gamma=None),
+        lambda t: state(t).update(_kernel=None),
+        lambda t: replace_array(state(t), "coefficients_", shape=[39, 4]),
+    ],
+    "neighbours": [
+        lambda t: replace_array(state(t, "space_"), "values", shape=[80, 2]),
+        lambda t: replace_array(state(t, "space_"), "values", shape=[20, 4]),
+        lambda t: state(t)["labels_"].update(shape=[40, 1]),
+        lambda t: state(t).update(labels_=None),
+        lambda t: state(t).update(n_neighbors_=40),
+        lambda t: state(t).update(n_neighbors_=-1),
+        lambda t: replace_array(state(t), "_weights", shape=[39]),
+        lambda t: replace_array(state(t), "_shares", shape=[3]),
+        lambda t: state(t).update(_scaling=None),
+    ],
+    "bagging": [
+        lambda t: state(t).update(n_estimators=3),
+        lambda t: state(t).update(n_estimators="2"),
+        lambda t: state(t).update(models_=None),
+        lambda t: replace_array(state(t, "models_"), "n_classes", at=0),
+        lambda t: replace_array(state(t, "models_"), "feature", type="int64"),
+    ],
+    "blend": [
+        lambda t: state(t)["rankers_"].pop(),
+        lambda t: state(t)["rates_"].pop(),
+        lambda t: state(t)["rates_"].__setitem__(0, None),
+        lambda t: state(t)["rankers_"].__setitem__(0, None),
+        lambda t: replace_array(state(t)["rates_"][0]["of"], "starts", at=0),
+        lambda t: replace_array(state(t)["rates_"][0]["of"], "heights", shape=[3]),
+        lambda t: replace_array(state(t, "calibration_"), "slopes", shape=[3]),
+        lambda t: state(t).update(weights=[1.0]),
+        lambda t: replace_array(state(t)["rankers_"][0]["of"], "open_labels", shape=[3]),
+        lambda t: replace_array(state(t)["rankers_"][0]["of"], "always", shape=[3]),
+        lambda t: replace_array(state(t)["rankers_"][1]["of"]["model"]["of"], "_shares", shape=[3]),
+    ],
+    "rare": [
+        lambda t: replace_array(state(t), "thresholds_", shape=[3]),
+        lambda t: state(t)["curves_"].pop(),
+        lambda t: state(t).update(estimator_=None),
+        lambda t: replace_array(state(t, "estimator_"), "open_labels", shape=[3]),
+        lambda t: replace_array(state(t, "estimator_", "model"), "intercepts_", shape=[3]),
     ],
     "c45": [
         lambda t: replace_array(state(t, "tree_"), "first", at=0),
@@ -448,7 +528,7 @@ def test_bombs_are_refused(tmp_path):
 
 @settings(max_examples=150)
 @given(
-    st.sampled_from(["ecc", "mlknn", "br", "c45"]),
+    st.sampled_from(["ecc", "mlknn", "br", "c45", "rare", "blend", "bagging"]),
     st.lists(st.tuples(st.floats(0, 1), st.binary(max_size=4)), min_size=1, max_size=4),
     st.one_of(st.none(), st.floats(0, 1)),
 )

@@ -91,7 +91,10 @@ def test_scores_of_a_decision_function_will_do():
     plain = RidgeClassifier().fit(X, Y)
 
     assert model.predict(X).sum() > plain.predict(X).sum()
-    np.testing.assert_allclose(model.predict_proba(X), plain.decision_function(X))
+    # Drawn into the interval, in their order: 0 becomes one half.
+    scores = plain.decision_function(X)
+    expected = (1 + scores / (1 + np.abs(scores))) / 2
+    np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("make", [RareLabelClassifier, lambda: RareLabelClassifier("best")])
@@ -107,7 +110,8 @@ def test_labels_that_leave_no_choice(make):
     assert predicted[:, 4].all()
     assert model.thresholds_[3] == np.inf
     assert np.isfinite(model.predict_proba(X)).all()
-    np.testing.assert_array_equal(predicted[:, 0], predicted[:, 2])  # identical labels
+    if model.quality == "fast":  # identical labels; trees draw columns for each label anew
+        np.testing.assert_array_equal(predicted[:, 0], predicted[:, 2])
 
 
 def test_fewer_rows_than_folds_and_equal_scores():
@@ -144,7 +148,7 @@ def test_nan_from_a_foreign_estimator_is_refused():
 
 @pytest.mark.parametrize("quality", ["fast", "best"])
 def test_one_seed_one_answer(quality):
-    data = scumble.make_multilabel(150, 6, mean_ir=5, random_state=1)
+    data = scumble.make_multilabel(150, 6, mean_ir=5, scumble=None, random_state=1)
     answers = [
         RareLabelClassifier(quality, random_state=4, n_jobs=n).fit(data.X, data.Y) for n in (1, 2)
     ]

@@ -46,8 +46,9 @@ ClassifierOption = Annotated[
     typer.Option(
         "--classifier",
         "-c",
-        help="br, brknn, cc, clr, cocoa, ecc, eccru, eps, homer, iblr, lp, mlknn, ps, rakel, "
-        "resampled, stacking.",
+        help="For rare labels: rare (--param quality=best is slower and finds more). All: "
+        "bagging, blend, br, brknn, cc, clr, cocoa, ecc, eccru, eps, homer, iblr, lp, mlknn, "
+        "neighbours, ps, rakel, rare, resampled, ridge, stacking, thresholded.",
     ),
 ]
 ClassifierParameters = Annotated[

@@ -88,7 +88,7 @@ class NeighbourRanker(BaseRanker, name="neighbours"):
         check_count(self.n_neighbors, name="n_neighbors", caller="NeighbourRanker")
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        self._scaling = Scaling.of(X, self._codes.n_values)
+        self._scaling = Scaling.of(X, self._codes.n_values, weights)
         self.space_ = Space.of(self._place(X), scale=False)
         self._weights = np.ones(X.shape[0]) if weights is None else weights
         self.labels_ = Y.astype(np.float64)

@@ -155,7 +155,7 @@ class RidgeRanker(BaseRanker, name="ridge"):
     def _solve(self, X: Any, Y: Any, weights: Array | None) -> tuple[Primal | Dual, Fit] | None:
         """Fit, and return what leaving out single rows needs; None where that is not known."""
         generator = as_generator(self.random_state, caller="RidgeRanker")
-        self._scaling = Scaling.of(X, self._codes.n_values)
+        self._scaling = Scaling.of(X, self._codes.n_values, weights)
         self.kernel_ = self.kernel
         if self.kernel == "auto":
             self.kernel_ = "linear" if self._scaling.divisors is None else "rbf"

@@ -55,7 +55,7 @@ class Scaling:
     divisors: Array | None
 
     @classmethod
-    def of(cls, X: Any, n_values: Array) -> Scaling:
+    def of(cls, X: Any, n_values: Array, weights: Array | None = None) -> Scaling:
         """Learn the scale of training rows.
 
         Parameters
@@ -64,6 +64,8 @@ class Scaling:
             Clean features.
         n_values : ndarray of int64
             How many values a nominal column has; 0 for a numeric one.
+        weights : ndarray of float64, optional
+            How much each row counts for means and variances.
 
         Returns
         -------
@@ -72,9 +74,9 @@ class Scaling:
         """
         columns = Columns.of(X, n_values)
         table = columns.take(X)
-        if (n_values <= 2).all() and _holds_counts(table):
+        if (n_values <= 2).all() and _holds_counts(table, weights):
             return cls(columns, None, None)
-        means, spreads = _moments(table)
+        means, spreads = _moments(table, weights)
         # A constant column tells nothing: dividing by infinity makes it 0 everywhere.
         divisors = np.where(spreads > 1e-12 * np.maximum(np.abs(means), 1e-300), spreads, np.inf)
         return cls(columns, np.zeros(len(means)) if sparse.issparse(X) else means, divisors)
@@ -101,23 +103,26 @@ class Scaling:
         return (table - self.centres) / self.divisors
 
 
-def _holds_counts(table: Any) -> bool:
+def _holds_counts(table: Any, weights: Array | None) -> bool:
     """Tell whether no cell is negative and most columns are mostly zero."""
-    is_sparse = sparse.issparse(table)
-    if not ((table.data if is_sparse else table) >= 0).all():
+    if not ((table.data if sparse.issparse(table) else table) >= 0).all():
         return False
-    stored = table.indices[table.data != 0] if is_sparse else np.nonzero(table)[1]
-    n_filled = np.bincount(stored, minlength=table.shape[1])
-    return bool((2 * n_filled < table.shape[0]).mean() >= 0.9)
+    rows, stored = table.nonzero()
+    counts = None if weights is None else weights[rows]
+    total = table.shape[0] if weights is None else weights.sum()
+    n_filled = np.bincount(stored, counts, minlength=table.shape[1])
+    return bool((2 * n_filled < total).mean() >= 0.9)
 
 
-def _moments(table: Any) -> tuple[Array, Array]:
+def _moments(table: Any, weights: Array | None) -> tuple[Array, Array]:
     """Return means and standard deviations of the columns."""
     if not sparse.issparse(table):
-        return table.mean(axis=0), table.std(axis=0)
-    means = np.asarray(table.mean(axis=0)).ravel()
-    squares = np.bincount(table.indices, table.data**2, minlength=table.shape[1])
-    return means, np.sqrt(np.maximum(squares / table.shape[0] - means**2, 0))
+        means = np.average(table, axis=0, weights=weights)
+        return means, np.sqrt(np.average((table - means) ** 2, axis=0, weights=weights))
+    shares = np.ones(table.shape[0]) if weights is None else weights
+    means = np.asarray(shares @ table) / shares.sum()
+    squares = np.asarray(shares @ table.power(2)) / shares.sum()
+    return means, np.sqrt(np.maximum(squares - means**2, 0))
 
 
 def rows_of_length_one(table: Any) -> Any:

@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.errors import ReadError
 from scumble._core.neighbours import Space
 from scumble.learn.c45 import C45Classifier, Forest, Tree
 from scumble.learn.chains import ClassifierChain, EnsembleOfClassifierChains
+from scumble.learn.design import Columns
 from scumble.learn.eccru import ECCRU
 from scumble.learn.features import FeatureCodes
+from scumble.learn.ranker import BaseRanker
+from scumble.learn.storage.check_rankers import check_ranker, width_of
+from scumble.learn.storage.demands import demand, is_vector
+from scumble.learn.thresholded import ThresholdedClassifier
 
 Array = np.ndarray[Any, Any]
 
@@ -67,9 +71,9 @@ def _check_estimator(model: Any) -> None:
     """Check the parts an estimator asks in compiled loops, by the columns it was fitted on."""
     n_features = model.n_features_in_
     n_values = model._codes.n_values
-    _demand(type(n_features) is int, "the number of features is no whole number")
-    _demand(_is_vector(n_values, np.int64, n_features), "the kinds of the columns do not fit")
-    _demand(len(model._codes.categories) == n_features, "the categories of the columns do not fit")
+    demand(type(n_features) is int, "the number of features is no whole number")
+    demand(is_vector(n_values, np.int64, n_features), "the kinds of the columns do not fit")
+    demand(len(model._codes.categories) == n_features, "the categories of the columns do not fit")
     if isinstance(model, C45Classifier):
         _check_tree(model.tree_, n_values, len(model.classes_))
         return
@@ -78,24 +82,47 @@ def _check_estimator(model: Any) -> None:
         n_values = np.append(n_values, np.full(model.n_labels_, 2))  # labels before are columns
     if hasattr(model, "pairs_"):
         _check_pairs(model)
-    space = getattr(model, "space_", None)
-    if space is not None:
-        fits = isinstance(space, Space) and np.array_equal(space.n_values, n_values)
-        _demand(fits and space.values.shape[1] == n_features, "the training rows do not fit")
-    for part in _own_forests(model):
-        _check_forest(part, n_values)
+    for part in _own_parts(model):
+        if isinstance(part, Forest):
+            _check_forest(part, n_values)
+        elif isinstance(part, Columns):
+            _check_columns(part, n_values)
+    if hasattr(model, "space_"):
+        _check_own_space(model, n_values)
+    if isinstance(model, BaseRanker | ThresholdedClassifier):
+        check_ranker(model)
 
 
-def _own_forests(model: Any) -> Iterator[Forest]:
-    """Find the forests of an estimator, but not those of estimators inside it."""
+def _own_parts(model: Any) -> Iterator[Any]:
+    """Go through what an estimator holds, but not into estimators inside it."""
     waiting, seen = list(vars(model).values()), set()
     while waiting:
         part = waiting.pop()
-        if isinstance(part, Forest):
-            yield part
-        elif id(part) not in seen and not hasattr(part, "get_params"):
+        if id(part) not in seen and not hasattr(part, "get_params"):
             seen.add(id(part))
+            yield part
             waiting.extend(_inside(part))
+
+
+def _check_columns(columns: Columns, n_values: Array) -> None:
+    """Check that every feature has a place, and every filling of a nominal one too."""
+    fillings = columns.fillings
+    fits = np.array_equal(columns.n_values, n_values) and is_vector(
+        fillings, np.float64, len(n_values)
+    )
+    demand(fits, "the columns do not fit the features")
+    nominal = n_values > 0
+    inside = (fillings >= 0) & (fillings < n_values)
+    demand(inside[nominal].all(), "a missing value is filled with a category that is not there")
+
+
+def _check_own_space(model: Any, n_values: Array) -> None:
+    """Check the training rows of an estimator: features as they are, or columns of one scale."""
+    space = model.space_
+    if isinstance(model, BaseRanker):
+        n_values = np.zeros(width_of(model), np.int64)
+    fits = isinstance(space, Space) and np.array_equal(space.n_values, n_values)
+    demand(fits and space.values.shape[1] == len(n_values), "the training rows do not fit")
 
 
 def _check_chains(model: Any) -> None:
@@ -106,7 +133,7 @@ def _check_chains(model: Any) -> None:
         and len(model.models_) == sum(len(order) for order in orders)
         and (model.models_.n_classes == 2).all()
     )
-    _demand(fits, "the chains do not fit the labels")
+    demand(fits, "the chains do not fit the labels")
 
 
 def _is_chain(order: Any, n_labels: int, *, partial: bool) -> bool:
@@ -129,7 +156,7 @@ def _check_pairs(model: Any) -> None:
         and len(model.models_) == len(pairs) + n_labels
         and (model.models_.n_classes == 2).all()
     )
-    _demand(fits, "the pairs of labels do not fit the labels")
+    demand(fits, "the pairs of labels do not fit the labels")
 
 
 def _check_forest(forest: Forest, n_values: Array) -> None:
@@ -142,10 +169,10 @@ def _check_forest(forest: Forest, n_values: Array) -> None:
         "probabilities": (np.float64, len(forest.probabilities)),
     }  # fmt: skip
     for name, (kind, size) in kinds.items():
-        _demand(_is_vector(getattr(forest, name), kind, size), f"the trees' {name} do not fit")
+        demand(is_vector(getattr(forest, name), kind, size), f"the trees' {name} do not fit")
     roots, n_classes = forest.roots, forest.n_classes
     inside = ((roots >= 0) & (roots < n_nodes)).all() and (n_classes >= 1).all()
-    _demand(bool(inside) and bool((np.diff(roots) > 0).all()), "the trees' roots do not fit")
+    demand(bool(inside) and bool((np.diff(roots) > 0).all()), "the trees' roots do not fit")
     _check_nodes(forest.feature, forest.cut, forest.first, forest.width, n_values)
     if n_trees:
         tree_of = np.searchsorted(roots, np.arange(n_nodes), side="right") - 1
@@ -155,21 +182,21 @@ def _check_forest(forest: Forest, n_values: Array) -> None:
         inner = forest.feature >= 0
         last = (forest.first + forest.width - 1)[inner]
         same = (tree_of[forest.first[inner]] == tree_of[inner]) & (tree_of[last] == tree_of[inner])
-        _demand(bool(fits and same.all() and roots[0] == 0), "the trees' leaves do not fit")
+        demand(bool(fits and same.all() and roots[0] == 0), "the trees' leaves do not fit")
 
 
 def _check_tree(tree: Any, n_values: Array, n_classes: int) -> None:
-    _demand(isinstance(tree, Tree), "the tree is none")
+    demand(isinstance(tree, Tree), "the tree is none")
     n_nodes = len(tree.feature)
     sizes = all(
         isinstance(part, np.ndarray) and part.shape == (n_nodes,) and part.dtype.kind in "biuf"
         for part in (tree.feature, tree.cut, tree.first, tree.width, tree.branch, tree.empty)
     )
-    _demand(sizes and n_nodes > 0, "the tree's nodes do not fit")
+    demand(sizes and n_nodes > 0, "the tree's nodes do not fit")
     fits = isinstance(tree.counts, np.ndarray) and tree.counts.shape == (n_nodes, n_classes)
-    _demand(fits, "the tree's counts do not fit")
+    demand(fits, "the tree's counts do not fit")
     for part in (tree.feature, tree.first, tree.width):
-        _demand(part.dtype.kind in "iu", "the tree's places are no whole numbers")
+        demand(part.dtype.kind in "iu", "the tree's places are no whole numbers")
     _check_nodes(tree.feature, tree.cut, tree.first, tree.width, n_values)
 
 
@@ -177,14 +204,14 @@ def _check_nodes(feature: Array, cut: Array, first: Array, width: Array, n_value
     """Check that children come after their parents and that every value has a child."""
     inner = np.flatnonzero(feature >= 0)
     columns = feature[inner]
-    _demand(bool((columns < len(n_values)).all()), "a tree asks for a column that is not there")
+    demand(bool((columns < len(n_values)).all()), "a tree asks for a column that is not there")
     begin, size = first[inner].astype(np.int64), width[inner].astype(np.int64)
     fits = (begin > inner) & (begin <= len(feature)) & (size >= 1)
     fits &= begin + size <= len(feature)
     nominal = np.isnan(cut[inner])
     needed = np.where(nominal, n_values[columns], 2)
     fits &= (size >= needed) & (needed >= 1)
-    _demand(bool(fits.all()), "a node of a tree has no place for its children")
+    demand(bool(fits.all()), "a node of a tree has no place for its children")
 
 
 def _check_space(space: Space) -> None:
@@ -199,7 +226,7 @@ def _check_space(space: Space) -> None:
         and space.n_values.dtype == np.int64
         and (space.n_values >= 0).all()
     )
-    _demand(bool(fits), "the training rows do not fit")
+    demand(bool(fits), "the training rows do not fit")
 
 
 def _check_foreign_tree(tree: Any) -> None:
@@ -211,17 +238,8 @@ def _check_foreign_tree(tree: Any) -> None:
     for children in (left[inner], right[inner]):
         fits = fits and bool(((children > inner) & (children < n_nodes)).all())
     inside = (feature[inner] >= 0) & (feature[inner] < tree.n_features)
-    _demand(bool(fits and inside.all()), "the nodes of a scikit-learn tree do not fit")
-
-
-def _is_vector(value: Any, kind: Any, size: int) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype == kind and value.shape == (size,)
+    demand(bool(fits and inside.all()), "the nodes of a scikit-learn tree do not fit")
 
 
 def _full_name(part: Any) -> str:
     return f"{type(part).__module__}.{type(part).__qualname__}"
-
-
-def _demand(condition: Any, message: str) -> None:
-    if not condition:
-        raise ReadError(f"{message}.")

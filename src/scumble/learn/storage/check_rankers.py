@@ -1,0 +1,161 @@
+"""Rankers and thresholds from files looked over: every part has the size the others expect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble.learn.bagged_trees import BaggedTrees
+from scumble.learn.blended import BlendedRanker
+from scumble.learn.c45 import Forest
+from scumble.learn.calibration import Calibration
+from scumble.learn.inside import Inside
+from scumble.learn.neighbour_ranker import NeighbourRanker
+from scumble.learn.radial import RadialKernel
+from scumble.learn.rates import LogRates
+from scumble.learn.ridge import RidgeRanker
+from scumble.learn.scaling import Scaling
+from scumble.learn.storage.demands import demand, is_table, is_vector
+from scumble.learn.thresholded import ThresholdedClassifier
+
+
+def check_ranker(model: Any) -> None:
+    """Refuse a ranker, or a classifier with thresholds, whose parts do not fit.
+
+    Parameters
+    ----------
+    model : BaseRanker or ThresholdedClassifier
+        Restored from a file; its forests and nominal columns were looked over before.
+    """
+    demand(type(model.n_labels_) is int, "the number of labels is no whole number")
+    for kind, check in _CHECKS.items():
+        if isinstance(model, kind):
+            check(model)
+
+
+def width_of(model: Any) -> int:
+    """Tell how many columns of one scale an estimator makes of its features.
+
+    Parameters
+    ----------
+    model : estimator
+        With a scaling, which is refused where it does not fit.
+
+    Returns
+    -------
+    int
+        The number of columns.
+    """
+    scaling = model._scaling
+    demand(isinstance(scaling, Scaling), "the scale of the columns is missing")
+    n_values = model._codes.n_values
+    width = int(np.where(n_values > 2, n_values - 1, 1).sum())
+    fits = [
+        is_vector(part, np.float64, width)
+        for part in (scaling.centres, scaling.divisors)
+        if part is not None
+    ]
+    demand(all(fits) and len(fits) != 1, "the scale of the columns does not fit")
+    return width
+
+
+def _check_ridge(model: RidgeRanker) -> None:
+    n_columns = width_of(model)
+    if getattr(model, "kernel_", model.kernel) == "rbf":
+        kernel = model._kernel
+        points = kernel.points if isinstance(kernel, RadialKernel) else None
+        fits = isinstance(points, np.ndarray | sparse.csr_array) and points.dtype == np.float64
+        demand(
+            fits and points.ndim == 2 and points.shape[1] == n_columns,
+            "the points of the kernel do not fit",
+        )
+        demand(isinstance(kernel.gamma, float), "the width of the kernel is no number")
+        n_columns = points.shape[0]
+    fits = is_table(model.coefficients_, np.float64, (n_columns, model.n_labels_))
+    demand(fits, "the coefficients do not fit")
+    demand(is_vector(model.intercepts_, np.float64, model.n_labels_), "the intercepts do not fit")
+
+
+def _check_neighbours(model: NeighbourRanker) -> None:
+    n_rows, labels, k = model.space_.values.shape[0], model.labels_, model.n_neighbors_
+    fits = (
+        isinstance(labels, sparse.csr_array)
+        and labels.shape == (n_rows, model.n_labels_)
+        and is_vector(model._weights, np.float64, n_rows)
+        and is_vector(model._shares, np.float64, model.n_labels_)
+    )
+    demand(fits, "the labels of the training rows do not fit")
+    demand(type(k) is int and 0 <= k < n_rows, "there are not as many neighbours as are asked")
+
+
+def _check_bags(model: BaggedTrees) -> None:
+    trees, n_draws = model.models_, model.n_estimators
+    fits = isinstance(trees, Forest) and len(trees) == n_draws * model.n_labels_
+    demand(fits and (trees.n_classes == 2).all(), "the trees do not fit the labels")
+
+
+def _check_blend(model: BlendedRanker) -> None:
+    rankers, rates, curve = model.rankers_, model.rates_, model.calibration_
+    sizes = {len(part) for part in (rankers, rates, model.weights) if part is not None}
+    demand(len(sizes) == 1, "the rankers do not fit")
+    for ranker, heights in zip(rankers, rates, strict=True):
+        _check_inside(ranker, model.n_labels_)
+        _check_rates(heights, model.n_labels_)
+    _check_curves(curve, model.n_labels_)
+    second = getattr(model, "second_", None)
+    if second is not None:
+        _check_curves(model._first_calibration, model.n_labels_)
+        _check_rates(second.rates, model.n_labels_)
+        known = (second.ranker.n_features_in_, second.ranker.n_labels_)
+        demand(known == (model.n_labels_,) * 2, "the second look does not fit the labels")
+
+
+def _check_curves(curves: Any, n_labels: int) -> None:
+    fits = isinstance(curves, Calibration) and all(
+        is_vector(part, np.float64, n_labels) for part in (curves.intercepts, curves.slopes)
+    )
+    demand(fits, "the curves of the labels do not fit")
+
+
+def _check_rates(rates: Any, n_labels: int) -> None:
+    demand(isinstance(rates, LogRates), "the heights of scores are missing")
+    starts, n_knots = rates.starts, len(rates.scores)
+    fits = (
+        is_vector(starts, np.int64, n_labels + 1)
+        and starts[0] == 0
+        and starts[-1] == n_knots
+        and (np.diff(starts) > 0).all()
+        and all(is_vector(part, np.float64, n_knots) for part in (rates.scores, rates.heights))
+    )
+    demand(fits, "the heights of scores do not fit")
+
+
+def _check_thresholded(model: ThresholdedClassifier) -> None:
+    _check_inside(model.estimator_, model.n_labels_)
+    fits = is_vector(model.thresholds_, np.float64, model.n_labels_)
+    demand(fits and len(model.curves_) == model.n_labels_, "the thresholds do not fit")
+
+
+def _check_inside(inside: Any, n_labels: int) -> None:
+    demand(isinstance(inside, Inside), "the classifier inside is missing")
+    labels, always = inside.open_labels, inside.always
+    fits = (
+        is_vector(labels, np.int64, np.size(labels))
+        and is_vector(always, np.bool_, n_labels)
+        and ((labels >= 0) & (labels < n_labels)).all()
+        and len(np.unique(labels)) == len(labels)
+    )
+    demand(fits, "the labels of the classifier inside do not fit")
+    n_known = getattr(inside.model, "n_labels_", len(labels))
+    demand(n_known == len(labels), "the classifier inside knows other labels")
+
+
+_CHECKS: dict[type, Any] = {
+    RidgeRanker: _check_ridge,
+    NeighbourRanker: _check_neighbours,
+    BaggedTrees: _check_bags,
+    BlendedRanker: _check_blend,
+    ThresholdedClassifier: _check_thresholded,
+}
