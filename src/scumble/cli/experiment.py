@@ -171,6 +171,53 @@ def print_table(
         show(table(("data set", *one.columns), rows, width=width()))
 
 
+@app.command("compare")
+def compare_methods(
+    store: StoreFile,
+    against: Annotated[str, typer.Option(help="The method the others are compared with.")],
+    metric: MetricsOption = None,
+    without: Annotated[
+        list[str] | None, typer.Option(help="A data set that does not take part; repeatable.")
+    ] = None,
+    dataset: OnlyDatasets = None,
+    classifier: OnlyClassifiers = None,
+    json: JsonOption = False,
+) -> None:
+    """Compare all methods with one: means over data sets, wins, and a paired test."""
+    from dataclasses import asdict
+
+    from scumble.cli.console import show, show_json, width
+    from scumble.experiment import Store
+    from scumble.experiment.comparison import compare
+    from scumble.experiment.tables import grid
+    from scumble.report.terminal import Segment, table
+
+    with Store(store, create=False) as opened:
+        cells, shown = opened.cells(), metric or opened.metrics() or DEFAULT_METRICS
+    cells = _only(cells, dataset, classifier)
+    found = [compare(grid(cells, name), against, without=without or ()) for name in shown]
+    if json:
+        show_json([asdict(row) for rows in found for row in rows])
+        return
+    head = ("method", "data sets", "mean", f"times {against}", "wins-ties-losses", "p")
+    for rows in found:
+        show([[Segment(rows[0].metric, "title")]])
+        lines = [
+            (
+                row.method,
+                str(row.n_datasets),
+                _number(row.mean),
+                "-" if row.ratio != row.ratio else f"{row.ratio:.3f}",
+                f"{row.wins}-{row.ties}-{row.losses}",
+                "-"
+                if row.method == against or row.p_value != row.p_value
+                else f"{row.p_value:.1e}",
+            )
+            for row in rows
+        ]
+        show(table(head, lines, width=width()))
+
+
 @app.command("export")
 def export_results(
     store: StoreFile,

@@ -8,7 +8,6 @@ from libc.string cimport memcpy
 from scumble._core.interrupt cimport check_stop
 from scumble._core.types cimport index_t
 
-import numpy as np
 
 # How labels with equal scores are ranked.
 MULAN, AVERAGE, WORST = range(3)
