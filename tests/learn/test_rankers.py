@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -80,6 +81,8 @@ def test_bagged_trees_are_single_trees_on_the_rows_drawn(draw):
         sums[1, unseen, label] += 1
         new[:, label] += chances / 4
     expected = np.where(sums[1] > 0, sums[0] / np.maximum(sums[1], 1), Y.mean(axis=0))
+    if draw == "bootstrap":  # the mean of the other rows is set right
+        expected = np.clip(expected + (Y - Y.mean(axis=0)) / 59, 0, 1)
 
     np.testing.assert_allclose(model.predict_proba(X), new, atol=1e-12)
     np.testing.assert_allclose(found, expected, atol=1e-12)
@@ -175,18 +178,43 @@ def test_a_blend_is_the_mean_of_heights():
 
 def test_a_second_look_joins_as_one_more_ranker():
     X, Y = problem(8)
-    first = BlendedRanker([RidgeRanker()], second_look=False)
-    odds = np.log(first.fit_out_of_sample(X, Y) / (1 - first.fit_out_of_sample(X, Y)))
-    second = RidgeRanker()
-    scores = second.fit_out_of_sample(odds, Y)
-    rates = LogRates.of(scores)
     ridge = RidgeRanker().fit_out_of_sample(X, Y)
-    heights = 5 / 6 * LogRates.of(ridge).ask(ridge) + rates.ask(scores) / 6
-    expected = Calibration.of(heights, sparse.csr_array(Y)).ask(heights)
+    heights = LogRates.of(ridge).ask(ridge)
+    scores = RidgeRanker().fit_out_of_sample(heights, Y)
+    joined = 5 / 6 * heights + LogRates.of(scores).ask(scores) / 6
+    expected = Calibration.of(joined, sparse.csr_array(Y)).ask(joined)
     model = BlendedRanker([RidgeRanker()])
 
     np.testing.assert_allclose(model.fit_out_of_sample(X, Y), expected, atol=1e-9)
     assert BlendedRanker([RidgeRanker()]).fit(X[:19], Y[:19]).second_ is None  # too few rows
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [RidgeRanker(), RidgeRanker("rbf"), NeighbourRanker(), BaggedTrees(40, random_state=0)],
+)
+def test_labels_of_chance_are_not_ranked_by_themselves(ranker):
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(500, 5))
+    Y = generator.random((500, 20)) < 0.05
+    scores = ranker.fit_out_of_sample(X, Y)
+    areas = [roc_auc_score(Y[:, label], scores[:, label]) for label in range(20)]
+
+    assert np.mean(areas) == pytest.approx(0.5, abs=0.1)
+
+
+def test_rows_of_zeros_are_alike_and_like_no_others():
+    generator = np.random.default_rng(0)
+    X = sparse.random_array((200, 300), density=0.02, rng=generator, format="csr")
+    empty = np.arange(200) < 30
+    X = sparse.csr_array(X.multiply(~empty[:, None]))
+    Y = np.column_stack([empty, ~empty])
+    scores = NeighbourRanker(10).fit_out_of_sample(X, Y)
+
+    np.testing.assert_allclose(scores[empty, 0], 1)
+    assert scores[~empty, 0].mean() < 0.2
+    dense = NeighbourRanker(10).fit_out_of_sample(X.toarray(), Y)
+    np.testing.assert_allclose(scores, dense, atol=1e-4)  # many rows are equally far
 
 
 def test_other_classifiers_join_a_blend_by_inner_folds():

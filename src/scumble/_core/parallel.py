@@ -181,6 +181,7 @@ class _OneThread:
 @cache
 def _blas_threads() -> Any:
     """Find the libraries of linear algebra, once: looking for them takes milliseconds."""
+    import scipy.linalg  # noqa: F401  (it brings a library of its own, which must be there)
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

@@ -76,8 +76,9 @@ class BaggedTrees(BaseRanker, name="bagging"):
     Notes
     -----
     A score is the mean of the trees' probabilities; the out-of-sample score of a row that every
-    tree of a label has seen is the label's share. Scores from balanced draws are higher than the
-    labels are frequent.
+    tree of a label has seen is the label's share. Draws that miss a row hold its labels less often,
+    by one in the number of rows: bootstrap scores are set right by that, so that a row is not
+    ranked by its own label. Scores from balanced draws are higher than the labels are frequent.
 
     Examples
     --------
@@ -126,12 +127,16 @@ class BaggedTrees(BaseRanker, name="bagging"):
     def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
         targets = self._grow(X, Y, weights)
         scores = np.empty(Y.shape, order="F")
-        shares = np.bincount(Y.indices, minlength=Y.shape[1]) / Y.shape[0]
+        counted = np.ones(Y.shape[0]) if weights is None else weights
+        shares = np.asarray(counted @ Y) / counted.sum()
         for block in self._blocks(X.shape[0]):
             answers, unseen = self._answers(X[block]), targets.unseen(block)
             n_unseen = unseen.sum(axis=1)
             sums = (answers * unseen).sum(axis=1)
             scores[block] = np.where(n_unseen > 0, sums / np.maximum(n_unseen, 1), shares)
+            if self.draw == "bootstrap":  # draws without a row hold its labels a little less often
+                shifts = (Y[block].toarray() - shares) / (Y.shape[0] - 1)
+                scores[block] = np.clip(scores[block] + shifts, 0, 1)
         return scores
 
     def _scores(self, X: Any) -> Array:
@@ -154,10 +159,10 @@ class BaggedTrees(BaseRanker, name="bagging"):
     def _answers(self, X: Any) -> Array:
         """Ask all trees; shape (rows, draws, labels)."""
         answers = ask_second(self.models_, X, n_jobs=self.n_jobs)
-        return answers.reshape(X.shape[0], int(self.n_estimators), self.n_labels_)
+        return answers.reshape(X.shape[0], -1, self.n_labels_)
 
     def _blocks(self, n_rows: int) -> list[slice]:
-        size = max(1, _ANSWERS_AT_ONCE // (int(self.n_estimators) * self.n_labels_))
+        size = max(1, _ANSWERS_AT_ONCE // len(self.models_))
         return [slice(at, min(at + size, n_rows)) for at in range(0, n_rows, size)]
 
 

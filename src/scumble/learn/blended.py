@@ -46,9 +46,10 @@ class BlendedRanker(BaseRanker, name="blend"):
         which are fitted on inner folds for them. By default ridge regression, curved,
         less curved and straight, neighbours, and bagged trees that see all columns or few.
     weights : sequence of float, default=None
-        How loud each of them is; all the same by default, and half for trees by default.
+        How loud each of them is. By default all are as loud; of the default rankers, the trees
+        are half as loud.
     second_look : bool, default=True
-        Whether a ridge regression on the probabilities of all labels joins the blend, with a
+        Whether a ridge regression on the heights of all labels joins the blend, with a
         sixth of the say. It is left out where there is but one label, or fewer than five rows
         per label.
     n_folds : int, default=5
@@ -91,7 +92,8 @@ class BlendedRanker(BaseRanker, name="blend"):
     of sample, the height of a row is the mean of :math:`-\log r_m(x)`. A row that one ranker puts
     at the very top and others in the upper tenth so gets further than one that all put there:
     what is rare shows. Rates, curve and scores of training rows all come from out-of-sample
-    scores.
+    scores. Those of the second look are somewhat better than new rows will be, since the heights
+    of other rows have seen a row's labels; measured on new rows it helps all the same.
 
     Examples
     --------
@@ -173,13 +175,11 @@ class BlendedRanker(BaseRanker, name="blend"):
             heights += loud * rates.ask(scores, n_jobs=self.n_jobs)
             self.rankers_.append(fitted)
             self.rates_.append(rates)
-        self.calibration_ = Calibration.of(heights, Y, weights)
         self.second_ = None
         if self.second_look and _ROWS_PER_LABEL * Y.shape[1] <= Y.shape[0] and Y.shape[1] > 1:
-            odds = self.calibration_.log_odds(heights)
-            self.second_, heights = SecondLook.of(odds, heights, Y, weights, self.n_jobs)
-            self.calibration_, first = Calibration.of(heights, Y, weights), self.calibration_
-            self._first_calibration = first
+            seed = int(generator.integers(2**31 - 1))
+            self.second_, heights = SecondLook.of(heights, Y, weights, seed, self.n_jobs)
+        self.calibration_ = Calibration.of(heights, Y, weights)
         return self.calibration_.ask(heights)
 
     def _scores(self, X: Any) -> Array:
@@ -189,8 +189,7 @@ class BlendedRanker(BaseRanker, name="blend"):
             check_scores(scores, ranker.model, caller="BlendedRanker")
             heights += loud * rates.ask(scores, n_jobs=self.n_jobs)
         if self.second_ is not None:
-            odds = self._first_calibration.log_odds(heights)
-            heights = self.second_.join(odds, heights, self.n_jobs)
+            heights = self.second_.join(heights, self.n_jobs)
         return self.calibration_.ask(heights)
 
     def _loudness(self) -> Array:
@@ -205,7 +204,7 @@ class BlendedRanker(BaseRanker, name="blend"):
 
 @dataclass(frozen=True, eq=False)
 class SecondLook:
-    """Ridge regression on the log odds of all labels, joined to the blend as one more ranker.
+    """Ridge regression on the heights of all labels, joined to the blend as one more ranker.
 
     Attributes
     ----------
@@ -220,17 +219,17 @@ class SecondLook:
 
     @classmethod
     def of(
-        cls, odds: Array, heights: Array, Y: Any, weights: Array | None, n_jobs: int | None
+        cls, heights: Array, Y: Any, weights: Array | None, seed: int, n_jobs: int | None
     ) -> tuple[SecondLook, Array]:
         """Learn from training rows, and return their joint heights as well."""
-        ranker = RidgeRanker(n_jobs=n_jobs)
-        scores = ranker.fit_out_of_sample(odds, Y, weights)
+        ranker = RidgeRanker(random_state=seed, n_jobs=n_jobs)
+        scores = ranker.fit_out_of_sample(heights, Y, weights)
         rates = LogRates.of(scores, n_jobs=n_jobs)
         return cls(ranker, rates), _joined(heights, rates.ask(scores, n_jobs=n_jobs))
 
-    def join(self, odds: Array, heights: Array, n_jobs: int | None) -> Array:
+    def join(self, heights: Array, n_jobs: int | None) -> Array:
         """Return the joint heights of other rows."""
-        return _joined(heights, self.rates.ask(self.ranker.predict_proba(odds), n_jobs=n_jobs))
+        return _joined(heights, self.rates.ask(self.ranker.predict_proba(heights), n_jobs=n_jobs))
 
 
 def _joined(heights: Array, others: Array) -> Array:

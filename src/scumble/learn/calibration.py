@@ -82,22 +82,7 @@ class Calibration:
         ndarray of float64, shape (n_samples, n_labels)
             In (0, 1).
         """
-        return expit(self.log_odds(scores))
-
-    def log_odds(self, scores: Array) -> Array:
-        """Turn scores into the logarithms of odds.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_samples, n_labels)
-            Scores of any rows.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_samples, n_labels)
-            Any numbers.
-        """
-        return self.intercepts + self.slopes * scores
+        return expit(self.intercepts + self.slopes * scores)
 
 
 def _bins(scores: Array, Y: Any, weights: Array | None) -> tuple[Array, Array, Array]:

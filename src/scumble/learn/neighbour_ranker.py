@@ -35,7 +35,7 @@ class NeighbourRanker(BaseRanker, name="neighbours"):
     space_ : Space
         The training rows, on one scale and of length one.
     labels_ : csr_array of float64, shape (n_samples, n_labels)
-        Their labels, times their weights.
+        Their labels.
     n_neighbors_ : int
         How many rows are asked.
     classes_ : list of ndarray, or ndarray
@@ -103,7 +103,12 @@ class NeighbourRanker(BaseRanker, name="neighbours"):
         return self._votes(self.space_.place(self._place(X)), X.shape[0])
 
     def _place(self, X: Any) -> Any:
-        return rows_of_length_one(self._scaling.take(X))
+        """Bring rows to length one; those of zeros are alike, and like no others."""
+        rows = rows_of_length_one(self._scaling.take(X))
+        if sparse.issparse(rows):
+            empty = sparse.csr_array((np.diff(rows.indptr) == 0)[:, None].astype(np.float64))
+            return sparse.csr_array(sparse.hstack([rows, empty], format="csr"))
+        return np.column_stack([rows, ~rows.any(axis=1)])
 
     def _votes(self, queries: Space | None, n_rows: int) -> Array:
         """Count votes; of the training rows where no others are given, none its own neighbour."""

@@ -10,11 +10,12 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from scumble._core.errors import DataError
 from scumble.learn.base import BaseMultilabelClassifier
 
 Array = np.ndarray[Any, Any]
 
-#: Scores nearer than this to 0 and 1 are bent, so that none is beyond.
+#: Scores nearer than this to 0 and 1, or beyond, are bent.
 _BENT = 0.05
 
 
@@ -52,6 +53,11 @@ class BaseRanker(BaseMultilabelClassifier):
             On the scale of `predict_proba`.
         """
         table, labels, weights = self._read(X, Y, sample_weight)
+        if labels.shape[0] < 2:
+            raise DataError(
+                f"{type(self).__name__}: found 1 sample (training row). Expected at least 2: what "
+                "would be said of a row without it needs another."
+            )
         scores = self._fit_out_of_sample(table, labels, weights)
         if len(scores) == _num_samples(X):
             return scores
@@ -84,10 +90,10 @@ def bend(scores: Array) -> Array:
     --------
     >>> import numpy as np
     >>> from scumble.learn.ranker import bend
-    >>> bend(np.array([-0.1, 0.05, 0.5, 1.1])).round(4)
-    array([0.0025, 0.05  , 0.5   , 0.9975])
+    >>> bend(np.array([-0.1, 0.05, 0.5, 1.1]))
+    array([0.0125, 0.05  , 0.5   , 0.9875])
     """
     low, high = scores < _BENT, scores > 1 - _BENT
-    scores[low] = _BENT * np.exp((scores[low] - _BENT) / _BENT)
-    scores[high] = 1 - _BENT * np.exp((1 - _BENT - scores[high]) / _BENT)
+    scores[low] = _BENT / (2 - scores[low] / _BENT)
+    scores[high] = 1 - _BENT / (2 - (1 - scores[high]) / _BENT)
     return scores

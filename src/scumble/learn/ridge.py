@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.errors import ParameterError
 from scumble._core.parallel import one_thread_for_products, run
 from scumble._core.random import as_generator
 from scumble._core.validation import check_choice, check_count
@@ -30,6 +31,8 @@ Array = np.ndarray[Any, Any]
 
 #: Up to so many columns, or rows, the equations are solved exactly.
 EXACT_BELOW = 6000
+#: Below, scores of left-out rows drown in rounding.
+SMALLEST_PENALTY = 1e-6
 #: Landmarks of a kernel where there are more rows.
 N_LANDMARKS = 2000
 #: The penalties an iterative solution chooses from, and its inner folds.
@@ -54,7 +57,9 @@ class RidgeRanker(BaseRanker, name="ridge"):
         the third power of the number of rows or landmarks. ``"auto"`` takes it for tables of
         measurements, where it helps most, and ``"linear"`` for tables of counts.
     penalty : float, default=None
-        In times of the mean squared length of a row; chosen by leave-one-out error by default.
+        In times of the mean squared length of a row, at least 1e-6. By default the one of least
+        leave-one-out error, or of least error on a fifth of the rows where the solution is
+        iterative.
     bandwidth : float, default=1.0
         For ``"rbf"``: the distance at which rows are alike, in times of the median distance.
     landmarks : int, default=None
@@ -98,7 +103,9 @@ class RidgeRanker(BaseRanker, name="ridge"):
     -----
     With centred rows X, centred labels Y and penalty :math:`\lambda`, the coefficients are
     :math:`(X'X + \lambda I)^{-1} X'Y`. The residual of a row left out is its residual divided by
-    one less its leverage, :math:`1 - x'(X'X + \lambda I)^{-1}x - 1/n`. Nominal and missing values
+    one less its leverage, :math:`1 - x'(X'X + \lambda I)^{-1}x - 1/n`; in out-of-sample scores
+    the mean of each label stays that of all rows, so that a row is not ranked by its own label.
+    Weights are numbers of equal rows. Nominal and missing values
     become numbers and rows or columns are scaled first, see `scumble.learn.scaling.Scaling`.
     Up to 6,000 columns, or rows, the equations are solved exactly; beyond, by conjugate gradients,
     with a cost near linear in the nonzeros, and out-of-sample scores come from inner folds.
@@ -142,6 +149,11 @@ class RidgeRanker(BaseRanker, name="ridge"):
         check_share(self.bandwidth, name="bandwidth", caller="RidgeRanker")
         if self.penalty is not None:
             check_share(self.penalty, name="penalty", caller="RidgeRanker")
+            if self.penalty < SMALLEST_PENALTY:
+                raise ParameterError(
+                    "The 'penalty' parameter of RidgeRanker must be at least "
+                    f"{SMALLEST_PENALTY:g}, below which rounding decides. Got {self.penalty!r} instead."
+                )
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._solve(X, Y, weights)
@@ -166,17 +178,17 @@ class RidgeRanker(BaseRanker, name="ridge"):
             self._solve_iteratively(problem, generator)
             return None
         with one_thread_for_products():
-            solver, carry = self._exact_solver(problem, generator)
+            solver, to_columns = self._exact_solver(problem, generator)
         fit = choose_penalty(solver.fit, solver.scale, self.penalty, self.n_jobs)
         self.penalty_ = float(fit.penalty / solver.scale)
         self.intercepts_ = fit.intercepts
-        self.coefficients_ = np.asarray(
-            fit.coefficients if carry is None else carry @ fit.coefficients
-        )
+        with one_thread_for_products():
+            moved = fit.coefficients if to_columns is None else to_columns @ fit.coefficients
+        self.coefficients_ = np.asarray(moved)
         return solver, fit
 
     def _exact_solver(self, problem: Problem, generator: Any) -> tuple[Primal | Dual, Any]:
-        """Choose a solver by the shape of the data, and what its coefficients are carried by."""
+        """Choose a solver by the shape of the data, and what brings its solution to columns."""
         rows = problem.rows
         self.solver_ = "dual"
         if self.kernel_ == "linear":
@@ -192,14 +204,17 @@ class RidgeRanker(BaseRanker, name="ridge"):
         drawn = np.sort(generator.permutation(rows.shape[0])[:n_landmarks])
         self._kernel = RadialKernel.of(rows[drawn], float(self.bandwidth))
         whitening = _whitening(self._kernel.ask(rows[drawn], n_jobs=self.n_jobs))
-        features = self._kernel.ask(rows, n_jobs=self.n_jobs) @ whitening
+        features = np.empty((rows.shape[0], whitening.shape[1]))
+        for start in range(0, rows.shape[0], AT_ONCE):
+            part = self._kernel.ask(rows[start : start + AT_ONCE], n_jobs=1)
+            features[start : start + AT_ONCE] = part @ whitening
         return Primal(Problem(features, problem.labels, problem.weights)), whitening
 
     def _solve_iteratively(self, problem: Problem, generator: np.random.Generator) -> None:
         """Take the penalty that does better on a fifth of the rows, then all rows."""
         penalty = self.penalty
         if penalty is None:
-            folds = deal_rows(problem.labels, 5, generator)
+            folds = deal_rows(problem.labels, N_FOLDS, generator)
             errors = [_held_out_error(problem, folds == 0, p, self.n_jobs) for p in FEW_PENALTIES]
             penalty = FEW_PENALTIES[int(np.argmin(errors))]
         self.penalty_ = float(penalty)
@@ -213,19 +228,21 @@ class RidgeRanker(BaseRanker, name="ridge"):
         def ask(train: Array, test: Array) -> Array:
             part = Problem(rows[train], Y[train], weights[train])
             coefficients, intercepts = solve_iteratively(part, self.penalty_, self.n_jobs)
-            return bend(np.asarray(rows[test] @ coefficients) + intercepts)
+            with one_thread_for_products():
+                return bend(np.asarray(rows[test] @ coefficients) + intercepts)
 
         return out_of_fold(ask, Y, N_FOLDS, generator, caller="RidgeRanker")
 
     def _scores(self, X: Any) -> Array:
         rows = self._scaling.take(X)
-        if self.kernel_ == "rbf":
-            rows = self._kernel.ask(rows, n_jobs=self.n_jobs)
         out = np.empty((X.shape[0], self.n_labels_))
 
         def work(start: int) -> None:
             block = slice(start, start + AT_ONCE)
-            out[block] = rows[block] @ self.coefficients_
+            part = rows[block]
+            if self.kernel_ == "rbf":
+                part = self._kernel.ask(part, n_jobs=1)
+            out[block] = part @ self.coefficients_
             out[block] += self.intercepts_
             bend(out[block])
 
@@ -247,6 +264,8 @@ def _held_out_error(problem: Problem, held_out: Array, penalty: float, n_jobs: i
     coefficients, intercepts = solve_iteratively(part, penalty, n_jobs)
     error = 0.0
     for rows in np.array_split(test, max(1, test.size // AT_ONCE)):
-        scores = np.asarray(problem.rows[rows] @ coefficients) + intercepts
-        error += float(((problem.labels[rows].toarray() - scores) ** 2).sum())
+        with one_thread_for_products():
+            scores = np.asarray(problem.rows[rows] @ coefficients) + intercepts
+        left = ((problem.labels[rows].toarray() - scores) ** 2).sum(axis=1)
+        error += float(problem.weights[rows] @ left)
     return error

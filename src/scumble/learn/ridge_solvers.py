@@ -63,6 +63,15 @@ class Problem:
         """Return the labels of some rows as numbers."""
         return self.labels[block].toarray().astype(np.float64)
 
+    def mean_shifts(self, labels: Array, means: Array, block: slice) -> Array:
+        """Tell how far leaving out a row moves the mean of each label, which ranks must not see.
+
+        Without a positive row the label is a little rarer: all positives would rank behind all
+        negatives where nothing else tells them apart.
+        """
+        weights = self.weights[block, None]
+        return weights * (labels - means) / np.maximum(self.total - weights, 1e-300)
+
 
 @dataclass(frozen=True, eq=False)
 class Fit:
@@ -165,7 +174,7 @@ class Primal:
             With its error.
         """
         problem = self.problem
-        inverse = _inverse(self.gram, penalty)
+        inverse, penalty = _inverse(self.gram, penalty)
         coefficients = inverse @ self.meetings
         intercepts = self.label_means - self.means @ coefficients
         pull = inverse @ self.means
@@ -188,10 +197,11 @@ class Primal:
         Returns
         -------
         ndarray of float64, shape (n_rows, n_labels)
-            Exact.
+            Exact, but for the mean of each label, which stays that of all rows.
         """
         labels = self.problem.dense_labels(block)
-        return labels - self._residuals(fit, block, labels) / fit.remaining[block, None]
+        left = self._residuals(fit, block, labels) / fit.remaining[block, None]
+        return labels - left + self.problem.mean_shifts(labels, self.label_means, block)
 
     def _residuals(self, fit: Fit, block: slice, labels: Array) -> Array:
         scores = np.asarray(self.problem.rows[block] @ fit.coefficients)
@@ -206,13 +216,14 @@ class Primal:
         """Return x' M x for every row x."""
         rows = self.problem.rows
         out = np.empty(rows.shape[0])
-        if sparse.issparse(rows):
+        if sparse.issparse(rows) and 10 * rows.nnz < rows.shape[0] * rows.shape[1]:
             index = np.result_type(rows.indptr, rows.indices)
             indptr, indices = rows.indptr.astype(index), rows.indices.astype(index)
             quadratic_forms(indptr, indices, rows.data, inverse, 0, len(out), out)
             return out
         for start in range(0, len(out), 4096):
             part = rows[start : start + 4096]
+            part = part.toarray() if sparse.issparse(part) else part
             out[start : start + 4096] = np.einsum("ij,ij->i", part @ inverse, part)
         return out
 
@@ -257,7 +268,7 @@ class Dual:
             With its error.
         """
         problem = self.problem
-        inverse = _inverse(self.products, penalty)
+        inverse, penalty = _inverse(self.products, penalty)
         remaining = _kept(penalty * inverse.diagonal() - self.shares)
         centred = problem.dense_labels(slice(None)) - self.label_means
         solved = inverse @ (self.roots[:, None] * centred)
@@ -280,10 +291,12 @@ class Dual:
         Returns
         -------
         ndarray of float64, shape (n_rows, n_labels)
-            Exact.
+            Exact, but for the mean of each label, which stays that of all rows.
         """
+        labels = self.problem.dense_labels(block)
         pulled = fit.penalty * fit.coefficients[block] / self.problem.weights[block, None]
-        return self.problem.dense_labels(block) - pulled / fit.remaining[block, None]
+        left = pulled / fit.remaining[block, None]
+        return labels - left + self.problem.mean_shifts(labels, self.label_means, block)
 
 
 def leave_one_out(solver: Primal | Dual, fit: Fit, n_jobs: int | None) -> Array:
@@ -347,7 +360,7 @@ def solve_iteratively(
     descend = partial(_descend, problem, means, penalty * scale, n_steps)
     with one_thread_for_products():
         coefficients = np.hstack(run(descend, blocks, n_jobs=n_jobs))
-    return coefficients, problem.label_means() - means @ coefficients
+        return coefficients, problem.label_means() - means @ coefficients
 
 
 def _descend(problem: Problem, means: Array, penalty: float, n_steps: int, block: slice) -> Array:
@@ -402,8 +415,8 @@ def _kept(remaining: Array) -> Array:
     return np.maximum(remaining, 1e-9)
 
 
-def _inverse(matrix: Array, penalty: float) -> Array:
-    """Invert a symmetric matrix with a penalty on its diagonal."""
+def _inverse(matrix: Array, penalty: float) -> tuple[Array, float]:
+    """Invert a symmetric matrix with a penalty on its diagonal; return the penalty that did."""
     factor, failed = _factor(matrix, penalty)
     while failed:  # by rounding, where the penalty is tiny
         penalty = 10 * max(penalty, 1e-12 * float(np.abs(matrix.diagonal()).max()), 1e-300)
@@ -414,7 +427,7 @@ def _inverse(matrix: Array, penalty: float) -> Array:
         inverse[start:stop, stop:] = inverse[stop:, start:stop].T
         square = inverse[start:stop, start:stop]
         square[:] = np.tril(square) + np.tril(square, -1).T
-    return inverse.T  # the same numbers, row by row in memory
+    return inverse.T, penalty  # the same numbers, row by row in memory
 
 
 def _factor(matrix: Array, penalty: float) -> tuple[Array, bool]:

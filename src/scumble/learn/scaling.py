@@ -22,8 +22,8 @@ class Scaling:
     columns : Columns
         How nominal and missing values become numbers.
     centres, divisors : ndarray of float64, shape (n_columns,), or None
-        What is taken off each column, and what it is divided by. None where rows are brought to
-        length one instead.
+        What is taken off each column, and what it is divided by; no divisors where rows are
+        brought to length one, no centres where columns stay sparse.
 
     Notes
     -----
@@ -32,8 +32,8 @@ class Scaling:
     of rows are cosines. All other tables are measurements, and their columns are brought to mean
     zero and variance one. The cells decide and not the container: none is below zero, no column
     is nominal with more than two values, and zero is the most frequent value by far, more than
-    half of the cells, in nine of ten columns. A sparse table of measurements is divided and not
-    centred, so that it stays sparse.
+    half of the cells, in nine of ten columns. A sparse table of measurements becomes dense if at
+    least half of its cells are there; else it is divided and not centred, and stays sparse.
 
     Examples
     --------
@@ -79,7 +79,8 @@ class Scaling:
         means, spreads = _moments(table, weights)
         # A constant column tells nothing: dividing by infinity makes it 0 everywhere.
         divisors = np.where(spreads > 1e-12 * np.maximum(np.abs(means), 1e-300), spreads, np.inf)
-        return cls(columns, np.zeros(len(means)) if sparse.issparse(X) else means, divisors)
+        stays_sparse = sparse.issparse(table) and 2 * table.nnz < table.shape[0] * table.shape[1]
+        return cls(columns, None if stays_sparse else means, divisors)
 
     def take(self, X: Any) -> Any:
         """Bring rows to this scale.
@@ -92,15 +93,18 @@ class Scaling:
         Returns
         -------
         ndarray or csr_array of float64
-            Dense or sparse as given.
+            Dense or sparse as given; dense where columns are centred.
         """
         table = self.columns.take(X)
         if self.divisors is None:
             return rows_of_length_one(table)
+        if sparse.issparse(table) and self.centres is not None:
+            table = table.toarray()
         if sparse.issparse(table):
             divided = table.data / self.divisors[table.indices]
             return sparse.csr_array((divided, table.indices, table.indptr), shape=table.shape)
-        return (table - self.centres) / self.divisors
+        centred = table if self.centres is None else table - self.centres
+        return centred / self.divisors
 
 
 def _holds_counts(table: Any, weights: Array | None) -> bool:
@@ -121,8 +125,11 @@ def _moments(table: Any, weights: Array | None) -> tuple[Array, Array]:
         return means, np.sqrt(np.average((table - means) ** 2, axis=0, weights=weights))
     shares = np.ones(table.shape[0]) if weights is None else weights
     means = np.asarray(shares @ table) / shares.sum()
-    squares = np.asarray(shares @ table.power(2)) / shares.sum()
-    return means, np.sqrt(np.maximum(squares - means**2, 0))
+    apart = (table.data - means[table.indices]) ** 2 * np.repeat(shares, np.diff(table.indptr))
+    filled = np.asarray(shares @ (table != 0))
+    squares = np.bincount(table.indices, apart, minlength=table.shape[1])
+    squares += np.maximum(shares.sum() - filled, 0) * means**2
+    return means, np.sqrt(squares / shares.sum())
 
 
 def rows_of_length_one(table: Any) -> Any:
