@@ -359,7 +359,7 @@ def follow_chains(
         X.shape[0],
         len(models),
         lambda start, stop, rows: chain_rows(
-            rows, models, start, stop, begins, places, hard, labels, sums
+            rows, models, start, stop, (begins, places), hard, labels, sums
         ),
         as_rows(X),
         n_jobs,

@@ -152,7 +152,7 @@ class RidgeRanker(BaseRanker, name="ridge"):
             if self.penalty < SMALLEST_PENALTY:
                 raise ParameterError(
                     "The 'penalty' parameter of RidgeRanker must be at least "
-                    f"{SMALLEST_PENALTY:g}, below which rounding decides. Got {self.penalty!r} instead."
+                    f"{SMALLEST_PENALTY:g}, below which rounding decides. Got {self.penalty!r}."
                 )
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:

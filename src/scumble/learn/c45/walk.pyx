@@ -33,17 +33,19 @@ cdef inline int _ask(
 
 
 def chain_rows(
-    rows, forest, Py_ssize_t start, Py_ssize_t stop, const int64_t[::1] begins,
-    const int64_t[::1] orders, bint hard, uint8_t[:, ::1] labels, double[:, ::1] sums,
+    rows, forest, Py_ssize_t start, Py_ssize_t stop, chains, bint hard,
+    uint8_t[:, ::1] labels, double[:, ::1] sums,
 ):
     """Follow chains: tree ``i`` learnt label ``orders[i]`` from those before it in its chain.
 
-    Chain ``c`` has the places ``begins[c]`` to ``begins[c + 1]``, and need not hold all labels.
+    ``chains`` are two arrays, ``begins`` and ``orders``. Chain ``c`` has the places ``begins[c]`` to ``begins[c + 1]``, and need not hold all labels.
     ``labels`` gets the decisions of the last chain, ``sums`` is increased by the confidences of
     all chains, or by their decisions where ``hard``.
     """
     cdef RowsView view = view_rows(rows)
     cdef Trees trees = view_trees(forest)
+    cdef const int64_t[::1] begins = chains[0]
+    cdef const int64_t[::1] orders = chains[1]
     cdef Py_ssize_t n_labels = labels.shape[1]
     cdef double[::1] buffer = np.zeros(view.n_features + n_labels)
     cdef double* known

@@ -120,7 +120,7 @@ def _check_own_space(model: Any, n_values: Array) -> None:
     """Check the training rows of an estimator: features as they are, or columns of one scale."""
     space = model.space_
     if isinstance(model, BaseRanker):
-        n_values = np.zeros(width_of(model), np.int64)
+        n_values = np.zeros(width_of(model) + 1, np.int64)  # one more tells rows of zeros
     fits = isinstance(space, Space) and np.array_equal(space.n_values, n_values)
     demand(fits and space.values.shape[1] == len(n_values), "the training rows do not fit")
 

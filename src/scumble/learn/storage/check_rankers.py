@@ -57,13 +57,15 @@ def width_of(model: Any) -> int:
         for part in (scaling.centres, scaling.divisors)
         if part is not None
     ]
-    demand(all(fits) and len(fits) != 1, "the scale of the columns does not fit")
+    only_centres = scaling.divisors is None and scaling.centres is not None
+    demand(all(fits) and not only_centres, "the scale of the columns does not fit")
     return width
 
 
 def _check_ridge(model: RidgeRanker) -> None:
     n_columns = width_of(model)
-    if getattr(model, "kernel_", model.kernel) == "rbf":
+    demand(model.kernel_ in ("linear", "rbf"), "the kernel is none")
+    if model.kernel_ == "rbf":
         kernel = model._kernel
         points = kernel.points if isinstance(kernel, RadialKernel) else None
         fits = isinstance(points, np.ndarray | sparse.csr_array) and points.dtype == np.float64
@@ -104,9 +106,8 @@ def _check_blend(model: BlendedRanker) -> None:
         _check_inside(ranker, model.n_labels_)
         _check_rates(heights, model.n_labels_)
     _check_curves(curve, model.n_labels_)
-    second = getattr(model, "second_", None)
+    second = model.second_
     if second is not None:
-        _check_curves(model._first_calibration, model.n_labels_)
         _check_rates(second.rates, model.n_labels_)
         known = (second.ranker.n_features_in_, second.ranker.n_labels_)
         demand(known == (model.n_labels_,) * 2, "the second look does not fit the labels")
