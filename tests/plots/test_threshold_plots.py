@@ -8,7 +8,7 @@ from scipy import sparse
 
 from scumble import ScumbleError
 from scumble.learn import threshold_curves
-from scumble.plots import plot_bytes, plot_thresholds
+from scumble.plots import plot_bytes, plot_thresholds, save_plot
 
 pytest.importorskip("matplotlib", reason="pip install 'scumble[plots]'")
 
@@ -104,3 +104,9 @@ def test_what_has_no_curves_is_refused(given):
 def test_nothing_to_draw():
     with pytest.raises(ScumbleError, match="no label has a threshold"):
         plot_thresholds(threshold_curves([[0.9], [0.5]], [[0], [0]]))
+
+
+def test_all_panels_are_saved_together(tmp_path):
+    scores, Y = np.arange(12.0).reshape(6, 2), np.array([[0, 1], [0, 0], [1, 0]] * 2)
+    save_plot(plot_thresholds(threshold_curves(scores, Y)), tmp_path / "both.svg")
+    assert (tmp_path / "both.svg").read_text().count("axes_") >= 2

@@ -89,7 +89,7 @@ def save_plot(ax: Any, path: str | Path, *, dpi: int = 150) -> None:
 
     Parameters
     ----------
-    ax : matplotlib Axes
+    ax : matplotlib Axes, or several of one figure
         From any function of `scumble.plots`.
     path : str or Path
         Where to; the suffix decides between SVG, PDF and PNG.
@@ -115,7 +115,7 @@ def plot_bytes(ax: Any, suffix: str, *, dpi: int = 150) -> bytes:
 
     Parameters
     ----------
-    ax : matplotlib Axes
+    ax : matplotlib Axes, or several of one figure
         From any function of `scumble.plots`.
     suffix : {"svg", "pdf", "png"}
         The format.
@@ -138,7 +138,7 @@ def plot_bytes(ax: Any, suffix: str, *, dpi: int = 150) -> bytes:
     dates = {"svg": "Date", "pdf": "CreationDate"}
     metadata = {dates[suffix]: None} if suffix in dates else {}
     content = io.BytesIO()
-    figure = ax.get_figure(root=True)
+    figure = (ax[0] if isinstance(ax, tuple) else ax).get_figure(root=True)
     lost = complete_fonts(figure)
     style = {"svg.hashsalt": "scumble", "svg.fonttype": "none" if lost else "path"}
     with rc_context(style), warnings.catch_warnings():
