@@ -250,6 +250,7 @@ class Broken(KNeighborsClassifier):
         (lambda: BlendedRanker([]), ParameterError, "at least one"),
         (lambda: BlendedRanker(RidgeRanker()), ParameterTypeError, "list of classifiers"),
         (lambda: BlendedRanker([RidgeRanker]), ParameterTypeError, "rankers"),
+        (lambda: BlendedRanker([None]), ParameterTypeError, "got None where a classifier"),
         (lambda: BlendedRanker([RidgeRanker()], weights=[1, 2]), ParameterError, "1 numbers"),
         (lambda: BlendedRanker([RidgeRanker()], weights=[0]), ParameterError, "not all 0"),
         (lambda: BlendedRanker([Broken()]), DataError, "Broken gives NaN"),

@@ -2,25 +2,31 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from imblearn.pipeline import make_pipeline as make_imblearn_pipeline
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import ColumnTransformer
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import scumble
-from scumble._core.errors import DataError, ParameterError, ParameterTypeError
+from scumble._core.errors import DataError, LabelError, ParameterError, ParameterTypeError
+from scumble.data import Feature
 from scumble.evaluate import evaluate
 from scumble.learn import (
     BinaryRelevance,
     RareLabelClassifier,
     RidgeRanker,
     ThresholdedClassifier,
+    fit_dataset,
     label_thresholds,
     make_classifier,
 )
@@ -146,6 +152,124 @@ def test_nan_from_a_foreign_estimator_is_refused():
         ThresholdedClassifier(Broken()).fit(X, Y)
 
 
+class Odd(KNeighborsClassifier):
+    """Says what it is told to say."""
+
+    def __init__(self, answer=None):
+        super().__init__()
+        self.answer = answer
+
+    def predict_proba(self, X):
+        return self.answer(len(X))
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda n: np.full((n, 5), np.inf), "Odd gives inf as the score of row 0 for label 0"),
+        (lambda n: np.full((n, 5), -np.inf), "Odd gives -inf as the score of row 0 for label 0"),
+        (lambda n: np.zeros((n, 1)), r"Odd gives scores of shape \(\d+, 1\). Expected \(\d+, 5\)"),
+        (lambda n: np.zeros((n, 7)), r"Odd gives scores of shape \(\d+, 7\)"),
+    ],
+)
+def test_scores_that_decide_nothing_are_refused(answer, said):
+    X, Y = problem()
+    with pytest.raises(DataError, match=said):
+        ThresholdedClassifier(Odd(answer), random_state=0).fit(X, Y)
+
+
+@pytest.mark.parametrize("rule", ["shrunken", "fixed"])
+def test_an_estimator_without_scores_is_refused(rule):
+    X, Y = problem()
+    with pytest.raises(ParameterTypeError, match="MultiOutputClassifier gives no scores"):
+        ThresholdedClassifier(MultiOutputClassifier(Perceptron()), rule).fit(X, Y)
+
+
+@pytest.mark.parametrize("form", [list, np.array, pd.Series, pl.Series])
+def test_texts(form):
+    generator = np.random.default_rng(0)
+    Y = generator.random((80, 2)) < 0.3
+    texts = [" ".join(["talk", *np.array(["sea", "sky"])[row]]) for row in Y]
+    scorer = make_pipeline(TfidfVectorizer(), OneVsRestClassifier(LogisticRegression()))
+    weights = np.arange(80) % 4 > 0
+    model = ThresholdedClassifier(scorer, random_state=0).fit(form(texts), Y)
+
+    np.testing.assert_array_equal(model.predict(form(texts)), Y)
+    np.testing.assert_array_equal(model.predict_both(form(texts))[0], Y)
+    assert not hasattr(model, "n_features_in_")
+    by_sparse = ThresholdedClassifier(scorer, random_state=0).fit(form(texts), sparse.csr_array(Y))
+    np.testing.assert_array_equal(by_sparse.predict(form(texts)).toarray(), Y)
+    with pytest.raises(ParameterError, match="Pipeline"):
+        ThresholdedClassifier(scorer).fit(form(texts), Y, weights + 1.0)
+    kept = ThresholdedClassifier(scorer, random_state=0).fit(form(texts), Y, weights)
+    assert len(kept.curves_) == 2
+    with pytest.raises(LabelError, match="80 in X and 79 in Y"):
+        model.fit(form(texts), Y[:79])
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_rows_without_weight_are_left_out_of_frames(frame):
+    X, Y = problem(8)
+    weights = (np.arange(len(X)) % 3 > 0).astype(float)
+    table = frame(X, [f"n{at}" for at in range(8)]) if frame is pl.DataFrame else frame(X)
+    scorer = KNeighborsClassifier(3)
+    one = ThresholdedClassifier(scorer, random_state=0).fit(table, Y, weights)
+    two = ThresholdedClassifier(scorer, random_state=0).fit(X[weights > 0], Y[weights > 0])
+
+    np.testing.assert_array_equal(one.thresholds_, two.thresholds_)
+
+
+def coded(seed=0):
+    """Rows whose label is told by a code: the even ones have it."""
+    generator = np.random.default_rng(seed)
+    X = np.column_stack([generator.integers(0, 6, 300), generator.normal(size=300)])
+    return X, np.column_stack([X[:, 0] % 2 == 0, X[:, 0] == 5]).astype(int)
+
+
+def test_nominal_columns_reach_an_estimator_of_others():
+    X, Y = coded()
+    trees = MultiOutputClassifier(HistGradientBoostingClassifier(max_iter=5))
+    plain = ThresholdedClassifier(trees, random_state=0).fit(X, Y)
+    told = ThresholdedClassifier(trees, categorical_features={0: 6}, random_state=0).fit(X, Y)
+
+    assert plain.estimator_.model.estimator.categorical_features == "from_dtype"
+    assert told.estimator_.model.estimator.categorical_features == [0]
+    np.testing.assert_array_equal(told.predict(X), Y)
+    numeric = HistGradientBoostingClassifier(max_iter=5, categorical_features=None)
+    one = ThresholdedClassifier(numeric, random_state=0)
+    assert one.fit(X, Y[:, :1]).estimator_.model.categorical_features is None
+
+
+def test_nominal_columns_that_nothing_takes_are_refused():
+    X, Y = coded()
+    forest = RandomForestClassifier(5, random_state=0)
+    with pytest.raises(ParameterError, match="RandomForestClassifier, has no such parameter"):
+        ThresholdedClassifier(forest, categorical_features=[0]).fit(X, Y)
+    # A data set that has some is no reason to refuse: the forest alone would not be told either.
+    features = [Feature("code", "nominal", tuple("abcdef")), Feature("size")]
+    data = scumble.MultilabelDataset(X, Y, features=features)
+    model = fit_dataset(ThresholdedClassifier(forest), data)
+    assert model.categorical_features is None
+
+
+def test_the_fixed_rule_fits_once():
+    X, Y = problem(9)
+    Y[:, 1] = 0
+    fits = []
+
+    class Counted(KNeighborsClassifier):
+        def fit(self, X, Y):
+            fits.append(len(X))
+            return super().fit(X, Y)
+
+    model = ThresholdedClassifier(Counted(), "fixed", threshold=0.3).fit(X, Y)
+
+    assert (fits, model.curves_) == ([200], [])
+    assert model.thresholds_.tolist() == [0.3, np.inf, 0.3, 0.3, 0.3]
+    expected = model.predict_proba(X) >= 0.3
+    np.testing.assert_array_equal(model.predict(X), expected & (np.arange(5) != 1))
+
+
 @pytest.mark.parametrize("quality", ["fast", "best"])
 def test_one_seed_one_answer(quality):
     data = scumble.make_multilabel(150, 6, mean_ir=5, scumble=None, random_state=1)
@@ -188,6 +312,7 @@ def test_weights_are_passed_on_or_refused():
         (lambda: ThresholdedClassifier(n_folds=1), ParameterError, "n_folds"),
         (lambda: ThresholdedClassifier(strength=-1), ParameterError, "strength"),
         (lambda: ThresholdedClassifier(3), ParameterTypeError, "estimator"),
+        (lambda: ThresholdedClassifier(StandardScaler()), ParameterTypeError, "fit and predict"),
         (lambda: RareLabelClassifier("slow"), ParameterError, "quality"),
     ],
 )

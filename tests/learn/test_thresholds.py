@@ -1,6 +1,7 @@
 """Thresholds per label, against a slow version that tries every cut."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,8 +9,14 @@ from scipy import sparse
 
 from scumble import MultilabelDataset
 from scumble._core.errors import DataError, ParameterError
-from scumble.learn import label_thresholds, threshold_curves
-from scumble.learn.thresholds import RATES, ScoreColumns, shared_recall
+from scumble.learn import label_thresholds, threshold_curves, threshold_table
+from scumble.learn.thresholds import (
+    RATES,
+    ScoreColumns,
+    ThresholdRule,
+    choose_cuts,
+    shared_recall,
+)
 
 
 def slow_cuts(scores, truth):
@@ -52,7 +59,7 @@ def slow_thresholds(scores, Y, rule, beta=1.0, strength=20.0):
     for label in range(Y.shape[1]):
         positives = Y[:, label].sum()
         most = len(Y) if rule == "plain" else max(4 * positives, positives + 4)
-        if rule == "plain" and len(set(scores[:, label])) == 1 and positives < len(Y):
+        if len(set(scores[:, label])) == 1 and positives < len(Y):
             most = 0  # equal scores tell nothing
         best, threshold = -1.0, np.inf
         for predicted, right, cut in slow_cuts(scores[:, label], Y[:, label]):
@@ -198,10 +205,42 @@ def test_labels_without_a_choice():
 def test_the_fixed_rule_and_numbers_next_to_each_other():
     assert label_thresholds([[0.1, 0.2]], [[1, 0]], rule="fixed", threshold=0.3).tolist() == [
         0.3,
-        0.3,
+        np.inf,  # no row has the label
     ]
     high = np.nextafter(0.5, 1)
     assert label_thresholds([[high], [0.5], [0.5], [0.4]], [[1], [0], [0], [0]])[0] == high
+
+
+@pytest.mark.parametrize("rule", ["shrunken", "capped", "rate", "plain"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_equal_scores_tell_nothing(rule, form):
+    # Eight rows may be predicted where four have the label, and still no score says which.
+    scores, Y = form(np.ones((8, 2))), np.ones((8, 2), int)
+    Y[4:, 0] = 0
+
+    assert label_thresholds(scores, Y, rule=rule).tolist() == [np.inf, -np.inf]
+    assert [curve.chosen for curve in threshold_curves(scores, Y, rule=rule)] == [-1, 0]
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_the_fixed_rule_predicts_no_label_without_positives(form):
+    columns = ScoreColumns.of(form([[0.9, 0.9], [0.8, 0.1]]), [[1, 0], [0, 0]], caller="test")
+    cuts = choose_cuts(columns, ThresholdRule("fixed"))
+
+    assert cuts.thresholds.tolist() == [0.5, np.inf]
+    assert (cuts.n_predicted.tolist(), cuts.hits.tolist()) == ([2, 0], [1, 0])
+    np.testing.assert_allclose(cuts.expected, [2 / 3, np.nan])
+
+
+@pytest.mark.parametrize("choose", [label_thresholds, threshold_curves, threshold_table])
+def test_columns_must_have_the_names_of_the_labels(choose):
+    Y = pd.DataFrame({"sky": [1, 0], "ship": [0, 1]})
+    scores = pd.DataFrame({"ship": [0.1, 0.9], "sky": [0.9, 0.1]})
+
+    with pytest.raises(DataError, match="Found 'ship' as label 0, Y has 'sky'"):
+        choose(scores, Y)
+    choose(scores[["sky", "ship"]], Y)
+    choose(scores.to_numpy(), Y)  # without names the order is the user's word
 
 
 def test_infinite_scores():

@@ -139,6 +139,17 @@ def test_the_number_of_instances_matters_where_all_are_predicted(tmp_path, duckd
     assert_same(found, np.vstack([scores, more]), np.vstack([Y, more.astype(bool)]))
 
 
+@pytest.mark.parametrize("rule", ["shrunken", "capped", "rate"])
+def test_equal_scores_of_all_rows_tell_nothing(tmp_path, duckdb, rule):
+    scores, Y = np.full((8, 3), 0.5), np.ones((8, 3), bool)
+    Y[4:, 0] = False
+    scores[0, 2], Y[4:, 2] = 0.75, False  # here one row differs
+    found = label_thresholds(*write(tmp_path, scores, Y), rule=rule, engine=duckdb)
+
+    assert found.thresholds[:2].tolist() == [np.inf, -np.inf]
+    assert_same(found, scores, Y, rule=rule)
+
+
 def test_tables_do_not_stay_behind(tmp_path, duckdb):
     paths = write(tmp_path, *problem(3))
     count = "SELECT count(*) AS n FROM duckdb_tables()"

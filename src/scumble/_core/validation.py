@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.errors import LabelError, ParameterError, ParameterTypeError
+from scumble._core.errors import DataError, LabelError, ParameterError, ParameterTypeError
 from scumble._core.kernels import check_rows
 from scumble._core.parallel import SERIAL_BELOW, row_blocks, run
 
@@ -109,20 +109,73 @@ def is_dataset(data: Any) -> bool:
     return hasattr(data, "Y") and not hasattr(data, "columns")
 
 
+def check_same_names(Y: Any, given: Any, *, what: str, caller: str) -> None:
+    """Refuse columns that tell by their names that they are other labels, or in another order.
+
+    Parameters
+    ----------
+    Y : data set, array, sparse matrix, DataFrame or list of label lists
+        The truth.
+    given : array, sparse matrix, DataFrame or list of label lists
+        What is compared with it, column by column.
+    what, caller : str
+        What that is and who asks, for the message.
+
+    Notes
+    -----
+    Columns of frames that have no name in common are compared by their places: a frame made of
+    an array numbers its columns. The columns of label lists are nothing but their names.
+    """
+    expected, found = names_of(Y), names_of(given)
+    if expected is None or found is None or expected == found:
+        return
+    lists = any(isinstance(labels, list | tuple) for labels in (Y, given))
+    if lists or set(expected) & set(found):
+        pairs = enumerate(zip(expected, found, strict=False))
+        at = next((at for at, (one, other) in pairs if one != other), None)
+        where = (
+            f"{len(found)} labels, Y has {len(expected)}"
+            if at is None
+            else f"{found[at]!r} as label {at}, Y has {expected[at]!r}"
+        )
+        raise DataError(
+            f"{caller}: {what} must have the labels of Y, in the same order. Found {where}. "
+            "Reorder the columns, or give 0/1 arrays."
+        )
+
+
+def names_of(labels: Any) -> tuple[str, ...] | None:
+    """Return the names that labels bring along, None where they have none."""
+    if is_dataset(labels):
+        return getattr(labels, "labels", None)
+    if isinstance(labels, list | tuple):
+        return check_named_labels(labels)[1] if _names_labels(labels) else None
+    return tuple(map(str, labels.columns)) if hasattr(labels, "columns") else None
+
+
+def _names_labels(rows: Any) -> bool:
+    """Tell whether lists hold the names of labels; the first that holds anything tells."""
+    for row in rows:
+        if isinstance(row, list | tuple | set | frozenset) and row:
+            return isinstance(next(iter(row)), str)
+    return False
+
+
 def check_same_length(X: Any, Y: Any, *, caller: str) -> None:
     """Refuse ``X`` and ``Y`` with different numbers of rows.
 
     Parameters
     ----------
     X, Y : array or sparse matrix
-        Both with a ``shape``.
+        Both with a ``shape``; ``X`` may also be a list with something for each row.
     caller : str
         Who asks, for the message.
     """
-    if X.shape[0] != Y.shape[0]:
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if n_rows != Y.shape[0]:
         raise LabelError(
             f"{caller}: X and Y must have equally many rows. "
-            f"Found inconsistent numbers of samples: {X.shape[0]} in X and {Y.shape[0]} in Y."
+            f"Found inconsistent numbers of samples: {n_rows} in X and {Y.shape[0]} in Y."
         )
 
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from scumble._core.errors import DataError
 from scumble._core.parallel import run
-from scumble._core.validation import check_labels, check_named_labels, is_dataset, labels_of
+from scumble._core.validation import check_labels, check_same_names, labels_of
 from scumble.evaluate import kernels
 from scumble.measures.passes import blocks_of, count
 
@@ -206,58 +206,6 @@ def check_truth(Y: Any, *, caller: str) -> sparse.csr_array:
             "labels. Expected at least one of each."
         )
     return Y
-
-
-def check_same_names(Y: Any, given: Any, *, what: str, caller: str) -> None:
-    """Refuse columns that tell by their names that they are other labels, or in another order.
-
-    Parameters
-    ----------
-    Y : data set, array, sparse matrix, DataFrame or list of label lists
-        The truth.
-    given : array, sparse matrix, DataFrame or list of label lists
-        What is compared with it, column by column.
-    what, caller : str
-        What that is and who asks, for the message.
-
-    Notes
-    -----
-    Columns of frames that have no name in common are compared by their places: a frame made of
-    an array numbers its columns. The columns of label lists are nothing but their names.
-    """
-    expected, found = names_of(Y), names_of(given)
-    if expected is None or found is None or expected == found:
-        return
-    lists = any(isinstance(labels, list | tuple) for labels in (Y, given))
-    if lists or set(expected) & set(found):
-        pairs = enumerate(zip(expected, found, strict=False))
-        at = next((at for at, (one, other) in pairs if one != other), None)
-        where = (
-            f"{len(found)} labels, Y has {len(expected)}"
-            if at is None
-            else f"{found[at]!r} as label {at}, Y has {expected[at]!r}"
-        )
-        raise DataError(
-            f"{caller}: {what} must have the labels of Y, in the same order. Found {where}. "
-            "Reorder the columns, or give 0/1 arrays."
-        )
-
-
-def names_of(labels: Any) -> tuple[str, ...] | None:
-    """Return the names that labels bring along, None where they have none."""
-    if is_dataset(labels):
-        return getattr(labels, "labels", None)
-    if isinstance(labels, list | tuple):
-        return check_named_labels(labels)[1] if _names_labels(labels) else None
-    return tuple(map(str, labels.columns)) if hasattr(labels, "columns") else None
-
-
-def _names_labels(rows: Any) -> bool:
-    """Tell whether lists hold the names of labels; the first that holds anything tells."""
-    for row in rows:
-        if isinstance(row, list | tuple | set | frozenset) and row:
-            return isinstance(next(iter(row)), str)
-    return False
 
 
 def arrays_of(

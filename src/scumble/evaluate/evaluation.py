@@ -13,15 +13,19 @@ from scipy import sparse
 from scumble._core.errors import DataError
 from scumble._core.parallel import limit_threads
 from scumble._core.registry import registered
-from scumble._core.validation import check_choice, check_labels, labels_of
+from scumble._core.validation import (
+    check_choice,
+    check_labels,
+    check_same_names,
+    labels_of,
+    names_of,
+)
 from scumble.evaluate import bipartition, ranking
 from scumble.evaluate.counts import (
     Counts,
     LabelConfusion,
-    check_same_names,
     check_truth,
     confusion,
-    names_of,
 )
 from scumble.evaluate.groups import LEARNABLE, check_groups, find_groups
 from scumble.evaluate.metric import Metric

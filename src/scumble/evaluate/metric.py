@@ -9,7 +9,8 @@ from typing import Any, Literal, Protocol
 
 from scumble._core.errors import DataError
 from scumble._core.registry import register
-from scumble.evaluate.counts import Confusion, check_same_names, check_truth, confusion
+from scumble._core.validation import check_same_names
+from scumble.evaluate.counts import Confusion, check_truth, confusion
 from scumble.evaluate.rankings import Rankings
 from scumble.evaluate.undefined import Undefined
 

@@ -10,7 +10,8 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import thread_count
@@ -92,6 +93,10 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return what the user said about nominal columns."""
         return self.categorical_features
 
+    def _reads_itself(self) -> bool:
+        """Tell whether an estimator inside gets features as they were given."""
+        return False
+
     def _refuses_weights(self) -> str | None:
         """Name what is inside and cannot learn from weights; None where nothing is."""
         return None
@@ -147,11 +152,11 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator, ABC):
     ) -> tuple[Any, sparse.csr_array, Array | None]:
         """Read the weights, and leave out the rows without any."""
         name = type(self).__name__
-        weights = check_weights(sample_weight, X.shape[0], caller=name)
+        weights = check_weights(sample_weight, Y.shape[0], caller=name)
         if weights is not None and not weights.all():
-            kept = weights > 0
-            X, Y = X[kept], Y[kept]
-            weights = check_weights(weights[kept], X.shape[0], caller=name)
+            kept = np.flatnonzero(weights)
+            X, Y = _safe_indexing(X, kept), Y[kept]
+            weights = check_weights(weights[kept], len(kept), caller=name)
         if weights is not None and (refuser := self._refuses_weights()) is not None:
             raise ParameterError(
                 f"{name}: sample_weight was given, but {refuser} cannot learn from weights: its "
@@ -230,8 +235,8 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _row_blocks(self, table: Any) -> Iterator[Any]:
         size = max(1, _CELLS_AT_ONCE // self.n_labels_)
-        for start in range(0, table.shape[0], size):
-            yield table[start : start + size]
+        for start in range(0, _num_samples(table), size):
+            yield _safe_indexing(table, slice(start, start + size))
 
     def _read_training(self, X: Any) -> Any:
         X, self._codes = read_training(X, self, self._categorical())

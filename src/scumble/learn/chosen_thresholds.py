@@ -15,7 +15,12 @@ import numpy as np
 
 from scumble._core.errors import DataError, ParameterError
 from scumble._core.files import COMPRESSIONS, writing
-from scumble._core.validation import check_named_labels, is_dataset, labels_of
+from scumble._core.validation import (
+    check_named_labels,
+    check_same_names,
+    is_dataset,
+    labels_of,
+)
 from scumble.learn.thresholds import ChosenCuts, ScoreColumns, ThresholdRule, choose_cuts
 
 Array = np.ndarray[Any, Any]
@@ -186,6 +191,7 @@ def threshold_table(
         raise DataError(
             f"threshold_table: {truth.shape[1]} labels need as many names. Got {len(labels)}."
         )
+    check_same_names(Y, scores, what="scores", caller="threshold_table")
     columns = ScoreColumns.of(scores, truth, caller="threshold_table")
     return table_from_cuts(labels, choose_cuts(columns, wanted, n_jobs=n_jobs), wanted.metric)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,8 +10,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import get_tags
+from sklearn.utils.validation import _num_samples
 
-from scumble._core.errors import ParameterTypeError
+from scumble._core.errors import DataError, ParameterTypeError
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.predictions import labels_for, predict_with_confidences
 from scumble.learn.seeds import open_seeds
@@ -106,6 +108,8 @@ class Inside:
         fitted, found = cls._fit(
             classifier, X, Y, n_values, generator, n_jobs, weights, "fit_out_of_sample"
         )
+        if found is not None:
+            _refuse_shape(found, (Y.shape[0], len(fitted.open_labels)), classifier)
         if len(fitted.open_labels) == len(fitted.always):
             return fitted, found
         scores = np.tile(fitted.always.astype(np.float64), (Y.shape[0], 1))
@@ -153,10 +157,11 @@ class Inside:
         confidences : ndarray of float64, shape (n_samples, n_labels)
             How sure that is.
         """
-        labels = np.tile(self.always, (X.shape[0], 1))
+        labels = np.tile(self.always, (_num_samples(X), 1))
         confidences = labels.astype(np.float64)
         if self.model is not None:
             found, sure = predict_with_confidences(self.model, X, len(self.open_labels))
+            _refuse_shape(sure, (len(labels), len(self.open_labels)), self.model)
             labels[:, self.open_labels] = found.toarray()
             confidences[:, self.open_labels] = sure
         return labels, confidences
@@ -172,8 +177,8 @@ def check_classifier_given(classifier: Any, *, name: str, caller: str) -> None:
     name, caller : str
         Names of the parameter and of its owner, for the message.
     """
-    wrong = isinstance(classifier, type) or not hasattr(classifier, "fit")
-    if classifier is not None and wrong:
+    asked = hasattr(classifier, "fit") and hasattr(classifier, "predict")
+    if classifier is not None and (isinstance(classifier, type) or not asked):
         raise ParameterTypeError(
             f"The {name!r} parameter of {caller} must be None or a multilabel classifier "
             f"with fit and predict. Got {classifier!r} instead."
@@ -238,6 +243,57 @@ def nominal_mapping(n_values: Array) -> dict[int, int]:
     return {int(column): int(n_values[column]) for column in np.flatnonzero(n_values)}
 
 
+def tell_nominal(model: Any, columns: Any, *, left: tuple[Any, ...] = (None,)) -> bool:
+    """Tell a classifier which columns are nominal, or the one inside that can be told.
+
+    Parameters
+    ----------
+    model : classifier
+        Changed, where its ``categorical_features`` or those of an estimator inside are left open.
+    columns : object
+        For ``categorical_features``; estimators of others get the columns of a mapping.
+    left : tuple
+        Values that mean nothing was said.
+
+    Returns
+    -------
+    bool
+        False where nothing has such a parameter.
+    """
+    holder = model
+    while hasattr(holder, "get_params"):
+        parameters = holder.get_params(deep=False)
+        if "categorical_features" in parameters and not _passes_by(holder):
+            if _is_one_of(parameters["categorical_features"], left):
+                holder.set_params(categorical_features=_nominal_for(holder, columns))
+            return True
+        holder = parameters.get("estimator")
+    return False
+
+
+def _is_one_of(value: Any, words: tuple[Any, ...]) -> bool:
+    return (value is None or isinstance(value, str)) and value in words
+
+
+def _passes_by(classifier: Any) -> bool:
+    return isinstance(classifier, BaseMultilabelClassifier) and classifier._reads_itself()
+
+
+def _nominal_for(classifier: Any, columns: Any) -> Any:
+    """Give nominal columns as a classifier takes them; only ours know numbers of values."""
+    ours = type(classifier).__module__.startswith("scumble.")
+    ours = ours or isinstance(classifier, BaseMultilabelClassifier)
+    return list(columns) if isinstance(columns, Mapping) and not ours else columns
+
+
+def _refuse_shape(scores: Any, shape: tuple[int, int], estimator: Any) -> None:
+    if np.shape(scores) != shape:
+        raise DataError(
+            f"{type(estimator).__name__} gives scores of shape {np.shape(scores)}. Expected "
+            f"{shape}: one row per instance and one column per label it was fitted to."
+        )
+
+
 def _open_settings(
     model: Any, n_values: Array, generator: np.random.Generator | None, n_jobs: int | None
 ) -> dict[str, Any]:
@@ -249,6 +305,7 @@ def _open_settings(
         settings |= dict.fromkeys(names, int(generator.integers(2**31 - 1)))
     if known.get("n_jobs", 0) is None:
         settings["n_jobs"] = n_jobs
-    if known.get("categorical_features", 0) is None:
-        settings["categorical_features"] = nominal_mapping(n_values)
+    columns = _nominal_for(model, nominal_mapping(n_values))
+    if known.get("categorical_features", 0) is None and columns != []:
+        settings["categorical_features"] = columns
     return settings

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from scumble._core.errors import ParameterError, ScumbleWarning
 from scumble._core.registry import registered
 from scumble.data import MultilabelDataset
+from scumble.learn.inside import tell_nominal
 from scumble.learn.predictions import features_for, labels_for
 from scumble.learn.seeds import close_seeds
 from scumble.learn.weights import takes_weights
@@ -105,29 +106,13 @@ def fit_dataset(
     >>> fit_dataset(RidgeClassifier(), data).predict([[8.5]])
     array([[0, 1]])
     """
-    model = _tell_categories(clone(classifier), data.categorical_features)
+    model = clone(classifier)
+    if data.categorical_features:
+        tell_nominal(model, data.categorical_features)
     if random_state is not None:
         close_seeds(model, random_state)
     X = features_for(model, data.X)
     return model.fit(X, labels_for(model, data.Y), **_weights_for(model, data))
-
-
-def _tell_categories(model: Any, categories: dict[int, int]) -> Any:
-    """Tell the classifier which columns are nominal, where it can be told and was not."""
-    holder = model
-    while categories and hasattr(holder, "get_params"):
-        parameters = holder.get_params(deep=False)
-        if "categorical_features" in parameters:
-            if parameters["categorical_features"] is None:
-                told = categories if _is_ours(holder) else list(categories)
-                holder.set_params(categorical_features=told)
-            break
-        holder = parameters.get("estimator")
-    return model
-
-
-def _is_ours(estimator: Any) -> bool:
-    return type(estimator).__module__.startswith("scumble.")
 
 
 def _weights_for(model: Any, data: MultilabelDataset) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
-from scumble._core.errors import DataError
+from scumble._core.errors import DataError, ParameterTypeError
 from scumble.learn.inner_folds import out_of_fold
 from scumble.learn.inside import Inside
 
@@ -58,6 +58,8 @@ def fit_with_scores(
     scores : ndarray of float64, shape (n_samples, n_labels)
         Of rows it had not seen.
     """
+    if estimator is None:
+        raise ParameterTypeError(f"{caller}: got None where a classifier that scores is expected.")
     if hasattr(estimator, "fit_out_of_sample"):
         fitted, scores = Inside.fitted_with_scores(
             estimator, X, Y, n_values, generator, n_jobs, weights
@@ -67,6 +69,7 @@ def fit_with_scores(
         fitted = Inside.fitted(
             estimator, X, Y, n_values, np.random.default_rng(seeds[0]), n_jobs, weights
         )
+        _check_gives_scores(fitted.model, caller)
 
         def ask(train: Array, test: Array) -> Array:
             part = Inside.fitted(
@@ -87,7 +90,7 @@ def fit_with_scores(
 
 
 def check_scores(scores: Array, estimator: Any, *, caller: str) -> None:
-    """Refuse scores that are no numbers: nothing can be decided from them.
+    """Refuse scores that are no finite numbers: nothing can be decided from them.
 
     Parameters
     ----------
@@ -98,10 +101,52 @@ def check_scores(scores: Array, estimator: Any, *, caller: str) -> None:
     caller : str
         Who asks, for the message.
     """
-    if np.isnan(scores).any():
-        row, label = map(int, np.argwhere(np.isnan(scores))[0])
+    wrong = ~np.isfinite(scores)
+    if wrong.any():
+        row, label = map(int, np.argwhere(wrong)[0])
+        found = "NaN" if np.isnan(scores[row, label]) else f"{scores[row, label]:g}"
         raise DataError(
-            f"{caller}: {type(estimator).__name__} gives NaN as the score of row {row} for label "
-            f"{label}. Expected a number: see whether the estimator copes with missing values and "
-            "with labels that have few positives, or give another estimator."
+            f"{caller}: {type(estimator).__name__} gives {found} as the score of row {row} for "
+            f"label {label}. Expected a finite number: see whether the estimator copes with "
+            "missing values and with labels that have few positives, or give another estimator."
         )
+
+
+def fit_alone(
+    estimator: Any,
+    X: Any,
+    Y: sparse.csr_array,
+    n_values: Array,
+    generator: np.random.Generator,
+    *,
+    weights: Array | None = None,
+    n_jobs: int | None = None,
+    caller: str,
+) -> Inside:
+    """Fit an estimator that scores labels; the same model as with `fit_with_scores`.
+
+    Parameters
+    ----------
+    estimator, X, Y, n_values, generator, weights, n_jobs, caller : object
+        See `fit_with_scores`.
+
+    Returns
+    -------
+    Inside
+        Learnt from all rows.
+    """
+    if not hasattr(estimator, "fit_out_of_sample"):
+        generator = np.random.default_rng(generator.integers(2**31 - 1, size=2)[0])
+    fitted = Inside.fitted(estimator, X, Y, n_values, generator, n_jobs, weights)
+    _check_gives_scores(fitted.model, caller)
+    return fitted
+
+
+def _check_gives_scores(model: Any, caller: str) -> None:
+    """Refuse a fitted model that tells labels and nothing more."""
+    if model is None or hasattr(model, "predict_proba") or hasattr(model, "decision_function"):
+        return
+    raise ParameterTypeError(
+        f"{caller}: {type(model).__name__} gives no scores. Expected an estimator with "
+        "predict_proba or decision_function: without scores there is nothing to put a threshold on."
+    )

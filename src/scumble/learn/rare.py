@@ -60,6 +60,11 @@ class RareLabelClassifier(ThresholdedClassifier, name="rare"):
     ThresholdedClassifier : The same around any other estimator.
     scumble.plots.plot_thresholds : Draw what every threshold gives.
 
+    Notes
+    -----
+    ``sample_weight`` weighs what the ranker learns. Thresholds are chosen on training rows that
+    count once each.
+
     Examples
     --------
     >>> import scumble

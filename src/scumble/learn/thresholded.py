@@ -6,20 +6,28 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
+from scumble._core.errors import ParameterError
 from scumble._core.random import as_generator
 from scumble._core.validation import check_count
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.features import FeatureCodes
-from scumble.learn.inside import Inside, check_classifier_given, nominal_columns_of, pass_on_tags
-from scumble.learn.out_of_sample import check_scores, fit_with_scores
+from scumble.learn.inside import (
+    Inside,
+    check_classifier_given,
+    nominal_columns_of,
+    pass_on_tags,
+    tell_nominal,
+)
+from scumble.learn.out_of_sample import check_scores, fit_alone, fit_with_scores
 from scumble.learn.ridge import RidgeRanker
 from scumble.learn.thresholds import (
     ScoreColumns,
     ThresholdCurve,
     ThresholdRule,
-    curves_of,
+    choose_with_curves,
 )
 from scumble.learn.weights import refuser_of
 
@@ -50,7 +58,8 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded"):
         Inner folds for estimators that cannot tell out-of-sample scores by themselves; as many
         as there are rows where these are fewer.
     categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
+        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`. An estimator of
+        another package gets them as they are, and must have such a parameter.
     random_state : None, int, Generator or RandomState, default=None
         Seeds the estimator where it was left without one, and deals inner folds.
     n_jobs : int, default=None
@@ -62,7 +71,8 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded"):
         A label is predicted where its score is at least this. Infinite: never; minus infinite:
         always.
     curves_ : list of ThresholdCurve
-        What every possible threshold of each label gives on the training rows.
+        What every possible threshold of each label gives on the training rows. Empty with rule
+        ``"fixed"``, which fits the estimator once and scores no training rows.
     estimator_ : Inside
         The fitted estimator.
     classes_ : list of ndarray, or ndarray
@@ -72,7 +82,7 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded"):
     label_names_ : tuple of str or None
         Their names, where they had any.
     n_features_in_ : int
-        Number of columns seen when fitting.
+        Number of columns seen when fitting; not there where X is no table, such as texts.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where they have any.
 
@@ -92,7 +102,10 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded"):
     is not predicted.
 
     An estimator of this package gets features as this class reads them. Any other, a pipeline for
-    instance, gets them as they were given.
+    instance, gets them as they were given, be they tables, texts or anything else with a length.
+
+    ``sample_weight`` weighs what the estimator learns. Thresholds are chosen on training rows that
+    count once each.
 
     Examples
     --------
@@ -153,26 +166,31 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded"):
         return nominal_columns_of(self._scorer())
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        name = type(self).__name__
-        self.estimator_, scores = fit_with_scores(
-            self._scorer(),
-            X,
-            Y,
-            self._codes.n_values,
-            as_generator(self.random_state, caller=name),
-            weights=weights,
-            n_folds=int(self.n_folds),
-            n_jobs=self.n_jobs,
-            caller=name,
-        )
+        rule, name = self._rule(), type(self).__name__
+        generator = as_generator(self.random_state, caller=name)
+        given = (self._told_scorer(), X, Y, self._codes.n_values, generator)
+        more: dict[str, Any] = {"weights": weights, "n_jobs": self.n_jobs, "caller": name}
+        if rule.rule == "fixed":
+            self.estimator_, self.curves_ = fit_alone(*given, **more), []
+            self.thresholds_ = rule.fixed(Y.sum(axis=0))
+            return
+        self.estimator_, scores = fit_with_scores(*given, n_folds=int(self.n_folds), **more)
         columns = ScoreColumns(np.asfortranarray(scores), Y.tocsc())
-        self.curves_ = curves_of(columns, self._rule(), n_jobs=self.n_jobs)
-        self.thresholds_ = self._chosen()
+        self.thresholds_, self.curves_ = choose_with_curves(columns, rule, n_jobs=self.n_jobs)
 
-    def _chosen(self) -> Array:
-        if self.rule == "fixed":
-            return np.full(len(self.curves_), float(self.threshold))
-        return np.array([c.thresholds[c.chosen] if c.chosen >= 0 else np.inf for c in self.curves_])
+    def _told_scorer(self) -> Any:
+        """Return what scores labels; one that reads features itself is told of nominal ones."""
+        if self.categorical_features is None or not self._reads_itself():
+            return self._scorer()
+        scorer = clone(self._scorer())
+        if not tell_nominal(scorer, self.categorical_features, left=(None, "from_dtype")):
+            name = type(self).__name__
+            raise ParameterError(
+                f"The 'categorical_features' parameter of {name} must be None here: the estimator "
+                f"inside, {type(scorer).__name__}, has no such parameter. Give a pipeline that "
+                "encodes these columns."
+            )
+        return scorer
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         scores = self.estimator_.ask(X)[1]
@@ -183,16 +201,16 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded"):
         return refuser_of(self._scorer())
 
     def _reads_itself(self) -> bool:
-        """Tell whether the estimator gets features as they were given."""
         return not isinstance(self._scorer(), BaseMultilabelClassifier)
 
     def _read_training(self, X: Any) -> Any:
         if not self._reads_itself():
             return super()._read_training(X)
-        X = X if hasattr(X, "shape") else np.asarray(X)
-        _check_feature_names(self, X, reset=True)
-        _check_n_features(self, X, reset=True)
-        n_columns = self.n_features_in_
+        X, n_columns = _as_given(X), 0
+        if len(getattr(X, "shape", ())) == 2:
+            _check_feature_names(self, X, reset=True)
+            _check_n_features(self, X, reset=True)
+            n_columns = self.n_features_in_
         self._codes = FeatureCodes(np.zeros(n_columns, np.int64), (None,) * n_columns)
         return X
 
@@ -200,7 +218,18 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded"):
         if not self._reads_itself():
             return super()._read_rows(X)
         check_is_fitted(self)
-        return X if hasattr(X, "shape") else np.asarray(X)
+        return _as_given(X)
 
     def __sklearn_tags__(self) -> Any:
         return pass_on_tags(super().__sklearn_tags__(), self._scorer())
+
+
+def _as_given(X: Any) -> Any:
+    """Make a table of lists of numbers; texts and the like stay as they are."""
+    if hasattr(X, "shape"):
+        return X
+    try:
+        table = np.asarray(X)
+    except ValueError:  # lists of unequal length: the estimator may know what they are
+        return X
+    return table if table.ndim == 2 else X

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from scumble._core.errors import DataError, ParameterError
 from scumble._core.parallel import run, thread_count
-from scumble._core.validation import check_choice, check_labels, labels_of
+from scumble._core.validation import check_choice, check_labels, check_same_names, labels_of
 
 Array = np.ndarray[Any, Any]
 
@@ -59,6 +59,21 @@ class ThresholdRule:
             Infinite for rule ``"plain"``.
         """
         return np.inf if self.rule == "plain" else max(4 * n_positives, n_positives + 4)
+
+    def fixed(self, n_positives: Array) -> Array:
+        """Tell the thresholds of rule ``"fixed"``.
+
+        Parameters
+        ----------
+        n_positives : ndarray of int
+            Rows that have each label.
+
+        Returns
+        -------
+        ndarray of float64
+            Infinite for labels without positives.
+        """
+        return np.where(n_positives > 0, float(self.threshold), np.inf)
 
     def check(self, *, caller: str) -> None:
         """Refuse parameters outside their domain.
@@ -130,14 +145,16 @@ def label_thresholds(
     ----------
     scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         How sure a model is of each label, of rows **it has not learnt from**. Cells that a sparse
-        matrix does not hold are 0 and never predicted.
+        matrix does not hold are 0 and never predicted. Where both are frames, the columns must
+        have the names of those of ``Y``, in the same order.
     Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         The labels these rows have.
     rule : {"shrunken", "capped", "plain", "rate", "fixed"}
         ``"shrunken"``: see Notes. ``"capped"``: the best metric among cuts that predict at most
         four times as many rows as have the label. ``"plain"``: the best metric among all cuts, as
         COCOA and ECCRU do; it overfits where positives are few. ``"rate"``: predict as many rows
-        as have the label. ``"fixed"``: the given ``threshold`` for all labels.
+        as have the label. ``"fixed"``: the given ``threshold`` for all labels
+        that have positives.
     metric : {"f1", "f2", "f0.5"}
         What to make large; F2 prefers recall, F0.5 precision.
     strength : float
@@ -167,9 +184,10 @@ def label_thresholds(
     .. math:: F = \frac{2\, t'}{n + P}, \quad t' = P\,\frac{t + k\,R(n/P)}{P + k}
 
     largest among those with :math:`n \le \max(4P, P + 4)`, the first of equals; the threshold is
-    in the middle between the two scores. Rule ``"plain"`` has no such limit; by it a label whose
-    scores are all equal is predicted only if all rows have it. R is kept at 81 rates from 0 to 4
-    and read linearly between them; rows of equal score count as if in random order.
+    in the middle between the two scores. Rule ``"plain"`` has no such limit. By every rule but
+    ``"fixed"`` a label whose scores are all equal is predicted only if all rows have it. R is kept
+    at 81 rates from 0 to 4 and read linearly between them; rows of equal score count as if in
+    random order.
 
     Examples
     --------
@@ -249,7 +267,7 @@ def curves_of(
         One per label.
     """
     cuts = _all_cuts(columns, rule, n_jobs)
-    shared = _mean_recall(cuts) if rule.rule == "shrunken" else None
+    shared = _shared_of(cuts, rule)
     chosen = range(columns.n_labels) if labels is None else labels
     return [_curve(cuts[int(label)], rule, shared) for label in chosen]
 
@@ -298,14 +316,33 @@ def choose_cuts(
     if rule.rule == "fixed":
         return _fixed_cuts(columns, rule)
     cuts = _all_cuts(columns, rule, n_jobs)
-    shared = _mean_recall(cuts) if rule.rule == "shrunken" else None
-    chosen = ChosenCuts.none(np.array([cut.n_positives for cut in cuts], np.int64))
-    for at, cut in enumerate(cuts):
-        expected = _expected(cut, rule, shared)
-        place = _best(cut, rule, expected)
-        if place >= 0:
-            chosen.put(at, cut, place, expected[place])
-    return chosen
+    return _take(cuts, rule, _shared_of(cuts, rule))
+
+
+def choose_with_curves(
+    columns: ScoreColumns, rule: ThresholdRule, *, n_jobs: int | None = None
+) -> tuple[Array, list[ThresholdCurve]]:
+    """Choose a threshold for each label, and tell what all others would have given.
+
+    Parameters
+    ----------
+    columns : ScoreColumns
+        Scores and labels.
+    rule : ThresholdRule
+        How; not ``"fixed"``.
+    n_jobs : int, optional
+        Number of threads.
+
+    Returns
+    -------
+    thresholds : ndarray of float64, shape (n_labels,)
+        See `label_thresholds`.
+    curves : list of ThresholdCurve
+        One per label.
+    """
+    cuts = _all_cuts(columns, rule, n_jobs)
+    shared = _shared_of(cuts, rule)
+    return _take(cuts, rule, shared).thresholds, [_curve(cut, rule, shared) for cut in cuts]
 
 
 def shared_recall(columns: ScoreColumns, *, n_jobs: int | None = None) -> Array:
@@ -387,13 +424,13 @@ class ChosenCuts:
         self.expected[label] = expected
 
     def at_threshold(self, rule: ThresholdRule) -> ChosenCuts:
-        """Set the one threshold that all labels have, and what was observed there."""
-        squared = METRICS[rule.metric] ** 2
-        out_of = self.n_predicted + squared * self.n_positives
-        value = (1 + squared) * self.hits / np.where(out_of > 0, out_of, 1.0)
-        thresholds = np.full(len(self.hits), float(rule.threshold))
-        expected = np.where(self.n_positives > 0, value, np.nan)
-        return replace(self, thresholds=thresholds, expected=expected)
+        """Set the threshold of all labels that have positives, and what was observed there."""
+        squared, known = METRICS[rule.metric] ** 2, self.n_positives > 0
+        n_predicted = np.where(known, self.n_predicted, 0)
+        out_of = n_predicted + squared * self.n_positives
+        value = (1 + squared) * self.hits / np.where(known, out_of, 1.0)
+        expected, thresholds = np.where(known, value, np.nan), rule.fixed(self.n_positives)
+        return replace(self, thresholds=thresholds, n_predicted=n_predicted, expected=expected)
 
 
 class ScoreColumns:
@@ -402,7 +439,7 @@ class ScoreColumns:
     Parameters
     ----------
     scores : ndarray or csc_array of float64
-        Finite.
+        Without NaN; infinite ones are the highest or lowest of all.
     Y : csc_array of bool
         The labels.
     """
@@ -427,6 +464,7 @@ class ScoreColumns:
         ScoreColumns
             Ready to be read.
         """
+        check_same_names(Y, scores, what="scores", caller=caller)
         labels = check_labels(labels_of(Y), caller=f"{caller}, Y")
         table = _read_scores(scores, caller=caller)
         if table.shape != labels.shape:
@@ -519,7 +557,7 @@ def _middle(above: Array, below: Array) -> Array:
 
 def _best(cuts: Cuts, rule: ThresholdRule, expected: Array) -> int:
     """Return the place of the cut to take, -1 where the label is not to be predicted."""
-    if cuts.n_allowed == 0 or (rule.rule == "plain" and cuts.thresholds[0] == -np.inf):
+    if cuts.n_allowed == 0 or cuts.thresholds[0] == -np.inf:  # nothing, or equal scores
         return 0 if len(cuts.thresholds) and cuts.n_predicted[0] == cuts.hits[0] else -1
     n_predicted = cuts.n_predicted[: cuts.n_allowed]
     if rule.rule == "rate":
@@ -555,6 +593,21 @@ def _curve(cuts: Cuts, rule: ThresholdRule, shared: Array | None) -> ThresholdCu
         expected[kept],
         chosen if chosen < cuts.n_allowed else -1,  # a label that all rows have, and no score
     )
+
+
+def _take(cuts: Sequence[Cuts], rule: ThresholdRule, shared: Array | None) -> ChosenCuts:
+    """Take the best cut of each label."""
+    chosen = ChosenCuts.none(np.array([cut.n_positives for cut in cuts], np.int64))
+    for at, cut in enumerate(cuts):
+        expected = _expected(cut, rule, shared)
+        place = _best(cut, rule, expected)
+        if place >= 0:
+            chosen.put(at, cut, place, expected[place])
+    return chosen
+
+
+def _shared_of(cuts: Sequence[Cuts], rule: ThresholdRule) -> Array | None:
+    return _mean_recall(cuts) if rule.rule == "shrunken" else None
 
 
 def _mean_recall(cuts: Sequence[Cuts]) -> Array:

@@ -82,8 +82,8 @@ def _check_values(weights: Array, caller: str) -> None:
         total = weights.sum()
     if not 1e-6 <= total < np.inf:
         raise DataError(
-            f"{caller}: the sample weights sum to {total:g}. Expected at least 1e-6, below which "
-            "C4.5 takes weights for zero, and a finite sum: scale them."
+            f"{caller}: the sample weights sum to {total:g}. Expected a finite sum of at least "
+            "1e-6, below which weights count as zero: scale them."
         )
 
 

@@ -136,9 +136,10 @@ METRIC = """
 
 #: The cut to take for each label: the highest gain, the first of equals.
 CHOSEN = """
-SELECT label, score, below, n_predicted, hits, expected
+SELECT label, score, below, n_predicted, hits, expected, n_cuts
 FROM (
-  SELECT *, row_number() OVER (PARTITION BY label ORDER BY {gain} DESC, n_predicted) AS place_of
+  SELECT *, count(*) OVER (PARTITION BY label) AS n_cuts,
+         row_number() OVER (PARTITION BY label ORDER BY {gain} DESC, n_predicted) AS place_of
   FROM (SELECT *, {metric} AS expected FROM ({candidates}))
 )
 WHERE place_of = 1

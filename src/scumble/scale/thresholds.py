@@ -270,8 +270,9 @@ class ThresholdTables(Tables):
         self.make("cuts", statements.CUTS, title="Comparing thresholds")
         shared = self._shared_recall(n_rows) if rule.rule == "shrunken" else None
         found = self._chosen(rule, shared)
+        self._refuse_few(n_rows, int(column(found, "n_predicted").max(initial=0)))
+        found = _without_equal_scores(found, n_rows)
         n_predicted = column(found, "n_predicted")
-        self._refuse_few(n_rows, int(n_predicted.max(initial=0)))
         middle = _middle(column(found, "score"), column(found, "below"))
         chosen, at = ChosenCuts.none(counts), _places(labels, found)
         chosen.thresholds[at] = np.where(n_predicted == n_rows, -np.inf, middle)
@@ -381,6 +382,12 @@ def _renamed(layout: Layout, names: list[str]) -> str:
 def _places(labels: list[Any], found: Any) -> Array:
     place = {label: at for at, label in enumerate(labels)}
     return np.array([place[label] for label in found.column("label").to_pylist()], np.int64)
+
+
+def _without_equal_scores(found: Any, n_rows: int) -> Any:
+    """Leave out labels whose scores are equal in all rows, unless all rows have them."""
+    equal = (column(found, "n_cuts") == 1) & (column(found, "n_predicted") == n_rows)
+    return found.filter(~equal | (column(found, "hits") == n_rows))
 
 
 def _take_all_rows(

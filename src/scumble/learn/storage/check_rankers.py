@@ -136,7 +136,8 @@ def _check_rates(rates: Any, n_labels: int) -> None:
 def _check_thresholded(model: ThresholdedClassifier) -> None:
     _check_inside(model.estimator_, model.n_labels_)
     fits = is_vector(model.thresholds_, np.float64, model.n_labels_)
-    demand(fits and len(model.curves_) == model.n_labels_, "the thresholds do not fit")
+    n_curves = 0 if model.rule == "fixed" else model.n_labels_
+    demand(fits and len(model.curves_) == n_curves, "the thresholds do not fit")
 
 
 def _check_inside(inside: Any, n_labels: int) -> None:
