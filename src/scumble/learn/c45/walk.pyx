@@ -38,9 +38,10 @@ def chain_rows(
 ):
     """Follow chains: tree ``i`` learnt label ``orders[i]`` from those before it in its chain.
 
-    ``chains`` are two arrays, ``begins`` and ``orders``. Chain ``c`` has the places ``begins[c]`` to ``begins[c + 1]``, and need not hold all labels.
-    ``labels`` gets the decisions of the last chain, ``sums`` is increased by the confidences of
-    all chains, or by their decisions where ``hard``.
+    ``chains`` are two arrays, ``begins`` and ``orders``. Chain ``c`` has the places ``begins[c]``
+    to ``begins[c + 1]``, and need not hold all labels. ``labels`` gets the decisions of the last
+    chain, ``sums`` is increased by the confidences of all chains, or by their decisions where
+    ``hard``.
     """
     cdef RowsView view = view_rows(rows)
     cdef Trees trees = view_trees(forest)
