@@ -34,9 +34,14 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     """Build with what is installed here, so that nothing is downloaded."""
+    import fcntl
+
     folder = tmp_path_factory.mktemp("wheel")
     command = [sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-w"]
-    done = subprocess.run([*command, folder, ROOT], capture_output=True, text=True, check=False)
+    # Two builds at once in one folder of sources would take files from under each other.
+    with (tmp_path_factory.getbasetemp().parent / "wheel.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = subprocess.run([*command, folder, ROOT], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     (built,) = folder.glob("scumble-*.whl")
     return built
