@@ -38,7 +38,8 @@ def main(words: list[str]) -> int:
                 records.append(record)
                 print(line(record), flush=True)
     store(records)
-    missed = [record["name"] for record in records if record.get("ok") is False]
+    # Not "is False": a comparison of numpy's numbers is another kind of no.
+    missed = [record["name"] for record in records if not record.get("ok", True)]
     print(
         f"{len(records)} figures, {len(missed)} missed{': ' if missed else ''}{', '.join(missed)}"
     )
