@@ -40,6 +40,8 @@ FEW_PENALTIES = (1.0, 3.0, 10.0)
 N_FOLDS = 5
 #: Rows that are scored at a time.
 AT_ONCE = 1024
+#: Rows that are compared with landmarks at a time.
+FEW_AT_ONCE = 256
 
 
 class RidgeRanker(BaseRanker, name="ridge"):
@@ -205,9 +207,12 @@ class RidgeRanker(BaseRanker, name="ridge"):
         self._kernel = RadialKernel.of(rows[drawn], float(self.bandwidth))
         whitening = _whitening(self._kernel.ask(rows[drawn], n_jobs=self.n_jobs))
         features = np.empty((rows.shape[0], whitening.shape[1]))
-        for start in range(0, rows.shape[0], AT_ONCE):
-            part = self._kernel.ask(rows[start : start + AT_ONCE], n_jobs=1)
-            features[start : start + AT_ONCE] = part @ whitening
+
+        def work(start: int) -> None:
+            part = self._kernel.ask(rows[start : start + FEW_AT_ONCE], n_jobs=1)
+            features[start : start + FEW_AT_ONCE] = part @ whitening
+
+        run(work, range(0, rows.shape[0], FEW_AT_ONCE), n_jobs=self.n_jobs)
         return Primal(Problem(features, problem.labels, problem.weights)), whitening
 
     def _solve_iteratively(self, problem: Problem, generator: np.random.Generator) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from scumble._core.parallel import one_thread_for_products, run
 from scumble.learn.quadratic import quadratic_forms
@@ -174,12 +174,10 @@ class Primal:
             With its error.
         """
         problem = self.problem
-        inverse, penalty = _inverse(self.gram, penalty)
-        coefficients = inverse @ self.meetings
+        root, penalty = _inverse_root(self.gram, penalty)
+        coefficients = _solve(root, self.meetings)
         intercepts = self.label_means - self.means @ coefficients
-        pull = inverse @ self.means
-        leverage = self._forms(inverse) - 2 * (problem.rows @ pull) + self.means @ pull
-        remaining = _kept(1 - problem.weights * (leverage + 1 / problem.total))
+        remaining = _kept(1 - problem.weights * (self._leverage(root) + 1 / problem.total))
         fitted = Fit(coefficients, intercepts, remaining, penalty)
         error = sum(self._error(fitted, block) for block in problem.blocks())
         return Fit(coefficients, intercepts, remaining, penalty, error / problem.total)
@@ -212,19 +210,22 @@ class Primal:
         left /= fit.remaining[block, None]
         return float(self.problem.weights[block] @ np.einsum("ij,ij->i", left, left))
 
-    def _forms(self, inverse: Array) -> Array:
-        """Return x' M x for every row x."""
-        rows = self.problem.rows
+    def _leverage(self, root: Array) -> Array:
+        """Return x' M x for every centred row x, where M is the inverse."""
+        rows, means = self.problem.rows, self.means
         out = np.empty(rows.shape[0])
         if sparse.issparse(rows) and 10 * rows.nnz < rows.shape[0] * rows.shape[1]:
+            inverse = _inverse(root)
             index = np.result_type(rows.indptr, rows.indices)
             indptr, indices = rows.indptr.astype(index), rows.indices.astype(index)
             quadratic_forms(indptr, indices, rows.data, inverse, 0, len(out), out)
-            return out
-        for start in range(0, len(out), 4096):
-            part = rows[start : start + 4096]
-            part = part.toarray() if sparse.issparse(part) else part
-            out[start : start + 4096] = np.einsum("ij,ij->i", part @ inverse, part)
+            pull = inverse @ means
+            return out - 2 * (rows @ pull) + means @ pull
+        for start in range(0, len(out), 1024):
+            part = rows[start : start + 1024]
+            part = (part.toarray() if sparse.issparse(part) else part) - means
+            turned = blas.dtrmm(1.0, root, part.T, lower=True, overwrite_b=True)
+            out[start : start + 1024] = np.einsum("ij,ij->j", turned, turned)
         return out
 
 
@@ -268,10 +269,11 @@ class Dual:
             With its error.
         """
         problem = self.problem
-        inverse, penalty = _inverse(self.products, penalty)
-        remaining = _kept(penalty * inverse.diagonal() - self.shares)
+        root, penalty = _inverse_root(self.products, penalty)
+        diagonal = np.einsum("ij,ij->j", root, root)
+        remaining = _kept(penalty * diagonal - self.shares)
         centred = problem.dense_labels(slice(None)) - self.label_means
-        solved = inverse @ (self.roots[:, None] * centred)
+        solved = _solve(root, self.roots[:, None] * centred)
         left = penalty * solved / remaining[:, None]
         error = float(np.einsum("ij,ij->", left, left)) / problem.total
         solved *= self.roots[:, None]  # each column sums to zero: the products are centred
@@ -415,19 +417,36 @@ def _kept(remaining: Array) -> Array:
     return np.maximum(remaining, 1e-9)
 
 
-def _inverse(matrix: Array, penalty: float) -> tuple[Array, float]:
-    """Invert a symmetric matrix with a penalty on its diagonal; return the penalty that did."""
+def _inverse_root(matrix: Array, penalty: float) -> tuple[Array, float]:
+    """Return R, lower, with R'R the inverse of the matrix with a penalty on its diagonal.
+
+    The penalty comes back too: where it is so tiny that rounding fails, a larger one is taken.
+    """
     factor, failed = _factor(matrix, penalty)
-    while failed:  # by rounding, where the penalty is tiny
+    while failed:
         penalty = 10 * max(penalty, 1e-12 * float(np.abs(matrix.diagonal()).max()), 1e-300)
         factor, failed = _factor(matrix, penalty)
-    inverse, _ = lapack.dpotri(factor, lower=True, overwrite_c=True)
+    root, _ = lapack.dtrtri(factor, lower=True, overwrite_c=True)
+    return root, penalty
+
+
+def _solve(root: Array, right: Array) -> Array:
+    """Multiply with the inverse: R'R times each column."""
+    half = blas.dtrmm(1.0, root, right, lower=True)
+    return np.ascontiguousarray(
+        blas.dtrmm(1.0, root, half, lower=True, trans_a=True, overwrite_b=True)
+    )
+
+
+def _inverse(root: Array) -> Array:
+    """Multiply R'R out."""
+    inverse, _ = lapack.dlauum(root, lower=True)
     for start in range(0, len(inverse), 256):  # only the lower triangle is there yet
         stop = min(start + 256, len(inverse))
         inverse[start:stop, stop:] = inverse[stop:, start:stop].T
         square = inverse[start:stop, start:stop]
         square[:] = np.tril(square) + np.tril(square, -1).T
-    return inverse.T, penalty  # the same numbers, row by row in memory
+    return inverse.T  # the same numbers, row by row in memory
 
 
 def _factor(matrix: Array, penalty: float) -> tuple[Array, bool]:
