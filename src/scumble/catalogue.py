@@ -22,16 +22,6 @@ _ROOMS = ("measures", "data.formats", "resample", "learn", "evaluate", "plots")
 def entries(kind: str) -> Mapping[str, Any]:
     """Return everything of one kind.
 
-    Parameters
-    ----------
-    kind : str
-        ``"measure"``, ``"format"``, ``"resampler"``, ...
-
-    Returns
-    -------
-    mapping of str to object
-        By name.
-
     Examples
     --------
     >>> from scumble import catalogue
@@ -46,41 +36,12 @@ def entries(kind: str) -> Mapping[str, Any]:
 
 
 def names(kind: str) -> tuple[str, ...]:
-    """Return the names of one kind, sorted.
-
-    Parameters
-    ----------
-    kind : str
-        See `entries`.
-
-    Returns
-    -------
-    tuple of str
-        The names.
-    """
+    """Return the names of one kind, sorted."""
     return tuple(sorted(entries(kind)))
 
 
 def get(kind: str, name: str) -> Any:
-    """Return one entry.
-
-    Parameters
-    ----------
-    kind : str
-        See `entries`.
-    name : str
-        Its name; case does not matter.
-
-    Returns
-    -------
-    object
-        The class, function or record.
-
-    Raises
-    ------
-    ParameterError
-        If there is none, with the names that come close.
-    """
+    """Return one entry."""
     known = entries(kind)
     for candidate in (name, name.lower()):
         if candidate in known:

@@ -15,28 +15,6 @@ def resolve_categorical(
 ) -> dict[int, int]:
     """Find the categorical columns and their numbers of declared values.
 
-    Parameters
-    ----------
-    spec : None, sequence of int, sequence of str, boolean mask, or mapping
-        Column numbers or names, one truth value per column, or a mapping from column numbers or
-        names to the number of values.
-    n_columns : int
-        Number of columns there are.
-    names : sequence, optional
-        Their names, where they have any.
-    caller : str
-        Who asks, for the message.
-
-    Returns
-    -------
-    dict of int to int
-        Column number to number of declared values, 0 where none is declared.
-
-    Raises
-    ------
-    ParameterError
-        If a column does not exist or a number of values is no integer of at least 0.
-
     Examples
     --------
     >>> from scumble._core.categorical import resolve_categorical

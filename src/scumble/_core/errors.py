@@ -33,19 +33,7 @@ class MissingDependencyError(ScumbleError, ImportError):
 
 
 class ReadError(ScumbleError, ValueError):
-    """A file cannot be read; carries the place.
-
-    Parameters
-    ----------
-    message : str
-        What is wrong, what was expected, what was found, what to do.
-    path : str or Path, optional
-        The file.
-    line : int, optional
-        The line in it, counted from 1.
-    column : int, optional
-        The value in that line, counted from 1.
-    """
+    """A file cannot be read; carries the place."""
 
     def __init__(
         self,

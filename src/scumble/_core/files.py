@@ -38,11 +38,6 @@ BLOCK = 4 << 20
 class Source:
     """A file to read: plain or compressed, opened as often as needed.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file. Compression is recognised by content, not by name.
-
     Attributes
     ----------
     path : Path
@@ -73,52 +68,17 @@ class Source:
     def error(
         self, message: str, *, line: int | None = None, column: int | None = None
     ) -> ReadError:
-        """Make an error that names this file.
-
-        Parameters
-        ----------
-        message : str
-            What is wrong, expected, found, to be done.
-        line, column : int, optional
-            Where, counted from 1.
-
-        Returns
-        -------
-        ReadError
-            To be raised.
-        """
+        """Make an error that names this file."""
         return ReadError(message, path=self.path, line=line, column=column)
 
     def head(self, size: int = 65536) -> bytes:
-        """Return the first bytes of the content.
-
-        Parameters
-        ----------
-        size : int
-            How many at the most.
-
-        Returns
-        -------
-        bytes
-            Decompressed.
-        """
+        """Return the first bytes of the content."""
         with self.open(progress=False) as stream:
             return stream.read(size)
 
     @contextmanager
     def open(self, *, progress: bool = True) -> Iterator[_Bounded]:
-        """Open the content as a binary stream; faults of file or compression are `ReadError`.
-
-        Parameters
-        ----------
-        progress : bool
-            Whether reading it is announced as work in progress.
-
-        Yields
-        ------
-        binary stream
-            With ``read(size)``.
-        """
+        """Open the content as a binary stream; faults of file or compression are `ReadError`."""
         with ExitStack() as stack:
             try:
                 raw = stack.enter_context(open(self.path, "rb"))
@@ -134,18 +94,7 @@ class Source:
             yield _Bounded(self, stream, raw, size, advance)
 
     def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
-        """Iterate over the content in blocks of whole lines.
-
-        Parameters
-        ----------
-        size : int
-            About how many bytes a block has.
-
-        Yields
-        ------
-        bytes
-            Ends with a newline, except perhaps the last.
-        """
+        """Iterate over the content in blocks of whole lines."""
         with self.open() as stream:
             rest: list[bytes] = []
             held = 0
@@ -199,18 +148,7 @@ class _Bounded:
         self._advance, self._told, self._given = advance, 0, 0
 
     def read(self, size: int = -1) -> bytes:
-        """Read up to ``size`` bytes; fewer only at the end.
-
-        Parameters
-        ----------
-        size : int
-            How many; negative for all.
-
-        Returns
-        -------
-        bytes
-            Empty at the end.
-        """
+        """Read up to ``size`` bytes; fewer only at the end."""
         parts: list[bytes] = []
         wanted = size
         while wanted != 0:
@@ -347,18 +285,7 @@ class Target:
 
 @contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[Target]:
-    """Write to ``path`` atomically: commit on success, leave nothing behind on failure.
-
-    Parameters
-    ----------
-    path : str or Path
-        The main file.
-
-    Yields
-    ------
-    Target
-        Open streams on it.
-    """
+    """Write to ``path`` atomically: commit on success, leave nothing behind on failure."""
     target = Target(path)
     try:
         yield target

@@ -10,25 +10,6 @@ from scumble._core.errors import DataError
 def check_parents(parents: Sequence[int], n_labels: int, *, caller: str = "") -> tuple[int, ...]:
     """Check that every label leads up to a top label.
 
-    Parameters
-    ----------
-    parents : sequence of int
-        Number of each label's parent, -1 at the top.
-    n_labels : int
-        How many labels there are.
-    caller : str
-        Who asks, for the message.
-
-    Returns
-    -------
-    tuple of int
-        The parents.
-
-    Raises
-    ------
-    DataError
-        If a number is no label, or labels lie below themselves.
-
     Examples
     --------
     >>> from scumble._core.hierarchy import check_parents

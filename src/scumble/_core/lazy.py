@@ -15,18 +15,6 @@ def lazy_names(
 
     Editors and type checkers follow the imports the package writes under ``TYPE_CHECKING``.
 
-    Parameters
-    ----------
-    package : str
-        Its ``__name__``.
-    homes : mapping of str to str
-        The module that holds each name; a name whose home ends with it is that module itself.
-
-    Returns
-    -------
-    getattr, dir : callable
-        To be assigned to ``__getattr__`` and ``__dir__``.
-
     Examples
     --------
     >>> from scumble._core.lazy import lazy_names

@@ -48,13 +48,7 @@ class PeakMemory:
 
 
 def resident() -> int:
-    """Return the bytes this process holds in memory now, or its most ever where unknown.
-
-    Returns
-    -------
-    int
-        Bytes; 0 where the system does not tell.
-    """
+    """Return the bytes this process holds in memory now, or its most ever where unknown."""
     try:
         with open(_STATM, "rb") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

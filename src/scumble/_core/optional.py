@@ -11,25 +11,6 @@ from scumble._core.errors import MissingDependencyError
 def require(module: str, *, purpose: str, extra: str) -> ModuleType:
     """Import ``module`` or say which command installs it.
 
-    Parameters
-    ----------
-    module : str
-        What to import, such as ``"matplotlib.pyplot"``.
-    purpose : str
-        Who needs it, as the message's subject.
-    extra : str
-        The extra of this package that brings it.
-
-    Returns
-    -------
-    module
-        The imported module.
-
-    Raises
-    ------
-    MissingDependencyError
-        If it cannot be imported.
-
     Examples
     --------
     >>> from scumble._core.optional import require

@@ -54,18 +54,6 @@ _limit: ContextVar[int | None] = ContextVar("scumble_threads", default=None)
 def thread_count(n_jobs: int | None = None) -> int:
     """Tell how many threads to use.
 
-    Parameters
-    ----------
-    n_jobs : int, optional
-        As scikit-learn spells it: a number, or negative to count from the number of cores.
-        None takes the surrounding `limit_threads`, then ``SCUMBLE_NUM_THREADS``, then all cores
-        this process may use.
-
-    Returns
-    -------
-    int
-        At least 1.
-
     Examples
     --------
     >>> from scumble._core.parallel import limit_threads, thread_count
@@ -191,30 +179,12 @@ _one_thread = _OneThread()
 
 
 def one_thread_for_products() -> _OneThread:
-    """Let matrix products inside the ``with`` block use one thread each.
-
-    Returns
-    -------
-    context manager
-        Several threads may be inside; the last to leave sets the limit back.
-    """
+    """Let matrix products inside the ``with`` block use one thread each."""
     return _one_thread
 
 
 def row_blocks(indptr: np.ndarray[Any, Any], n_blocks: int) -> list[tuple[int, int]]:
     """Cut rows into ranges that hold about equally many elements.
-
-    Parameters
-    ----------
-    indptr : ndarray of shape (n_rows + 1,)
-        Row pointers of a CSR matrix.
-    n_blocks : int
-        How many ranges at the most.
-
-    Returns
-    -------
-    list of (start, stop)
-        Non-empty ranges that cover all rows in order; they depend on the data alone.
 
     Examples
     --------

@@ -27,13 +27,7 @@ _sink: ContextVar[Sink | None] = ContextVar("scumble_progress", default=None)
 
 @contextmanager
 def show_progress(sink: Sink) -> Iterator[None]:
-    """Send the progress of all work inside the ``with`` block to ``sink``.
-
-    Parameters
-    ----------
-    sink : Sink
-        Where it goes.
-    """
+    """Send the progress of all work inside the ``with`` block to ``sink``."""
     token = _sink.set(sink)
     try:
         yield
@@ -43,20 +37,7 @@ def show_progress(sink: Sink) -> Iterator[None]:
 
 @contextmanager
 def track(title: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Announce a piece of work; call the yielded function with each step done.
-
-    Parameters
-    ----------
-    title : str
-        What is being done, as a person would say it.
-    total : int, optional
-        How many steps there are.
-
-    Yields
-    ------
-    callable
-        Takes the number of steps done since the last call.
-    """
+    """Announce a piece of work; call the yielded function with each step done."""
     sink = _sink.get()
     if sink is None:
         yield _ignore

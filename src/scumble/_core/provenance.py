@@ -15,11 +15,6 @@ _resampled: dict[int, weakref.ref[Any]] = {}
 def mark_resampled(*objects: Any) -> None:
     """Remember that these objects hold resampled rows, as long as they live.
 
-    Parameters
-    ----------
-    *objects : object
-        Data sets, arrays, sparse matrices, frames. What takes no weak reference is passed over.
-
     Examples
     --------
     >>> import numpy as np
@@ -42,32 +37,13 @@ def _forget(reference: weakref.ref[Any]) -> None:
 
 
 def is_resampled(item: Any) -> bool:
-    """Tell whether an object came out of a resampler.
-
-    Parameters
-    ----------
-    item : object
-        Anything.
-
-    Returns
-    -------
-    bool
-        Copies and selections of rows are not recognised.
-    """
+    """Tell whether an object came out of a resampler."""
     known = _resampled.get(id(item))
     return known is not None and known() is item
 
 
 def warn_if_resampled(*objects: Any, caller: str) -> None:
-    """Warn that splitting resampled data lets test rows be copies of training rows.
-
-    Parameters
-    ----------
-    *objects : object
-        What is about to be split.
-    caller : str
-        Who splits it.
-    """
+    """Warn that splitting resampled data lets test rows be copies of training rows."""
     if any(is_resampled(item) for item in objects):
         warnings.warn(
             f"{caller}: this data has been resampled. Split afterwards, copies of one row fall "

@@ -12,19 +12,6 @@ from scumble._core.errors import ParameterError
 def as_generator(random_state: Any, *, caller: str) -> np.random.Generator:
     """Make the generator a `random_state` stands for.
 
-    Parameters
-    ----------
-    random_state : None, int, Generator or RandomState
-        None draws a seed from the system. A generator is used as it is. A RandomState, as older
-        code passes it, gives one seed.
-    caller : str
-        Who asks, for the message.
-
-    Returns
-    -------
-    numpy.random.Generator
-        Never the global one.
-
     Examples
     --------
     >>> from scumble._core.random import as_generator

@@ -14,17 +14,7 @@ _entries: dict[str, dict[str, Any]] = {kind: {} for kind in KINDS}
 
 
 def register(kind: str, name: str, entry: Any) -> None:
-    """Enter ``entry`` under ``kind`` and ``name``; the same name twice is a mistake.
-
-    Parameters
-    ----------
-    kind : str
-        One of `KINDS`.
-    name : str
-        How users spell it on the command line.
-    entry : object
-        What they get.
-    """
+    """Enter ``entry`` under ``kind`` and ``name``; the same name twice is a mistake."""
     known = _entries[kind]
     present = known.get(name)
     if present is not None and _identity(present) != _identity(entry):
@@ -35,18 +25,7 @@ def register(kind: str, name: str, entry: Any) -> None:
 
 
 def registered(kind: str) -> Mapping[str, Any]:
-    """Return the entries of one kind, in the order of their registration.
-
-    Parameters
-    ----------
-    kind : str
-        One of `KINDS`.
-
-    Returns
-    -------
-    mapping of str to object
-        A read-only view.
-    """
+    """Return the entries of one kind, in the order of their registration."""
     return MappingProxyType(_entries[kind])
 
 

@@ -9,16 +9,6 @@ import unicodedata
 def safe(text: str) -> str:
     r"""Make control characters visible.
 
-    Parameters
-    ----------
-    text : str
-        A name from a file.
-
-    Returns
-    -------
-    str
-        The same name, harmless.
-
     Examples
     --------
     >>> from scumble._core.text import safe

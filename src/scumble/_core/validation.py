@@ -26,25 +26,6 @@ _HINT = "Labels must be 0/1 or True/False."
 def check_labels(Y: Any, *, caller: str = "scumble") -> sparse.csr_array:
     """Bring labels into canonical form, or refuse them with the first offending cell.
 
-    Parameters
-    ----------
-    Y : array, sparse matrix, DataFrame, or list of label lists
-        Labels of shape (n_samples, n_labels) holding 0/1 or True/False. Lists of strings, of
-        sets, or of unequal length are read as the labels each instance has; lists of equal
-        length are read as rows of an indicator matrix.
-    caller : str
-        Who asks, for the message.
-
-    Returns
-    -------
-    csr_array of bool
-        Sorted indices, no duplicates, no stored zeros. Shares memory with a canonical input.
-
-    Raises
-    ------
-    LabelError
-        If a cell is not 0/1, or ``Y`` is not two-dimensional.
-
     Examples
     --------
     >>> from scumble._core.validation import check_labels
@@ -59,22 +40,7 @@ def check_labels(Y: Any, *, caller: str = "scumble") -> sparse.csr_array:
 def check_named_labels(
     Y: Any, *, caller: str = "scumble"
 ) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
-    """Do what `check_labels` does and also return the labels' names where ``Y`` has any.
-
-    Parameters
-    ----------
-    Y : array, sparse matrix, DataFrame, or list of label lists
-        See `check_labels`.
-    caller : str
-        Who asks, for the message.
-
-    Returns
-    -------
-    Y : csr_array of bool
-        The canonical form.
-    names : tuple of str or None
-        Column names of a DataFrame, or the sorted labels of label lists.
-    """
+    """Do what `check_labels` does and also return the labels' names where ``Y`` has any."""
     if sparse.issparse(Y):
         return _from_sparse(Y, caller), None
     if isinstance(Y, list | tuple):
@@ -88,19 +54,7 @@ def check_named_labels(
 
 
 def labels_of(data: Any) -> Any:
-    """Return the labels of a data set, and anything else as it is.
-
-    Parameters
-    ----------
-    data : object
-        A data set has ``X`` and ``Y``. A DataFrame may have columns of these names, which are
-        its attributes too, but is no data set.
-
-    Returns
-    -------
-    object
-        ``data.Y``, or ``data`` itself.
-    """
+    """Return the labels of a data set, and anything else as it is."""
     return data.Y if is_dataset(data) else data
 
 
@@ -111,15 +65,6 @@ def is_dataset(data: Any) -> bool:
 
 def check_same_names(Y: Any, given: Any, *, what: str, caller: str) -> None:
     """Refuse columns that tell by their names that they are other labels, or in another order.
-
-    Parameters
-    ----------
-    Y : data set, array, sparse matrix, DataFrame or list of label lists
-        The truth.
-    given : array, sparse matrix, DataFrame or list of label lists
-        What is compared with it, column by column.
-    what, caller : str
-        What that is and who asks, for the message.
 
     Notes
     -----
@@ -162,15 +107,7 @@ def _names_labels(rows: Any) -> bool:
 
 
 def check_same_length(X: Any, Y: Any, *, caller: str) -> None:
-    """Refuse ``X`` and ``Y`` with different numbers of rows.
-
-    Parameters
-    ----------
-    X, Y : array or sparse matrix
-        Both with a ``shape``; ``X`` may also be a list with something for each row.
-    caller : str
-        Who asks, for the message.
-    """
+    """Refuse ``X`` and ``Y`` with different numbers of rows."""
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if n_rows != Y.shape[0]:
         raise LabelError(
@@ -180,22 +117,7 @@ def check_same_length(X: Any, Y: Any, *, caller: str) -> None:
 
 
 def check_choice(value: Any, choices: Sequence[str], *, name: str, caller: str) -> str:
-    """Refuse a parameter that is none of ``choices``.
-
-    Parameters
-    ----------
-    value : object
-        What was given.
-    choices : sequence of str
-        What is allowed.
-    name, caller : str
-        Names of the parameter and of its owner, for the message.
-
-    Returns
-    -------
-    str
-        The value.
-    """
+    """Refuse a parameter that is none of ``choices``."""
     if not isinstance(value, str) or value not in choices:
         allowed = ", ".join(repr(choice) for choice in choices)
         raise ParameterError(
@@ -205,22 +127,7 @@ def check_choice(value: Any, choices: Sequence[str], *, name: str, caller: str) 
 
 
 def check_count(value: Any, *, name: str, caller: str, minimum: int = 1) -> int:
-    """Refuse a parameter that is not an integer of at least ``minimum``.
-
-    Parameters
-    ----------
-    value : object
-        What was given.
-    name, caller : str
-        Names of the parameter and of its owner, for the message.
-    minimum : int
-        The smallest value allowed.
-
-    Returns
-    -------
-    int
-        The value.
-    """
+    """Refuse a parameter that is not an integer of at least ``minimum``."""
     is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool | np.bool_)
     if not is_integer or value < minimum:
         raise ParameterError(

@@ -20,37 +20,17 @@ PROGRESS_AFTER = 1.0  # seconds
 
 
 def complain(kind: str, message: str) -> None:
-    """Print an error or a note to standard error; control characters are made visible.
-
-    Parameters
-    ----------
-    kind : str
-        The first word: ``"error"``, ``"note"``.
-    message : str
-        What to say.
-    """
+    """Print an error or a note to standard error; control characters are made visible."""
     print(f"{kind}: {safe(message)}", file=sys.stderr)
 
 
 def width() -> int | None:
-    """Tell how wide the terminal is; None where output is no terminal and may be as wide as needed.
-
-    Returns
-    -------
-    int or None
-        Cells.
-    """
+    """Tell how wide the terminal is; None where output is no terminal, as wide as needed."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def show(lines: Iterable[Line]) -> None:
-    """Print laid-out lines, styled on a terminal only.
-
-    Parameters
-    ----------
-    lines : iterable of list of Segment
-        From `scumble.report.terminal`.
-    """
+    """Print laid-out lines, styled on a terminal only."""
     styled = _wants_colour(sys.stdout)
     console = _console() if styled else None
     for line in lines:
@@ -64,15 +44,7 @@ def show(lines: Iterable[Line]) -> None:
 
 
 def tell_written(path: str, data: MultilabelDataset | None) -> None:
-    """Say which file was written, and what it holds.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    data : MultilabelDataset, optional
-        What it holds; not known where an engine wrote it.
-    """
+    """Say which file was written, and what it holds."""
     if data is None:
         print(f"{safe(path)} is written.")
         return
@@ -83,13 +55,7 @@ def tell_written(path: str, data: MultilabelDataset | None) -> None:
 
 
 def show_json(value: Any) -> None:
-    """Print a value as JSON.
-
-    Parameters
-    ----------
-    value : object
-        Plain values; NaN must have become None before.
-    """
+    """Print a value as JSON."""
     ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
     print(json.dumps(value, indent=2, ensure_ascii=ascii_only, allow_nan=False))
 
@@ -101,20 +67,7 @@ class ProgressBar:
         self._bars: list[list[Any]] = []
 
     def start(self, title: str, total: int | None) -> Callable[[int], None]:
-        """Begin a task.
-
-        Parameters
-        ----------
-        title : str
-            What is being done.
-        total : int, optional
-            Number of steps.
-
-        Returns
-        -------
-        callable
-            Advances the bar.
-        """
+        """Begin a task."""
         began = time.monotonic()
         bar: list[Any] = []
         done = 0

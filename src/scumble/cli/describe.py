@@ -146,17 +146,7 @@ def report(
 
 
 def write_page(path: Path, result: dict[str, Any], treatment: dict[str, Any] | None = None) -> None:
-    """Write a report as an HTML file, whole or not at all.
-
-    Parameters
-    ----------
-    path : Path
-        Where to.
-    result : dict
-        From `scumble.report.concurrence_report`.
-    treatment : dict, optional
-        From `scumble.report.apply_remedial`.
-    """
+    """Write a report as an HTML file, whole or not at all."""
     from scumble._core.files import writing
     from scumble.report import render_html
 
@@ -165,15 +155,7 @@ def write_page(path: Path, result: dict[str, Any], treatment: dict[str, Any] | N
 
 
 def write_files(html: Path | None, pdf: Path | None, result: dict[str, Any]) -> None:
-    """Write a report as the files asked for: all of them, or none.
-
-    Parameters
-    ----------
-    html, pdf : Path, optional
-        Where to.
-    result : dict
-        From `scumble.report.concurrence_report`.
-    """
+    """Write a report as the files asked for: all of them, or none."""
     from scumble._core.files import writing
     from scumble.report import render_html, render_pdf
 

@@ -69,21 +69,7 @@ def run_plan(
     retry_failed: bool,
     dry_run: bool,
 ) -> None:
-    """Check a plan, tell what it will cost, and run it under the user's eyes.
-
-    Parameters
-    ----------
-    plan : Plan
-        What is wanted.
-    store : Path
-        Where results go.
-    jobs, cluster, retry_failed : object
-        See `scumble.experiment.run`.
-    datasets, classifiers : list of str, optional
-        Only these.
-    dry_run : bool
-        Whether to stop after the estimate.
-    """
+    """Check a plan, tell what it will cost, and run it under the user's eyes."""
     from scumble._core.parallel import thread_count
     from scumble.experiment import Store, cells_of, estimate, run
 

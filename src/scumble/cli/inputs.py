@@ -105,15 +105,7 @@ def load(
 
 
 def keep_inputs(out: str, *inputs: str) -> None:
-    """Refuse to write over what is read: a slip of the hand would cost the user's data.
-
-    Parameters
-    ----------
-    out : str
-        The file to write.
-    *inputs : str
-        The files to read, or names of public data sets.
-    """
+    """Refuse to write over what is read: a slip of the hand would cost the user's data."""
     for name in inputs:
         try:
             same = os.path.samefile(name, out)
@@ -132,16 +124,6 @@ def _may_be_on_the_shelf(name: str) -> bool:
 
 def parse_labels(text: str | None) -> list[str] | list[int] | int | str | None:
     """Understand what follows ``--labels``.
-
-    Parameters
-    ----------
-    text : str or None
-        What the user typed.
-
-    Returns
-    -------
-    list of str, list of int, int, str or None
-        As `scumble.read` takes it.
 
     Examples
     --------
@@ -174,16 +156,6 @@ def parse_labels(text: str | None) -> list[str] | list[int] | int | str | None:
 
 def parse_parameters(texts: list[str]) -> dict[str, Any]:
     """Understand ``name=value``: numbers, true, false, none, or text.
-
-    Parameters
-    ----------
-    texts : list of str
-        What the user typed after ``--param`` or ``--option``.
-
-    Returns
-    -------
-    dict
-        Values by name.
 
     Examples
     --------

@@ -70,13 +70,7 @@ def run() -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line; expected errors end with a message and exit code 2.
-
-    Parameters
-    ----------
-    arguments : list of str, optional
-        What follows the program's name; by default that of this process.
-    """
+    """Run the command line; expected errors end with a message and exit code 2."""
     warnings.showwarning = _show_warning
     warnings.simplefilter("default", ScumbleWarning)
     if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal may not know every character

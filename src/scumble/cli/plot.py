@@ -79,18 +79,7 @@ def plot(
 
 
 def find_plot(kind: str) -> Plot:
-    """Find a plot by its name, or by what mldr calls it.
-
-    Parameters
-    ----------
-    kind : str
-        What the user typed.
-
-    Returns
-    -------
-    Plot
-        What the catalogue knows of it.
-    """
+    """Find a plot by its name, or by what mldr calls it."""
     import scumble.plots  # noqa: F401  (registers them)
     from scumble._core.registry import registered
 

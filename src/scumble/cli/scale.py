@@ -47,22 +47,7 @@ class Choice:
 
 
 def open_scan(name: str, choice: Choice, *, format: str | None = None) -> Scan | None:
-    """Open files with an engine if the user asks for it, or if they do not fit into memory.
-
-    Parameters
-    ----------
-    name : str
-        What the user typed: files, a folder, a glob, an object-store path.
-    choice : Choice
-        What else the user typed.
-    format : str, optional
-        Form of the files.
-
-    Returns
-    -------
-    Scan or None
-        None where `scumble.read` is the better way.
-    """
+    """Open files with an engine if the user asks for it, or if they do not fit into memory."""
     engine = engine_asked(name, choice) or _engine_for_size(name)
     if engine is None:
         return None
@@ -82,22 +67,7 @@ def open_scan(name: str, choice: Choice, *, format: str | None = None) -> Scan |
 def remedial(
     scan: Scan, out: str, *, passes: int, one_sided: Literal["clone", "keep"]
 ) -> dict[str, Any]:
-    """Decouple files into a folder, and report as `scumble.report.apply_remedial` does.
-
-    Parameters
-    ----------
-    scan : Scan
-        The files.
-    out : str
-        The folder to write.
-    passes, one_sided
-        See `scumble.resample.REMEDIAL`.
-
-    Returns
-    -------
-    dict
-        ``before``, ``after``, ``steps`` and ``passes``. Ready for JSON.
-    """
+    """Decouple files into a folder, and report as `scumble.report.apply_remedial` does."""
     from scumble.measures import characterize
     from scumble.resample import REMEDIAL
 
@@ -113,20 +83,7 @@ def remedial(
 
 
 def engine_asked(name: str, choice: Choice) -> str | None:
-    """Tell which engine the user asks for, by name or by an option that only engines have.
-
-    Parameters
-    ----------
-    name : str
-        What the user typed: files, a folder, a glob, an object-store path.
-    choice : Choice
-        What else the user typed.
-
-    Returns
-    -------
-    str or None
-        None where no engine is asked for.
-    """
+    """Tell which engine the user asks for, by name or by an option that only engines have."""
     if choice.engine is not None:
         return choice.engine
     if choice.spark is not None:

@@ -21,26 +21,6 @@ _DAY = 86_400_000
 def feature_from_column(name: str, column: Any) -> tuple[Feature, np.ndarray[Any, Any]]:
     """Read an Arrow column as a feature.
 
-    Parameters
-    ----------
-    name : str
-        The column's name.
-    column : Array or ChunkedArray
-        Numbers, booleans, text, dictionary, date or time stamp.
-
-    Returns
-    -------
-    feature : Feature
-        Text and dictionaries become nominal (text sorted, a dictionary as declared), dates become
-        dates, booleans and integers become integer features.
-    values : ndarray of float
-        NaN where missing.
-
-    Raises
-    ------
-    DataError
-        If the column holds something else, or integers that are no doubles.
-
     Examples
     --------
     >>> import pyarrow as pa
@@ -72,21 +52,7 @@ def feature_from_column(name: str, column: Any) -> tuple[Feature, np.ndarray[Any
 
 
 def column_from_feature(feature: Feature, values: np.ndarray[Any, Any]) -> pa.Array:
-    """Write a feature as an Arrow column; the inverse of `feature_from_column`.
-
-    Parameters
-    ----------
-    feature : Feature
-        What the numbers mean.
-    values : ndarray of float
-        NaN where missing.
-
-    Returns
-    -------
-    Array
-        int64 for integer features, else double; dictionary for nominal, text for string and
-        UTC time stamps for date features. Missing values are null.
-    """
+    """Write a feature as an Arrow column; the inverse of `feature_from_column`."""
     import pyarrow as pa
 
     missing = np.isnan(values)
@@ -104,25 +70,7 @@ def column_from_feature(feature: Feature, values: np.ndarray[Any, Any]) -> pa.Ar
 
 
 def category_codes(feature: Feature, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Check that values are codes of the feature's categories.
-
-    Parameters
-    ----------
-    feature : Feature
-        Nominal or string.
-    values : ndarray of float
-        NaN where missing.
-
-    Returns
-    -------
-    ndarray of int32
-        The codes; -1 where missing.
-
-    Raises
-    ------
-    DataError
-        With the first value that is none.
-    """
+    """Check that values are codes of the feature's categories."""
     codes = np.where(np.isnan(values), -1.0, values)
     wrong = (codes != np.floor(codes)) | (codes >= len(feature.categories)) | (codes < -1)
     wrong |= (codes == -1) & ~np.isnan(values)
@@ -136,18 +84,7 @@ def category_codes(feature: Feature, values: np.ndarray[Any, Any]) -> np.ndarray
 
 
 def are_whole(values: np.ndarray[Any, Any]) -> bool:
-    """Tell whether all values are whole numbers that fit 64 bits.
-
-    Parameters
-    ----------
-    values : ndarray of float
-        None of them missing.
-
-    Returns
-    -------
-    bool
-        The answer.
-    """
+    """Tell whether all values are whole numbers that fit 64 bits."""
     return bool(np.all((values == np.floor(values)) & (np.abs(values) < 2.0**63)))
 
 

@@ -36,26 +36,6 @@ def download(
     The bytes go to a temporary file beside ``path`` and are renamed when size and checksum are
     right, so several processes may fetch the same file at once, and a broken download leaves
     nothing behind.
-
-    Parameters
-    ----------
-    address : str
-        Where it is; ``https`` only, also after redirections.
-    path : Path
-        Where it goes. Its folder is created.
-    size : int
-        Its number of bytes. Not one more is read.
-    sha256 : str
-        Its checksum, in hexadecimal.
-    timeout : float, optional
-        Seconds the server may keep silent, 30 by default.
-
-    Raises
-    ------
-    DownloadError
-        If it cannot be fetched, or is not what was promised.
-    WriteError
-        If it cannot be stored.
     """
     timeout = TIMEOUT if timeout is None else timeout
     _refuse_insecure(address)
@@ -71,18 +51,7 @@ def download(
 
 
 def checksum(path: Path) -> str:
-    """Compute the SHA-256 of a file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    str
-        In hexadecimal.
-    """
+    """Compute the SHA-256 of a file."""
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

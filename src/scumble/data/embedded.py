@@ -22,11 +22,6 @@ def load_debtags() -> MultilabelDataset:
     words of its one-line description. A few tags are everywhere, hundreds are rare, and the rare
     ones mostly travel with the frequent ones: imbalance and concurrence as they come.
 
-    Returns
-    -------
-    MultilabelDataset
-        5,000 packages with sparse word counts.
-
     Notes
     -----
     The file holds tag names, words and counts: facts about the archive, gathered by
@@ -49,11 +44,6 @@ def load_debtags() -> MultilabelDataset:
 
 def debtags_source() -> dict[str, Any]:
     """Tell where the embedded data come from.
-
-    Returns
-    -------
-    dict
-        ``source``: the Debian release; ``slice``: how much of it was kept.
 
     Examples
     --------

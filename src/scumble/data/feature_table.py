@@ -48,16 +48,6 @@ class FeatureTable:
 def feature_table(data: MultilabelDataset) -> FeatureTable:
     """Describe the range of every feature.
 
-    Parameters
-    ----------
-    data : MultilabelDataset
-        The data.
-
-    Returns
-    -------
-    FeatureTable
-        One row per feature.
-
     Examples
     --------
     >>> from scumble import MultilabelDataset
@@ -85,19 +75,6 @@ def feature_table(data: MultilabelDataset) -> FeatureTable:
 
 def describe_features(data: MultilabelDataset, columns: Sequence[int]) -> list[dict[str, Any]]:
     """Look closer at some features: quartiles, or the most frequent values.
-
-    Parameters
-    ----------
-    data : MultilabelDataset
-        The data.
-    columns : sequence of int
-        Their numbers.
-
-    Returns
-    -------
-    list of dict
-        ``quartiles`` (three floats, or None) and ``values`` (pairs of value and count, the most
-        frequent first), ``n_values`` (how many occur).
 
     Examples
     --------

@@ -34,22 +34,6 @@ def dataset_from_frame(
 ) -> MultilabelDataset:
     """Make a data set from a table; see `MultilabelDataset.from_frame`.
 
-    Parameters
-    ----------
-    frame : DataFrame or Table
-        Of pandas, polars, Arrow or any library narwhals knows.
-    label_columns : sequence of str or str
-        The 0/1 columns that are labels, or the one column that holds lists of labels.
-    name : str
-        Name of the data set.
-    weight_column : str, optional
-        A column with the weights of the instances.
-
-    Returns
-    -------
-    MultilabelDataset
-        All other columns are features, in their order. ``X`` is sparse if a column is.
-
     Notes
     -----
     Numbers and booleans become numeric features; text and categories nominal ones, a category
@@ -85,24 +69,6 @@ def dataset_from_frame(
 
 def dataset_to_frame(dataset: MultilabelDataset, backend: str = "pandas") -> Any:
     """Make a table from a data set; see `MultilabelDataset.to_frame`.
-
-    Parameters
-    ----------
-    dataset : MultilabelDataset
-        The data.
-    backend : {"pandas", "polars", "pyarrow"}
-        Which library's table.
-
-    Returns
-    -------
-    DataFrame or Table
-        Features, then labels. Missing values are null (NaN in pandas).
-
-    Raises
-    ------
-    DataError
-        If a feature and a label have the same name, or if filling a sparse data set's table would
-        take more than `MOST_BYTES`. A pandas table has sparse columns and is not filled.
 
     Notes
     -----

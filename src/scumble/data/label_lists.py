@@ -18,16 +18,6 @@ _INTEGER = re.compile(r"-?\d+", re.ASCII)
 def label_order(names: Sequence[str]) -> np.ndarray[Any, Any]:
     """Find the order in which labels found in lists become columns.
 
-    Parameters
-    ----------
-    names : sequence of str
-        The labels, each once.
-
-    Returns
-    -------
-    ndarray of int
-        Positions in ``names``: by number where all are whole numbers, else by text.
-
     Examples
     --------
     >>> from scumble.data.label_lists import label_order
@@ -47,31 +37,7 @@ def label_matrix(
     names: Sequence[str],
     where: str,
 ) -> tuple[sparse.csr_array, tuple[str, ...]]:
-    """Make a label matrix with one column per name, in `label_order`.
-
-    Parameters
-    ----------
-    indptr : ndarray of shape (n_rows + 1,)
-        Where each row's labels begin.
-    codes : ndarray of int
-        The labels, as positions in ``names``.
-    names : sequence of str
-        The labels, each once.
-    where : str
-        The file or column, for the warning.
-
-    Returns
-    -------
-    Y : csr_array of bool
-        Canonical.
-    labels : tuple of str
-        The names of its columns.
-
-    Warns
-    -----
-    ScumbleWarning
-        If rows name a label twice.
-    """
+    """Make a label matrix with one column per name, in `label_order`."""
     order = label_order(names)
     column = np.empty(len(order), np.int64)
     column[order] = np.arange(len(order))
@@ -82,24 +48,7 @@ def label_matrix(
 def indicator(
     indptr: np.ndarray[Any, Any], columns: np.ndarray[Any, Any], n_labels: int, where: str
 ) -> sparse.csr_array:
-    """Make a label matrix from column numbers; a label named twice in a row counts once.
-
-    Parameters
-    ----------
-    indptr : ndarray of shape (n_rows + 1,)
-        Where each row's labels begin.
-    columns : ndarray of int
-        The labels' columns.
-    n_labels : int
-        Number of columns.
-    where : str
-        The file or column, for the warning.
-
-    Returns
-    -------
-    csr_array of bool
-        Canonical.
-    """
+    """Make a label matrix from column numbers; a label named twice in a row counts once."""
     present = np.ones(len(columns), bool)
     Y = sparse.csr_array((present, columns, indptr), shape=(len(indptr) - 1, n_labels))
     Y.sum_duplicates()
@@ -115,20 +64,6 @@ def indicator(
 
 def labels_from_lists(column: Any, where: str) -> tuple[sparse.csr_array, tuple[str, ...]]:
     """Make a label matrix from an Arrow column of label lists.
-
-    Parameters
-    ----------
-    column : Array or ChunkedArray
-        Lists of text or of whole numbers.
-    where : str
-        The file or column, for messages.
-
-    Returns
-    -------
-    Y : csr_array of bool
-        Canonical.
-    labels : tuple of str
-        The labels that occur, in `label_order`.
 
     Examples
     --------
@@ -158,18 +93,7 @@ def labels_from_lists(column: Any, where: str) -> tuple[sparse.csr_array, tuple[
 
 
 def holds_label_lists(kind: Any) -> bool:
-    """Tell whether an Arrow type is one of lists of text or of whole numbers.
-
-    Parameters
-    ----------
-    kind : DataType
-        The type of a column.
-
-    Returns
-    -------
-    bool
-        The answer.
-    """
+    """Tell whether an Arrow type is one of lists of text or of whole numbers."""
     import pyarrow.types as kinds
 
     if kinds.is_null(kind):

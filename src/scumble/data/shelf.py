@@ -36,19 +36,7 @@ SUFFIXES = (".arff", ".parquet", ".csv", ".svm", ".libsvm", ".txt", ".dat")
 
 @dataclass(frozen=True)
 class File:
-    """A file that can be fetched.
-
-    Parameters
-    ----------
-    name : str
-        What it is called here.
-    size : int
-        Its number of bytes.
-    sha256 : str
-        Its checksum.
-    addresses : tuple of str
-        Where it is; the first that has the right bytes counts.
-    """
+    """A file that can be fetched."""
 
     name: str
     size: int
@@ -115,11 +103,6 @@ class Entry:
 def entries() -> tuple[Entry, ...]:
     """Return all data sets on the shelf.
 
-    Returns
-    -------
-    tuple of Entry
-        In order of their names.
-
     Examples
     --------
     >>> from scumble.data import shelf
@@ -131,21 +114,6 @@ def entries() -> tuple[Entry, ...]:
 
 def find(name: str) -> Entry:
     """Find a data set by its name or an alias; upper and lower case do not matter.
-
-    Parameters
-    ----------
-    name : str
-        Such as ``"yeast"``; ``"corel16k"`` and ``"cs"`` are names the literature uses.
-
-    Returns
-    -------
-    Entry
-        What is known of it.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such set, with the names that come close.
 
     Examples
     --------
@@ -223,26 +191,7 @@ def load(
 
 
 def locate(name: str, *, part: str | None = None) -> Path:
-    """Find the file of a data set on this machine.
-
-    Parameters
-    ----------
-    name : str
-        A name on the shelf, or of a file in a folder of ``SCUMBLE_DATA``.
-    part : {"train", "test"}, optional
-        One of the published parts.
-
-    Returns
-    -------
-    Path
-        ``<folder>/<name>.arff`` or ``<folder>/<name>/<name>.arff``, also with another suffix and
-        compressed, from ``SCUMBLE_DATA`` or else from the cache.
-
-    Raises
-    ------
-    ScumbleError
-        If it is unknown, or not on this machine.
-    """
+    """Find the file of a data set on this machine."""
     entry = _known(name)
     path = _present(name, entry, part)
     if path is not None:
@@ -259,27 +208,7 @@ def locate(name: str, *, part: str | None = None) -> Path:
 
 
 def fetch(name: str, *, part: str | None = None, force: bool = False) -> Path:
-    """Fetch a data set into the cache, unless it is there already.
-
-    Parameters
-    ----------
-    name : str
-        A name on the shelf.
-    part : {"train", "test"}, optional
-        One of the published parts.
-    force : bool
-        Fetch it even if it is there.
-
-    Returns
-    -------
-    Path
-        The file with the data.
-
-    Raises
-    ------
-    DownloadError
-        If there is no address, it cannot be reached, or the file is not the expected one.
-    """
+    """Fetch a data set into the cache, unless it is there already."""
     from scumble.data.download import checksum  # the web's modules are slow to import
 
     entry = find(name)
@@ -296,13 +225,7 @@ def fetch(name: str, *, part: str | None = None, force: bool = False) -> Path:
 
 
 def cache_folder() -> Path:
-    """Tell where fetched data sets are kept.
-
-    Returns
-    -------
-    Path
-        ``SCUMBLE_CACHE`` if it is set, else the folder for caches of this system.
-    """
+    """Tell where fetched data sets are kept."""
     chosen = os.environ.get("SCUMBLE_CACHE")
     if chosen:
         return Path(chosen).expanduser()
@@ -536,17 +459,6 @@ def _no_address(entry: Entry, part: str | None) -> DownloadError:
 
 def place(name: str) -> str:
     """Tell where a data set is, in a word.
-
-    Parameters
-    ----------
-    name : str
-        A name on the shelf.
-
-    Returns
-    -------
-    {"embedded", "here", "to fetch", "SCUMBLE_DATA only"}
-        Shipped with this package; on this machine; can be fetched; or has to be put into a
-        folder that ``SCUMBLE_DATA`` names.
 
     Examples
     --------

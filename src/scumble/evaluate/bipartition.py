@@ -378,20 +378,7 @@ def hierarchical_loss(Y: Any, predictions: Any, label_parents: Any) -> float:
 
 
 def label_table(found: Confusion, undefined: Undefined) -> dict[str, Array]:
-    """Rate every label by its predictions.
-
-    Parameters
-    ----------
-    found : Confusion
-        The counts.
-    undefined : Undefined
-        What to take for 0/0.
-
-    Returns
-    -------
-    dict of str to ndarray
-        One value per label.
-    """
+    """Rate every label by its predictions."""
     counts = found.by_label
     rated = {
         "precision": precisions,

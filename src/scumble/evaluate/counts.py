@@ -159,20 +159,7 @@ def confusion(Y: Any, predictions: Any, *, caller: str = "confusion") -> Confusi
 def check_pair(
     Y: Any, predictions: Any, *, caller: str
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Bring truth and predictions into canonical form, of one shape.
-
-    Parameters
-    ----------
-    Y, predictions : array, sparse matrix, DataFrame or list of label lists
-        Labels.
-    caller : str
-        Who asks, for messages.
-
-    Returns
-    -------
-    Y, predictions : csr_array of bool
-        The canonical forms.
-    """
+    """Bring truth and predictions into canonical form, of one shape."""
     check_same_names(Y, predictions, what="predictions", caller=caller)
     Y = check_truth(Y, caller=caller)
     found = check_labels(predictions, caller=f"{caller}, predictions")
@@ -185,20 +172,7 @@ def check_pair(
 
 
 def check_truth(Y: Any, *, caller: str) -> sparse.csr_array:
-    """Bring the truth into canonical form; nothing cannot be judged.
-
-    Parameters
-    ----------
-    Y : data set, array, sparse matrix, DataFrame or list of label lists
-        Labels.
-    caller : str
-        Who asks, for messages.
-
-    Returns
-    -------
-    csr_array of bool
-        The canonical form.
-    """
+    """Bring the truth into canonical form; nothing cannot be judged."""
     Y = check_labels(labels_of(Y), caller=f"{caller}, Y")
     if 0 in Y.shape:
         raise DataError(
@@ -211,18 +185,7 @@ def check_truth(Y: Any, *, caller: str) -> sparse.csr_array:
 def arrays_of(
     Y: sparse.csr_array, other: sparse.csr_array | sparse.csc_array
 ) -> tuple[Array, Array, Array, Array]:
-    """Return the pointers and indices of two matrices, all of one type, as kernels read them.
-
-    Parameters
-    ----------
-    Y, other : csr_array or csc_array
-        Labels.
-
-    Returns
-    -------
-    indptr, indices, other_indptr, other_indices : ndarray
-        The matrices' own arrays where they are of one type already.
-    """
+    """Return the pointers and indices of two matrices, all of one type, as kernels read them."""
     arrays = (Y.indptr, Y.indices, other.indptr, other.indices)
     kind = np.result_type(*arrays)
     a, b, c, d = (part.astype(kind, copy=False) for part in arrays)

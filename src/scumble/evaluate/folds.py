@@ -112,20 +112,7 @@ def run_fold(
 
 
 def resample_in_turn(training: MultilabelDataset, resamplers: Sequence[Any]) -> MultilabelDataset:
-    """Apply resamplers one after another, ours and any others with ``fit_resample(X, Y)``.
-
-    Parameters
-    ----------
-    training : MultilabelDataset
-        The training part; not changed.
-    resamplers : sequence of resamplers
-        Perhaps none.
-
-    Returns
-    -------
-    MultilabelDataset
-        After the last one.
-    """
+    """Apply resamplers one after another, ours and any others with ``fit_resample(X, Y)``."""
     for resampler in resamplers:
         if hasattr(resampler, "resample"):
             training = resampler.resample(training)

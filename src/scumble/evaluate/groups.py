@@ -82,22 +82,7 @@ def label_groups(
 
 
 def check_groups(groups: Any, *, caller: str, own: bool = True) -> dict[str, Any]:
-    """Bring what a user says about groups into one form.
-
-    Parameters
-    ----------
-    groups : None, str, sequence of str, or mapping of str to labels
-        See `label_groups`; one text may name several groups with commas between.
-    caller : str
-        Who asks, for messages.
-    own : bool
-        Whether groups of one's own are taken.
-
-    Returns
-    -------
-    dict
-        Name of a group to its labels, None where the rule of that name is meant.
-    """
+    """Bring what a user says about groups into one form."""
     if groups is None:
         return {}
     if isinstance(groups, str):

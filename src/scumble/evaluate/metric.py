@@ -111,22 +111,7 @@ def bipartition_metric(
     upper: float = 1.0,
     of_labels: bool = False,
 ) -> Callable[[Callable[[Confusion, Undefined], float]], BipartitionMetric]:
-    """Make a function of labels and predictions from a formula on their counts.
-
-    Parameters
-    ----------
-    greater_is_better : bool
-        Whether larger values are better.
-    lower, upper : float
-        Bounds of its values.
-    of_labels : bool
-        Whether it can be told of a group of labels.
-
-    Returns
-    -------
-    callable
-        The decorator; it registers the metric and completes its docstring.
-    """
+    """Make a function of labels and predictions from a formula on their counts."""
 
     def make(formula: Callable[[Confusion, Undefined], float]) -> BipartitionMetric:
         def function(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
@@ -147,22 +132,7 @@ def ranking_metric(
     upper: float = 1.0,
     of_labels: bool = False,
 ) -> Callable[[Callable[[Rankings, Undefined], float]], RankingMetric]:
-    """Make a function of labels and scores from a formula on their rankings.
-
-    Parameters
-    ----------
-    greater_is_better : bool
-        Whether larger values are better.
-    lower, upper : float
-        Bounds of its values.
-    of_labels : bool
-        Whether it can be told of a group of labels.
-
-    Returns
-    -------
-    callable
-        The decorator; it registers the metric and completes its docstring.
-    """
+    """Make a function of labels and scores from a formula on their rankings."""
 
     def make(formula: Callable[[Rankings, Undefined], float]) -> RankingMetric:
         def function(
@@ -182,18 +152,7 @@ def ranking_metric(
 def probability_metric(
     *, lower: float = 0.0, upper: float = 1.0
 ) -> Callable[[Callable[[Rankings], float]], ProbabilityMetric]:
-    """Make a function of labels and probabilities, smaller being better.
-
-    Parameters
-    ----------
-    lower, upper : float
-        Bounds of its values.
-
-    Returns
-    -------
-    callable
-        The decorator; it registers the metric and completes its docstring.
-    """
+    """Make a function of labels and probabilities, smaller being better."""
 
     def make(formula: Callable[[Rankings], float]) -> ProbabilityMetric:
         def function(Y: Any, scores: Any) -> float:

@@ -146,23 +146,7 @@ def pool(folds: Iterable[LabelCounts]) -> dict[str, float]:
 
 
 def label_table(folds: Iterable[LabelCounts], names: Sequence[str]) -> list[dict[str, Any]]:
-    """Tell for every label what the folds together say of it.
-
-    Parameters
-    ----------
-    folds : iterable of LabelCounts
-        One per fold.
-    names : sequence of str
-        Names of the labels.
-
-    Returns
-    -------
-    list of dict
-        One per label: ``name``; ``training_positives``, the mean over folds; ``test_positives``,
-        ``true_positives``, ``false_positives``, ``false_negatives``, summed over folds;
-        ``precision``, ``recall`` and ``f1`` of these sums, NaN for 0/0; and for each group the
-        number of folds on which the label belongs to it.
-    """
+    """Tell for every label what the folds together say of it."""
     folds = list(folds)
     counts = _summed(folds, np.ones((len(folds), len(names)), bool))
     columns: dict[str, Any] = {

@@ -282,18 +282,5 @@ def mean_squared_error(rankings: Rankings) -> float:
 
 
 def label_curves(rankings: Rankings, undefined: Undefined) -> dict[str, Array]:
-    """Rate every label by the order its scores give.
-
-    Parameters
-    ----------
-    rankings : Rankings
-        Labels and scores.
-    undefined : Undefined
-        What to take where there is nothing to rank; MULAN takes nothing.
-
-    Returns
-    -------
-    dict of str to ndarray
-        One value per label.
-    """
+    """Rate every label by the order its scores give."""
     return {name: undefined.fill(part) for name, part in rankings.by_label._asdict().items()}

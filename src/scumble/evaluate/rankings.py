@@ -72,19 +72,7 @@ class LabelRankings(NamedTuple):
 
 
 class Rankings:
-    """Labels and scores, each kind of ranking computed when it is first asked for.
-
-    Parameters
-    ----------
-    Y : csr_array of bool
-        The truth, in canonical form.
-    scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
-        How sure the classifier is of each label.
-    ties : {"mulan", "average", "worst"}
-        How equal scores are ranked.
-    caller : str
-        Who asks, for messages.
-    """
+    """Labels and scores, each kind of ranking computed when it is first asked for."""
 
     def __init__(
         self, Y: sparse.csr_array, scores: Any, *, ties: str = "mulan", caller: str = "evaluate"
@@ -173,22 +161,7 @@ class Rankings:
 
 
 def check_scores(scores: Any, shape: tuple[int, int], *, caller: str) -> Array:
-    """Bring scores into a plain table, or say what is wrong with them.
-
-    Parameters
-    ----------
-    scores : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
-        How sure the classifier is of each label; larger is surer.
-    shape : tuple of int
-        Shape of the labels.
-    caller : str
-        Who asks, for messages.
-
-    Returns
-    -------
-    ndarray of float64
-        C-contiguous.
-    """
+    """Bring scores into a plain table, or say what is wrong with them."""
     if sparse.issparse(scores):
         scores = scores.toarray()
     try:

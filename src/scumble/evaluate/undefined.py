@@ -14,16 +14,7 @@ Array = np.ndarray[Any, Any]
 
 
 class Undefined:
-    """A policy for values that are 0/0.
-
-    Parameters
-    ----------
-    policy : {"mulan", "ignore"} or number
-        ``"mulan"`` takes what MULAN takes for each metric, ``"ignore"`` leaves such instances or
-        labels out of the mean, a number stands in for them.
-    caller : str
-        Who asks, for the message.
-    """
+    """A policy for values that are 0/0."""
 
     def __init__(self, policy: Any = "mulan", *, caller: str = "evaluate") -> None:
         is_number = isinstance(policy, numbers.Real) and not isinstance(policy, bool)
@@ -35,41 +26,13 @@ class Undefined:
         self.policy = policy
 
     def fill(self, values: Array, mulan: Any = math.nan) -> Array:
-        """Put what the policy says in the place of NaN.
-
-        Parameters
-        ----------
-        values : ndarray
-            NaN where undefined.
-        mulan : float or ndarray
-            What MULAN takes there; NaN where it takes nothing either.
-
-        Returns
-        -------
-        ndarray
-            NaN is left where such values are to be ignored.
-        """
+        """Put what the policy says in the place of NaN."""
         if self.policy == "ignore":
             return values
         return np.where(np.isnan(values), mulan if self.policy == "mulan" else self.policy, values)
 
     def mean(self, values: Array, mulan: Any = math.nan, *, skipped: bool = False) -> float:
-        """Average values under the policy.
-
-        Parameters
-        ----------
-        values : ndarray
-            NaN where undefined.
-        mulan : float or ndarray
-            What MULAN takes there.
-        skipped : bool
-            Whether MULAN leaves them out of this mean.
-
-        Returns
-        -------
-        float
-            NaN where no value is left, or where MULAN's mean is NaN.
-        """
+        """Average values under the policy."""
         filled = self.fill(values, mulan)
         if self.policy == "ignore" or (skipped and self.policy == "mulan"):
             filled = filled[~np.isnan(filled)]
@@ -77,17 +40,6 @@ class Undefined:
 
 
 def ratio(numerator: Array, denominator: Array) -> Array:
-    """Divide; NaN where the denominator is 0.
-
-    Parameters
-    ----------
-    numerator, denominator : ndarray
-        Counts.
-
-    Returns
-    -------
-    ndarray of float
-        The quotients.
-    """
+    """Divide; NaN where the denominator is 0."""
     out = np.full(np.shape(denominator), math.nan)
     return np.divide(numerator, denominator, out=out, where=np.asarray(denominator) != 0)

@@ -166,32 +166,10 @@ class Result:
 
 
 def canonical(value: Any) -> str:
-    """Write plain values so that equal ones have equal texts.
-
-    Parameters
-    ----------
-    value : object
-        Dicts, lists, strings, numbers, booleans, None.
-
-    Returns
-    -------
-    str
-        JSON with sorted keys.
-    """
+    """Write plain values so that equal ones have equal texts."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def digest(value: Any) -> str:
-    """Return a checksum of plain values.
-
-    Parameters
-    ----------
-    value : object
-        See `canonical`.
-
-    Returns
-    -------
-    str
-        32 hexadecimal digits.
-    """
+    """Return a checksum of plain values."""
     return hashlib.sha256(canonical(value).encode()).hexdigest()[:32]

@@ -23,15 +23,7 @@ _idle: queue.SimpleQueue[tuple[bytes, ProcessExecutor]] = queue.SimpleQueue()
 
 
 class ClusterExecutor:
-    """Computes cells on the workers of a Dask cluster.
-
-    Parameters
-    ----------
-    compute : callable
-        Takes a `Cell`, returns a `Result`.
-    address : str or distributed.Client
-        The scheduler, such as ``"tcp://10.0.0.1:8786"``.
-    """
+    """Computes cells on the workers of a Dask cluster."""
 
     def __init__(self, compute: Compute, address: Any) -> None:
         distributed = require("distributed", purpose="--cluster", extra="cluster")
@@ -94,20 +86,7 @@ class ClusterExecutor:
 
 
 def compute_guarded(compute: Compute, cell: Cell) -> Outcome:
-    """Compute a cell in a process of its own, with its limits; called on a cluster's worker.
-
-    Parameters
-    ----------
-    compute : callable
-        Takes a `Cell`, returns a `Result`.
-    cell : Cell
-        What to compute.
-
-    Returns
-    -------
-    Outcome
-        What became of it.
-    """
+    """Compute a cell in a process of its own, with its limits; called on a cluster's worker."""
     known = pack(compute)
     executor = _warm(known) or ProcessExecutor(compute, n_jobs=1, threads=1)
     executor.submit(cell)

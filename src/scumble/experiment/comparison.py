@@ -42,22 +42,7 @@ class Against:
 
 
 def compare(one: Grid, against: str, *, without: Sequence[str] = ()) -> list[Against]:
-    """Compare every method of a grid with one of them.
-
-    Parameters
-    ----------
-    one : Grid
-        Means of a metric.
-    against : str
-        The method the others are compared with.
-    without : sequence of str
-        Data sets that do not take part.
-
-    Returns
-    -------
-    list of Against
-        One per method, the one itself first.
-    """
+    """Compare every method of a grid with one of them."""
     for kind, names, known in (("method", [against], one.columns), ("data set", without, one.rows)):
         for name in names:
             if name not in known:

@@ -29,18 +29,7 @@ _folds: OrderedDict[tuple[str, int], list[Any]] = OrderedDict()
 
 
 def compute(cell: Cell) -> Result:
-    """Compute one cell; resampling sees the training part only.
-
-    Parameters
-    ----------
-    cell : Cell
-        What to combine.
-
-    Returns
-    -------
-    Result
-        Every metric, and measures of the training part before and after resampling.
-    """
+    """Compute one cell; resampling sees the training part only."""
     started = time.process_time()
     data = _load(cell)
     train, test = _split(cell, data)

@@ -62,31 +62,14 @@ class Executor(Protocol):
 
 
 def describe(error: BaseException) -> str:
-    """Say what went wrong in one line, and where in a few more.
-
-    Parameters
-    ----------
-    error : Exception
-        What was raised.
-
-    Returns
-    -------
-    str
-        The message, then the innermost frames.
-    """
+    """Say what went wrong in one line, and where in a few more."""
     head = "".join(traceback.format_exception_only(error)).strip()
     frames = traceback.format_tb(error.__traceback__)[-3:]
     return head + "\n" + "".join(frames).rstrip()
 
 
 class HereExecutor:
-    """Computes in the calling process; for tiny cells and for debugging. No limits are enforced.
-
-    Parameters
-    ----------
-    compute : callable
-        Takes a `Cell`, returns a `Result`.
-    """
+    """Computes in the calling process; for tiny cells and for debugging. No limits are enforced."""
 
     def __init__(self, compute: Compute) -> None:
         self._compute = compute
@@ -128,17 +111,7 @@ class _Job:
 
 
 class ProcessExecutor:
-    """Computes in worker processes; a cell over its limits is killed with its worker.
-
-    Parameters
-    ----------
-    compute : callable
-        Takes a `Cell`, returns a `Result`. Sent to the workers once.
-    n_jobs : int
-        Number of workers.
-    threads : int
-        Threads that each may use.
-    """
+    """Computes in worker processes; a cell over its limits is killed with its worker."""
 
     def __init__(self, compute: Compute, *, n_jobs: int, threads: int) -> None:
         self._compute, self._threads = compute, threads

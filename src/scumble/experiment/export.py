@@ -22,18 +22,7 @@ SUFFIXES = (".csv", ".parquet", ".tex", ".md", ".html")
 def export(
     cells: Iterable[dict[str, Any]], path: str | os.PathLike[str], *, metrics: Sequence[str]
 ) -> None:
-    """Write results to a file whose suffix says how.
-
-    Parameters
-    ----------
-    cells : iterable of dict
-        From `Store.cells`.
-    path : str or Path
-        ``.csv`` and ``.parquet`` get one row per cell with every metric; ``.tex``, ``.md`` and
-        ``.html`` a table of means for each metric.
-    metrics : sequence of str
-        Which, for tables of means.
-    """
+    """Write results to a file whose suffix says how."""
     suffix = Path(path).suffix.lower()
     cells = list(cells)
     if suffix == ".csv":
@@ -53,18 +42,7 @@ def export(
 
 
 def markdown(grids: Sequence[Grid]) -> str:
-    """Write tables of means in Markdown, the best of a row in bold.
-
-    Parameters
-    ----------
-    grids : sequence of Grid
-        One per metric.
-
-    Returns
-    -------
-    str
-        Text.
-    """
+    """Write tables of means in Markdown, the best of a row in bold."""
     return "\n".join(_markdown(one) for one in grids)
 
 

@@ -51,20 +51,7 @@ def make_splitter(part: Part, *, seed: int, folder: str = "") -> Any:
 
 
 def make_resamplers(part: Part, *, seed: int) -> list[Any]:
-    """Make a chain of resamplers.
-
-    Parameters
-    ----------
-    part : Part
-        Names joined by ``+``, and parameters.
-    seed : int
-        Their random state, unless the parameters have one.
-
-    Returns
-    -------
-    list of BaseResampler
-        Empty for ``"none"``.
-    """
+    """Make a chain of resamplers."""
     if part.name == NOTHING:
         return []
     from scumble.resample import make_chain
@@ -97,18 +84,6 @@ def runs_otherwise(part: Part, weighted: bool) -> bool:
 
     Their fold runner knew neither weights nor scores other than probabilities, and told nominal
     columns to the outermost classifier only. Cells for which this matters have keys of their own.
-
-    Parameters
-    ----------
-    part : Part
-        The classifier.
-    weighted : bool
-        Whether the data has weights.
-
-    Returns
-    -------
-    bool
-        True where a stored cell of the same name would mislead.
     """
     from scumble.learn.weights import takes_weights
 
@@ -122,40 +97,12 @@ def runs_otherwise(part: Part, weighted: bool) -> bool:
 
 
 def fits(part: Part, facts: Mapping[str, Any]) -> bool:
-    """Tell whether a classifier is meant for data of some size.
-
-    Parameters
-    ----------
-    part : Part
-        The classifier, perhaps with a ``where``.
-    facts : mapping
-        ``n_instances``, ``n_features``, ``n_labels`` of the data.
-
-    Returns
-    -------
-    bool
-        False where one of them is larger than ``where`` allows.
-    """
+    """Tell whether a classifier is meant for data of some size."""
     return all(facts[f"n_{name.removeprefix('max_')}"] <= most for name, most in part.where.items())
 
 
 def load_dataset(part: Part, folder: str = "") -> MultilabelDataset:
-    """Load a data set by file or name.
-
-    Parameters
-    ----------
-    part : Part
-        A file, or a name on the shelf. Of its parameters ``drop`` names features to leave out,
-        ``rows`` is a number of rows to draw where there are more: the first of
-        ``numpy.random.default_rng(0).permutation(n)``. The others are options of `scumble.read`.
-    folder : str
-        Where relative paths start.
-
-    Returns
-    -------
-    MultilabelDataset
-        The data.
-    """
+    """Load a data set by file or name."""
     from scumble.data import read, shelf
 
     part = with_label_file(part, folder)
@@ -198,20 +145,7 @@ def _cut_complaints(part: Part) -> Iterator[str]:
 
 
 def file_of(part: Part, folder: str = "") -> Path | None:
-    """Find the file a data set is named by.
-
-    Parameters
-    ----------
-    part : Part
-        The data set.
-    folder : str
-        Where relative paths start.
-
-    Returns
-    -------
-    Path or None
-        None where it is a name on the shelf.
-    """
+    """Find the file a data set is named by."""
     path = Path(folder, part.name)
     if path.is_file() or any(sign in part.name for sign in ("/", "\\")):
         return path
@@ -219,20 +153,7 @@ def file_of(part: Part, folder: str = "") -> Path | None:
 
 
 def with_label_file(part: Part, folder: str = "") -> Part:
-    """Let the path of a file of labels start where that of the data does.
-
-    Parameters
-    ----------
-    part : Part
-        A data set, perhaps with an option ``labels``.
-    folder : str
-        Where relative paths start.
-
-    Returns
-    -------
-    Part
-        The same part where the labels are not named by a file.
-    """
+    """Let the path of a file of labels start where that of the data does."""
     labels = part.parameters.get("labels")
     if not isinstance(labels, str) or not Path(folder, labels).is_file():
         return part
@@ -240,18 +161,7 @@ def with_label_file(part: Part, folder: str = "") -> Part:
 
 
 def content_of(data: MultilabelDataset) -> str:
-    """Return a checksum of everything in a data set but its name.
-
-    Parameters
-    ----------
-    data : MultilabelDataset
-        The data.
-
-    Returns
-    -------
-    str
-        32 hexadecimal digits; the same for every form of file it may come from.
-    """
+    """Return a checksum of everything in a data set but its name."""
     import numpy as np
     from scipy import sparse
 
@@ -273,16 +183,6 @@ def versions_of(resampler: Part, classifier: Part, splitter: Part) -> dict[str, 
     """Name the versions of the code that decides about results.
 
     A class whose results change raises its ``revision``, so that stored cells are computed anew.
-
-    Parameters
-    ----------
-    resampler, classifier, splitter : Part
-        What takes part.
-
-    Returns
-    -------
-    dict
-        From package or part to version.
     """
     found = {"scumble": __version__}
     for kind, part in (("resampler", resampler), ("classifier", classifier)):
@@ -301,18 +201,7 @@ def versions_of(resampler: Part, classifier: Part, splitter: Part) -> dict[str, 
 
 
 def complaints(plan: Plan) -> Iterator[str]:
-    """Try everything a plan names, without data.
-
-    Parameters
-    ----------
-    plan : Plan
-        What is asked for.
-
-    Yields
-    ------
-    str
-        What is wrong, one sentence each.
-    """
+    """Try everything a plan names, without data."""
     from scumble.data import shelf
 
     tries: list[tuple[Any, Any]] = [

@@ -68,24 +68,7 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
 def plan_from(
     content: Mapping[str, Any], *, name: str = "experiment", folder: str = "", where: str = "plan"
 ) -> Plan:
-    """Make a plan from the tables of a file.
-
-    Parameters
-    ----------
-    content : mapping
-        What the file holds.
-    name : str
-        What it is called if it has no name of its own.
-    folder : str
-        Where relative paths start.
-    where : str
-        For messages.
-
-    Returns
-    -------
-    Plan
-        Not checked yet.
-    """
+    """Make a plan from the tables of a file."""
     _refuse_unknown(content, KEYS, where)
     limits = content.get("limits", {})
     if not isinstance(limits, Mapping):

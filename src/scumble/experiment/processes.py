@@ -12,13 +12,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 def machine() -> str:
-    """Name this machine, so that numbers of processes mean the same where the names are equal.
-
-    Returns
-    -------
-    str
-        Host name, and the namespace of processes: containers may share a name.
-    """
+    """Name this machine, so that numbers of processes mean the same where the names are equal."""
     try:
         namespace = os.readlink("/proc/self/ns/pid")
     except OSError:
@@ -27,20 +21,7 @@ def machine() -> str:
 
 
 def is_alive(pid: int, started: float | None = None) -> bool:
-    """Tell whether a process of this machine lives.
-
-    Parameters
-    ----------
-    pid : int
-        Its number.
-    started : float, optional
-        When it was started, see `started_at`: numbers are used again.
-
-    Returns
-    -------
-    bool
-        False for a process that has ended, even if its parent has not noticed yet.
-    """
+    """Tell whether a process of this machine lives."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -55,35 +36,13 @@ def is_alive(pid: int, started: float | None = None) -> bool:
 
 
 def started_at(pid: int) -> float | None:
-    """Tell when a process was started.
-
-    Parameters
-    ----------
-    pid : int
-        Its number.
-
-    Returns
-    -------
-    float or None
-        In ticks since the machine was started; None where the system does not tell.
-    """
+    """Tell when a process was started."""
     status = _stat(pid)
     return None if status is None else status[1]
 
 
 def resident_megabytes(pid: int) -> float | None:
-    """Tell how much memory a process occupies.
-
-    Parameters
-    ----------
-    pid : int
-        Its number.
-
-    Returns
-    -------
-    float or None
-        None where the system does not tell.
-    """
+    """Tell how much memory a process occupies."""
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     except (OSError, IndexError, ValueError):
@@ -100,13 +59,7 @@ def reset_peak() -> None:
 
 
 def peak_megabytes() -> float | None:
-    """Tell the largest size of this process since `reset_peak`.
-
-    Returns
-    -------
-    float or None
-        None where the system does not tell.
-    """
+    """Tell the largest size of this process since `reset_peak`."""
     try:
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith("VmHWM:"):

@@ -19,12 +19,6 @@ LABELS = "labels"
 def score_names() -> tuple[str, ...]:
     """List every score that tables may show.
 
-    Returns
-    -------
-    tuple of str
-        Metrics of all labels and of groups, pooled over folds or not; those with other rules for
-        undefined values; measures of the training part.
-
     Examples
     --------
     >>> from scumble.experiment.scores import score_names
@@ -43,16 +37,6 @@ def score_names() -> tuple[str, ...]:
 
 def complaint(name: object) -> str | None:
     """Say what is wrong with the name of a score.
-
-    Parameters
-    ----------
-    name : object
-        What a plan calls a metric.
-
-    Returns
-    -------
-    str or None
-        None if there is such a score.
 
     Examples
     --------
@@ -77,17 +61,6 @@ def is_newer(name: str) -> bool:
 
 def direction(metric: str) -> int:
     """Tell which values of a metric are better.
-
-    Parameters
-    ----------
-    metric : str
-        Its name, perhaps with a prefix such as ``ignore.``, ``pooled.`` or ``minority.``.
-
-    Returns
-    -------
-    int
-        1 where more is better, -1 where less is, 0 for a measure of the data, which judges
-        nothing.
 
     Examples
     --------

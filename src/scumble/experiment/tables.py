@@ -39,31 +39,14 @@ class Grid:
     n_cells: dict[tuple[str, str], int]
 
     def complete(self) -> list[list[float]]:
-        """Return the rows in which every column has a value, for statistical tests.
-
-        Returns
-        -------
-        list of list of float
-            One list per data set.
-        """
+        """Return the rows in which every column has a value, for statistical tests."""
         table = [
             [self.means.get((row, col), math.nan) for col in self.columns] for row in self.rows
         ]
         return [values for values in table if not any(map(math.isnan, values))]
 
     def best(self, row: str) -> set[str]:
-        """Return the columns with the best value of a row.
-
-        Parameters
-        ----------
-        row : str
-            A data set.
-
-        Returns
-        -------
-        set of str
-            Several where values are equal; empty where there are none.
-        """
+        """Return the columns with the best value of a row."""
         known = {
             column: self.means[row, column]
             for column in self.columns
@@ -77,18 +60,7 @@ class Grid:
 
 
 def long_table(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return one row per finished cell with everything that was measured.
-
-    Parameters
-    ----------
-    cells : iterable of dict
-        From `Store.cells`.
-
-    Returns
-    -------
-    list of dict
-        The same keys in every row.
-    """
+    """Return one row per finished cell with everything that was measured."""
     done = [cell for cell in cells if cell["state"] == "done"]
     names = sorted({name for cell in done for name in cell["scores"]})
     return [
@@ -102,27 +74,7 @@ def long_table(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def grid(cells: Iterable[dict[str, Any]], metric: str) -> Grid:
-    """Average a metric over folds and seeds, or pool it.
-
-    Parameters
-    ----------
-    cells : iterable of dict
-        From `Store.cells`.
-    metric : str
-        Which. One that begins with ``pooled.`` is computed from the counts of all folds and seeds
-        together, see `scumble.evaluate.pooling.pool`; it has no standard deviation.
-
-    Returns
-    -------
-    Grid
-        Data sets down, classifiers and resamplers across. A mean skips undefined values. Where
-        cells come from several splitters, each has rows of its own.
-
-    Raises
-    ------
-    PlanError
-        If no cell has the metric.
-    """
+    """Average a metric over folds and seeds, or pool it."""
     done = [cell for cell in cells if cell["state"] == "done"]
     read = _reader(done, metric)
     places: dict[tuple[str, str], list[dict[str, Any]]] = {}
@@ -192,18 +144,7 @@ def _untreated_first(method: tuple[str, str]) -> tuple[str, bool, str]:
 
 
 def column_name(classifier: str, resampler: str) -> str:
-    """Name a column after its classifier and what was done to the data.
-
-    Parameters
-    ----------
-    classifier, resampler : str
-        Labels.
-
-    Returns
-    -------
-    str
-        The classifier alone where nothing was done.
-    """
+    """Name a column after its classifier and what was done to the data."""
     parts = [part for part in (classifier, resampler) if part != NOTHING]
     return " after ".join(parts) if len(parts) == 2 else (parts or [NOTHING])[0]
 

@@ -27,17 +27,7 @@ WATCH = 0.5
 
 
 class Worker:
-    """The parent's end of a worker process.
-
-    Parameters
-    ----------
-    compute : callable
-        What the worker does with cells.
-    threads : int
-        Threads it may use.
-    deliver : callable
-        Called with ``(worker, message)`` for every answer, and with None when it has ended.
-    """
+    """The parent's end of a worker process."""
 
     def __init__(
         self, compute: Any, threads: int, deliver: Callable[[tuple[Worker, Any]], None]
@@ -68,23 +58,11 @@ class Worker:
         return self._process.pid
 
     def send(self, cell: Cell) -> None:
-        """Give the worker a cell.
-
-        Parameters
-        ----------
-        cell : Cell
-            What to compute.
-        """
+        """Give the worker a cell."""
         self._write(pickle.dumps(cell))
 
     def is_running(self) -> bool:
-        """Tell whether the process has not ended.
-
-        Returns
-        -------
-        bool
-            As the system knows it now.
-        """
+        """Tell whether the process has not ended."""
         return self._process.poll() is None
 
     def kill(self) -> None:
@@ -102,13 +80,7 @@ class Worker:
                     stream.close()
 
     def last_words(self) -> str:
-        """Tell how a process ended that has closed its output, with the end of what it printed.
-
-        Returns
-        -------
-        str
-            A line, and perhaps some more.
-        """
+        """Tell how a process ended that has closed its output, with the end of what it printed."""
         try:
             code = self._process.wait(timeout=10)
         except subprocess.TimeoutExpired:
@@ -189,18 +161,7 @@ def _leave_with(parent: int) -> None:
 
 
 def pack(compute: Any) -> bytes:
-    """Pickle a function; one that cannot be imported by name travels by value.
-
-    Parameters
-    ----------
-    compute : callable
-        The function.
-
-    Returns
-    -------
-    bytes
-        For a worker.
-    """
+    """Pickle a function; one that cannot be imported by name travels by value."""
     try:
         if getattr(compute, "__module__", "") == "__main__":
             raise pickle.PicklingError

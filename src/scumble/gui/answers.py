@@ -10,15 +10,7 @@ from typing import Any
 
 
 class RefusedError(Exception):
-    """The call cannot be answered; the client may read why.
-
-    Parameters
-    ----------
-    status : int
-        The HTTP status.
-    message : str
-        What is wrong and what to do.
-    """
+    """The call cannot be answered; the client may read why."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -44,18 +36,7 @@ class Call:
     body: bytes = b""
 
     def json(self) -> dict[str, Any]:
-        """Read the body as a JSON object.
-
-        Returns
-        -------
-        dict
-            Empty where there is no body.
-
-        Raises
-        ------
-        RefusedError
-            If it is something else.
-        """
+        """Read the body as a JSON object."""
         if not self.body:
             return {}
         try:
@@ -67,22 +48,7 @@ class Call:
         return value
 
     def integer(self, name: str, default: int, *, least: int = 0, most: int = 10**9) -> int:
-        """Read a whole number of the query.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-        default : int
-            Taken where it is absent.
-        least, most : int
-            Its bounds.
-
-        Returns
-        -------
-        int
-            The number.
-        """
+        """Read a whole number of the query."""
         text = self.query.get(name)
         if text is None:
             return default
@@ -92,22 +58,7 @@ class Call:
         return int(text)
 
     def choice(self, name: str, choices: tuple[str, ...], default: str) -> str:
-        """Read a word of the query.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-        choices : tuple of str
-            What it may be.
-        default : str
-            Taken where it is absent.
-
-        Returns
-        -------
-        str
-            One of the choices.
-        """
+        """Read a word of the query."""
         text = self.query.get(name, default)
         if text not in choices:
             raise RefusedError(422, f"{name!r} must be one of {', '.join(choices)}.")

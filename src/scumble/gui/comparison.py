@@ -11,21 +11,7 @@ from scumble.report.treatment import TRAITS
 
 
 def comparison(before: Entry | None, after: Entry) -> dict[str, Any]:
-    """Put a treated data set beside the one it was made of.
-
-    Parameters
-    ----------
-    before : Entry or None
-        The data set before; None if it has been closed.
-    after : Entry
-        The treated one.
-
-    Returns
-    -------
-    dict
-        ``traits`` (rows of a table: title, before, after each step), ``steps``, and, while the
-        first is open, ``labels`` (the difficult ones, before and after) and ``histograms``.
-    """
+    """Put a treated data set beside the one it was made of."""
     report = after.treatment or {}
     found: dict[str, Any] = {
         "dataset": after.to_dict(),

@@ -16,14 +16,7 @@ MAX_WAITING = 512
 
 
 def impatient_protocol() -> Any:
-    """Make the class by which uvicorn speaks HTTP, with an end to its patience.
-
-    Returns
-    -------
-    type
-        For ``uvicorn.Config(http=...)``; its ``waiting`` holds the connections of one server whose
-        request has not begun.
-    """
+    """Make the class by which uvicorn speaks HTTP, with an end to its patience."""
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
     return type("ImpatientProtocol", (_Impatience, AutoHTTPProtocol), {"waiting": {}})

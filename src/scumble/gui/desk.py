@@ -27,15 +27,7 @@ HEAD_START = 0.5
 
 
 class Desk:
-    """Open data sets, running jobs, uploads and files to download.
-
-    Parameters
-    ----------
-    settings : Settings
-        What is allowed.
-    idle : sequence of Worker
-        Processes for heavy work that were started before.
-    """
+    """Open data sets, running jobs, uploads and files to download."""
 
     def __init__(self, settings: Settings, idle: Sequence[Worker] = ()) -> None:
         self.settings = settings
@@ -61,13 +53,7 @@ class Desk:
         self._private.remove()
 
     async def catalogue(self) -> dict[str, Any]:
-        """Wait for the list of formats and methods; it is made once.
-
-        Returns
-        -------
-        dict
-            See `scumble.gui.tasks.describe_catalogue`.
-        """
+        """Wait for the list of formats and methods; it is made once."""
         if self._catalogue is None or self._catalogue.state in ("failed", "cancelled"):
             self._catalogue = self.jobs.submit(
                 "Looking up methods", "describe_catalogue", {}, lambda found, _: found
@@ -79,46 +65,19 @@ class Desk:
         return self._catalogue.result
 
     def new_folder(self) -> tuple[str, Path]:
-        """Make a folder for a file to download.
-
-        Returns
-        -------
-        number : str
-            Its number.
-        folder : Path
-            The folder, empty.
-        """
+        """Make a folder for a file to download."""
         number = token_hex(8)
         folder = self.folder / "files" / number
         folder.mkdir()
         return number, folder
 
     def forget_folder(self, number: str) -> None:
-        """Remove a folder from which nothing is offered.
-
-        Parameters
-        ----------
-        number : str
-            Its number.
-        """
+        """Remove a folder from which nothing is offered."""
         if number not in self._files:
             shutil.rmtree(self.folder / "files" / number, ignore_errors=True)
 
     def offer(self, number: str, name: str) -> dict[str, Any]:
-        """Offer a file for download.
-
-        Parameters
-        ----------
-        number : str
-            Of its folder.
-        name : str
-            Its name, chosen by us.
-
-        Returns
-        -------
-        dict
-            ``file``, ``name`` and ``size``.
-        """
+        """Offer a file for download."""
         self._files[number] = name
         fetched = [each for each in self._files if each in self._fetched]
         waiting = [each for each in self._files if each not in self._fetched]
@@ -130,18 +89,7 @@ class Desk:
         return {"file": number, "name": name, "size": size}
 
     def file(self, number: str) -> FileAnswer:
-        """Find a file offered for download.
-
-        Parameters
-        ----------
-        number : str
-            Its number.
-
-        Returns
-        -------
-        FileAnswer
-            The file.
-        """
+        """Find a file offered for download."""
         if number not in self._files:
             raise RefusedError(404, "This file is gone. Make it again.")
         name = self._files[number]
@@ -149,18 +97,7 @@ class Desk:
         return FileAnswer(self.folder / "files" / number / name, name)
 
     def open_result(self, source: str) -> Finish:
-        """Make the function that puts the result of a job among the open data sets.
-
-        Parameters
-        ----------
-        source : str
-            Where the data comes from.
-
-        Returns
-        -------
-        callable
-            For `Jobs.submit`.
-        """
+        """Make the function that puts the result of a job among the open data sets."""
 
         def finish(parcel: Parcel, notes: list[str]) -> dict[str, Any]:
             return self.open(parcel, source, notes=notes)
@@ -168,22 +105,7 @@ class Desk:
         return finish
 
     def open(self, parcel: Parcel, source: str, **more: Any) -> dict[str, Any]:
-        """Put a data set among the open ones.
-
-        Parameters
-        ----------
-        parcel : Parcel
-            The data with its measures.
-        source : str
-            Where it comes from.
-        **more : object
-            Further fields of `Entry`.
-
-        Returns
-        -------
-        dict
-            The result of a job: ``dataset``.
-        """
+        """Put a data set among the open ones."""
         entry = self.store.add(parcel, source, **more)
         asyncio.get_running_loop().call_later(HEAD_START, self._warm_up, entry)
         return {"dataset": entry.to_dict()}

@@ -45,13 +45,7 @@ class PrivateFolder:
 
 
 def remove_abandoned() -> int:
-    """Remove the folders of this user's servers that were killed.
-
-    Returns
-    -------
-    int
-        How many there were.
-    """
+    """Remove the folders of this user's servers that were killed."""
     if fcntl is None:
         return 0
     found = 0

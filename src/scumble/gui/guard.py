@@ -41,15 +41,7 @@ NO_TOKEN = (
 
 
 class Guard:
-    """Check Host, Origin and token of every request; put security headers on every answer.
-
-    Parameters
-    ----------
-    app : ASGI application
-        What is guarded.
-    settings : Settings
-        Names and token that are accepted.
-    """
+    """Check Host, Origin and token of every request; put security headers on every answer."""
 
     def __init__(self, app: App, settings: Settings) -> None:
         self._app, self._settings = app, settings

@@ -56,13 +56,7 @@ class Job:
     _worker: Worker | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the API tells about it.
-
-        Returns
-        -------
-        dict
-            Ready for JSON.
-        """
+        """Return what the API tells about it."""
         seconds = (self._ended or time.monotonic()) - self._began
         shown = ("id", "title", "state", "progress", "result", "error", "notes")
         return {**{key: getattr(self, key) for key in shown}, "seconds": round(seconds, 3)}
@@ -73,41 +67,19 @@ class Job:
         return self.state in ("done", "failed", "cancelled")
 
     async def wait(self, seconds: float) -> None:
-        """Wait until it is over, but not longer than so many seconds.
-
-        Parameters
-        ----------
-        seconds : float
-            The most to wait.
-        """
+        """Wait until it is over, but not longer than so many seconds."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._over.wait(), seconds)
 
     def settle(self, state: State, error: str | None = None) -> None:
-        """Say how it ended; what is said first stays.
-
-        Parameters
-        ----------
-        state : {"done", "failed", "cancelled"}
-            How it ended.
-        error : str, optional
-            Why it failed.
-        """
+        """Say how it ended; what is said first stays."""
         if not self.is_over:
             self.state, self.error, self._ended = state, error, time.monotonic()
             self._over.set()
 
 
 class Jobs:
-    """The jobs of a server. All methods belong to the event loop.
-
-    Parameters
-    ----------
-    n_workers : int
-        Processes that may run at a time.
-    idle : sequence of Worker
-        Processes that were started before.
-    """
+    """The jobs of a server. All methods belong to the event loop."""
 
     def __init__(self, n_workers: int, idle: Sequence[Worker] = ()) -> None:
         self._jobs: dict[str, Job] = {}
@@ -117,18 +89,7 @@ class Jobs:
         self._threads = ThreadPoolExecutor(n_workers, thread_name_prefix="scumble-job")
 
     def get(self, job_id: str) -> Job | None:
-        """Find a job by its number.
-
-        Parameters
-        ----------
-        job_id : str
-            Its number.
-
-        Returns
-        -------
-        Job or None
-            None if there is no such job.
-        """
+        """Find a job by its number."""
         return self._jobs.get(job_id)
 
     @property
@@ -144,27 +105,7 @@ class Jobs:
         finish: Finish,
         after: Callable[[Job], None] | None = None,
     ) -> Job:
-        """Queue a task.
-
-        Parameters
-        ----------
-        title : str
-            For a person.
-        task : str
-            Name of a function of `scumble.gui.tasks`.
-        arguments : dict
-            Its arguments.
-        finish : callable
-            Called in the event loop with what the task returned and its warnings; makes the
-            job's result. Not called if the job was cancelled or failed.
-        after : callable, optional
-            Called with the job once it is over and its process does nothing more, however it ended.
-
-        Returns
-        -------
-        Job
-            The job, queued.
-        """
+        """Queue a task."""
         job = Job(str(next(self._numbers)), title)
         self._jobs[job.id] = job
         self._forget_old()
@@ -176,13 +117,7 @@ class Jobs:
         return job
 
     def cancel(self, job: Job) -> None:
-        """Stop a job, whatever it is doing; one that is over stays as it is.
-
-        Parameters
-        ----------
-        job : Job
-            The job.
-        """
+        """Stop a job, whatever it is doing; one that is over stays as it is."""
         if job.is_over:
             return
         job.settle("cancelled")

@@ -18,18 +18,7 @@ N_SHOWN_LABELS = 40
 
 
 def labels(summary: Summary) -> Table:
-    """List all labels.
-
-    Parameters
-    ----------
-    summary : Summary
-        The measures.
-
-    Returns
-    -------
-    Table
-        The most concurrent first.
-    """
+    """List all labels."""
     table = summary.labels
     return Table(
         {
@@ -89,20 +78,7 @@ def labelsets(data: MultilabelDataset, summary: Summary) -> Table:
 
 
 def features(data: MultilabelDataset, table: FeatureTable) -> Table:
-    """List all features.
-
-    Parameters
-    ----------
-    data : MultilabelDataset
-        The data.
-    table : FeatureTable
-        The range of its features.
-
-    Returns
-    -------
-    Table
-        In data order.
-    """
+    """List all features."""
     known: dict[int, dict[str, Any]] = {}
 
     def details(shown: Array) -> list[dict[str, Any]]:

@@ -30,12 +30,6 @@ FAMILIES = (
 def methods() -> list[dict[str, Any]]:
     """Describe every resampler of the catalogue.
 
-    Returns
-    -------
-    list of dict
-        ``name``, ``title``, ``summary``, ``family`` and ``parameters``: of each its ``name``,
-        ``title``, ``kind``, ``default``, ``choices`` and ``help``.
-
     Examples
     --------
     >>> from scumble.gui.methods import methods
@@ -54,25 +48,7 @@ def methods() -> list[dict[str, Any]]:
 
 
 def make_step(method: str, parameters: dict[str, Any]) -> Any:
-    """Make a resampler as a client asked for it.
-
-    Parameters
-    ----------
-    method : str
-        Its name.
-    parameters : dict
-        Some of those that `methods` lists.
-
-    Returns
-    -------
-    BaseResampler
-        With checked parameters.
-
-    Raises
-    ------
-    ParameterError
-        If a name or a value is not known.
-    """
+    """Make a resampler as a client asked for it."""
     from scumble.catalogue import get
     from scumble.resample import make_chain
 

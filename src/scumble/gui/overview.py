@@ -19,21 +19,7 @@ MAX_POINTS = 4000
 
 
 def overview(data: MultilabelDataset, summary: Summary) -> dict[str, Any]:
-    """Gather what the overview shows.
-
-    Parameters
-    ----------
-    data : MultilabelDataset
-        The data.
-    summary : Summary
-        Its measures.
-
-    Returns
-    -------
-    dict
-        ``summary``, ``verdict``, ``difficult``, ``points`` (labels as IRLbl against SCUMBLELbl)
-        and ``histograms``. Ready for JSON.
-    """
+    """Gather what the overview shows."""
     table = summary.labels
     difficult = rank_difficult(data.Y, table.irlbl, table.scumble, data.labels)
     return {
@@ -68,18 +54,7 @@ def _points(summary: Summary) -> dict[str, Any]:
 
 
 def scumble_histogram(summary: Summary) -> dict[str, Any]:
-    """Count instances by their SCUMBLE.
-
-    Parameters
-    ----------
-    summary : Summary
-        The measures.
-
-    Returns
-    -------
-    dict
-        ``edges`` of the bins, from 0 to 1, and ``counts``.
-    """
+    """Count instances by their SCUMBLE."""
     counts, edges = np.histogram(summary.scumble_by_instance, bins=N_BINS, range=(0.0, 1.0))
     return {"edges": edges.tolist(), "counts": counts.tolist()}
 

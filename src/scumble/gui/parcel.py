@@ -19,17 +19,7 @@ if TYPE_CHECKING:
 
 
 class Parcel:
-    """A data set with its measures, packed until somebody looks inside.
-
-    Parameters
-    ----------
-    facts : dict
-        ``name``, ``n_instances``, ``n_features`` and ``n_labels``.
-    overview : dict
-        What the overview shows, see `scumble.gui.overview`.
-    packed : bytes
-        The rest, as `pack` made it.
-    """
+    """A data set with its measures, packed until somebody looks inside."""
 
     def __init__(self, facts: dict[str, Any], overview: dict[str, Any], packed: bytes) -> None:
         self.facts, self.overview = facts, overview
@@ -39,20 +29,7 @@ class Parcel:
 
     @classmethod
     def pack(cls, overview: dict[str, Any], content: Content) -> Parcel:
-        """Pack a data set.
-
-        Parameters
-        ----------
-        overview : dict
-            What the overview shows.
-        content : tuple
-            The data, its measures and the range of its features.
-
-        Returns
-        -------
-        Parcel
-            Packed.
-        """
+        """Pack a data set."""
         sizes = ("n_instances", "n_features", "n_labels")
         facts = {"name": content[0].name, **{size: getattr(content[0], size) for size in sizes}}
         return cls(facts, overview, pickle.dumps(content, protocol=5))

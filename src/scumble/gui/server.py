@@ -38,30 +38,7 @@ def serve(
     complain: Callable[[str], None] = print,
     **options: Any,
 ) -> None:
-    """Serve the page until Ctrl-C.
-
-    Parameters
-    ----------
-    file : str, optional
-        A file, or the name of a public data set, to open at once.
-    host : str
-        Address to listen on. Anything but the default lets other machines in, if they know the
-        token.
-    port : int, optional
-        By default 8707, or any free one if that is taken.
-    allow_hosts : tuple of str
-        Further names under which browsers may address the server.
-    open_browser : bool
-        Whether to open the page.
-    max_upload_mb, max_unpacked_mb : int
-        Most megabytes of an uploaded file, as sent and decompressed.
-    announce : callable
-        Called with the address.
-    complain : callable
-        Called with the reason if ``file`` cannot be opened; the page says it too, and stays.
-    **options : object
-        For `scumble.read` of ``file``.
-    """
+    """Serve the page until Ctrl-C."""
     if host in WILDCARDS and not allow_hosts:
         raise ParameterError(
             f"The address {host!r} means every network this machine is in. Say by which name "
@@ -116,18 +93,7 @@ def _run(
 
 
 def make_server(app: App) -> Any:
-    """Make the server of an application.
-
-    Parameters
-    ----------
-    app : ASGI application
-        From `scumble.gui.web.create_app`.
-
-    Returns
-    -------
-    uvicorn.Server
-        Not yet running.
-    """
+    """Make the server of an application."""
     uvicorn = require("uvicorn", purpose="scumble gui", extra="gui")
     config = uvicorn.Config(
         app,

@@ -13,24 +13,6 @@ MEGABYTE = 1 << 20
 class Settings:
     """Address, secret and limits of a server.
 
-    Parameters
-    ----------
-    port : int
-        The port it listens on.
-    hosts : tuple of str
-        Names by which browsers may address it, without the port. Any other ``Host`` is refused,
-        so that a foreign page cannot reach it under a name of its own (DNS rebinding).
-    token : str
-        Whoever knows it may use the server.
-    max_upload : int
-        Bytes of an uploaded file.
-    max_unpacked : int
-        Bytes of an uploaded file once it is decompressed.
-    max_open : int
-        Data sets held at a time.
-    n_workers : int
-        Processes for heavy work.
-
     Examples
     --------
     >>> from scumble.gui.settings import Settings

@@ -236,16 +236,6 @@ class Store:
 def slug(name: str) -> str:
     """Make a name fit for addresses and file names.
 
-    Parameters
-    ----------
-    name : str
-        Any text.
-
-    Returns
-    -------
-    str
-        Lower case letters, digits and dashes, at most 40.
-
     Examples
     --------
     >>> from scumble.gui.store import slug
@@ -257,18 +247,6 @@ def slug(name: str) -> str:
 
 def copy_of(names: Collection[str], wanted: str) -> str:
     """Choose a name that is not taken: debtags, debtags-2, debtags-3.
-
-    Parameters
-    ----------
-    names : collection of str
-        Names in use.
-    wanted : str
-        The name to begin with.
-
-    Returns
-    -------
-    str
-        A free one.
 
     Examples
     --------

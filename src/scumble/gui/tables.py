@@ -129,16 +129,6 @@ class Table:
 def matcher(names: Sequence[str]) -> Callable[[str], Array]:
     """Find names that hold a text, in any case.
 
-    Parameters
-    ----------
-    names : sequence of str
-        The names.
-
-    Returns
-    -------
-    callable
-        For `Table`.
-
     Examples
     --------
     >>> from scumble.gui.tables import matcher

@@ -24,13 +24,7 @@ VALUE = 8
 
 
 def describe_catalogue() -> dict[str, Any]:
-    """List formats, resamplers and reports; importing them all takes seconds, hence here.
-
-    Returns
-    -------
-    dict
-        ``formats``, ``compressions``, ``methods``, ``reports``, ``suffixes``; ready for JSON.
-    """
+    """List formats, resamplers and reports; importing them all takes seconds, hence here."""
     from importlib.util import find_spec
 
     from scumble import report
@@ -52,18 +46,7 @@ def describe_catalogue() -> dict[str, Any]:
 
 
 def measured(data: MultilabelDataset) -> Parcel:
-    """Measure a data set.
-
-    Parameters
-    ----------
-    data : MultilabelDataset
-        The data.
-
-    Returns
-    -------
-    Parcel
-        With its measures.
-    """
+    """Measure a data set."""
     from scumble.data.feature_table import feature_table
     from scumble.gui.overview import overview
 
@@ -75,24 +58,7 @@ def measured(data: MultilabelDataset) -> Parcel:
 def open_upload(
     file: Upload, xml: Upload | None, options: dict[str, Any], max_unpacked: int
 ) -> Parcel:
-    """Read a file that a client sent.
-
-    Parameters
-    ----------
-    file : Upload
-        The data.
-    xml : Upload, optional
-        MULAN's labels.
-    options : dict
-        For `scumble.read`.
-    max_unpacked : int
-        Bytes the file may have once it is decompressed.
-
-    Returns
-    -------
-    Parcel
-        The data and its measures.
-    """
+    """Read a file that a client sent."""
     from scumble.data import read
     from scumble.data.formats.arff.label_xml import MissingXmlError
 
@@ -114,20 +80,7 @@ def open_upload(
 
 
 def open_path(name: str, options: dict[str, Any]) -> Parcel:
-    """Read what was named on the command line: a file, or a data set of the shelf.
-
-    Parameters
-    ----------
-    name : str
-        The user's own words, never a client's.
-    options : dict
-        For `scumble.read`.
-
-    Returns
-    -------
-    Parcel
-        The data and its measures.
-    """
+    """Read what was named on the command line: a file, or a data set of the shelf."""
     from scumble.data import read, shelf
 
     given = {key: value for key, value in options.items() if value is not None}
@@ -136,20 +89,7 @@ def open_path(name: str, options: dict[str, Any]) -> Parcel:
 
 
 def open_example(name: str, options: dict[str, Any]) -> Parcel:
-    """Make one of the built-in examples.
-
-    Parameters
-    ----------
-    name : {"debtags", "synthetic"}
-        Which.
-    options : dict
-        For `scumble.make_multilabel`.
-
-    Returns
-    -------
-    Parcel
-        The data and its measures.
-    """
+    """Make one of the built-in examples."""
     if name == "debtags":
         from scumble.data.embedded import load_debtags
 
@@ -162,22 +102,7 @@ def open_example(name: str, options: dict[str, Any]) -> Parcel:
 
 
 def treat(parcel: Parcel, steps: list[dict[str, Any]]) -> tuple[Parcel, dict[str, Any]]:
-    """Run resamplers one after another.
-
-    Parameters
-    ----------
-    parcel : Parcel
-        The data.
-    steps : list of dict
-        ``method`` and ``parameters`` of each.
-
-    Returns
-    -------
-    treated : Parcel
-        The new data with its measures.
-    report : dict
-        What each step did.
-    """
+    """Run resamplers one after another."""
     from scumble.gui.methods import make_step
     from scumble.report import apply_chain
 
@@ -190,26 +115,7 @@ def treat(parcel: Parcel, steps: list[dict[str, Any]]) -> tuple[Parcel, dict[str
 
 
 def export_data(parcel: Parcel, folder: Path, stem: str, form: str, compression: str) -> str:
-    """Write a data set to a folder of ours.
-
-    Parameters
-    ----------
-    parcel : Parcel
-        The data.
-    folder : Path
-        Where to.
-    stem : str
-        Name of the file, without suffix.
-    form : str
-        Name of the format.
-    compression : str
-        ``""``, or a suffix such as ``".gz"``.
-
-    Returns
-    -------
-    str
-        Name of the file; a format of two files comes as an archive.
-    """
+    """Write a data set to a folder of ours."""
     from scumble.catalogue import get
     from scumble.data import write
 
@@ -230,26 +136,7 @@ def export_data(parcel: Parcel, folder: Path, stem: str, form: str, compression:
 def export_report(
     parcel: Parcel, treatment: dict[str, Any] | None, folder: Path, stem: str, form: str
 ) -> str:
-    """Write the concurrence report to a folder of ours.
-
-    Parameters
-    ----------
-    parcel : Parcel
-        The data.
-    treatment : dict, optional
-        What was done to it.
-    folder : Path
-        Where to.
-    stem : str
-        Name of the file, without suffix.
-    form : {"html", "pdf", "json"}
-        The ink.
-
-    Returns
-    -------
-    str
-        Name of the file.
-    """
+    """Write the concurrence report to a folder of ours."""
     from scumble.report import concurrence_report
 
     path = folder / f"{stem}-report.{form}"

@@ -43,15 +43,7 @@ class Stored:
 
 
 class Uploads:
-    """Uploaded files, by number.
-
-    Parameters
-    ----------
-    folder : Path
-        A private folder.
-    max_bytes : int
-        The most a file may have.
-    """
+    """Uploaded files, by number."""
 
     def __init__(self, folder: Path, max_bytes: int) -> None:
         self._folder, self._max_bytes = folder, max_bytes
@@ -67,29 +59,7 @@ class Uploads:
         declared: int | None,
         suffixes: frozenset[str],
     ) -> Stored:
-        """Receive a file.
-
-        Parameters
-        ----------
-        name : str
-            What the client calls it. Kept for showing; of it only a known suffix is used.
-        body : asynchronous iterator of bytes
-            The content.
-        declared : int, optional
-            The size the client announced.
-        suffixes : frozenset of str
-            Suffixes that mean something to a reader.
-
-        Returns
-        -------
-        Stored
-            The file.
-
-        Raises
-        ------
-        RefusedError
-            If it is too large or empty, or its turn did not come; nothing is left of it then.
-        """
+        """Receive a file."""
         if declared is not None and declared > self._max_bytes:
             raise self._too_large()
         await self._wait_for_turn()
@@ -110,56 +80,22 @@ class Uploads:
         return stored
 
     def hold(self, numbers: Collection[str]) -> None:
-        """Keep uploads while they are read.
-
-        Parameters
-        ----------
-        numbers : collection of str
-            Their numbers.
-        """
+        """Keep uploads while they are read."""
         self._n_readers.update(numbers)
 
     def let_go(self, numbers: Collection[str]) -> None:
-        """End what `hold` began.
-
-        Parameters
-        ----------
-        numbers : collection of str
-            Their numbers.
-        """
+        """End what `hold` began."""
         self._n_readers.subtract(numbers)
         self._n_readers = +self._n_readers
 
     def get(self, number: str) -> Stored:
-        """Find an upload.
-
-        Parameters
-        ----------
-        number : str
-            Its number.
-
-        Returns
-        -------
-        Stored
-            The file.
-
-        Raises
-        ------
-        RefusedError
-            If there is none.
-        """
+        """Find an upload."""
         if number not in self._stored:
             raise RefusedError(404, "There is no such upload any more. Send the file again.")
         return self._stored[number]
 
     def discard(self, number: str) -> None:
-        """Remove an upload, if it is still there.
-
-        Parameters
-        ----------
-        number : str
-            Its number.
-        """
+        """Remove an upload, if it is still there."""
         if self._stored.pop(number, None) is not None:
             shutil.rmtree(self._folder / number, ignore_errors=True)
 
@@ -206,20 +142,7 @@ class Uploads:
 
 
 async def patiently(body: AsyncIterator[bytes], seconds: float) -> AsyncIterator[bytes]:
-    """Receive a body, unless its sender falls silent: a few such would hold all we have.
-
-    Parameters
-    ----------
-    body : asynchronous iterator of bytes
-        The content.
-    seconds : float
-        How long to wait for the next piece.
-
-    Yields
-    ------
-    bytes
-        Its pieces.
-    """
+    """Receive a body, unless its sender falls silent: a few such would hold all we have."""
     pieces = aiter(body)
     while True:
         try:

@@ -39,22 +39,7 @@ def create_app(
     on_start: Callable[[Desk], None] | None = None,
     idle: Sequence[Worker] = (),
 ) -> App:
-    """Make the application of one server.
-
-    Parameters
-    ----------
-    settings : Settings
-        Address, token and limits.
-    on_start : callable, optional
-        Called with the `Desk` once the server runs.
-    idle : sequence of Worker
-        Processes for heavy work that were started before.
-
-    Returns
-    -------
-    ASGI application
-        Behind its `Guard`.
-    """
+    """Make the application of one server."""
     require("starlette", purpose="scumble gui", extra="gui")
     from starlette.applications import Starlette
     from starlette.routing import Route
@@ -168,13 +153,7 @@ def _asset(request: Any, name: str) -> Any:
 
 
 def assets() -> dict[str, bytes]:
-    """Read the files of the page.
-
-    Returns
-    -------
-    dict of str to bytes
-        By name. A name that is not here does not exist, whatever it looks like.
-    """
+    """Read the files of the page."""
     if not _assets:
         for at, names in (("gui/static", None), ("report/assets", ("chord.js",))):
             _collect(files("scumble") / at, "", names)

@@ -50,29 +50,7 @@ class Worker:
         self._is_busy = self._is_killed = False
 
     def run(self, task: str, arguments: dict[str, Any], tell: Callable[..., None]) -> Any:
-        """Do a task and wait for it.
-
-        Parameters
-        ----------
-        task : str
-            Name of a function of `scumble.gui.tasks`.
-        arguments : dict
-            Its arguments.
-        tell : callable
-            Called with title, steps done and steps in all, whenever there is progress.
-
-        Returns
-        -------
-        object
-            What the function returns.
-
-        Raises
-        ------
-        TaskError
-            If it raises a `ScumbleError`.
-        WorkerGoneError
-            If the process was killed, or died.
-        """
+        """Do a task and wait for it."""
         self._is_busy = True
         try:
             _write(self._in, (task, arguments))

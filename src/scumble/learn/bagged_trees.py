@@ -167,23 +167,7 @@ class BaggedTrees(BaseRanker, name="bagging"):
 
 
 class BagTargets(Sequence[Any]):
-    """The targets of all trees, draw after draw, of all labels each; made when asked for.
-
-    Parameters
-    ----------
-    Y : csr_array of bool
-        Labels of the training rows.
-    draw : {"bootstrap", "balanced", "weighted"}
-        How rows are drawn.
-    n_draws : int
-        How many times.
-    weights : ndarray of float64, optional
-        How much each row counts, each time it is drawn.
-    generator : Generator
-        Where the draws come from.
-    columns : pair of int, optional
-        How many of how many columns each tree may use; all by default.
-    """
+    """The targets of all trees, draw after draw, of all labels each; made when asked for."""
 
     def __init__(
         self,
@@ -224,18 +208,7 @@ class BagTargets(Sequence[Any]):
         return Target(codes, repeats=repeats, weights=self._weights, columns=columns)
 
     def unseen(self, block: slice) -> Array:
-        """Tell which trees have not seen which rows, after all targets were made.
-
-        Parameters
-        ----------
-        block : slice
-            The rows.
-
-        Returns
-        -------
-        ndarray of bool, shape (n_rows, n_draws, n_labels or 1)
-            True where a tree has not seen a row.
-        """
+        """Tell which trees have not seen which rows, after all targets were made."""
         first = block.start // 8
         bits = np.unpackbits(self._seen[:, first : (block.stop + 7) // 8], axis=1)
         seen = bits[:, block.start - 8 * first : block.stop - 8 * first]

@@ -260,21 +260,7 @@ def _learns_from_weights(kind: type[BaseMultilabelClassifier]) -> bool:
 
 
 def _fit_unweighted(self: BaseMultilabelClassifier, X: Any, Y: Any) -> BaseMultilabelClassifier:
-    """Learn which rows have which labels.
-
-    Parameters
-    ----------
-    X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-        Numbers and codes. Never changed.
-    Y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
-        Labels, 0/1 or True/False; or a list with the labels of each row; or one class per row,
-        as any scikit-learn classifier takes it.
-
-    Returns
-    -------
-    self
-        The fitted classifier.
-    """
+    """Learn which rows have which labels."""
     return BaseMultilabelClassifier.fit(self, X, Y)
 
 

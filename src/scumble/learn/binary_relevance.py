@@ -121,17 +121,7 @@ class BinaryRelevance(TransformingClassifier, name="br"):
 
 
 class LabelTargets(Sequence[Any]):
-    """One target per label, made when asked for: all together are as large as dense labels.
-
-    Parameters
-    ----------
-    Y : csr_array of bool
-        Labels of the training rows.
-    rows : ndarray of int, optional
-        The rows of the table they belong to; all by default.
-    weights : ndarray of float64, optional
-        How much each of them counts.
-    """
+    """One target per label, made when asked for: all together are as large as dense labels."""
 
     def __init__(
         self, Y: sparse.csr_array, rows: Array | None = None, weights: Array | None = None
@@ -148,18 +138,7 @@ class LabelTargets(Sequence[Any]):
         return Target(codes, rows=self._rows, weights=self._weights)
 
     def codes(self, label: int) -> Array:
-        """Tell for each row whether it has a label.
-
-        Parameters
-        ----------
-        label : int
-            Which.
-
-        Returns
-        -------
-        ndarray of int32
-            0 or 1.
-        """
+        """Tell for each row whether it has a label."""
         indptr, indices = self._by_label.indptr, self._by_label.indices
         codes = np.zeros(self._by_label.shape[0], np.int32)
         codes[indices[indptr[label] : indptr[label + 1]]] = 1
@@ -167,19 +146,6 @@ class LabelTargets(Sequence[Any]):
 
 
 def judge_labels(answers: Array) -> tuple[Array, Array]:
-    """Decide from the probabilities of absence and presence of each label.
-
-    Parameters
-    ----------
-    answers : ndarray of shape (n_samples, 2 * n_labels)
-        Absence and presence in turns.
-
-    Returns
-    -------
-    labels : ndarray of bool, shape (n_samples, n_labels)
-        Present unless absence is more probable.
-    confidences : ndarray of float64, shape (n_samples, n_labels)
-        The probabilities of presence.
-    """
+    """Decide from the probabilities of absence and presence of each label."""
     absent, present = answers[:, 0::2], answers[:, 1::2]
     return present >= absent, np.ascontiguousarray(present)

@@ -173,26 +173,7 @@ def _told_apart(Y: sparse.csr_array, *, stop_at_gap: bool) -> Array:
 def count_votes(
     models: Any, duels: Array, n_places: int, X: Any, n_jobs: int | None = None
 ) -> Array:
-    """Let each model vote for one of two.
-
-    Parameters
-    ----------
-    models : Forest or ForeignModels
-        Two-class models.
-    duels : ndarray of int, shape (n_models, 2)
-        Who gets the vote of class 1, and who that of class 0 where it is more probable.
-    n_places : int
-        How many may get votes.
-    X : float ndarray or csr_array
-        The rows.
-    n_jobs : int, optional
-        Number of threads.
-
-    Returns
-    -------
-    ndarray of int32, shape (n_samples, n_places)
-        Votes.
-    """
+    """Let each model vote for one of two."""
     votes = np.zeros((X.shape[0], n_places), np.int32)
     if not isinstance(models, Forest):
         _count_foreign(models, duels, X, votes, n_jobs)

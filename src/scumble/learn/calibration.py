@@ -50,38 +50,12 @@ class Calibration:
 
     @classmethod
     def of(cls, scores: Array, Y: sparse.csr_array, weights: Array | None = None) -> Calibration:
-        """Fit the curves.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_samples, n_labels)
-            Out-of-sample scores.
-        Y : csr_array of bool
-            The labels.
-        weights : ndarray of float64, optional
-            How much each row counts.
-
-        Returns
-        -------
-        Calibration
-            Ready to be asked.
-        """
+        """Fit the curves."""
         centres, present, counts = _bins(scores, Y.tocsc(), weights)
         return cls(*_fit_curves(centres, present, counts))
 
     def ask(self, scores: Array) -> Array:
-        """Turn scores into probabilities.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_samples, n_labels)
-            Scores of any rows.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_samples, n_labels)
-            In (0, 1).
-        """
+        """Turn scores into probabilities."""
         return expit(self.intercepts + self.slopes * scores)
 
 

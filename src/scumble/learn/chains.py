@@ -280,15 +280,6 @@ class ChainTargets(Sequence[Any]):
     """The targets of all chains, chain after chain, in the order of each; made when asked for.
 
     Each may use the labels before it in its chain.
-
-    Parameters
-    ----------
-    Y : csr_array of bool
-        The labels, which are also the table's extra columns.
-    draws : sequence of Draw
-        The chains.
-    weights : ndarray of float64, optional
-        How much each row counts, each time it is drawn.
     """
 
     def __init__(
@@ -325,30 +316,7 @@ def follow_chains(
     hard: bool = False,
     n_jobs: int | None = None,
 ) -> tuple[Array, Array]:
-    """Ask all chains, each label knowing what was predicted for those before it.
-
-    Parameters
-    ----------
-    models : Forest or ForeignModels
-        Fitted to `ChainTargets`.
-    orders : sequence of ndarray of int64
-        The chains; they need not hold all labels.
-    n_labels : int
-        Number of labels.
-    X : float ndarray or csr_array
-        The rows.
-    hard : bool
-        Whether to add decisions rather than confidences.
-    n_jobs : int, optional
-        Number of threads.
-
-    Returns
-    -------
-    labels : ndarray of bool, shape (n_samples, n_labels)
-        Decisions of the last chain.
-    sums : ndarray of float64, shape (n_samples, n_labels)
-        Sums over the chains.
-    """
+    """Ask all chains, each label knowing what was predicted for those before it."""
     if not isinstance(models, Forest):
         return _follow_foreign(models, orders, n_labels, X, hard, n_jobs)
     labels = np.zeros((X.shape[0], n_labels), bool)

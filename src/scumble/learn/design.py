@@ -44,20 +44,7 @@ class Columns:
 
     @classmethod
     def of(cls, X: Any, n_values: Array) -> Columns:
-        """Learn from training rows what missing values are replaced by.
-
-        Parameters
-        ----------
-        X : float ndarray or csr_array
-            Clean features.
-        n_values : ndarray of int64
-            See the class.
-
-        Returns
-        -------
-        Columns
-            Ready to take rows.
-        """
+        """Learn from training rows what missing values are replaced by."""
         fillings = np.zeros(X.shape[1])
         table = X.tocsc() if sparse.issparse(X) else X
         for column in _gapped(X):
@@ -71,18 +58,7 @@ class Columns:
         return cls(n_values, fillings)
 
     def take(self, X: Any) -> Any:
-        """Turn rows into columns of numbers.
-
-        Parameters
-        ----------
-        X : float ndarray or csr_array of shape (n_rows, n_features)
-            Clean features.
-
-        Returns
-        -------
-        ndarray or csr_array of float64
-            Dense or sparse as given.
-        """
+        """Turn rows into columns of numbers."""
         # The place of each feature's first column; value v of many goes to place + v - 1.
         widths = np.where(self.n_values > 2, self.n_values - 1, 1)
         places = np.cumsum(widths) - widths

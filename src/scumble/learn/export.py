@@ -69,15 +69,7 @@ def export_text(
 
 
 class TreeLabels:
-    """The words for a tree's nodes and branches, shared by text and drawing.
-
-    Parameters
-    ----------
-    classifier : C45Classifier
-        A fitted tree.
-    feature_names, class_names, value_names
-        As in `export_text`.
-    """
+    """The words for a tree's nodes and branches, shared by text and drawing."""
 
     def __init__(
         self,
@@ -124,18 +116,7 @@ class TreeLabels:
 
 
 def first_above(counts: Array) -> int:
-    """Find the first class that outweighs those before it by more than 1e-6.
-
-    Parameters
-    ----------
-    counts : array
-        Weight of each class.
-
-    Returns
-    -------
-    int
-        Its number.
-    """
+    """Find the first class that outweighs those before it by more than 1e-6."""
     best, most = 0, 0.0
     for at, weight in enumerate(counts):
         if weight - most > 1e-6:
@@ -144,18 +125,7 @@ def first_above(counts: Array) -> int:
 
 
 def two_decimals(value: float) -> str:
-    """Round to two decimals and write as Java writes a double.
-
-    Parameters
-    ----------
-    value : float
-        A number >= 0.
-
-    Returns
-    -------
-    str
-        Such as ``12.0`` or ``1.234E7``.
-    """
+    """Round to two decimals and write as Java writes a double."""
     rounded = math.floor(value * 100 + 0.5) / 100
     if rounded < 1e7:
         return repr(float(rounded)) if rounded >= 1e-3 or rounded == 0 else f"{rounded:E}"
@@ -168,18 +138,7 @@ def two_decimals(value: float) -> str:
 
 
 def six_decimals(value: float) -> str:
-    """Write a cut with up to six decimals and no trailing zeros.
-
-    Parameters
-    ----------
-    value : float
-        A number.
-
-    Returns
-    -------
-    str
-        Such as ``2.5`` or ``-0.000125``.
-    """
+    """Write a cut with up to six decimals and no trailing zeros."""
     return f"{value:.6f}".rstrip("0").rstrip(".")
 
 

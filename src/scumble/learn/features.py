@@ -35,35 +35,13 @@ class FeatureCodes:
     names: tuple[str, ...] | None = None
 
     def value_name(self, column: int, code: int) -> str:
-        """Name one value of a nominal column.
-
-        Parameters
-        ----------
-        column, code : int
-            Which.
-
-        Returns
-        -------
-        str
-            The category, or the code itself.
-        """
+        """Name one value of a nominal column."""
         known = self.categories[column]
         return str(code) if known is None else str(known[code])
 
 
 def frame_of(X: Any) -> Any:
-    """Return a narwhals frame for a DataFrame, None for anything else.
-
-    Parameters
-    ----------
-    X : object
-        What the user gave.
-
-    Returns
-    -------
-    narwhals.DataFrame or None
-        A view of it.
-    """
+    """Return a narwhals frame for a DataFrame, None for anything else."""
     if isinstance(X, np.ndarray) or sparse.issparse(X) or not hasattr(X, "columns"):
         return None
     import narwhals as nw
@@ -74,24 +52,7 @@ def frame_of(X: Any) -> Any:
 
 
 def learn_codes(X: Any, categorical_features: Any, *, caller: str) -> tuple[Any, FeatureCodes]:
-    """Turn frames into numbers and codes, and find out which columns are nominal.
-
-    Parameters
-    ----------
-    X : ndarray, sparse matrix or DataFrame
-        What the user gave.
-    categorical_features : None, indices, names, mask or mapping
-        See `scumble._core.categorical.resolve_categorical`.
-    caller : str
-        Who asks, for messages.
-
-    Returns
-    -------
-    X : array-like or sparse matrix
-        As given, or a float array for a frame.
-    codes : FeatureCodes
-        Numbers of values that are not declared are 1: `count_values` completes them.
-    """
+    """Turn frames into numbers and codes, and find out which columns are nominal."""
     frame = frame_of(X)
     if frame is None:
         n_columns = X.shape[1]
@@ -108,22 +69,7 @@ def learn_codes(X: Any, categorical_features: Any, *, caller: str) -> tuple[Any,
 
 
 def encode(X: Any, codes: FeatureCodes, *, caller: str) -> Any:
-    """Turn a frame into numbers and the codes learnt when fitting.
-
-    Parameters
-    ----------
-    X : array, sparse matrix or DataFrame
-        What the user gave.
-    codes : FeatureCodes
-        What was learnt.
-    caller : str
-        Who asks, for messages.
-
-    Returns
-    -------
-    array-like or sparse matrix
-        As given, or a float array for a frame.
-    """
+    """Turn a frame into numbers and the codes learnt when fitting."""
     frame = frame_of(X)
     if frame is None or len(frame.columns) != len(codes.categories):
         return X
@@ -138,22 +84,7 @@ def encode(X: Any, codes: FeatureCodes, *, caller: str) -> Any:
 
 
 def count_values(X: Any, codes: FeatureCodes, *, caller: str) -> FeatureCodes:
-    """Complete the numbers of values by the largest codes seen, and check all codes.
-
-    Parameters
-    ----------
-    X : float ndarray or csr_array
-        The features.
-    codes : FeatureCodes
-        Numbers of values as far as declared.
-    caller : str
-        Who asks, for messages.
-
-    Returns
-    -------
-    FeatureCodes
-        Complete.
-    """
+    """Complete the numbers of values by the largest codes seen, and check all codes."""
     n_values = codes.n_values.copy()
     open_ended = np.flatnonzero(n_values == 1)  # a declared single value cannot split anyway
     if len(open_ended):
@@ -169,17 +100,7 @@ def count_values(X: Any, codes: FeatureCodes, *, caller: str) -> FeatureCodes:
 
 
 def check_codes(X: Any, codes: FeatureCodes, *, caller: str) -> None:
-    """Refuse nominal cells that hold no code, or one outside its declared range.
-
-    Parameters
-    ----------
-    X : float ndarray or csr_array
-        The features.
-    codes : FeatureCodes
-        What the columns hold.
-    caller : str
-        Who asks, for messages.
-    """
+    """Refuse nominal cells that hold no code, or one outside its declared range."""
     nominal = codes.n_values > 0
     if not nominal.any():
         return
@@ -210,22 +131,7 @@ def check_codes(X: Any, codes: FeatureCodes, *, caller: str) -> None:
 
 
 def check_table(X: Any, estimator: Any, caller: str) -> Any:
-    """Bring features into the form the kernels read: a float table, or CSR in order.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix
-        Numbers; NaN is missing.
-    estimator : object
-        Who asks, for scikit-learn's messages.
-    caller : str
-        Its name, for ours.
-
-    Returns
-    -------
-    ndarray of float64 or csr_array
-        Sorted indices and no duplicates.
-    """
+    """Bring features into the form the kernels read: a float table, or CSR in order."""
     try:
         X = check_array(
             X,
@@ -255,24 +161,7 @@ def check_table(X: Any, estimator: Any, caller: str) -> Any:
 
 
 def read_training(X: Any, estimator: Any, categorical_features: Any) -> tuple[Any, FeatureCodes]:
-    """Read the features an estimator learns from, and remember their names and number.
-
-    Parameters
-    ----------
-    X : array, sparse matrix or DataFrame
-        As a user gives them.
-    estimator : BaseEstimator
-        Who learns.
-    categorical_features : object
-        Which columns are nominal.
-
-    Returns
-    -------
-    X : ndarray or csr_array
-        What the kernels read.
-    codes : FeatureCodes
-        How later rows are read.
-    """
+    """Read the features an estimator learns from, and remember their names and number."""
     caller = type(estimator).__name__
     _check_feature_names(estimator, X, reset=True)
     if frame_of(X) is None:
@@ -284,22 +173,7 @@ def read_training(X: Any, estimator: Any, categorical_features: Any) -> tuple[An
 
 
 def read_rows(X: Any, estimator: Any, codes: FeatureCodes) -> Any:
-    """Read rows to predict; other columns than those learned from are refused in our words.
-
-    Parameters
-    ----------
-    X : array, sparse matrix or DataFrame
-        As a user gives them.
-    estimator : BaseEstimator
-        Who has learned.
-    codes : FeatureCodes
-        From `read_training`.
-
-    Returns
-    -------
-    ndarray or csr_array
-        What the kernels read.
-    """
+    """Read rows to predict; other columns than those learned from are refused in our words."""
     caller = type(estimator).__name__
     try:
         _check_feature_names(estimator, X, reset=False)

@@ -45,16 +45,6 @@ class Node:
 def list_nodes(hierarchy: Nested) -> list[Node]:
     """List the inner nodes, the root first and parents before their children.
 
-    Parameters
-    ----------
-    hierarchy : nested tuples
-        The tree.
-
-    Returns
-    -------
-    list of Node
-        All inner nodes.
-
     Examples
     --------
     >>> from scumble.learn.hierarchy import list_nodes
@@ -86,22 +76,7 @@ def _leaves(tree: Nested) -> Iterator[int]:
 
 
 def check_hierarchy(hierarchy: Any, n_labels: int, *, caller: str) -> Nested:
-    """Read a tree of labels from nested sequences.
-
-    Parameters
-    ----------
-    hierarchy : nested sequences of int
-        Each label once. A sequence of one thing is that thing.
-    n_labels : int
-        How many labels there are.
-    caller : str
-        Who asks, for the message.
-
-    Returns
-    -------
-    nested tuples
-        The tree; a tuple at the top.
-    """
+    """Read a tree of labels from nested sequences."""
     tree = _as_tuples(hierarchy, caller)
     tree = tree if isinstance(tree, tuple) else (tree,)
     if sorted(_leaves(tree)) != list(range(n_labels)):
@@ -127,24 +102,7 @@ def _as_tuples(part: Any, caller: str) -> Nested:
 def build_hierarchy(
     Y: sparse.csr_array, *, n_clusters: int, method: str, generator: np.random.Generator
 ) -> Nested:
-    """Divide the labels into parts, the parts into parts, down to single labels.
-
-    Parameters
-    ----------
-    Y : csr_array of bool
-        Labels; two labels are close where the same rows have them.
-    n_clusters : int
-        Parts of each division; with 1 nothing is divided.
-    method : {"balanced", "kmeans", "random"}
-        Parts of equal size or free size, or at random.
-    generator : Generator
-        Draws.
-
-    Returns
-    -------
-    nested tuples
-        The tree.
-    """
+    """Divide the labels into parts, the parts into parts, down to single labels."""
     by_label = Y.T.tocsr().astype(np.float64)
 
     def divide(labels: Array) -> Nested:
@@ -163,24 +121,7 @@ def build_hierarchy(
 def divide_labels(
     members: sparse.csr_array, n_clusters: int, method: str, generator: np.random.Generator
 ) -> list[Array]:
-    """Cluster labels by the rows that have them.
-
-    Parameters
-    ----------
-    members : csr_array of float64, shape (n_labels, n_samples)
-        A one for each row a label has.
-    n_clusters : int
-        Number of clusters at the most.
-    method : {"balanced", "kmeans", "random"}
-        See `build_hierarchy`.
-    generator : Generator
-        Draws.
-
-    Returns
-    -------
-    list of ndarray of int64
-        The labels of each cluster that is not empty.
-    """
+    """Cluster labels by the rows that have them."""
     n_labels = members.shape[0]
     if method == "random":
         return _random_parts(n_labels, n_clusters, generator)
@@ -201,18 +142,6 @@ def divide_labels(
 
 def assign(distances: Array, capacity: int) -> Array:
     """Put each label into the nearest cluster; a full one sends its farthest label on.
-
-    Parameters
-    ----------
-    distances : ndarray of shape (n_labels, n_clusters)
-        Of labels to centres.
-    capacity : int
-        Most labels of a cluster; all clusters together must hold all labels.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_labels,)
-        The cluster of each.
 
     Examples
     --------

@@ -176,26 +176,7 @@ class HOMER(BaseMultilabelClassifier, name="homer"):
 
 
 def descend(nodes: list[Node], answers: list[Answer], n_labels: int, *, compat: bool) -> Answer:
-    """Follow all rows from the root down.
-
-    Parameters
-    ----------
-    nodes : list of Node
-        Parents before their children.
-    answers : list of (labels, confidences)
-        What each node's classifier says of its children, for all rows.
-    n_labels : int
-        Number of labels.
-    compat : bool
-        Whether confidences are those of MULAN.
-
-    Returns
-    -------
-    labels : ndarray of bool, shape (n_samples, n_labels)
-        Labels a row comes down to.
-    confidences : ndarray of float64, shape (n_samples, n_labels)
-        See `HOMER`.
-    """
+    """Follow all rows from the root down."""
     n_rows = len(answers[0][0])
     labels = np.zeros((n_rows, n_labels), bool)
     confidences = np.zeros((n_rows, n_labels))

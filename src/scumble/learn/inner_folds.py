@@ -22,26 +22,7 @@ def out_of_fold(
     *,
     caller: str,
 ) -> Array:
-    """Learn on all folds but one and score that one, for every fold.
-
-    Parameters
-    ----------
-    ask : callable
-        Gets the numbers of the rows to learn from and of those to score, returns scores.
-    Y : csr_array of bool, shape (n_samples, n_labels)
-        Labels: every fold gets its share of each.
-    n_folds : int
-        Number of folds; as many as there are rows where these are fewer.
-    generator : Generator
-        Deals the rows.
-    caller : str
-        Who asks, for the message.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_samples, n_labels)
-        One score per row and label.
-    """
+    """Learn on all folds but one and score that one, for every fold."""
     n_rows = Y.shape[0]
     if n_rows < 2:
         raise DataError(

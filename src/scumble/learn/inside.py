@@ -50,31 +50,7 @@ class Inside:
         n_jobs: int | None,
         weights: Array | None = None,
     ) -> Inside:
-        """Fit a copy of a classifier.
-
-        Parameters
-        ----------
-        classifier : classifier
-            Ours or any other that takes several labels. Seeds, threads and nominal columns it
-            leaves open are set.
-        X : float ndarray or csr_array
-            Clean features.
-        Y : csr_array of bool
-            Labels; any of them may be constant.
-        n_values : ndarray of int
-            Number of values of each nominal column, 0 for numeric ones.
-        generator : Generator or None
-            Where the seed comes from, if one is needed.
-        n_jobs : int or None
-            Number of threads.
-        weights : ndarray of float64, optional
-            How much each row counts.
-
-        Returns
-        -------
-        Inside
-            Ready to be asked.
-        """
+        """Fit a copy of a classifier."""
         fitted, _ = cls._fit(classifier, X, Y, n_values, generator, n_jobs, weights, "fit")
         return fitted
 
@@ -89,22 +65,7 @@ class Inside:
         n_jobs: int | None,
         weights: Array | None = None,
     ) -> tuple[Inside, Array]:
-        """Fit a copy of a classifier that can score its training rows as if new.
-
-        Parameters
-        ----------
-        classifier : classifier
-            With a method ``fit_out_of_sample``, see `BaseRanker`.
-        X, Y, n_values, generator, n_jobs, weights : object
-            See `fitted`.
-
-        Returns
-        -------
-        fitted : Inside
-            Ready to be asked.
-        scores : ndarray of float64, shape (n_samples, n_labels)
-            Out-of-sample scores.
-        """
+        """Fit a copy of a classifier that can score its training rows as if new."""
         fitted, found = cls._fit(
             classifier, X, Y, n_values, generator, n_jobs, weights, "fit_out_of_sample"
         )
@@ -143,20 +104,7 @@ class Inside:
         return cls(model, open_labels, always), found
 
     def ask(self, X: Any) -> Answer:
-        """Ask about rows.
-
-        Parameters
-        ----------
-        X : float ndarray or csr_array
-            Clean rows.
-
-        Returns
-        -------
-        labels : ndarray of bool, shape (n_samples, n_labels)
-            What it predicts.
-        confidences : ndarray of float64, shape (n_samples, n_labels)
-            How sure that is.
-        """
+        """Ask about rows."""
         labels = np.tile(self.always, (_num_samples(X), 1))
         confidences = labels.astype(np.float64)
         if self.model is not None:
@@ -168,15 +116,7 @@ class Inside:
 
 
 def check_classifier_given(classifier: Any, *, name: str, caller: str) -> None:
-    """Refuse what is no multilabel classifier, or one with wrong parameters.
-
-    Parameters
-    ----------
-    classifier : object
-        What the user gave; None is allowed.
-    name, caller : str
-        Names of the parameter and of its owner, for the message.
-    """
+    """Refuse what is no multilabel classifier, or one with wrong parameters."""
     asked = hasattr(classifier, "fit") and hasattr(classifier, "predict")
     if classifier is not None and (isinstance(classifier, type) or not asked):
         raise ParameterTypeError(
@@ -188,38 +128,14 @@ def check_classifier_given(classifier: Any, *, name: str, caller: str) -> None:
 
 
 def nominal_columns_of(classifier: Any) -> Any:
-    """Tell which columns a classifier that shall be inside another was told to be nominal.
-
-    Parameters
-    ----------
-    classifier : object
-        Any classifier, or None.
-
-    Returns
-    -------
-    object
-        For ``categorical_features``; None where it was told nothing.
-    """
+    """Tell which columns a classifier that shall be inside another was told to be nominal."""
     if isinstance(classifier, BaseMultilabelClassifier):
         return classifier._categorical()
     return None
 
 
 def pass_on_tags(tags: Any, classifier: Any) -> Any:
-    """Say of a classifier what input the one inside it takes.
-
-    Parameters
-    ----------
-    tags : Tags
-        Of the classifier outside; changed.
-    classifier : object
-        The one inside, or None.
-
-    Returns
-    -------
-    Tags
-        The same tags.
-    """
+    """Say of a classifier what input the one inside it takes."""
     if classifier is not None and hasattr(classifier, "__sklearn_tags__"):
         inner = get_tags(classifier)
         tags.input_tags.allow_nan = inner.input_tags.allow_nan
@@ -228,38 +144,12 @@ def pass_on_tags(tags: Any, classifier: Any) -> Any:
 
 
 def nominal_mapping(n_values: Array) -> dict[int, int]:
-    """List the nominal columns with their numbers of values, as ``categorical_features``.
-
-    Parameters
-    ----------
-    n_values : ndarray of int
-        Number of values of each nominal column, 0 for numeric ones.
-
-    Returns
-    -------
-    dict of int to int
-        By column.
-    """
+    """List the nominal columns with their numbers of values, as ``categorical_features``."""
     return {int(column): int(n_values[column]) for column in np.flatnonzero(n_values)}
 
 
 def tell_nominal(model: Any, columns: Any, *, left: tuple[Any, ...] = (None,)) -> bool:
-    """Tell a classifier which columns are nominal, or the one inside that can be told.
-
-    Parameters
-    ----------
-    model : classifier
-        Changed, where its ``categorical_features`` or those of an estimator inside are left open.
-    columns : object
-        For ``categorical_features``; estimators of others get the columns of a mapping.
-    left : tuple
-        Values that mean nothing was said.
-
-    Returns
-    -------
-    bool
-        False where nothing has such a parameter.
-    """
+    """Tell a classifier which columns are nominal, or the one inside that can be told."""
     holder = model
     while hasattr(holder, "get_params"):
         parameters = holder.get_params(deep=False)

@@ -44,20 +44,7 @@ class LabelsetProblem:
 
     @classmethod
     def of(cls, Y: sparse.csr_array, weights: Array | None = None) -> LabelsetProblem:
-        """Make every labelset a class, the most frequent first.
-
-        Parameters
-        ----------
-        Y : csr_array of bool
-            Labels.
-        weights : ndarray of float64, optional
-            How much each row counts.
-
-        Returns
-        -------
-        LabelsetProblem
-            Each row once.
-        """
+        """Make every labelset a class, the most frequent first."""
         numbers, found = labelset_of_rows(Y)
         if weights is not None:
             found = Labelsets(found.first_row, np.bincount(numbers, weights))
@@ -67,13 +54,7 @@ class LabelsetProblem:
         return cls(sets, np.arange(Y.shape[0]), rank[numbers], weights)
 
     def sizes(self) -> Array:
-        """Tell how much the rows of each class count together.
-
-        Returns
-        -------
-        ndarray of shape (n_classes,)
-            Sums of weights.
-        """
+        """Tell how much the rows of each class count together."""
         return np.bincount(self.codes, self.weights, self.sets.shape[0])
 
 
@@ -177,41 +158,13 @@ class LabelPowerset(TransformingClassifier, name="lp"):
 
 
 def winners_confidences(labels: Array, probabilities: Array) -> Array:
-    """Give the labels of the winner its probability, all others what is left.
-
-    Parameters
-    ----------
-    labels : ndarray of bool, shape (n_samples, n_labels)
-        The most probable labelset of each row.
-    probabilities : ndarray of shape (n_samples, n_classes)
-        Probabilities of the labelsets.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_labels)
-        Confidences.
-    """
+    """Give the labels of the winner its probability, all others what is left."""
     largest = probabilities.max(axis=1, keepdims=True)
     return np.where(labels, largest, 1 - largest)
 
 
 def table_for(X: Any, problems: list[LabelsetProblem]) -> tuple[Any, list[Target]]:
-    """Lay out problems on one table, in which a row appears as often as any of them needs it.
-
-    Parameters
-    ----------
-    X : float ndarray or csr_array
-        The features.
-    problems : list of LabelsetProblem
-        Rows may come several times, with different classes.
-
-    Returns
-    -------
-    table : same type as X
-        ``X``, then further copies of some rows.
-    targets : list of Target
-        One per problem, each row of the table at most once.
-    """
+    """Lay out problems on one table, in which a row appears as often as any of them needs it."""
     n = X.shape[0]
     turns = [_turns(problem.rows) for problem in problems]
     needed = np.zeros(n, np.int64)

@@ -41,20 +41,7 @@ class LabelForm:
     library: Any = None
 
     def give(self, labels: Any, X: Any) -> Any:
-        """Put predicted labels into this form.
-
-        Parameters
-        ----------
-        labels : csr_array or ndarray of bool
-            The predictions.
-        X : object
-            The rows as the user gave them, for a pandas index.
-
-        Returns
-        -------
-        ndarray, csr_array or DataFrame
-            With the types and names of the labels seen when fitting.
-        """
+        """Put predicted labels into this form."""
         if self.kind == "sparse":
             return sparse.csr_array(labels).astype(self.dtypes[0])
         cells = labels.toarray() if sparse.issparse(labels) else labels
@@ -80,24 +67,7 @@ class LabelForm:
 
 
 def read_labels(Y: Any, *, caller: str) -> tuple[sparse.csr_array, LabelForm, Array | None]:
-    """Read labels or classes.
-
-    Parameters
-    ----------
-    Y : array, sparse matrix, DataFrame, list of label lists, or one class per row
-        What the user gave.
-    caller : str
-        Who asks, for messages.
-
-    Returns
-    -------
-    Y : csr_array of bool
-        Canonical labels; a column per class where classes were given.
-    form : LabelForm
-        How to give predictions.
-    classes : ndarray or None
-        The classes, where classes were given.
-    """
+    """Read labels or classes."""
     if Y is None:
         raise LabelError(
             f"{caller} requires y to be passed, but the target y is None: give the labels of "

@@ -50,18 +50,7 @@ class LogisticModels:
     intercepts: Array
 
     def probabilities(self, X: Any) -> Array:
-        """Tell how probable each label is.
-
-        Parameters
-        ----------
-        X : ndarray or csr_array of shape (n_rows, n_columns)
-            Rows to judge.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_labels)
-            Probabilities.
-        """
+        """Tell how probable each label is."""
         return expit(np.asarray(X @ self.weights) + self.intercepts)
 
 
@@ -75,31 +64,6 @@ def fit_logistic(
     n_jobs: int | None = None,
 ) -> LogisticModels:
     """Regress each label on the columns.
-
-    Parameters
-    ----------
-    X : ndarray or csr_array of float64, shape (n_rows, n_columns)
-        Finite numbers.
-    Y : csr_array of bool, shape (n_rows, n_labels)
-        Canonical labels.
-    weights : ndarray of float64, optional
-        How much each row counts; 1 by default.
-    ridge : float
-        Weight of the squared coefficients of the standardised columns; the intercept is free.
-    names : sequence of str, optional
-        Names of the labels, for the warning; their numbers by default.
-    n_jobs : int, optional
-        Threads; they change the time only.
-
-    Returns
-    -------
-    LogisticModels
-        Coefficients. A label that all rows have, or none, is near certain.
-
-    Warns
-    -----
-    ConvergenceWarning
-        Where steps run out before the coefficients of a label are found.
 
     Notes
     -----

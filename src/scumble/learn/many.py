@@ -59,31 +59,12 @@ class ListableTargets(Sequence[Target], ABC):
 
 
 def is_tree(estimator: Any) -> bool:
-    """Tell whether the shared path can be taken: C4.5 itself, not something derived from it.
-
-    Parameters
-    ----------
-    estimator : object
-        None stands for C4.5.
-
-    Returns
-    -------
-    bool
-        True for C4.5.
-    """
+    """Tell whether the shared path can be taken: C4.5 itself, not something derived from it."""
     return estimator is None or type(estimator) is C45Classifier
 
 
 def check_estimator_given(estimator: Any, *, caller: str, name: str = "estimator") -> None:
-    """Refuse what is no classifier.
-
-    Parameters
-    ----------
-    estimator : object
-        What the user gave.
-    caller, name : str
-        Who asks, and the name of the parameter, for the message.
-    """
+    """Refuse what is no classifier."""
     if estimator is None:
         return
     if isinstance(estimator, type) or not _is_classifier(estimator):
@@ -111,32 +92,7 @@ def fit_many(
     class_weight: Any = None,
     n_jobs: int | None = None,
 ) -> Models:
-    """Fit one model for each target.
-
-    Parameters
-    ----------
-    estimator : classifier or None
-        C4.5 by default.
-    X : float ndarray or csr_array
-        The features.
-    n_values : array of int
-        Number of values of each nominal column, 0 for numeric ones.
-    targets : sequence of Target
-        What to learn; may make its items when asked.
-    extra : csr_array of bool, optional
-        0/1 columns that single targets may use beside those of ``X``.
-    generator : Generator, optional
-        Seeds for estimators whose ``random_state``, or that of what is inside, is None.
-    class_weight : None, {"balanced", "sqrt"} or mapping, optional
-        In the place of the estimator's own; see `class_factors`.
-    n_jobs : int, optional
-        Number of threads; it changes the time and nothing else.
-
-    Returns
-    -------
-    Forest or ForeignModels
-        In the order of the targets.
-    """
+    """Fit one model for each target."""
     if not is_tree(estimator):
         return _fit_foreign(estimator, X, targets, extra, generator, class_weight, n_jobs)
     if class_weight is not None:
@@ -149,24 +105,7 @@ def fit_many(
 def grow_forest(
     estimator: Any, table: Table, targets: Sequence[Target], *, n_jobs: int | None = None
 ) -> Forest:
-    """Grow a tree for each target on a prepared table.
-
-    Parameters
-    ----------
-    estimator : C45Classifier or None
-        The parameters.
-    table : Table
-        The prepared columns.
-    targets : sequence of Target
-        What to learn.
-    n_jobs : int, optional
-        Number of threads.
-
-    Returns
-    -------
-    Forest
-        In the order of the targets.
-    """
+    """Grow a tree for each target on a prepared table."""
     tree = C45Classifier() if estimator is None else estimator
     settings, laplace = tree.settings(), bool(tree.laplace)
     n_listed = targets.n_listed if isinstance(targets, ListableTargets) else 0
@@ -216,22 +155,7 @@ class ForeignModels:
         return len(self.models)
 
     def ask_one(self, at: int, X: Any, extra: Any = None) -> Array:
-        """Ask one model for class probabilities.
-
-        Parameters
-        ----------
-        at : int
-            Which.
-        X : float ndarray or csr_array
-            The rows.
-        extra : csr_array of bool, optional
-            The extra columns.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-            Zero for classes the model has not seen.
-        """
+        """Ask one model for class probabilities."""
         model = self.models[at]
         out = np.zeros((X.shape[0], int(self.n_classes[at])))
         if isinstance(model, int):
@@ -245,41 +169,13 @@ class ForeignModels:
         return out
 
     def ask(self, X: Any, *, n_jobs: int | None = None) -> Array:
-        """Ask every model for the class probabilities of every row.
-
-        Parameters
-        ----------
-        X : float ndarray or csr_array
-            The rows.
-        n_jobs : int, optional
-            Number of threads.
-
-        Returns
-        -------
-        array of shape (n_samples, total number of classes)
-            The columns of one model follow those of the model before.
-        """
+        """Ask every model for the class probabilities of every row."""
         answers = run(lambda at: self.ask_one(at, X), range(len(self)), n_jobs=n_jobs)
         return np.hstack(answers) if answers else np.zeros((X.shape[0], 0))
 
 
 def ask_second(models: Models, X: Any, *, n_jobs: int | None = None) -> Array:
-    """Ask every model for the probability of class 1 alone.
-
-    Parameters
-    ----------
-    models : Forest or ForeignModels
-        Each of two or more classes.
-    X : float ndarray or csr_array
-        The rows.
-    n_jobs : int, optional
-        Number of threads.
-
-    Returns
-    -------
-    array of shape (n_samples, n_models)
-        In the order of the models.
-    """
+    """Ask every model for the probability of class 1 alone."""
     if isinstance(models, Forest):
         return models.second_only().ask(X, n_jobs=n_jobs)
     assert isinstance(models, ForeignModels)
@@ -338,16 +234,6 @@ def _fit_one(
 
 def class_weight_name(estimator: Any) -> str | None:
     """Find the parameter by which an estimator, or the last one of a pipeline, weighs classes.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Any.
-
-    Returns
-    -------
-    str or None
-        Its name for ``set_params``; None where there is none.
 
     Examples
     --------

@@ -39,18 +39,7 @@ class NeighbourClassifier(BaseMultilabelClassifier):
         self.n_neighbors_ = min(int(self.n_neighbors), X.shape[0] - 1)
 
     def _count_labels(self, X: Any = None) -> sparse.csr_array:
-        """Count for each row and label the neighbours that have it.
-
-        Parameters
-        ----------
-        X : float ndarray or csr_array, optional
-            Clean rows; by default the training rows, none of which is its own neighbour.
-
-        Returns
-        -------
-        csr_array of float64, shape (n_rows, n_labels)
-            Whole numbers, columns in order.
-        """
+        """Count for each row and label the neighbours that have it."""
         counts = sparse.csr_array(self._neighbours(X) @ self.labels_.astype(np.float64))
         counts.sort_indices()
         return counts

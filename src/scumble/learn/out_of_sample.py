@@ -27,37 +27,7 @@ def fit_with_scores(
     n_jobs: int | None = None,
     caller: str,
 ) -> tuple[Inside, Array]:
-    """Fit an estimator, and score every training row without having seen it.
-
-    Parameters
-    ----------
-    estimator : classifier
-        Where it has ``fit_out_of_sample`` that is asked; anything else is fitted once more for
-        each of some inner folds.
-    X : ndarray, csr_array or DataFrame
-        The training rows, as the estimator takes them.
-    Y : csr_array of bool
-        Their labels.
-    n_values : ndarray of int
-        Number of values of each nominal column, 0 for numeric ones.
-    generator : Generator
-        Seeds what was left open, and deals the folds.
-    weights : ndarray of float64, optional
-        How much each row counts.
-    n_folds : int
-        Inner folds, stratified.
-    n_jobs : int, optional
-        Number of threads.
-    caller : str
-        Who asks, for messages.
-
-    Returns
-    -------
-    fitted : Inside
-        Learnt from all rows.
-    scores : ndarray of float64, shape (n_samples, n_labels)
-        Of rows it had not seen.
-    """
+    """Fit an estimator, and score every training row without having seen it."""
     if estimator is None:
         raise ParameterTypeError(f"{caller}: got None where a classifier that scores is expected.")
     if hasattr(estimator, "fit_out_of_sample"):
@@ -90,17 +60,7 @@ def fit_with_scores(
 
 
 def check_scores(scores: Array, estimator: Any, *, caller: str) -> None:
-    """Refuse scores that are no finite numbers: nothing can be decided from them.
-
-    Parameters
-    ----------
-    scores : ndarray
-        What an estimator said.
-    estimator : object
-        Which.
-    caller : str
-        Who asks, for the message.
-    """
+    """Refuse scores that are no finite numbers: nothing can be decided from them."""
     wrong = ~np.isfinite(scores)
     if wrong.any():
         row, label = map(int, np.argwhere(wrong)[0])
@@ -123,18 +83,7 @@ def fit_alone(
     n_jobs: int | None = None,
     caller: str,
 ) -> Inside:
-    """Fit an estimator that scores labels; the same model as with `fit_with_scores`.
-
-    Parameters
-    ----------
-    estimator, X, Y, n_values, generator, weights, n_jobs, caller : object
-        See `fit_with_scores`.
-
-    Returns
-    -------
-    Inside
-        Learnt from all rows.
-    """
+    """Fit an estimator that scores labels; the same model as with `fit_with_scores`."""
     if not hasattr(estimator, "fit_out_of_sample"):
         generator = np.random.default_rng(generator.integers(2**31 - 1, size=2)[0])
     fitted = Inside.fitted(estimator, X, Y, n_values, generator, n_jobs, weights)

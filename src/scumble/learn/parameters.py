@@ -10,15 +10,7 @@ from scumble._core.errors import ParameterError
 
 
 def check_flag(value: Any, *, name: str, caller: str) -> None:
-    """Refuse what is not True or False.
-
-    Parameters
-    ----------
-    value : object
-        What was given.
-    name, caller : str
-        Names of the parameter and of its owner, for the message.
-    """
+    """Refuse what is not True or False."""
     if not isinstance(value, bool | np.bool_):
         raise ParameterError(
             f"The {name!r} parameter of {caller} must be True or False. Got {value!r} instead."
@@ -26,17 +18,7 @@ def check_flag(value: Any, *, name: str, caller: str) -> None:
 
 
 def check_share(value: Any, *, name: str, caller: str, maximum: float | None = None) -> None:
-    """Refuse what is no positive number, or exceeds a maximum.
-
-    Parameters
-    ----------
-    value : object
-        What was given.
-    name, caller : str
-        Names of the parameter and of its owner, for the message.
-    maximum : float, optional
-        The largest value allowed.
-    """
+    """Refuse what is no positive number, or exceeds a maximum."""
     is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     largest = np.finfo(float).max if maximum is None else maximum
     if not is_number or not 0 < value <= largest:
@@ -48,17 +30,7 @@ def check_share(value: Any, *, name: str, caller: str, maximum: float | None = N
 
 
 def check_option(value: Any, options: tuple[Any, ...], *, name: str, caller: str) -> None:
-    """Refuse what is none of some numbers, texts or None.
-
-    Parameters
-    ----------
-    value : object
-        What was given.
-    options : tuple
-        What is allowed.
-    name, caller : str
-        Names of the parameter and of its owner, for the message.
-    """
+    """Refuse what is none of some numbers, texts or None."""
     plain = value.item() if isinstance(value, np.generic) else value
     if not any(type(plain) is type(option) and plain == option for option in options):
         allowed = ", ".join(repr(option) for option in options)

@@ -22,22 +22,6 @@ def predict_with_scores(
 ) -> tuple[sparse.csr_array, Array | None]:
     """Ask a fitted classifier for labels and for how sure it is of each.
 
-    Parameters
-    ----------
-    classifier : estimator
-        One of `scumble.learn`, or any of scikit-learn that predicts several labels.
-    X : array, sparse matrix or DataFrame
-        Rows to judge.
-    n_labels : int
-        Number of labels.
-
-    Returns
-    -------
-    predictions : csr_array of bool
-        The labels.
-    scores : ndarray of shape (n_samples, n_labels) or None
-        From ``predict_proba``, else from ``decision_function``; None where there is neither.
-
     Examples
     --------
     >>> import numpy as np
@@ -67,19 +51,6 @@ def predict_with_confidences(
     classifier: Any, X: Any, n_labels: int
 ) -> tuple[sparse.csr_array, Array]:
     """Ask a fitted classifier for labels, and for numbers between 0 and 1 that tell how sure it is.
-
-    Parameters
-    ----------
-    classifier, X, n_labels : object
-        See `predict_with_scores`.
-
-    Returns
-    -------
-    predictions : csr_array of bool
-        The labels.
-    confidences : ndarray of shape (n_samples, n_labels)
-        Probabilities. Where there are none, scores are drawn into the interval: their order stays,
-        and 0 becomes one half. Without scores, 1 for what is predicted and 0 for the rest.
 
     Notes
     -----
@@ -111,25 +82,7 @@ def _between(scores: Array) -> Array:
 
 
 def features_for(model: Any, X: Any) -> Any:
-    """Give features in the form a classifier takes: sparse ones stay so where it can read them.
-
-    Parameters
-    ----------
-    model : estimator
-        Its scikit-learn tags tell whether it takes sparse features.
-    X : array, sparse matrix or DataFrame
-        The features.
-
-    Returns
-    -------
-    array, sparse matrix or DataFrame
-        A dense array where ``X`` is sparse and the classifier would refuse it.
-
-    Raises
-    ------
-    DataError
-        If that array were larger than 4 GiB.
-    """
+    """Give features in the form a classifier takes: sparse ones stay so where it can read them."""
     if not sparse.issparse(X) or not hasattr(model, "__sklearn_tags__"):
         return X
     if get_tags(model).input_tags.sparse:
@@ -144,20 +97,7 @@ def features_for(model: Any, X: Any) -> Any:
 
 
 def labels_for(model: Any, Y: sparse.csr_array) -> Any:
-    """Give labels in the form a classifier takes; others than ours mostly refuse sparse ones.
-
-    Parameters
-    ----------
-    model : estimator
-        Its scikit-learn tags tell whether it wants a single label as a column or as a list.
-    Y : csr_array of bool
-        The labels.
-
-    Returns
-    -------
-    csr_array or ndarray of int64
-        The same labels.
-    """
+    """Give labels in the form a classifier takes; others than ours mostly refuse sparse ones."""
     if isinstance(model, BaseMultilabelClassifier):
         return Y
     table = Y.toarray().astype(np.int64)

@@ -25,28 +25,7 @@ _SETS_AT_ONCE = 4096
 def prune_labelsets(
     Y: sparse.csr_array, weights: Array | None = None, *, p: int, strategy: str, b: int
 ) -> LabelsetProblem:
-    """Keep frequent labelsets; rows of the others stand in for frequent subsets of theirs.
-
-    Parameters
-    ----------
-    Y : csr_array of bool
-        Labels.
-    weights : ndarray of float64, optional
-        How much each row counts.
-    p : int
-        A labelset is kept if more than ``p`` rows have it, each counted by its weight.
-    strategy : {"A", "B"}
-        Take the first ``b`` subsets, largest and most frequent first; or all with more than
-        ``b`` labels.
-    b : int
-        See ``strategy``.
-
-    Returns
-    -------
-    LabelsetProblem
-        A row without any frequent subset is left out. Where no labelset is frequent, all are
-        kept.
-    """
+    """Keep frequent labelsets; rows of the others stand in for frequent subsets of theirs."""
     whole = LabelsetProblem.of(Y, weights)
     counts = whole.sizes()
     n_kept = int(np.count_nonzero(counts > p))

@@ -42,20 +42,7 @@ class RadialKernel:
 
     @classmethod
     def of(cls, points: Any, bandwidth: float) -> RadialKernel:
-        """Choose gamma by the median of the distances between different points.
-
-        Parameters
-        ----------
-        points : ndarray or csr_array of float64
-            The points.
-        bandwidth : float
-            In times of the median distance.
-
-        Returns
-        -------
-        RadialKernel
-            Ready to be asked.
-        """
+        """Choose gamma by the median of the distances between different points."""
         every = max(1, points.shape[0] // _ASKED)
         with one_thread_for_products():
             squares = _squared_distances(points[::every], points)
@@ -64,20 +51,7 @@ class RadialKernel:
         return cls(points, 1 / (median * bandwidth**2))
 
     def ask(self, rows: Any, *, n_jobs: int | None = None) -> Array:
-        """Tell how alike rows are to the points.
-
-        Parameters
-        ----------
-        rows : ndarray or csr_array of float64
-            Some rows.
-        n_jobs : int, optional
-            Number of threads.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_rows, n_points)
-            In (0, 1].
-        """
+        """Tell how alike rows are to the points."""
         out = np.empty((rows.shape[0], self.points.shape[0]))
 
         def work(start: int) -> None:
@@ -91,18 +65,7 @@ class RadialKernel:
 
 
 def products(rows: Any, points: Any) -> Array:
-    """Multiply every row with every point.
-
-    Parameters
-    ----------
-    rows, points : ndarray or csr_array of float64
-        Both of the same kind.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rows, n_points)
-        Dense.
-    """
+    """Multiply every row with every point."""
     found = rows @ points.T
     return found.toarray() if sparse.issparse(found) else np.asarray(found)
 

@@ -184,22 +184,7 @@ class RAkEL(TransformingClassifier, name="rakel"):
 def draw_overlapping(
     n_labels: int, size: int, wanted: int, generator: np.random.Generator
 ) -> list[Array]:
-    """Draw groups of labels, each at most once.
-
-    Parameters
-    ----------
-    n_labels, size : int
-        Number of labels in all, and in a group.
-    wanted : int
-        Number of groups; all are given where there are no more.
-    generator : Generator
-        Where the draws come from.
-
-    Returns
-    -------
-    list of ndarray of int64
-        Ascending labels each.
-    """
+    """Draw groups of labels, each at most once."""
     n_groups = math.comb(n_labels, size)
     if 2 * wanted >= n_groups:  # drawing until all are there would take long
         groups = np.array(list(itertools.combinations(range(n_labels), size)), np.int64)
@@ -212,21 +197,7 @@ def draw_overlapping(
 
 
 def draw_disjoint(n_labels: int, size: int, generator: np.random.Generator) -> list[Array]:
-    """Deal all labels out to groups.
-
-    Parameters
-    ----------
-    n_labels, size : int
-        Number of labels in all, and in a group.
-    generator : Generator
-        Where the draws come from.
-
-    Returns
-    -------
-    list of ndarray of int64
-        Ascending labels each. The last group may be smaller; a single label that would be left
-        joins the group before.
-    """
+    """Deal all labels out to groups."""
     order = generator.permutation(n_labels)
     starts = list(range(size, n_labels, size))
     if starts and size > 1 and n_labels - starts[-1] == 1:

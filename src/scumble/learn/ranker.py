@@ -41,16 +41,6 @@ class BaseRanker(BaseMultilabelClassifier):
 
         This is the whole protocol by which `ThresholdedClassifier` gets scores for nothing: any
         estimator that has a method of this name and meaning is asked for it.
-
-        Parameters
-        ----------
-        X, Y, sample_weight : object
-            See `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels)
-            On the scale of `predict_proba`.
         """
         table, labels, weights = self._read(X, Y, sample_weight)
         if labels.shape[0] < 2:
@@ -74,17 +64,6 @@ class BaseRanker(BaseMultilabelClassifier):
 
 def bend(scores: Array) -> Array:
     """Bring numbers that are mostly in [0, 1] inside it, keeping their order.
-
-    Parameters
-    ----------
-    scores : ndarray of float64
-        Any numbers. Changed.
-
-    Returns
-    -------
-    ndarray of float64
-        The same array: numbers between 0.05 and 0.95 as they are, those beyond approaching 0
-        and 1.
 
     Examples
     --------

@@ -44,20 +44,7 @@ class LogRates:
 
     @classmethod
     def of(cls, scores: Array, *, n_jobs: int | None = None) -> LogRates:
-        """Learn from scores of training rows.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_samples, n_labels)
-            Out-of-sample scores.
-        n_jobs : int, optional
-            Number of threads.
-
-        Returns
-        -------
-        LogRates
-            Ready to be asked.
-        """
+        """Learn from scores of training rows."""
         knots = run(lambda label: _knots(scores[:, label]), range(scores.shape[1]), n_jobs=n_jobs)
         sizes = [len(values) for values, _ in knots]
         starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -68,20 +55,7 @@ class LogRates:
         )
 
     def ask(self, scores: Array, *, n_jobs: int | None = None) -> Array:
-        """Tell the heights of scores.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_samples, n_labels)
-            Scores of any rows.
-        n_jobs : int, optional
-            Number of threads.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_samples, n_labels)
-            Heights.
-        """
+        """Tell the heights of scores."""
         out = np.empty(scores.shape, order="F")
 
         def work(label: int) -> None:

@@ -101,24 +101,7 @@ class Fit:
 def choose_penalty(
     fit: Callable[[float], Fit], scale: float, penalty: float | None, n_jobs: int | None
 ) -> Fit:
-    """Fit with the given penalty, or with the one of least leave-one-out error.
-
-    Parameters
-    ----------
-    fit : callable
-        Fits with a penalty.
-    scale : float
-        The mean squared length of a centred row: penalties are given in times of it.
-    penalty : float or None
-        The penalty, or None to look for it.
-    n_jobs : int, optional
-        Number of threads.
-
-    Returns
-    -------
-    Fit
-        The best.
-    """
+    """Fit with the given penalty, or with the one of least leave-one-out error."""
     if penalty is not None:
         with one_thread_for_products():
             return fit(penalty * scale)
@@ -138,13 +121,7 @@ def choose_penalty(
 
 
 class Primal:
-    """Solve in the columns: for tables with no more than some thousand of them.
-
-    Parameters
-    ----------
-    problem : Problem
-        What to learn.
-    """
+    """Solve in the columns: for tables with no more than some thousand of them."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -161,18 +138,7 @@ class Primal:
         self.scale = _positive(float(np.trace(self.gram)) / problem.total)
 
     def fit(self, penalty: float) -> Fit:
-        """Fit with one penalty.
-
-        Parameters
-        ----------
-        penalty : float
-            Added to the diagonal.
-
-        Returns
-        -------
-        Fit
-            With its error.
-        """
+        """Fit with one penalty."""
         problem = self.problem
         root, penalty = _inverse_root(self.gram, penalty)
         coefficients = _solve(root, self.meetings)
@@ -183,20 +149,7 @@ class Primal:
         return Fit(coefficients, intercepts, remaining, penalty, error / problem.total)
 
     def left_out(self, fit: Fit, block: slice) -> Array:
-        """Return the score of each row by a fit without it.
-
-        Parameters
-        ----------
-        fit : Fit
-            All rows together.
-        block : slice
-            Which rows.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_rows, n_labels)
-            Exact, but for the mean of each label, which stays that of all rows.
-        """
+        """Return the score of each row by a fit without it."""
         labels = self.problem.dense_labels(block)
         left = self._residuals(fit, block, labels) / fit.remaining[block, None]
         return labels - left + self.problem.mean_shifts(labels, self.label_means, block)
@@ -230,15 +183,7 @@ class Primal:
 
 
 class Dual:
-    """Solve in the rows: for tables with no more than some thousand of them.
-
-    Parameters
-    ----------
-    problem : Problem
-        What to learn; its rows are not looked at.
-    products : ndarray of float64, shape (n_rows, n_rows)
-        The products of all rows with each other, or what a kernel has in their place. Changed.
-    """
+    """Solve in the rows: for tables with no more than some thousand of them."""
 
     def __init__(self, problem: Problem, products: Array) -> None:
         self.problem = problem
@@ -256,18 +201,7 @@ class Dual:
         self.scale = _positive(float(np.trace(products)) / problem.total)
 
     def fit(self, penalty: float) -> Fit:
-        """Fit with one penalty.
-
-        Parameters
-        ----------
-        penalty : float
-            Added to the diagonal.
-
-        Returns
-        -------
-        Fit
-            With its error.
-        """
+        """Fit with one penalty."""
         problem = self.problem
         root, penalty = _inverse_root(self.products, penalty)
         diagonal = np.einsum("ij,ij->j", root, root)
@@ -281,20 +215,7 @@ class Dual:
         return Fit(solved, intercepts, remaining, penalty, error)
 
     def left_out(self, fit: Fit, block: slice) -> Array:
-        """Return the score of each row by a fit without it.
-
-        Parameters
-        ----------
-        fit : Fit
-            All rows together.
-        block : slice
-            Which rows.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_rows, n_labels)
-            Exact, but for the mean of each label, which stays that of all rows.
-        """
+        """Return the score of each row by a fit without it."""
         labels = self.problem.dense_labels(block)
         pulled = fit.penalty * fit.coefficients[block] / self.problem.weights[block, None]
         left = pulled / fit.remaining[block, None]
@@ -302,22 +223,7 @@ class Dual:
 
 
 def leave_one_out(solver: Primal | Dual, fit: Fit, n_jobs: int | None) -> Array:
-    """Return the scores of all rows, each by a fit without it, bent into [0, 1].
-
-    Parameters
-    ----------
-    solver : Primal or Dual
-        What was fitted.
-    fit : Fit
-        How.
-    n_jobs : int, optional
-        Number of threads.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rows, n_labels)
-        Label by label in memory, as thresholds read them.
-    """
+    """Return the scores of all rows, each by a fit without it, bent into [0, 1]."""
     out = np.empty(solver.problem.labels.shape, order="F")
 
     def work(block: slice) -> None:
@@ -331,26 +237,7 @@ def leave_one_out(solver: Primal | Dual, fit: Fit, n_jobs: int | None) -> Array:
 def solve_iteratively(
     problem: Problem, penalty: float, n_jobs: int | None, n_steps: int = 60
 ) -> tuple[Array, Array]:
-    """Solve by conjugate gradients: only products with the rows are needed.
-
-    Parameters
-    ----------
-    problem : Problem
-        What to learn.
-    penalty : float
-        In times of the mean squared length of a centred row.
-    n_jobs : int, optional
-        Number of threads.
-    n_steps : int
-        No more steps than these; fewer where all residuals have become small.
-
-    Returns
-    -------
-    coefficients : ndarray of float64, shape (n_columns, n_labels)
-        One column per label.
-    intercepts : ndarray of float64, shape (n_labels,)
-        Added to each score.
-    """
+    """Solve by conjugate gradients: only products with the rows are needed."""
     rows, weights = problem.rows, problem.weights
     means = np.asarray(weights @ rows) / problem.total
     squares = rows.multiply(rows) if sparse.issparse(rows) else rows * rows

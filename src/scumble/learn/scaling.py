@@ -56,22 +56,7 @@ class Scaling:
 
     @classmethod
     def of(cls, X: Any, n_values: Array, weights: Array | None = None) -> Scaling:
-        """Learn the scale of training rows.
-
-        Parameters
-        ----------
-        X : float ndarray or csr_array
-            Clean features.
-        n_values : ndarray of int64
-            How many values a nominal column has; 0 for a numeric one.
-        weights : ndarray of float64, optional
-            How much each row counts for means and variances.
-
-        Returns
-        -------
-        Scaling
-            Ready to take rows.
-        """
+        """Learn the scale of training rows."""
         columns = Columns.of(X, n_values)
         table = columns.take(X)
         if (n_values <= 2).all() and _holds_counts(table, weights):
@@ -83,18 +68,7 @@ class Scaling:
         return cls(columns, None if stays_sparse else means, divisors)
 
     def take(self, X: Any) -> Any:
-        """Bring rows to this scale.
-
-        Parameters
-        ----------
-        X : float ndarray or csr_array
-            Clean features.
-
-        Returns
-        -------
-        ndarray or csr_array of float64
-            Dense or sparse as given; dense where columns are centred.
-        """
+        """Bring rows to this scale."""
         table = self.columns.take(X)
         if self.divisors is None:
             return rows_of_length_one(table)
@@ -133,18 +107,7 @@ def _moments(table: Any, weights: Array | None) -> tuple[Array, Array]:
 
 
 def rows_of_length_one(table: Any) -> Any:
-    """Divide every row by its length; rows of zeros stay.
-
-    Parameters
-    ----------
-    table : ndarray or csr_array of float64
-        Rows.
-
-    Returns
-    -------
-    ndarray or csr_array of float64
-        Dense or sparse as given.
-    """
+    """Divide every row by its length; rows of zeros stay."""
     if not sparse.issparse(table):
         lengths = np.sqrt((table * table).sum(axis=1))
         return table / np.where(lengths > 0, lengths, 1.0)[:, None]

@@ -46,17 +46,6 @@ class NamedCells:
 def read_scores(path: str | os.PathLike[str]) -> NamedCells:
     r"""Read a table of scores: a row for each instance, a column for each label.
 
-    Parameters
-    ----------
-    path : str or Path
-        A table with a header of label names (CSV, Parquet, ...), or an array: ``.npy``, or
-        ``.npz`` with one array or with a sparse matrix that `scipy.sparse.save_npz` wrote.
-
-    Returns
-    -------
-    NamedCells
-        Dense where the file is.
-
     Examples
     --------
     >>> import pathlib, tempfile
@@ -89,21 +78,7 @@ def read_scores(path: str | os.PathLike[str]) -> NamedCells:
 
 
 def read_truth(path: str | os.PathLike[str], **how: Any) -> NamedCells:
-    """Read the labels that scores are compared with.
-
-    Parameters
-    ----------
-    path : str or Path
-        Any data set that `scumble.read` reads; else a table all of whose columns are labels, or
-        an array, see `read_scores`.
-    **how : object
-        Options of `scumble.read`.
-
-    Returns
-    -------
-    NamedCells
-        Labels, as a csr_array of bool.
-    """
+    """Read the labels that scores are compared with."""
     if not is_array(path):
         return truth_of(_read_dataset(path, how), path)
     table = _read_array(path, "labels")
@@ -114,40 +89,14 @@ def read_truth(path: str | os.PathLike[str], **how: Any) -> NamedCells:
 
 
 def truth_of(data: MultilabelDataset, path: str | os.PathLike[str]) -> NamedCells:
-    """Take the labels out of a data set; names that a reader made up are none.
-
-    Parameters
-    ----------
-    data : MultilabelDataset
-        The data.
-    path : str or Path
-        Where it is from.
-
-    Returns
-    -------
-    NamedCells
-        Its labels.
-    """
+    """Take the labels out of a data set; names that a reader made up are none."""
     made_up = tuple(f"y{at}" for at in range(data.n_labels))
     names = None if data.labels == made_up else data.labels
     return NamedCells(data.Y, names, os.fspath(path))
 
 
 def aligned(scores: NamedCells, truth: NamedCells) -> tuple[Any, tuple[Any, ...]]:
-    """Bring the columns of scores into the order of the labels.
-
-    Parameters
-    ----------
-    scores, truth : NamedCells
-        Where both have names they must be the same, in any order; else columns match by place.
-
-    Returns
-    -------
-    cells : ndarray or csr_array
-        The scores, a column for each label.
-    names : tuple
-        The labels; their numbers where nothing names them.
-    """
+    """Bring the columns of scores into the order of the labels."""
     if scores.cells.shape != truth.cells.shape:
         raise DataError(
             f"{scores.path} has {_size(scores)}, and {truth.path} {_size(truth)}. Expected the "
@@ -169,17 +118,7 @@ def aligned(scores: NamedCells, truth: NamedCells) -> tuple[Any, tuple[Any, ...]
 def write_labels(
     path: str | os.PathLike[str], names: Sequence[Any], labels: sparse.csr_array
 ) -> None:
-    """Write predicted labels: 0 and 1 in a table, or a sparse matrix as ``.npz``.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file: ``.csv``, ``.parquet`` or ``.npz``.
-    names : sequence
-        The labels.
-    labels : csr_array of bool
-        What is predicted.
-    """
+    """Write predicted labels: 0 and 1 in a table, or a sparse matrix as ``.npz``."""
     if Path(path).suffix.lower() != ".npz":
         write_table(path, [str(name) for name in names], labels.toarray().astype(np.uint8))
         return

@@ -8,17 +8,6 @@ from typing import Any
 def open_seeds(estimator: Any) -> list[str]:
     """List the parameters ``random_state`` that are None, of an estimator and of those inside.
 
-    Parameters
-    ----------
-    estimator : estimator
-        With ``get_params``.
-
-    Returns
-    -------
-    list of str
-        Names for ``set_params``. What is inside a classifier of this package that has a
-        ``random_state`` is left to it: it seeds each of its members differently.
-
     Examples
     --------
     >>> from sklearn.tree import ExtraTreeClassifier
@@ -43,18 +32,6 @@ def open_seeds(estimator: Any) -> list[str]:
 
 def close_seeds(estimator: Any, seed: int) -> Any:
     """Set every ``random_state`` that was left open, the estimator's own and those inside it.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Changed in place; one without parameters is left alone.
-    seed : int
-        What they are set to.
-
-    Returns
-    -------
-    estimator
-        The same one.
 
     Examples
     --------

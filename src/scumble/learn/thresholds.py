@@ -26,19 +26,7 @@ DIGITS = 9
 
 @dataclass(frozen=True)
 class ThresholdRule:
-    """How thresholds are chosen.
-
-    Parameters
-    ----------
-    rule : {"shrunken", "capped", "plain", "rate", "fixed"}
-        See `label_thresholds`.
-    metric : {"f1", "f2", "f0.5"}
-        What a threshold shall make large.
-    strength : float
-        How many positives the mean of all labels is worth.
-    threshold : float
-        The threshold of rule ``"fixed"``.
-    """
+    """How thresholds are chosen."""
 
     rule: str = "shrunken"
     metric: str = "f1"
@@ -46,43 +34,15 @@ class ThresholdRule:
     threshold: float = 0.5
 
     def most(self, n_positives: int) -> float:
-        """Tell how many rows a cut may predict.
-
-        Parameters
-        ----------
-        n_positives : int
-            Rows that have the label.
-
-        Returns
-        -------
-        float
-            Infinite for rule ``"plain"``.
-        """
+        """Tell how many rows a cut may predict."""
         return np.inf if self.rule == "plain" else max(4 * n_positives, n_positives + 4)
 
     def fixed(self, n_positives: Array) -> Array:
-        """Tell the thresholds of rule ``"fixed"``.
-
-        Parameters
-        ----------
-        n_positives : ndarray of int
-            Rows that have each label.
-
-        Returns
-        -------
-        ndarray of float64
-            Infinite for labels without positives.
-        """
+        """Tell the thresholds of rule ``"fixed"``."""
         return np.where(n_positives > 0, float(self.threshold), np.inf)
 
     def check(self, *, caller: str) -> None:
-        """Refuse parameters outside their domain.
-
-        Parameters
-        ----------
-        caller : str
-            Who asks, for the message.
-        """
+        """Refuse parameters outside their domain."""
         check_choice(self.rule, RULES, name="rule", caller=caller)
         check_choice(self.metric, tuple(METRICS), name="metric", caller=caller)
         for name, lowest in (("strength", 0.0), ("threshold", -np.inf)):
@@ -248,24 +208,7 @@ def curves_of(
     *,
     n_jobs: int | None = None,
 ) -> list[ThresholdCurve]:
-    """Tell what every possible threshold gives.
-
-    Parameters
-    ----------
-    columns : ScoreColumns
-        Scores and labels.
-    rule : ThresholdRule
-        How thresholds are chosen.
-    labels : sequence of int, optional
-        Which labels; all by default.
-    n_jobs : int, optional
-        Number of threads.
-
-    Returns
-    -------
-    list of ThresholdCurve
-        One per label.
-    """
+    """Tell what every possible threshold gives."""
     cuts = _all_cuts(columns, rule, n_jobs)
     shared = _shared_of(cuts, rule)
     chosen = range(columns.n_labels) if labels is None else labels
@@ -275,44 +218,14 @@ def curves_of(
 def choose_thresholds(
     columns: ScoreColumns, rule: ThresholdRule, *, n_jobs: int | None = None
 ) -> Array:
-    """Choose a threshold for each label.
-
-    Parameters
-    ----------
-    columns : ScoreColumns
-        Scores and labels.
-    rule : ThresholdRule
-        How.
-    n_jobs : int, optional
-        Number of threads.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_labels,)
-        See `label_thresholds`.
-    """
+    """Choose a threshold for each label."""
     return choose_cuts(columns, rule, n_jobs=n_jobs).thresholds
 
 
 def choose_cuts(
     columns: ScoreColumns, rule: ThresholdRule, *, n_jobs: int | None = None
 ) -> ChosenCuts:
-    """Choose a cut for each label, and tell what it gives.
-
-    Parameters
-    ----------
-    columns : ScoreColumns
-        Scores and labels.
-    rule : ThresholdRule
-        How.
-    n_jobs : int, optional
-        Number of threads.
-
-    Returns
-    -------
-    ChosenCuts
-        One per label.
-    """
+    """Choose a cut for each label, and tell what it gives."""
     if rule.rule == "fixed":
         return _fixed_cuts(columns, rule)
     cuts = _all_cuts(columns, rule, n_jobs)
@@ -322,45 +235,14 @@ def choose_cuts(
 def choose_with_curves(
     columns: ScoreColumns, rule: ThresholdRule, *, n_jobs: int | None = None
 ) -> tuple[Array, list[ThresholdCurve]]:
-    """Choose a threshold for each label, and tell what all others would have given.
-
-    Parameters
-    ----------
-    columns : ScoreColumns
-        Scores and labels.
-    rule : ThresholdRule
-        How; not ``"fixed"``.
-    n_jobs : int, optional
-        Number of threads.
-
-    Returns
-    -------
-    thresholds : ndarray of float64, shape (n_labels,)
-        See `label_thresholds`.
-    curves : list of ThresholdCurve
-        One per label.
-    """
+    """Choose a threshold for each label, and tell what all others would have given."""
     cuts = _all_cuts(columns, rule, n_jobs)
     shared = _shared_of(cuts, rule)
     return _take(cuts, rule, shared).thresholds, [_curve(cut, rule, shared) for cut in cuts]
 
 
 def shared_recall(columns: ScoreColumns, *, n_jobs: int | None = None) -> Array:
-    """Tell the mean recall of all labels at each of `RATES` predictions per positive.
-
-    Parameters
-    ----------
-    columns : ScoreColumns
-        Scores and labels.
-    n_jobs : int, optional
-        Number of threads.
-
-    Returns
-    -------
-    ndarray of float64, shape (81,)
-        Of labels with two positives or more; without any, as if every label were ranked
-        perfectly.
-    """
+    """Tell the mean recall of all labels at each of `RATES` predictions per positive."""
     return _mean_recall(_all_cuts(columns, ThresholdRule(), n_jobs))
 
 
@@ -434,15 +316,7 @@ class ChosenCuts:
 
 
 class ScoreColumns:
-    """Scores and labels, read label by label.
-
-    Parameters
-    ----------
-    scores : ndarray or csc_array of float64
-        Without NaN; infinite ones are the highest or lowest of all.
-    Y : csc_array of bool
-        The labels.
-    """
+    """Scores and labels, read label by label."""
 
     def __init__(self, scores: Any, Y: sparse.csc_array) -> None:
         self.scores = scores
@@ -450,20 +324,7 @@ class ScoreColumns:
 
     @classmethod
     def of(cls, scores: Any, Y: Any, *, caller: str) -> ScoreColumns:
-        """Check what a user gives.
-
-        Parameters
-        ----------
-        scores, Y : object
-            See `label_thresholds`.
-        caller : str
-            Who asks, for messages.
-
-        Returns
-        -------
-        ScoreColumns
-            Ready to be read.
-        """
+        """Check what a user gives."""
         check_same_names(Y, scores, what="scores", caller=caller)
         labels = check_labels(labels_of(Y), caller=f"{caller}, Y")
         table = _read_scores(scores, caller=caller)
@@ -480,20 +341,7 @@ class ScoreColumns:
         return int(self.labels.shape[1])
 
     def cuts(self, label: int, rule: ThresholdRule) -> Cuts:
-        """Find the cuts of one label.
-
-        Parameters
-        ----------
-        label : int
-            Which.
-        rule : ThresholdRule
-            Tells how many rows a cut may predict.
-
-        Returns
-        -------
-        Cuts
-            As many as a rule may take, and one more.
-        """
+        """Find the cuts of one label."""
         n_rows = self.labels.shape[0]
         start, stop = self.labels.indptr[label : label + 2]
         positive = self.labels.indices[start:stop]
@@ -639,19 +487,6 @@ def _fixed_cuts(columns: ScoreColumns, rule: ThresholdRule) -> ChosenCuts:
 
 def predict_labels(scores: Any, thresholds: Array) -> sparse.csr_array:
     """Tell which rows get which labels.
-
-    Parameters
-    ----------
-    scores : ndarray or sparse array of float64, shape (n_samples, n_labels)
-        How sure a model is of each label.
-    thresholds : ndarray of float64, shape (n_labels,)
-        From `label_thresholds`.
-
-    Returns
-    -------
-    csr_array of bool, shape (n_samples, n_labels)
-        The labels whose score is at least the threshold. Cells that a sparse matrix does not
-        hold, or that are 0 or less in it, are predicted only where the threshold is minus infinite.
 
     Examples
     --------

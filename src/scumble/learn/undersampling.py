@@ -12,21 +12,6 @@ Array = np.ndarray[Any, Any]
 def undersample(codes: Array, rows: Array, generator: np.random.Generator) -> Array:
     """Draw as many rows of each class as the smallest class has.
 
-    Parameters
-    ----------
-    codes : ndarray of int
-        Class of each row of the table.
-    rows : ndarray of int
-        The rows to draw from, without replacement; a row may be among them several times.
-    generator : Generator
-        Where the draws come from.
-
-    Returns
-    -------
-    ndarray of int
-        Some of ``rows``, ascending. A class none of them has is not the smallest: where all
-        belong to one class, all stay.
-
     Examples
     --------
     >>> import numpy as np
@@ -46,18 +31,5 @@ def undersample(codes: Array, rows: Array, generator: np.random.Generator) -> Ar
 
 
 def one_generator_each(generator: np.random.Generator, n: int) -> Array:
-    """Draw a seed for each of many targets, so that they may be made in any order.
-
-    Parameters
-    ----------
-    generator : Generator
-        Where the seeds come from.
-    n : int
-        Number of targets.
-
-    Returns
-    -------
-    ndarray of int64
-        Seeds for `numpy.random.default_rng`.
-    """
+    """Draw a seed for each of many targets, so that they may be made in any order."""
     return generator.integers(2**63 - 1, size=n)

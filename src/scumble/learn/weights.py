@@ -20,26 +20,6 @@ RULES = ("balanced", "sqrt")
 def check_weights(sample_weight: Any, n_rows: int, *, caller: str) -> Array | None:
     """Read one weight per row.
 
-    Parameters
-    ----------
-    sample_weight : array of shape (n_rows,), number or None
-        What was given; a number is the weight of every row.
-    n_rows : int
-        Number of rows.
-    caller : str
-        Who asks, for the message.
-
-    Returns
-    -------
-    ndarray of float64, or None
-        None where every row weighs 1, which is learnt faster.
-
-    Raises
-    ------
-    DataError
-        If there is not one finite weight of 0 or more for each row, or their sum is next to
-        nothing.
-
     Examples
     --------
     >>> from scumble.learn.weights import check_weights
@@ -88,15 +68,7 @@ def _check_values(weights: Array, caller: str) -> None:
 
 
 def check_class_weight(class_weight: Any, *, caller: str) -> None:
-    """Refuse what is no rule for the weights of classes.
-
-    Parameters
-    ----------
-    class_weight : None, {"balanced", "sqrt"} or mapping
-        What was given.
-    caller : str
-        Who asks, for the message.
-    """
+    """Refuse what is no rule for the weights of classes."""
     if class_weight is None or (isinstance(class_weight, str) and class_weight in RULES):
         return
     if not isinstance(class_weight, Mapping):
@@ -115,18 +87,6 @@ def check_class_weight(class_weight: Any, *, caller: str) -> None:
 
 def class_factors(counts: Array, class_weight: Any) -> Array:
     """Tell what the weight of a row is multiplied by, for each class.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (..., n_classes)
-        Weight of the rows of each class, of one problem or of several.
-    class_weight : {"balanced", "sqrt"} or mapping
-        A rule; or the factors themselves by code of the class, 1 where it names none.
-
-    Returns
-    -------
-    ndarray of float64, shape (..., n_classes)
-        Factors, 1 for classes without rows.
 
     Notes
     -----
@@ -166,22 +126,6 @@ def class_factors(counts: Array, class_weight: Any) -> Array:
 def weigh_classes(y: Array, weights: Array | None, n_classes: int, class_weight: Any) -> Any:
     """Multiply the weights of rows by the factors of their classes.
 
-    Parameters
-    ----------
-    y : ndarray of int
-        Codes of the rows' classes.
-    weights : ndarray of float64, optional
-        Weights of the rows; 1 by default.
-    n_classes : int
-        Number of classes.
-    class_weight : None, {"balanced", "sqrt"} or mapping
-        See `class_factors`.
-
-    Returns
-    -------
-    ndarray of float64, or None
-        None where every row weighs 1.
-
     Examples
     --------
     >>> import numpy as np
@@ -198,37 +142,12 @@ def weigh_classes(y: Array, weights: Array | None, n_classes: int, class_weight:
 
 
 def take_weights(weights: Array | None, rows: Array) -> Array | None:
-    """Take the weights of some rows.
-
-    Parameters
-    ----------
-    weights : ndarray of float64, or None
-        Of all rows; None where each weighs 1.
-    rows : ndarray of int or bool
-        Which; a row may come several times.
-
-    Returns
-    -------
-    ndarray of float64, or None
-        None where all rows weigh 1.
-    """
+    """Take the weights of some rows."""
     return None if weights is None else weights[rows]
 
 
 def cell_weights(table: sparse.csr_array, weights: Array | None) -> Array | None:
     """Give each stored cell the weight of its row.
-
-    Parameters
-    ----------
-    table : csr_array
-        Any.
-    weights : ndarray of float64, or None
-        Of its rows; None where each weighs 1.
-
-    Returns
-    -------
-    ndarray of float64, or None
-        For the weights of `numpy.bincount`.
 
     Examples
     --------
@@ -247,16 +166,6 @@ def cell_weights(table: sparse.csr_array, weights: Array | None) -> Array | None
 def takes_weights(estimator: Any) -> bool:
     """Tell whether ``fit`` of an estimator learns from ``sample_weight``.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Any. One of this package is also asked about the estimators inside it.
-
-    Returns
-    -------
-    bool
-        Whether weights can be given.
-
     Examples
     --------
     >>> from sklearn.neighbors import KNeighborsClassifier
@@ -270,16 +179,6 @@ def takes_weights(estimator: Any) -> bool:
 
 def refuser_of(estimator: Any) -> str | None:
     """Name what cannot learn from weights: an estimator, or one inside it.
-
-    Parameters
-    ----------
-    estimator : estimator or None
-        Any; None stands for one that can.
-
-    Returns
-    -------
-    str or None
-        The name of its class; None where weights can be given.
 
     Examples
     --------

@@ -36,20 +36,7 @@ class Measure:
 
 
 def measure(*, level: Level, lower: float = 0.0, upper: float = float("inf")) -> Callable[[F], F]:
-    """Register a function of ``Y`` and return it untouched.
-
-    Parameters
-    ----------
-    level : {"dataset", "label", "instance"}
-        Whether it gives one number, or one per label or instance.
-    lower, upper : float
-        Bounds of its values; the common checks hold it to them.
-
-    Returns
-    -------
-    callable
-        The decorator.
-    """
+    """Register a function of ``Y`` and return it untouched."""
 
     def enter(function: F) -> F:
         name = function.__name__

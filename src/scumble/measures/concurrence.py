@@ -280,18 +280,5 @@ def cv_by_label(squares: Array, counts: Array, means: Array) -> Array:
 
 
 def is_above_mean(scores: Array, mean: float) -> Array:
-    """Tell which scores lie above the mean, beyond the reach of rounding.
-
-    Parameters
-    ----------
-    scores : ndarray
-        Scores.
-    mean : float
-        Their mean.
-
-    Returns
-    -------
-    ndarray of bool
-        One per score.
-    """
+    """Tell which scores lie above the mean, beyond the reach of rounding."""
     return scores > mean + ABOVE_MEAN

@@ -28,18 +28,7 @@ class Scores(NamedTuple):
 
 
 def blocks_of(Y: sparse.csr_array) -> list[tuple[int, int]]:
-    """Cut the rows of ``Y`` into blocks, few enough that their label sums stay small beside Y.
-
-    Parameters
-    ----------
-    Y : csr_array
-        Labels in canonical form.
-
-    Returns
-    -------
-    list of (start, stop)
-        Row ranges.
-    """
+    """Cut the rows of ``Y`` into blocks, few enough that their label sums stay small beside Y."""
     if Y.nnz < SERIAL_BELOW:
         return row_blocks(Y.indptr, 1)
     affordable = max(Y.nnz // (8 * max(Y.shape[1], 1)), 1)
@@ -48,18 +37,7 @@ def blocks_of(Y: sparse.csr_array) -> list[tuple[int, int]]:
 
 
 def count(Y: sparse.csr_array) -> Array:
-    """Count the instances of each label.
-
-    Parameters
-    ----------
-    Y : csr_array
-        Labels in canonical form.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_labels,)
-        The counts.
-    """
+    """Count the instances of each label."""
     # Whole numbers add up to the same in any order, so there is one block a thread.
     blocks = row_blocks(Y.indptr, 1 if Y.nnz < SERIAL_BELOW else thread_count())
     partial = np.zeros((len(blocks), Y.shape[1]), np.uint32 if Y.nnz < 2**32 else np.uint64)
@@ -73,18 +51,7 @@ def count(Y: sparse.csr_array) -> Array:
 
 
 def count_short_rows(Y: sparse.csr_array) -> tuple[int, int]:
-    """Count the rows without labels, and those with one.
-
-    Parameters
-    ----------
-    Y : csr_array
-        Labels in canonical form.
-
-    Returns
-    -------
-    n_unlabelled, n_one_label : int
-        Numbers of rows.
-    """
+    """Count the rows without labels, and those with one."""
     n_unlabelled = n_one_label = 0
     for start in range(0, Y.shape[0], ROWS_AT_ONCE):
         sizes = np.diff(Y.indptr[start : start + ROWS_AT_ONCE + 1])
@@ -94,20 +61,7 @@ def count_short_rows(Y: sparse.csr_array) -> tuple[int, int]:
 
 
 def score(Y: sparse.csr_array, ratios: Array) -> Scores:
-    """Score every instance by the ratios of its labels.
-
-    Parameters
-    ----------
-    Y : csr_array
-        Labels in canonical form.
-    ratios : ndarray of shape (n_labels,)
-        Imbalance ratios; those of labels that occur must be at least 1.
-
-    Returns
-    -------
-    Scores
-        Scores by instance, their total, and their sums by label.
-    """
+    """Score every instance by the ratios of its labels."""
     blocks = blocks_of(Y)
     scores = np.empty(Y.shape[0])
     spare: list[Array] = []  # a table is large where labels are many: the next block takes it over
@@ -130,26 +84,7 @@ def score(Y: sparse.csr_array, ratios: Array) -> Scores:
 def deviations(
     Y: sparse.csr_array, scores: Array, mean: float, label_means: Array
 ) -> tuple[float, Array]:
-    """Sum the squared deviations of the scores from their means.
-
-    Parameters
-    ----------
-    Y : csr_array
-        Labels in canonical form.
-    scores : ndarray of shape (n_samples,)
-        Score of every instance.
-    mean : float
-        Mean of all scores.
-    label_means : ndarray of shape (n_labels,)
-        Mean over the instances of each label.
-
-    Returns
-    -------
-    total : float
-        Over all instances.
-    by_label : ndarray of shape (n_labels,)
-        Over the instances of each label.
-    """
+    """Sum the squared deviations of the scores from their means."""
     blocks = blocks_of(Y)
     squares = np.zeros((len(blocks), Y.shape[1]))
 

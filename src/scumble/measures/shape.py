@@ -109,20 +109,7 @@ def cooccurrence(Y: Any) -> sparse.csr_array:
 
 
 def joint_counts(Y: sparse.csr_array, labels: np.ndarray[Any, Any]) -> sparse.csr_array:
-    """Count how often the given labels meet every label.
-
-    Parameters
-    ----------
-    Y : csr_array of bool
-        Labels in canonical form.
-    labels : ndarray of int
-        The labels of interest; only their instances are looked at.
-
-    Returns
-    -------
-    csr_array of int64, shape (len(labels), n_labels)
-        Sorted indices, no stored zeros.
-    """
+    """Count how often the given labels meet every label."""
     Y = Y.astype(np.int64)
     counts = sparse.csr_array(Y[:, labels].T) @ Y
     counts.sort_indices()

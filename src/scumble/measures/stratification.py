@@ -15,20 +15,6 @@ Array = np.ndarray[Any, Any]
 def deal_rows(Y: sparse.csr_array, n_folds: int, generator: np.random.Generator) -> Array:
     """Deal rows to folds, the rarest label first, each row to the fold that wants it most.
 
-    Parameters
-    ----------
-    Y : csr_array of bool, shape (n_samples, n_labels)
-        The labels.
-    n_folds : int
-        Number of folds.
-    generator : Generator
-        Orders the rows and breaks ties.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_samples,)
-        The fold of each row.
-
     Examples
     --------
     >>> import numpy as np

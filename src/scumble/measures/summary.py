@@ -162,18 +162,7 @@ class Summary:
 
 
 def plain(value: Any) -> Any:
-    """Turn NumPy scalars into Python ones, and NaN and infinities into None.
-
-    Parameters
-    ----------
-    value : object
-        A number, a string or None.
-
-    Returns
-    -------
-    object
-        What JSON can hold.
-    """
+    """Turn NumPy scalars into Python ones, and NaN and infinities into None."""
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -44,22 +44,7 @@ class Plot:
 
 
 def plot(name: str, *, title: str, alias: str = "") -> Callable[[F], F]:
-    """Register a function that draws a data set and return it untouched.
-
-    Parameters
-    ----------
-    name : str
-        How users spell it on the command line.
-    title : str
-        What it shows, in a few words.
-    alias : str
-        What mldr calls it.
-
-    Returns
-    -------
-    callable
-        The decorator.
-    """
+    """Register a function that draws a data set and return it untouched."""
 
     def enter(function: F) -> F:
         register("plot", name, Plot(name, title, alias, function))
@@ -69,18 +54,7 @@ def plot(name: str, *, title: str, alias: str = "") -> Callable[[F], F]:
 
 
 def measured(data: Any) -> Summary:
-    """Return the measures of a data set, or of labels; a summary is one already.
-
-    Parameters
-    ----------
-    data : Summary, MultilabelDataset, or labels
-        What a plot was given.
-
-    Returns
-    -------
-    Summary
-        Its measures.
-    """
+    """Return the measures of a data set, or of labels; a summary is one already."""
     return data if isinstance(data, Summary) else characterize(data)
 
 

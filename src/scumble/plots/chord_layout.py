@@ -306,29 +306,7 @@ def choose_labels(
     whole: int = DRAW_ALL,
     summary: Summary | None = None,
 ) -> tuple[Array, Summary]:
-    """Choose labels to draw: those given, all, or the most difficult ones and their partners.
-
-    Parameters
-    ----------
-    data : MultilabelDataset, or labels
-        The data.
-    labels : sequence of str or int, optional
-        Names or numbers of labels.
-    n_labels, n_partners : int
-        How many difficult labels, and how many majority labels that they meet.
-    whole : int
-        Up to so many labels are all chosen.
-    summary : Summary, optional
-        The measures of ``data``, where they are at hand.
-
-    Returns
-    -------
-    chosen : ndarray of int
-        Numbers of labels that occur: minority labels by decreasing SCUMBLELbl, then majority labels
-        by decreasing count.
-    summary : Summary
-        The measures.
-    """
+    """Choose labels to draw: those given, all, or the most difficult ones and their partners."""
     Y = check_labels(labels_of(data), caller="choose_labels")
     measured = characterize(data) if summary is None else summary
     seen = np.flatnonzero(measured.labels.count > 0)
@@ -342,20 +320,7 @@ def choose_labels(
 
 
 def look_up_labels(labels: Sequence[str | int], names: Sequence[str]) -> Array:
-    """Turn names and numbers of labels into numbers.
-
-    Parameters
-    ----------
-    labels : sequence of str or int
-        What the user gave.
-    names : sequence of str
-        The names of all labels.
-
-    Returns
-    -------
-    ndarray of int
-        In the given order.
-    """
+    """Turn names and numbers of labels into numbers."""
     if isinstance(labels, str):
         labels = [labels]
     position = {name: at for at, name in enumerate(names)}

@@ -13,18 +13,7 @@ NO_FONTS = ("Last Resort",)
 
 
 def complete_fonts(figure: Any) -> set[str]:
-    """Give texts whose letters the chosen font lacks further fonts of this machine that have them.
-
-    Parameters
-    ----------
-    figure : matplotlib Figure
-        Changed where it must be.
-
-    Returns
-    -------
-    set of str
-        Letters that no font has; a picture shows boxes in their place.
-    """
+    """Give texts whose letters the chosen font lacks more fonts of this machine."""
     from matplotlib.text import Text
 
     lost: set[str] = set()
@@ -42,16 +31,6 @@ def complete_fonts(figure: Any) -> set[str]:
 
 def letters_without_font(text: str) -> frozenset[str]:
     """Find letters that no picture can show.
-
-    Parameters
-    ----------
-    text : str
-        What is to be written.
-
-    Returns
-    -------
-    frozenset of str
-        Its letters that no font of this machine has.
 
     Examples
     --------

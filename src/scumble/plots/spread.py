@@ -12,20 +12,6 @@ Array = np.ndarray[Any, Any]
 def keep_apart(wanted: Array, step: float, low: float, high: float) -> Array:
     """Move places apart by as little as possible, in the sense of least squares.
 
-    Parameters
-    ----------
-    wanted : ndarray of float, ascending
-        Where things would like to be.
-    step : float
-        How much room each takes.
-    low, high : float
-        Between which bounds; where there is not room for all, they are crossed at the upper end.
-
-    Returns
-    -------
-    ndarray of float
-        Ascending places, at least ``step`` apart.
-
     Examples
     --------
     >>> import numpy as np

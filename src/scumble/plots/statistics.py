@@ -19,22 +19,6 @@ def plot_critical_difference(
 ) -> Any:
     """Draw mean ranks on a line, with bars over methods that cannot be told apart.
 
-    Parameters
-    ----------
-    result : NemenyiResult
-        From `scumble.evaluate.statistics.nemenyi`.
-    names : sequence of str
-        Of the methods.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-    dark : bool, optional
-        Light ink on a dark page; by default as the figure's background asks.
-
-    Returns
-    -------
-    matplotlib Axes
-        With the diagram; the best method is on the left.
-
     Examples
     --------
     >>> from scumble.evaluate.statistics import nemenyi
@@ -81,30 +65,6 @@ def plot_change(
 ) -> Any:
     """Draw SCUMBLE beside relative changes, each with a logarithmic trend line.
 
-    Parameters
-    ----------
-    datasets : sequence of str
-        Names, from the highest SCUMBLE to the lowest.
-    scumble : sequence of float
-        SCUMBLE of each.
-    changes : mapping of str to sequence of float
-        What changed, by name: relative changes, 0.1 for ten percent more.
-    title : str
-        What is shown.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-    dark : bool, optional
-        Light ink on a dark page; by default as the figure's background asks.
-
-    Returns
-    -------
-    matplotlib Axes
-        Bars for changes, a line with dots for SCUMBLE, and the trends.
-
-    See Also
-    --------
-    log_trend : How the trend lines are found.
-
     Examples
     --------
     >>> from scumble.plots.statistics import plot_change
@@ -142,18 +102,6 @@ def plot_change(
 
 def log_trend(values: Any, positions: Any) -> Array:
     """Fit ``a + b ln(position)`` to values at positions 1, 2, ... and evaluate it.
-
-    Parameters
-    ----------
-    values : array-like of shape (n,)
-        What to fit.
-    positions : array-like
-        Where to evaluate; at least 1.
-
-    Returns
-    -------
-    ndarray
-        The trend, of the shape of ``positions``.
 
     Examples
     --------

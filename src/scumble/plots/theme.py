@@ -41,13 +41,7 @@ class Theme:
     colormap: str
 
     def dress(self, ax: Any) -> None:
-        """Give axes the colours of the theme, and no more lines than needed.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes
-            What to dress.
-        """
+        """Give axes the colours of the theme, and no more lines than needed."""
         ax.set_facecolor("none")
         ax.tick_params(colors=self.dim, which="both")
         for text in (ax.xaxis.label, ax.yaxis.label, ax.title):
@@ -80,26 +74,7 @@ DARK = Theme(
 def canvas(
     ax: Any, dark: bool | None, *, size: tuple[float, float], purpose: str
 ) -> tuple[Any, Theme]:
-    """Return the axes to draw on, and the colours to draw with.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes or None
-        Where to draw; by default a new figure, which no window shows.
-    dark : bool or None
-        Light ink on a dark page, or the reverse; by default as the figure's background asks.
-    size : tuple of float
-        Width and height of a new figure in inches.
-    purpose : str
-        Who draws, for the message where matplotlib is missing.
-
-    Returns
-    -------
-    ax : matplotlib Axes
-        Where to draw.
-    theme : Theme
-        The colours.
-    """
+    """Return the axes to draw on, and the colours to draw with."""
     figure = require("matplotlib.figure", purpose=purpose, extra="plots")
     if ax is None:
         whole = figure.Figure(figsize=size, layout="constrained")
@@ -113,18 +88,7 @@ def canvas(
 
 
 def is_dark(ax: Any) -> bool:
-    """Tell whether axes stand on a dark background.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        The axes.
-
-    Returns
-    -------
-    bool
-        Whether its luminance is low.
-    """
+    """Tell whether axes stand on a dark background."""
     from matplotlib.colors import to_rgba
 
     red, green, blue, alpha = to_rgba(ax.get_figure(root=True).get_facecolor())
@@ -132,35 +96,12 @@ def is_dark(ax: Any) -> bool:
 
 
 def entitle(ax: Any, name: str, what: str) -> None:
-    """Write a title: the name of the data set, and what is shown.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        Where to.
-    name : str
-        Name of the data set, or nothing.
-    what : str
-        What is shown.
-    """
+    """Write a title: the name of the data set, and what is shown."""
     shown = written(name, 30)
     text = f"{shown}: {what}" if shown else what[:1].upper() + what[1:]
     ax.set_title(text, parse_math=False, fontsize=11)
 
 
 def written(name: str, width: int = LONGEST_NAME) -> str:
-    """Make a name fit for a picture: harmless and not too long.
-
-    Parameters
-    ----------
-    name : str
-        A name from a file.
-    width : int
-        Letters at the most.
-
-    Returns
-    -------
-    str
-        What to write. Pass it with ``parse_math=False``: dollar signs are text too.
-    """
+    """Make a name fit for a picture: harmless and not too long."""
     return shorten(safe(name), width)

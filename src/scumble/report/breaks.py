@@ -15,16 +15,6 @@ VIRAMA = 9
 def breakable(name: str) -> str:
     r"""Let a long name end its line after any punctuation, and within endless words.
 
-    Parameters
-    ----------
-    name : str
-        As it is written.
-
-    Returns
-    -------
-    str
-        With zero-width spaces. Marks stay with their letters.
-
     Examples
     --------
     >>> from scumble.report.breaks import breakable

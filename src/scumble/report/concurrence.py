@@ -101,22 +101,7 @@ def concurrence_report(
 def frequent_labelsets(
     data: MultilabelDataset, summary: Summary, *, top: int | None = None
 ) -> list[dict[str, Any]]:
-    """List the labelsets, most frequent first.
-
-    Parameters
-    ----------
-    data : MultilabelDataset
-        The data.
-    summary : Summary
-        Its measures.
-    top : int, optional
-        How many.
-
-    Returns
-    -------
-    list of dict
-        ``labels`` (names), ``count``, ``imbalance`` and ``scumble`` of each; ready for JSON.
-    """
+    """List the labelsets, most frequent first."""
     found = summary.labelsets
     rows = []
     for at in found.order[:top]:
@@ -134,18 +119,7 @@ def frequent_labelsets(
 
 
 def features_by_kind(data: MultilabelDataset) -> dict[str, int]:
-    """Count the features of each kind.
-
-    Parameters
-    ----------
-    data : MultilabelDataset
-        The data.
-
-    Returns
-    -------
-    dict of str to int
-        In the order in which the kinds first occur.
-    """
+    """Count the features of each kind."""
     kinds: dict[str, int] = {}
     for feature in data.features:
         kinds[feature.kind] = kinds.get(feature.kind, 0) + 1
@@ -153,20 +127,7 @@ def features_by_kind(data: MultilabelDataset) -> dict[str, int]:
 
 
 def verdict(summary: Summary, difficult: tuple[DifficultLabel, ...]) -> list[str]:
-    """Say in words what the numbers mean.
-
-    Parameters
-    ----------
-    summary : Summary
-        The measures.
-    difficult : tuple of DifficultLabel
-        The labels most affected.
-
-    Returns
-    -------
-    list of str
-        Sentences.
-    """
+    """Say in words what the numbers mean."""
     return [
         sentence
         for sentence in (
@@ -195,21 +156,7 @@ def _labels_by_scumble(summary: Summary) -> list[dict[str, Any]]:
 
 
 def difficult_as_dict(label: DifficultLabel, n_partners: int = N_PARTNERS) -> dict[str, Any]:
-    """Describe a difficult label and what masks it.
-
-    Parameters
-    ----------
-    label : DifficultLabel
-        The label.
-    n_partners : int
-        How many of its partners; all are counted.
-
-    Returns
-    -------
-    dict
-        ``label``, ``name``, ``count``, ``irlbl``, ``scumble``, ``n_partners`` and ``partners``;
-        ready for JSON.
-    """
+    """Describe a difficult label and what masks it."""
     shown = label.partners[:n_partners]
     return {
         "label": label.label,

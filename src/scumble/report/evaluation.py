@@ -15,19 +15,6 @@ OF_GROUPS = ("macro_precision", "macro_recall", "macro_f1", "micro_f1", "never_p
 def render_evaluation(result: dict[str, Any], *, width: int | None = None) -> list[Line]:
     """Lay out the metrics of a cross-validation with what it cost.
 
-    Parameters
-    ----------
-    result : dict
-        ``data``, ``classifier``, ``resample`` and what `CrossValidation.to_dict` gives; perhaps
-        ``groups``, names of groups of labels that get a table of their own.
-    width : int, optional
-        Cells a line may take.
-
-    Returns
-    -------
-    list of list of Segment
-        The lines.
-
     Examples
     --------
     >>> from scumble.report.evaluation import render_evaluation

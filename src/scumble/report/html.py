@@ -55,18 +55,7 @@ def render_html(report: dict[str, Any], treatment: dict[str, Any] | None = None)
 
 
 def asset(name: str) -> str:
-    """Return the text of a script or style sheet that comes with the reports.
-
-    Parameters
-    ----------
-    name : str
-        Its file name, such as ``"chord.js"``.
-
-    Returns
-    -------
-    str
-        Its content.
-    """
+    """Return the text of a script or style sheet that comes with the reports."""
     return (files("scumble.report") / "assets" / name).read_text(encoding="utf-8")
 
 

@@ -17,20 +17,7 @@ SPECIMEN = b"""
 
 
 def unprintable(text: str, typst: Any) -> frozenset[str]:
-    """Ask typst for which letters it finds no font: they all look the same.
-
-    Parameters
-    ----------
-    text : str
-        What is to be printed.
-    typst : module
-        The package.
-
-    Returns
-    -------
-    frozenset of str
-        Letters of the text that would be printed as boxes.
-    """
+    """Ask typst for which letters it finds no font: they all look the same."""
     letters = sorted(letter for letter in set(text) if not letter.isascii())
     if not letters:
         return frozenset()
@@ -41,20 +28,6 @@ def unprintable(text: str, typst: Any) -> frozenset[str]:
 
 def spelled(content: Any, letters: Iterable[str], *, after: str = "") -> Any:
     r"""Write letters as codes, in all texts of a JSON value.
-
-    Parameters
-    ----------
-    content : object
-        Values for JSON.
-    letters : iterable of str
-        What to replace.
-    after : str
-        What follows every code.
-
-    Returns
-    -------
-    object
-        The same values.
 
     Examples
     --------
@@ -69,16 +42,5 @@ def spelled(content: Any, letters: Iterable[str], *, after: str = "") -> Any:
 
 
 def code(letter: str) -> str:
-    r"""Write a letter as Python does in ASCII.
-
-    Parameters
-    ----------
-    letter : str
-        One letter.
-
-    Returns
-    -------
-    str
-        Such as ``\u96fb``.
-    """
+    r"""Write a letter as Python does in ASCII."""
     return letter.encode("unicode_escape").decode()

@@ -6,37 +6,12 @@ from typing import Any
 
 
 def format_number(value: Any, spec: str = ",d") -> str:
-    """Print a number, or a dash where there is none.
-
-    Parameters
-    ----------
-    value : number or None
-        What to print.
-    spec : str
-        A format specification.
-
-    Returns
-    -------
-    str
-        The text.
-    """
+    """Print a number, or a dash where there is none."""
     return "–" if value is None else format(value, spec)
 
 
 def significant(value: float | None, digits: int = 4) -> str:
     """Print with so many significant digits, never in powers of ten.
-
-    Parameters
-    ----------
-    value : float or None
-        What to print.
-    digits : int
-        How many digits.
-
-    Returns
-    -------
-    str
-        The text.
 
     Examples
     --------

@@ -43,24 +43,7 @@ def table(
     styles: Sequence[str] = (),
     width: int | None = None,
 ) -> list[Line]:
-    """Lay out a table: the first column flush left, all others flush right.
-
-    Parameters
-    ----------
-    head : sequence of str
-        Column titles.
-    rows : iterable of sequence of str
-        Cells.
-    styles : sequence of str
-        Style of the first cell of each row.
-    width : int, optional
-        Cells the whole table may take; the first column gives way.
-
-    Returns
-    -------
-    list of list of Segment
-        The lines.
-    """
+    """Lay out a table: the first column flush left, all others flush right."""
     rows = [[safe(cell) for cell in row] for row in rows]
     widths = [max(width_of(cell) for cell in column) for column in zip(head, *rows, strict=True)]
     if width is not None:
@@ -255,18 +238,7 @@ SUMMARY_ROWS = (
 
 
 def measure_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
-    """List all measures of a report, with titles that need no indentation.
-
-    Parameters
-    ----------
-    report : dict
-        From `scumble.report.concurrence_report`.
-
-    Returns
-    -------
-    list of (str, str)
-        Titles and numbers.
-    """
+    """List all measures of a report, with titles that need no indentation."""
     rows = []
     parent = ""
     for title, key, spec in SUMMARY_ROWS:
@@ -278,20 +250,7 @@ def measure_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def render_summary(numbers: dict[str, Any], *, width: int | None = None) -> list[Line]:
-    """Lay out the measures of a data set.
-
-    Parameters
-    ----------
-    numbers : dict
-        From ``Summary.to_dict()``.
-    width : int, optional
-        Cells a line may take.
-
-    Returns
-    -------
-    list of list of Segment
-        The lines.
-    """
+    """Lay out the measures of a data set."""
     rows = [(title, format_number(numbers[key], spec)) for title, key, spec in SUMMARY_ROWS]
     title: Line = [Segment(safe(numbers["name"]) or "data set", "title")]
     return [title, *table(("", ""), rows, width=width)[1:]]
@@ -300,22 +259,7 @@ def render_summary(numbers: dict[str, Any], *, width: int | None = None) -> list
 def label_rows(
     summary: Summary, *, sort: str = "order", top: int | None = None
 ) -> list[dict[str, Any]]:
-    """List the labels with their measures.
-
-    Parameters
-    ----------
-    summary : Summary
-        From `scumble.characterize`.
-    sort : {"order", "name", "count", "irlbl", "scumble"}
-        Data order, by name, or the largest first; NaN comes last.
-    top : int, optional
-        How many.
-
-    Returns
-    -------
-    list of dict
-        The columns of ``summary.labels`` and ``is_minority``, ready for JSON.
-    """
+    """List the labels with their measures."""
     rare = summary.labels.is_minority
     rows = [
         {**{key: plain(value) for key, value in row.items()}, "is_minority": bool(rare[at])}
@@ -329,20 +273,7 @@ def label_rows(
 
 
 def render_labels(rows: list[dict[str, Any]], *, width: int | None = None) -> list[Line]:
-    """Lay out the labels with their measures.
-
-    Parameters
-    ----------
-    rows : list of dict
-        From `label_rows`.
-    width : int, optional
-        Cells a line may take.
-
-    Returns
-    -------
-    list of list of Segment
-        The lines.
-    """
+    """Lay out the labels with their measures."""
     return table(
         ("label", "count", "frequency", "IRLbl", "SCUMBLE", "CV"),
         [
@@ -362,20 +293,7 @@ def render_labels(rows: list[dict[str, Any]], *, width: int | None = None) -> li
 
 
 def render_thresholds(report: dict[str, Any], *, width: int | None = None) -> list[Line]:
-    """Lay out the thresholds of labels.
-
-    Parameters
-    ----------
-    report : dict
-        From ``ThresholdTable.to_dict()``.
-    width : int, optional
-        Cells a line may take.
-
-    Returns
-    -------
-    list of list of Segment
-        The lines.
-    """
+    """Lay out the thresholds of labels."""
     title = report["metric"].upper()
     never = {"inf": "never", "-inf": "always"}
     lines = table(
@@ -402,22 +320,7 @@ def render_thresholds(report: dict[str, Any], *, width: int | None = None) -> li
 def labelset_rows(
     data: MultilabelDataset, *, top: int | None = None
 ) -> tuple[list[dict[str, Any]], int]:
-    """List the labelsets, most frequent first.
-
-    Parameters
-    ----------
-    data : MultilabelDataset
-        The data.
-    top : int, optional
-        How many.
-
-    Returns
-    -------
-    rows : list of dict
-        ``labels`` (names), ``count``, ``imbalance`` and ``scumble`` of each; ready for JSON.
-    n_all : int
-        How many there are.
-    """
+    """List the labelsets, most frequent first."""
     summary = characterize(data)
     return frequent_labelsets(data, summary, top=top), summary.n_labelsets
 
@@ -425,22 +328,7 @@ def labelset_rows(
 def render_labelsets(
     rows: list[dict[str, Any]], n_all: int, *, width: int | None = None
 ) -> list[Line]:
-    """Lay out the labelsets.
-
-    Parameters
-    ----------
-    rows : list of dict
-        From `labelset_rows`.
-    n_all : int
-        How many there are.
-    width : int, optional
-        Cells a line may take.
-
-    Returns
-    -------
-    list of list of Segment
-        The lines.
-    """
+    """Lay out the labelsets."""
     lines = table(
         ("labelset", "count", "imbalance", "SCUMBLE"),
         [

@@ -168,18 +168,7 @@ def try_treatment(
 
 
 def step_titles(report: dict[str, Any]) -> list[str]:
-    """Name the columns of a before/after table.
-
-    Parameters
-    ----------
-    report : dict
-        From `apply_remedial` or `apply_chain`.
-
-    Returns
-    -------
-    list of str
-        One per step.
-    """
+    """Name the columns of a before/after table."""
     if "methods" in report:
         return [f"after {step['method']}" for step in report["methods"]]
     n_passes = len(report["passes"])
@@ -187,18 +176,7 @@ def step_titles(report: dict[str, Any]) -> list[str]:
 
 
 def step_notes(report: dict[str, Any]) -> list[str]:
-    """Say in words what each step did.
-
-    Parameters
-    ----------
-    report : dict
-        From `apply_remedial` or `apply_chain`.
-
-    Returns
-    -------
-    list of str
-        One sentence per step.
-    """
+    """Say in words what each step did."""
     if "methods" in report:
         return [
             f"{step['n_added']:,} instances added, {step['n_removed']:,} removed."
@@ -214,20 +192,7 @@ def step_notes(report: dict[str, Any]) -> list[str]:
 def all_treatments(
     report: dict[str, Any], treatment: dict[str, Any] | None = None
 ) -> list[dict[str, Any]]:
-    """List the treatments a report shows, ready to be laid out.
-
-    Parameters
-    ----------
-    report : dict
-        From `scumble.report.concurrence_report`.
-    treatment : dict, optional
-        One more, from `apply_remedial` or `apply_chain`.
-
-    Returns
-    -------
-    list of dict
-        ``method``, ``before``, ``steps``, ``titles``, ``notes`` and ``chord`` (or None) of each.
-    """
+    """List the treatments a report shows, ready to be laid out."""
     found = [*report.get("treatments", ()), *([] if treatment is None else [treatment])]
     return [
         {

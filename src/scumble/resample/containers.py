@@ -14,20 +14,7 @@ Array = np.ndarray[Any, Any]
 
 
 def as_container(data: Any, *, name: str, caller: str) -> Any:
-    """Turn nested lists into arrays, leave arrays, sparse matrices and frames as they are.
-
-    Parameters
-    ----------
-    data : object
-        What a user passed.
-    name, caller : str
-        Names of the argument and its receiver, for the message.
-
-    Returns
-    -------
-    ndarray, sparse matrix or DataFrame
-        Something with a two-dimensional ``shape``.
-    """
+    """Turn nested lists into arrays, leave arrays, sparse matrices and frames as they are."""
     if isinstance(data, list | tuple):
         data = np.asarray(data)
     shape = getattr(data, "shape", None)
@@ -46,20 +33,7 @@ def as_container(data: Any, *, name: str, caller: str) -> Any:
 
 
 def take_rows(data: Any, rows: Array) -> Any:
-    """Select rows of any container, by position.
-
-    Parameters
-    ----------
-    data : ndarray, sparse matrix or DataFrame
-        Where from.
-    rows : ndarray of int
-        Which, in the order wanted; repeats are fine.
-
-    Returns
-    -------
-    same type as data
-        A frame keeps its columns, types and (pandas) index entries.
-    """
+    """Select rows of any container, by position."""
     if isinstance(data, np.ndarray):
         return data.take(rows, axis=0)
     if sparse.issparse(data):
@@ -75,20 +49,7 @@ def take_rows(data: Any, rows: Array) -> Any:
 
 
 def take_labels(Y: sparse.csr_array, rows: Array) -> sparse.csr_array:
-    """Select rows of a label matrix.
-
-    Parameters
-    ----------
-    Y : csr_array of bool
-        Labels in canonical form.
-    rows : ndarray of int64
-        Which, in the order wanted; repeats are fine.
-
-    Returns
-    -------
-    csr_array of bool
-        In canonical form.
-    """
+    """Select rows of a label matrix."""
     indptr, indices = _taken(Y, rows, Y.indices)
     present = np.ones(len(indices), bool)
     return sparse.csr_array((present, indices, indptr), shape=(len(rows), Y.shape[1]))
@@ -115,22 +76,7 @@ def _taken(data: Any, rows: Array, *stored: Array) -> list[Array]:
 
 
 def labels_like(Y: sparse.csr_array, like: Any, rows: Array) -> Any:
-    """Put labels into the container, type and names of ``like``.
-
-    Parameters
-    ----------
-    Y : csr_array of bool
-        The new labels.
-    like : ndarray, sparse matrix or DataFrame
-        What the user passed.
-    rows : ndarray of int
-        The row of ``like`` each new one comes from, for a pandas index.
-
-    Returns
-    -------
-    same type as like
-        With the new labels.
-    """
+    """Put labels into the container, type and names of ``like``."""
     if type(like) is type(Y) and like.dtype == bool:
         return Y
     if sparse.issparse(like):
@@ -163,15 +109,7 @@ def _frame_like(Y: sparse.csr_array, like: Any, rows: Array) -> Any:
 
 
 class CategoryColumn:
-    """A column of a frame with declared categories.
-
-    Parameters
-    ----------
-    values : list
-        Its values, None where missing.
-    categories : list
-        All values it may take, in their order.
-    """
+    """A column of a frame with declared categories."""
 
     def __init__(self, values: list[Any], categories: list[Any]) -> None:
         self.values = values
@@ -183,18 +121,7 @@ class CategoryColumn:
 
 
 def frame_columns(frame: Any) -> list[Any]:
-    """Take a frame apart.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Pandas, polars, or whatever narwhals knows.
-
-    Returns
-    -------
-    list of ndarray or CategoryColumn
-        One per column, by position; numbers with gaps come as floats or objects.
-    """
+    """Take a frame apart."""
     import narwhals as nw
 
     if hasattr(frame, "iloc"):  # by position: pandas allows equal names
@@ -236,20 +163,7 @@ def _categories(column: Any) -> list[Any]:
 
 
 def replace_columns(frame: Any, columns: list[Any]) -> Any:
-    """Put new values into all columns of a frame, keeping names, types and index.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        With as many rows as the columns; not changed.
-    columns : list of ndarray or list
-        The values, by position.
-
-    Returns
-    -------
-    DataFrame
-        Of the same library.
-    """
+    """Put new values into all columns of a frame, keeping names, types and index."""
     import narwhals as nw
 
     if hasattr(frame, "iloc"):
@@ -280,18 +194,7 @@ def _exact(values: Any, dtype: Any) -> Any:
 
 
 def append_rows(first: Any, second: Any) -> Any:
-    """Put the rows of two containers of one kind one after another.
-
-    Parameters
-    ----------
-    first, second : ndarray, sparse matrix or DataFrame
-        With the same columns and types.
-
-    Returns
-    -------
-    same type as first
-        The rows of both.
-    """
+    """Put the rows of two containers of one kind one after another."""
     if sparse.issparse(first):
         stacked = sparse.vstack([first, second], format=first.format)
         return type(first)(stacked.astype(first.dtype, copy=False))

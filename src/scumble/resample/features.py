@@ -47,35 +47,11 @@ class Features:
     categories: tuple[list[Any] | None, ...]
 
     def space(self, *, scale: bool) -> Space:
-        """Make the space in which distances are taken.
-
-        Parameters
-        ----------
-        scale : bool
-            Whether numeric columns are scaled to [0, 1].
-
-        Returns
-        -------
-        Space
-            With the same rows and columns.
-        """
+        """Make the space in which distances are taken."""
         return Space.of(self.values, self.n_values, scale=scale)
 
     def decode(self, synthetic: Any, seeds: Array) -> Any:
-        """Put synthetic rows into the container and types the user gave.
-
-        Parameters
-        ----------
-        synthetic : ndarray or csr_array of float64
-            Numbers and codes.
-        seeds : ndarray of int
-            The input row each synthetic row starts from; a frame's index comes from it.
-
-        Returns
-        -------
-        same type as source
-            The rows.
-        """
+        """Put synthetic rows into the container and types the user gave."""
         source = self.source
         if sparse.issparse(source):
             return type(source)(synthetic.astype(source.dtype).asformat(source.format))
@@ -100,30 +76,7 @@ def read_features(
     *,
     caller: str,
 ) -> Features:
-    """Read the features of any container.
-
-    Parameters
-    ----------
-    X : ndarray, sparse matrix or DataFrame
-        What the user gave.
-    categorical_features : None, indices, names, mask or mapping
-        The columns that hold codes; see `scumble._core.categorical.resolve_categorical`.
-    declared : sequence of Feature, optional
-        What a data set says about its columns; counts where `categorical_features` is None.
-    caller : str
-        Who asks, for messages.
-
-    Returns
-    -------
-    Features
-        Numbers and codes.
-
-    Raises
-    ------
-    DataError
-        If a value is missing or infinite, a nominal column holds no codes, or a column holds
-        something that is neither a number nor a category.
-    """
+    """Read the features of any container."""
     names = getattr(X, "columns", None)
     names = None if names is None else list(names)
     nominal = resolve_categorical(categorical_features, X.shape[1], names, caller=caller)

@@ -154,22 +154,7 @@ def _equal_shares(total: int, n_parts: int) -> list[int]:
 
 
 def use_evenly(n_seeds: int, amount: int, rng: np.random.Generator) -> Array:
-    """Use every seed equally often, the remainder drawn without replacement.
-
-    Parameters
-    ----------
-    n_seeds : int
-        How many seeds there are.
-    amount : int
-        How often seeds are used in all.
-    rng : Generator
-        Draws the remainder.
-
-    Returns
-    -------
-    ndarray of int64, shape (amount,)
-        Seed numbers in increasing order.
-    """
+    """Use every seed equally often, the remainder drawn without replacement."""
     times = np.full(n_seeds, amount // n_seeds)
     times[rng.permutation(n_seeds)[: amount % n_seeds]] += 1
     return np.repeat(np.arange(n_seeds), times)

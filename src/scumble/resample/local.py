@@ -278,22 +278,7 @@ class Local:
 
 
 def look_around(Y: sparse.csr_array, neighbours: Array, *, n_jobs: int | None) -> Local:
-    """Compute C, S, w and the types of all minority cells.
-
-    Parameters
-    ----------
-    Y : csr_array of bool
-        Labels in canonical form.
-    neighbours : ndarray of int64, shape (n_samples, k)
-        The nearest rows of each row.
-    n_jobs : int or None
-        Threads.
-
-    Returns
-    -------
-    Local
-        All of it; without neighbours no row has a weight.
-    """
+    """Compute C, S, w and the types of all minority cells."""
     n_rows, n_labels = Y.shape
     flipped = np.flatnonzero(2 * label_counts(Y) > n_rows)
     cells = flip_labels(Y, flipped)
@@ -317,20 +302,7 @@ def look_around(Y: sparse.csr_array, neighbours: Array, *, n_jobs: int | None) -
 
 
 def flip_labels(Y: sparse.csr_array, labels: Array) -> sparse.csr_array:
-    """Exchange 0 and 1 in some labels; doing it twice gives the labels back.
-
-    Parameters
-    ----------
-    Y : csr_array of bool
-        Labels in canonical form.
-    labels : ndarray of int
-        The labels to flip, in increasing order.
-
-    Returns
-    -------
-    csr_array of bool
-        In canonical form.
-    """
+    """Exchange 0 and 1 in some labels; doing it twice gives the labels back."""
     if not len(labels):
         return Y
     is_flipped = np.zeros(Y.shape[1], bool)
@@ -343,22 +315,7 @@ def flip_labels(Y: sparse.csr_array, labels: Array) -> sparse.csr_array:
 
 
 def draw_by_weight(weights: Array, amount: int, rng: np.random.Generator) -> Array:
-    """Draw rows with replacement, each as likely as its weight says.
-
-    Parameters
-    ----------
-    weights : ndarray of float64
-        At least 0, not all 0.
-    amount : int
-        How many to draw.
-    rng : Generator
-        Takes one draw a row.
-
-    Returns
-    -------
-    ndarray of int64
-        The rows drawn.
-    """
+    """Draw rows with replacement, each as likely as its weight says."""
     upto = np.cumsum(weights)
     drawn = np.searchsorted(upto, rng.random(amount) * upto[-1], side="right")
     # Rounding may reach past the end: the last row that has a weight takes it.
@@ -366,22 +323,7 @@ def draw_by_weight(weights: Array, amount: int, rng: np.random.Generator) -> Arr
 
 
 def draw_without_replacement(weights: Array, amount: int, rng: np.random.Generator) -> Array:
-    """Draw rows without replacement, each time in proportion to the weights of those left.
-
-    Parameters
-    ----------
-    weights : ndarray of float64
-        At least 0. Rows of weight 0 are drawn last, in random order.
-    amount : int
-        How many to draw.
-    rng : Generator
-        Takes two draws per row.
-
-    Returns
-    -------
-    ndarray of int64
-        The rows drawn.
-    """
+    """Draw rows without replacement, each time in proportion to the weights of those left."""
     waiting = rng.standard_exponential(len(weights))
     # The row with the least waiting time over weight comes first: the same as drawing one by one.
     times = np.full(len(weights), np.inf)

@@ -285,18 +285,6 @@ def _floor_mean(n_rows: int, bags: Bags) -> int:
 def share_out(total: int, capacity: Array) -> Array:
     """Share rows equally among bags in order; what one cannot use goes to those after it.
 
-    Parameters
-    ----------
-    total : int
-        Rows to share.
-    capacity : ndarray of int, shape (n_bags,)
-        What each bag can use, never decreasing.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_bags,)
-        What each bag uses; ``min(total, capacity.sum())`` in all.
-
     Examples
     --------
     Seven rows for four bags are 2 + 2 + 2 + 1. The first can use one only, so that the second

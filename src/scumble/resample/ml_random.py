@@ -204,22 +204,7 @@ def _label_counts(Y: sparse.csr_array) -> Array:
 
 
 def rows_by_label(Y: sparse.csr_array, labels: Array) -> tuple[Array, Array]:
-    """List the rows that have each of some labels.
-
-    Parameters
-    ----------
-    Y : csr_array of bool
-        Labels in canonical form.
-    labels : ndarray of int
-        The labels, in increasing order.
-
-    Returns
-    -------
-    starts : ndarray of int64, shape (len(labels) + 1,)
-        Where the rows of each label start.
-    rows : ndarray of int64
-        The rows, in order within each label.
-    """
+    """List the rows that have each of some labels."""
     number = np.full(Y.shape[1], -1, np.int64)
     number[labels] = np.arange(len(labels))
     starts = np.zeros(len(labels) + 1, np.int64)

@@ -134,34 +134,13 @@ class MLeNN(_DistanceResampler):
 
 
 def has_any(Y: sparse.csr_array, is_wanted: Array) -> Array:
-    """Tell which rows have at least one of some labels.
-
-    Parameters
-    ----------
-    Y : csr_array of bool
-        Labels in canonical form.
-    is_wanted : ndarray of bool, shape (n_labels,)
-        The labels.
-
-    Returns
-    -------
-    ndarray of bool, shape (n_samples,)
-        True where one of them is present.
-    """
+    """Tell which rows have at least one of some labels."""
     upto = np.concatenate([[0], np.cumsum(is_wanted[Y.indices])])
     return upto[Y.indptr[1:]] > upto[Y.indptr[:-1]]
 
 
 def check_threshold(value: Any, *, caller: str) -> None:
-    """Refuse a threshold that is not a number from 0 to 1.
-
-    Parameters
-    ----------
-    value : object
-        What was given.
-    caller : str
-        Name of the resampler, for the message.
-    """
+    """Refuse a threshold that is not a number from 0 to 1."""
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not is_number or not 0 <= value <= 1:
         raise ParameterError(

@@ -144,18 +144,7 @@ class MLTL(_DistanceResampler):
 
 
 def automatic_threshold(Y: sparse.csr_array) -> float:
-    """Choose the threshold of `MLTL` by concurrence and imbalance.
-
-    Parameters
-    ----------
-    Y : csr_array of bool
-        Labels.
-
-    Returns
-    -------
-    float
-        0.5, 0.3 or 0.15.
-    """
+    """Choose the threshold of `MLTL` by concurrence and imbalance."""
     if scumble(Y) > 0.3:
         return 0.5
     evenness = 1 / math.sqrt(mean_ir(Y))

@@ -11,17 +11,7 @@ from scumble._core.errors import ParameterError
 
 
 def check_percent(value: Any, *, caller: str, maximum: float = math.inf) -> None:
-    """Refuse a percentage that is not a number from 0 to ``maximum``.
-
-    Parameters
-    ----------
-    value : object
-        What was given.
-    caller : str
-        Name of the resampler, for the message.
-    maximum : float
-        The largest value allowed: 100 for methods that remove rows.
-    """
+    """Refuse a percentage that is not a number from 0 to ``maximum``."""
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if is_number and math.isfinite(value) and 0 <= value <= maximum:
         return
@@ -36,18 +26,6 @@ def rows_in_percent(percent: float, n_rows: int) -> int:
 
     The percentage is taken as it is written: 33.3 % of 1000 rows are 333 rows, although the
     nearest binary number lies below.
-
-    Parameters
-    ----------
-    percent : float
-        The percentage.
-    n_rows : int
-        Number of all rows.
-
-    Returns
-    -------
-    int
-        floor(n_rows * percent / 100).
 
     Examples
     --------

@@ -133,24 +133,7 @@ class REMEDIAL(BaseResampler):
 def decouple(
     Y: sparse.csr_array, *, one_sided: Literal["clone", "keep"]
 ) -> tuple[sparse.csr_array, Array, Pass]:
-    """Run one pass of REMEDIAL on the labels alone.
-
-    Parameters
-    ----------
-    Y : csr_array of bool
-        Labels in canonical form.
-    one_sided : {"clone", "keep"}
-        See `REMEDIAL`.
-
-    Returns
-    -------
-    Y : csr_array of bool
-        The labels after the pass: originals in place, then one clone per split row.
-    rows : ndarray of int64
-        The rows that were split, in order.
-    met : Pass
-        What the pass met.
-    """
+    """Run one pass of REMEDIAL on the labels alone."""
     measured = concurrence(Y)
     is_minority = minority_from_ratios(measured.irlbl)
     mean = measured.scumble

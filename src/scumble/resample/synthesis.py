@@ -117,30 +117,7 @@ def synthesize(
     nominal: Literal["vote", "coin"],
     n_jobs: int | None,
 ) -> Any:
-    """Make the features of synthetic rows.
-
-    Parameters
-    ----------
-    features : Features
-        All rows.
-    seeds : Seeds
-        Where the synthetic rows start from.
-    partners : ndarray of int64
-        The row towards which each seed is moved.
-    rng : Generator
-        Draws one factor for each synthetic row and numeric column in which the two differ.
-    nominal : {"vote", "coin"}
-        Whether nominal columns take the neighbours' most frequent value (ties: the lowest code),
-        or the seed's or the partner's by the toss of a coin.
-    n_jobs : int or None
-        Threads.
-
-    Returns
-    -------
-    ndarray or csr_array of float64
-        One row per seed. Numbers lie between the seed's and the partner's; in integer columns
-        they are rounded.
-    """
+    """Make the features of synthetic rows."""
     plan = Plan(
         seeds.rows,
         partners,
@@ -191,24 +168,7 @@ def _sparse_rows(
 def combine_labels(
     Y: sparse.csr_array, seeds: Seeds, strategy: str, *, n_jobs: int | None
 ) -> sparse.csr_array:
-    """Choose the labels of synthetic rows from those of their seeds and neighbours.
-
-    Parameters
-    ----------
-    Y : csr_array of bool
-        Labels of all rows.
-    seeds : Seeds
-        Where the synthetic rows start from.
-    strategy : str
-        One of `STRATEGIES`.
-    n_jobs : int or None
-        Threads.
-
-    Returns
-    -------
-    csr_array of bool
-        One row per seed.
-    """
+    """Choose the labels of synthetic rows from those of their seeds and neighbours."""
     n_rows = len(seeds.rows)
     in_row = np.diff(Y.indptr)
     is_found = np.arange(seeds.neighbours.shape[1]) < seeds.n_found[:, None]

@@ -16,11 +16,6 @@ Array = np.ndarray[Any, Any]
 class ValueDifference:
     r"""Tables of the value difference metric, one per label.
 
-    Parameters
-    ----------
-    features : Features
-        The rows that say which values go with which label.
-
     Notes
     -----
     Two values of a nominal column differ by
@@ -49,19 +44,7 @@ class ValueDifference:
         self.totals = self._count(np.arange(features.values.shape[0]))
 
     def table(self, rows: Array) -> Array:
-        """Make the table of one label.
-
-        Parameters
-        ----------
-        rows : ndarray of int
-            The rows that have the label.
-
-        Returns
-        -------
-        ndarray of float
-            A number for each value of each nominal column, in column order; the difference of
-            two values of a column is the absolute difference of their numbers.
-        """
+        """Make the table of one label."""
         with_label = self._count(rows)
         shares = np.zeros(len(self.totals))
         np.divide(with_label, self.totals, out=shares, where=self.totals > 0)

@@ -37,50 +37,18 @@ class Dialect:
     macros: Mapping[str, str]
 
     def quote(self, column: str) -> str:
-        """Write a column's name so that it is taken as it is.
-
-        Parameters
-        ----------
-        column : str
-            Any name.
-
-        Returns
-        -------
-        str
-            The name in quotes.
-        """
+        """Write a column's name so that it is taken as it is."""
         mark = self.quote_mark
         return f"{mark}{column.replace(mark, mark * 2)}{mark}"
 
     def text(self, value: str) -> str:
-        """Write a text as a literal.
-
-        Parameters
-        ----------
-        value : str
-            Any text.
-
-        Returns
-        -------
-        str
-            The literal.
-        """
+        """Write a text as a literal."""
         escaped = value.replace("\\", "\\\\") if self.name == "spark" else value
         quote = "\\'" if self.name == "spark" else "''"
         return "'" + escaped.replace("'", quote) + "'"
 
     def spell(self, sql: str) -> str:
         """Replace every ``NAME!(arguments)`` by the engine's own words.
-
-        Parameters
-        ----------
-        sql : str
-            A statement.
-
-        Returns
-        -------
-        str
-            What the engine understands.
 
         Examples
         --------

@@ -27,17 +27,7 @@ class LabelCounts:
 
 
 class LabelsetTables(Tables):
-    """Tables of one input, computed when they are first needed.
-
-    Parameters
-    ----------
-    engine : Workspace
-        Where.
-    layout : Layout
-        Its columns.
-    where : str
-        The files, for messages.
-    """
+    """Tables of one input, computed when they are first needed."""
 
     def __init__(self, engine: Workspace, layout: Layout, where: str) -> None:
         super().__init__(engine)
@@ -47,13 +37,7 @@ class LabelsetTables(Tables):
         self.is_regular = True
 
     def rows(self, *, keep: bool = False) -> None:
-        """Make ``rows``: the instances, each with a list of labels.
-
-        Parameters
-        ----------
-        keep : bool
-            Whether they are stored where they have to be put together first.
-        """
+        """Make ``rows``: the instances, each with a list of labels."""
         layout = self.layout
         values = {"ids": layout.ids(), "ids_first": layout.ids_first(), "label": layout.label_in()}
         if layout.has_lists:
@@ -81,13 +65,7 @@ class LabelsetTables(Tables):
             self.make("sets", statements.SETS_IN_ONE_SPELLING, title="Comparing labelsets")
 
     def labels(self) -> LabelCounts:
-        """Count the labels, and make ``ratios`` from the counts.
-
-        Returns
-        -------
-        LabelCounts
-            The labels that occur.
-        """
+        """Count the labels, and make ``ratios`` from the counts."""
         if self._labels is None:
             self.sets()
             self.make("label_counts", statements.LABEL_COUNTS, title="Counting labels")
@@ -116,18 +94,7 @@ class LabelsetTables(Tables):
             self.engine.drop("raw_sets")
 
     def slices(self, table: str) -> list[str]:
-        """Cut a table with a row for each labelset into pieces, work on which fits into memory.
-
-        Parameters
-        ----------
-        table : str
-            Its name.
-
-        Returns
-        -------
-        list of str
-            What stands after FROM for each of them.
-        """
+        """Cut a table with a row for each labelset into pieces, work on which fits into memory."""
         n_sets, name = self.totals()["n_labelsets"], self.name(table)
         n_slices = self.engine.slices(n_sets)
         if n_slices == 1:
@@ -146,13 +113,7 @@ class LabelsetTables(Tables):
         self.make("scored_raw", as_spelled if self.is_regular else several)
 
     def totals(self) -> dict[str, int]:
-        """Add up the labelsets.
-
-        Returns
-        -------
-        dict of str to int
-            Numbers of instances, labelsets, assignments, ...
-        """
+        """Add up the labelsets."""
         if self._totals is None:
             self.sets()
             self._totals = self.record(statements.SET_TOTALS, title="Adding up")

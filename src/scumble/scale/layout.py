@@ -46,18 +46,7 @@ class Layout:
         return tuple(column.name for column in self.columns if column.name not in known)
 
     def ids(self, prefix: str = "") -> str:
-        """Name the instance columns.
-
-        Parameters
-        ----------
-        prefix : str
-            A table's alias and a dot.
-
-        Returns
-        -------
-        str
-            Their quoted names with commas between them.
-        """
+        """Name the instance columns."""
         return ", ".join(prefix + self.dialect.quote(name) for name in self.instances)
 
     def ids_first(self, prefix: str = "") -> str:
@@ -70,18 +59,7 @@ class Layout:
         return " AND ".join(f"{left}.{name} = {right}.{name}" for name in names)
 
     def label_in(self, prefix: str = "") -> str:
-        """Write the labels of a row of the input.
-
-        Parameters
-        ----------
-        prefix : str
-            A table's alias and a dot.
-
-        Returns
-        -------
-        str
-            Integers or texts, or lists of them.
-        """
+        """Write the labels of a row of the input."""
         name = prefix + self.dialect.quote(self.label.name)
         if self.separator is not None:
             mark = self.dialect.text(self.separator)
@@ -105,28 +83,7 @@ def find_layout(
     separator: str | None,
     where: str,
 ) -> Layout:
-    """Match what the user says with the columns there are.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-        The columns there are.
-    dialect : Dialect
-        How the engine spells.
-    label_column : str or None
-        The labels; by default the only column of lists, or one called ``label``.
-    instance_column : str, sequence of str or None
-        The instances; by default, with single labels, one called ``instance``.
-    separator : str or None
-        What stands between the labels of a text.
-    where : str
-        The files, for messages.
-
-    Returns
-    -------
-    Layout
-        Who is who.
-    """
+    """Match what the user says with the columns there are."""
     known = {column.name: column for column in columns}
     label = (
         known[_checked(label_column, known, "label_column", where)]

@@ -12,20 +12,7 @@ from scumble.scale.tables import column
 
 
 def draw(tables: LabelsetTables, method: LPROS | LPRUS) -> int:
-    """Decide which rows are cloned or dropped, and make ``clones`` or ``dropped``.
-
-    Parameters
-    ----------
-    tables : LabelsetTables
-        The tables of the input.
-    method : LPROS or LPRUS
-        Its parameters.
-
-    Returns
-    -------
-    int
-        How many rows are drawn.
-    """
+    """Decide which rows are cloned or dropped, and make ``clones`` or ``dropped``."""
     import pyarrow as pa
 
     layout, engine = tables.layout, tables.engine
@@ -63,22 +50,7 @@ def draw(tables: LabelsetTables, method: LPROS | LPRUS) -> int:
 
 
 def result_sql(tables: LabelsetTables, method: LPROS | LPRUS, output: Output) -> str:
-    """Write the query for the result.
-
-    Parameters
-    ----------
-    tables : LabelsetTables
-        The tables of the input, with ``clones`` or ``dropped``.
-    method : LPROS or LPRUS
-        Which of them.
-    output : Output
-        What the result should have.
-
-    Returns
-    -------
-    str
-        A SELECT of all rows of the result.
-    """
+    """Write the query for the result."""
     layout = tables.layout
     quote = layout.dialect.quote
     columns = ", ".join(f"s.{quote(one.name)}" for one in layout.columns)

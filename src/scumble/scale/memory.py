@@ -16,31 +16,14 @@ EXPANSION = 6
 
 
 def bytes_needed(files: Files) -> int:
-    """Estimate the memory that reading files takes.
-
-    Parameters
-    ----------
-    files : Files
-        Local files.
-
-    Returns
-    -------
-    int
-        Bytes. 0 for object-store paths, which nobody has measured.
-    """
+    """Estimate the memory that reading files takes."""
     if files.is_remote:
         return 0
     return GROWTH * sum(_plain_bytes(path, files.format) for path in files.paths)
 
 
 def bytes_available() -> int:
-    """Tell how much memory this machine can still give.
-
-    Returns
-    -------
-    int
-        Bytes.
-    """
+    """Tell how much memory this machine can still give."""
     try:
         found = re.search(r"MemAvailable:\s+(\d+)", Path("/proc/meminfo").read_text())
     except OSError:

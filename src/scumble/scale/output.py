@@ -50,20 +50,7 @@ class Output:
 
 
 def as_output(out: str | os.PathLike[str] | Output | None, *, caller: str) -> Output:
-    """Understand the ``out`` of a resampler.
-
-    Parameters
-    ----------
-    out : str, Path, Output or None
-        What the user gave.
-    caller : str
-        Name of the resampler, for the message.
-
-    Returns
-    -------
-    Output
-        Where to write.
-    """
+    """Understand the ``out`` of a resampler."""
     if isinstance(out, Output):
         return out
     if isinstance(out, str | os.PathLike):
@@ -76,19 +63,7 @@ def as_output(out: str | os.PathLike[str] | Output | None, *, caller: str) -> Ou
 
 @contextmanager
 def appearing_whole(output: Output) -> Iterator[str]:
-    """Write into a hidden folder that gets its name when all went well.
-
-    Parameters
-    ----------
-    output : Output
-        The folder to appear.
-
-    Yields
-    ------
-    str
-        Where to write: a new folder beside it; in an object store, which cannot rename, the
-        place itself, where engines complete an object or set a mark at the end.
-    """
+    """Write into a hidden folder that gets its name when all went well."""
     if output.is_remote:
         yield os.fspath(output.path)
         return

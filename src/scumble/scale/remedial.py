@@ -14,20 +14,7 @@ NEVER = 2.0
 
 
 def decouple(tables: LabelsetTables, method: REMEDIAL) -> tuple[Pass, ...]:
-    """Take labelsets apart and make ``parts``: what becomes of each of them.
-
-    Parameters
-    ----------
-    tables : LabelsetTables
-        The tables of the input.
-    method : REMEDIAL
-        Its parameters.
-
-    Returns
-    -------
-    tuple of Pass
-        What each pass met.
-    """
+    """Take labelsets apart and make ``parts``: what becomes of each of them."""
     n_rows = tables.totals()["n_instances"]
     tables.scored()
     lowest = NEVER
@@ -74,20 +61,7 @@ def _make_parts(tables: LabelsetTables, lowest: str, n_empty: str, passes: int) 
 
 
 def result_sql(tables: LabelsetTables, output: Output) -> str:
-    """Write the query for the result.
-
-    Parameters
-    ----------
-    tables : LabelsetTables
-        The tables of the input, with ``parts``.
-    output : Output
-        What the result should have.
-
-    Returns
-    -------
-    str
-        A SELECT of all rows of the result.
-    """
+    """Write the query for the result."""
     layout = tables.layout
     clean = "scumble_own" if tables.is_regular else "CANONICAL!(scumble_own)"
     labels = statements.COPY_LABELS.format(clean=clean)

@@ -245,24 +245,7 @@ class Scan:
 
 
 def open_engine(engine: str | Engine, *, spark: Any, caller: str, **limits: Any) -> Engine:
-    """Start the engine a user names.
-
-    Parameters
-    ----------
-    engine : {"duckdb", "spark"} or Engine
-        Which; an engine is one already.
-    spark : object
-        See `scan`.
-    caller : str
-        Who asks, for messages.
-    **limits : object
-        Of DuckDB.
-
-    Returns
-    -------
-    Engine
-        Ready.
-    """
+    """Start the engine a user names."""
     if not isinstance(engine, str):
         return engine
     check_choice(engine, ENGINES, name="engine", caller=caller)

@@ -56,18 +56,7 @@ class Files:
 
 
 def find_damaged(files: Files) -> str | None:
-    """Look for a local Parquet file that cannot be read to its end.
-
-    Parameters
-    ----------
-    files : Files
-        What an engine could not read.
-
-    Returns
-    -------
-    str or None
-        The first such file, if there is one.
-    """
+    """Look for a local Parquet file that cannot be read to its end."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -85,18 +74,7 @@ def find_damaged(files: Files) -> str | None:
 
 @contextmanager
 def naming_the_damaged(*sources: Files) -> Iterator[None]:
-    """Find out which of many files an engine stumbled over.
-
-    Parameters
-    ----------
-    *sources : Files
-        What is being read.
-
-    Raises
-    ------
-    ReadError
-        With the file, where one of them cannot be read.
-    """
+    """Find out which of many files an engine stumbled over."""
     try:
         yield
     except ReadError as error:
@@ -108,38 +86,14 @@ def naming_the_damaged(*sources: Files) -> Iterator[None]:
 
 
 def is_remote(path: str) -> bool:
-    """Tell an object-store path from a local one.
-
-    Parameters
-    ----------
-    path : str
-        A path.
-
-    Returns
-    -------
-    bool
-        Whether it names a protocol other than ``file``.
-    """
+    """Tell an object-store path from a local one."""
     return "://" in path and not path.startswith("file://")
 
 
 def find_files(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], format: str | None = None
 ) -> Files:
-    """Find the files a user means.
-
-    Parameters
-    ----------
-    paths : str, Path or sequence of them
-        Files, directories, globs, or paths of an object store (left to the engine).
-    format : {"parquet", "arrow", "csv"}, optional
-        Their form; by default from their suffix.
-
-    Returns
-    -------
-    Files
-        Hidden files, and those whose names begin with an underscore, are left out.
-    """
+    """Find the files a user means."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if not given:
         raise ParameterError("The 'paths' parameter of scan is empty. Expected files.")

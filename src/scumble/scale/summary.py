@@ -29,22 +29,7 @@ Array = np.ndarray[Any, Any]
 
 
 def summarize(tables: LabelsetTables, name: str, declared: Sequence[Any] | None) -> Summary:
-    """Measure everything that `scumble.characterize` measures.
-
-    Parameters
-    ----------
-    tables : LabelsetTables
-        The tables of the input.
-    name : str
-        What the data is called.
-    declared : sequence or None
-        All labels, those that never occur included.
-
-    Returns
-    -------
-    Summary
-        Its instance scores and labelsets stay with the engine until they are asked for.
-    """
+    """Measure everything that `scumble.characterize` measures."""
     totals = tables.totals()
     tables.scored()
     n_rows, n_sets = totals["n_instances"], totals["n_labelsets"]
@@ -80,42 +65,14 @@ def summarize(tables: LabelsetTables, name: str, declared: Sequence[Any] | None)
 
 
 def scumble_of(tables: LabelsetTables, totals: dict[str, int]) -> float:
-    """Compute SCUMBLE of the data set.
-
-    Parameters
-    ----------
-    tables : LabelsetTables
-        The tables of the input.
-    totals : dict
-        From `LabelsetTables.totals`.
-
-    Returns
-    -------
-    float
-        The mean over all instances; NaN without any.
-    """
+    """Compute SCUMBLE of the data set."""
     tables.scored()
     total = tables.number(statements.SCORE_TOTAL, title="Averaging scores")
     return mean_of_scores(float(total), totals["n_instances"])
 
 
 def label_table(tables: LabelsetTables, n_rows: int, declared: Sequence[Any] | None) -> LabelTable:
-    """Measure every label.
-
-    Parameters
-    ----------
-    tables : LabelsetTables
-        The tables of the input.
-    n_rows : int
-        Number of instances.
-    declared : sequence or None
-        All labels, in the order of the table; by default those that occur, sorted.
-
-    Returns
-    -------
-    LabelTable
-        One row per label.
-    """
+    """Measure every label."""
     found = tables.labels()
     tables.scored()
     sql = tables.fill(statements.LABEL_MEANS)

@@ -13,15 +13,7 @@ Array = np.ndarray[Any, Any]
 
 
 class Tables:
-    """Tables and views that statements name in braces.
-
-    Parameters
-    ----------
-    engine : Workspace
-        Where they are.
-    **values : object
-        What braces stand for in all statements, besides tables.
-    """
+    """Tables and views that statements name in braces."""
 
     def __init__(self, engine: Workspace, **values: Any) -> None:
         self.engine, self._values = engine, values
@@ -31,35 +23,11 @@ class Tables:
         self._renamed: dict[str, str] = {}
 
     def fill(self, sql: str, **values: Any) -> str:
-        """Put names and values into a statement.
-
-        Parameters
-        ----------
-        sql : str
-            One of `scumble.scale.statements`.
-        **values : object
-            What its braces stand for, besides the names of tables.
-
-        Returns
-        -------
-        str
-            The statement.
-        """
+        """Put names and values into a statement."""
         return sql.format_map(_Names(self.name, self._values | values))
 
     def name(self, table: str) -> str:
-        """Return the name a table has in statements.
-
-        Parameters
-        ----------
-        table : str
-            Our name.
-
-        Returns
-        -------
-        str
-            The engine's.
-        """
+        """Return the name a table has in statements."""
         return self.engine.name(self._renamed.get(table, table))
 
     def fetch(self, sql: str, *, title: str, **values: Any) -> Any:
@@ -99,19 +67,6 @@ class _Names(dict[str, Any]):
 
 
 def column(table: Any, name: str) -> Array:
-    """Take a column of numbers out of an Arrow table.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        The table.
-    name : str
-        The column.
-
-    Returns
-    -------
-    ndarray
-        Its values.
-    """
+    """Take a column of numbers out of an Arrow table."""
     values: Array = table.column(name).combine_chunks().to_numpy(zero_copy_only=False)
     return values

@@ -159,17 +159,7 @@ def _scan(
 
 
 class ThresholdTables(Tables):
-    """The tables behind one choice of thresholds.
-
-    Parameters
-    ----------
-    files : Files
-        The scores.
-    truth : Scan
-        The labels.
-    label_column, instance_column, score_column : object
-        Columns of the scores, see `label_thresholds`.
-    """
+    """The tables behind one choice of thresholds."""
 
     def __init__(
         self,
@@ -206,20 +196,7 @@ class ThresholdTables(Tables):
         )
 
     def choose(self, rule: ThresholdRule, n_instances: int | None) -> ThresholdTable:
-        """Run the statements.
-
-        Parameters
-        ----------
-        rule : ThresholdRule
-            How thresholds are chosen.
-        n_instances : int or None
-            Number of instances, where it is known.
-
-        Returns
-        -------
-        ThresholdTable
-            One row per label.
-        """
+        """Run the statements."""
         names = self._open()
         n_rows = self._count(n_instances)
         found = self.fetch("SELECT label, positives FROM {positives}", title="Counting labels")

@@ -25,22 +25,7 @@ Check = Callable[[Any], None]
 
 
 def example(n_samples: int = 40, n_labels: int = 5, seed: int = 0) -> tuple[Array, Array]:
-    """Make a small imbalanced problem with instances of all sorts.
-
-    Parameters
-    ----------
-    n_samples, n_labels : int
-        Its size.
-    seed : int
-        Which one.
-
-    Returns
-    -------
-    X : ndarray of float
-        Three features.
-    Y : ndarray of int
-        Labels from frequent to rare; the last row has none.
-    """
+    """Make a small imbalanced problem with instances of all sorts."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_samples, 3)).round(3)
     share = 0.8 / 2.0 ** np.arange(n_labels)

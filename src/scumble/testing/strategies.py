@@ -48,18 +48,7 @@ AWKWARD = (
 
 
 def texts(max_size: int = 6) -> st.SearchStrategy[str]:
-    """Give texts: any characters that UTF-8 knows, and the awkward ones often.
-
-    Parameters
-    ----------
-    max_size : int
-        Length at the most.
-
-    Returns
-    -------
-    SearchStrategy of str
-        The strategy.
-    """
+    """Give texts: any characters that UTF-8 knows, and the awkward ones often."""
     return st.sampled_from(AWKWARD) | st.text(st.characters(codec="utf-8"), max_size=max_size)
 
 
@@ -75,22 +64,6 @@ def label_matrices(
     unlabelled: bool = True,
 ) -> sparse.csr_array:
     """Give label matrices in canonical form.
-
-    Parameters
-    ----------
-    draw : callable
-        Hypothesis gives it.
-    min_instances, max_instances, min_labels, max_labels : int
-        Bounds of the shape.
-    unseen : bool
-        Whether a label may occur nowhere. If not, there is at least one row.
-    unlabelled : bool
-        Whether a row may have no labels.
-
-    Returns
-    -------
-    csr_array of bool
-        The labels.
 
     Examples
     --------
@@ -123,23 +96,6 @@ def datasets(
     infinite: bool = False,
 ) -> MultilabelDataset:
     """Give data sets that hold nothing but the given parts.
-
-    Parameters
-    ----------
-    draw : callable
-        Hypothesis gives it.
-    parts : collection of str
-        Which of `scumble.data.formats.base.PARTS` a data set may hold: ``FORMAT.carries`` gives
-        data sets that the format carries.
-    max_instances, max_features, max_labels : int
-        Bounds of the shape; there is at least one label.
-    infinite : bool
-        Whether numbers may be infinite.
-
-    Returns
-    -------
-    MultilabelDataset
-        The data.
 
     Examples
     --------

@@ -73,33 +73,6 @@ def nearest(
 ) -> Neighbours:
     """Find the nearest rows of a space.
 
-    Parameters
-    ----------
-    space : Space
-        Where to search.
-    n_neighbors : int
-        How many to find; where there are fewer other rows, all of them are found.
-    rows : ndarray of int, optional
-        The rows of the space to find neighbours for, by default all. A row is not its own
-        neighbour; an equal row is.
-    among : ndarray of int, optional
-        The rows to search, in increasing order; by default all.
-    queries : Space, optional
-        Other rows to find neighbours for, instead of rows of the space (see `Space.place`).
-    table : ndarray of float, optional
-        A number for every value of every nominal column, one column after another. Two values
-        then differ by the absolute difference of their numbers instead of by 0 or 1.
-    ties : {"row", "weka"}
-        Which of equally near rows are taken: the earlier ones, or those that stay in the heap of
-        WEKA's search when all rows are shown to it in their order.
-    n_jobs : int, optional
-        Threads; they change the time only.
-
-    Returns
-    -------
-    Neighbours
-        Rows and distances.
-
     Notes
     -----
     Few numeric columns go to scikit-learn's KD tree, other dense data to blocks of matrix
@@ -141,20 +114,6 @@ def nearest(
 
 def distances(space: Space, others: Space, rows: Array) -> Array:
     """Take the distance of each of some rows from a row of a space.
-
-    Parameters
-    ----------
-    space : Space
-        Where the rows are.
-    others : Space
-        Rows placed in it (see `Space.place`).
-    rows : ndarray of int
-        For each of the others the row it is compared with.
-
-    Returns
-    -------
-    ndarray of float64
-        The distances that `nearest` takes.
 
     Examples
     --------

@@ -55,24 +55,7 @@ class Space:
 
     @classmethod
     def of(cls, X: Any, n_values: Any = None, *, scale: bool = True, shift: bool = False) -> Space:
-        """Make the space of some rows.
-
-        Parameters
-        ----------
-        X : ndarray or csr_array of shape (n_rows, n_columns)
-            Numbers; nominal columns hold codes. NaN is a missing value.
-        n_values : array of int of shape (n_columns,), optional
-            How many values nominal columns have, 0 for numeric ones; by default all are numeric.
-        scale : bool
-            Whether numeric columns are divided by their range.
-        shift : bool
-            Whether their lowest value becomes 0 before, as in WEKA (see Notes).
-
-        Returns
-        -------
-        Space
-            The rows in it.
-        """
+        """Make the space of some rows."""
         n_columns = X.shape[1]
         n_values = np.zeros(n_columns, np.int64) if n_values is None else np.asarray(n_values)
         divisors = np.ones(n_columns)
@@ -89,18 +72,7 @@ class Space:
         return cls(_scaled(X, lows, divisors), n_values.astype(np.int64), divisors, lows)
 
     def place(self, X: Any) -> Space:
-        """Bring other rows with the same columns into this space.
-
-        Parameters
-        ----------
-        X : ndarray or csr_array of shape (n_rows, n_columns)
-            The other rows.
-
-        Returns
-        -------
-        Space
-            Scaled by the ranges of this space's rows.
-        """
+        """Bring other rows with the same columns into this space."""
         if sparse.issparse(X) != sparse.issparse(self.values):
             X = sparse.csr_array(X) if sparse.issparse(self.values) else X.toarray()
         return Space(_scaled(X, self.lows, self.divisors), self.n_values, self.divisors, self.lows)

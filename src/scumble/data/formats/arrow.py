@@ -16,20 +16,7 @@ FEATHER_1 = b"FEA1"
 
 
 def sniff(source: Source, head: bytes) -> float:
-    """Tell whether a file is Arrow IPC.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    head : bytes
-        Its beginning.
-
-    Returns
-    -------
-    float
-        From 0.0 to 1.0.
-    """
+    """Tell whether a file is Arrow IPC."""
     if head.startswith(MAGIC):
         return 1.0
     return 0.9 if head.startswith((STREAM, FEATHER_1)) else 0.0
@@ -44,19 +31,6 @@ def read_arrow(
     ignore: Sequence[str | int] = (),
 ) -> MultilabelDataset:
     """Read an Arrow IPC file or stream, or a Feather file of version 2.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    labels, label_column, weight_column, ignore : optional
-        What the columns of a file are that was not written by `write_arrow`; see
-        `scumble.data.formats.tables.dataset_from_table`.
-
-    Returns
-    -------
-    MultilabelDataset
-        The data.
 
     Examples
     --------
@@ -93,17 +67,7 @@ def read_arrow(
 
 
 def write_arrow(dataset: MultilabelDataset, target: Target, *, label_layout: str = "names") -> None:
-    """Write an Arrow IPC file, which is also a Feather file.
-
-    Parameters
-    ----------
-    dataset : MultilabelDataset
-        The data.
-    target : Target
-        Where to.
-    label_layout : {"names", "numbers", "columns"}
-        Labels as a list of names or of numbers in every row, or as one boolean column each.
-    """
+    """Write an Arrow IPC file, which is also a Feather file."""
     import pyarrow as pa
 
     from scumble.data.formats.tables import table_from_dataset

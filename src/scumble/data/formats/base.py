@@ -32,26 +32,7 @@ PARTS = (
 
 @dataclass(frozen=True)
 class Format:
-    """One file format.
-
-    Parameters
-    ----------
-    name : str
-        How users spell it: ``"mulan"``.
-    title : str
-        One line for a menu.
-    suffixes : tuple of str
-        Suffixes it writes, without compression; the first is the usual one.
-    sniff : callable
-        ``sniff(source, head)`` looks at a file's name and first bytes and gives its confidence
-        from 0.0 (cannot be) to 1.0 (certain).
-    read : callable
-        ``read(source, labels=..., **options)`` makes the data set.
-    write : callable
-        ``write(dataset, target, **options)`` is its inverse.
-    carries : frozenset of str
-        Which of `PARTS` survive write-then-read.
-    """
+    """One file format."""
 
     name: str
     title: str

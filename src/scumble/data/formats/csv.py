@@ -22,20 +22,7 @@ _MARK = re.compile(rb'(?:^|[,;\t|])"?(?:label:|labels:)')
 
 
 def sniff(source: Source, head: bytes) -> float:
-    """Tell how much a file looks like CSV.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    head : bytes
-        Its beginning.
-
-    Returns
-    -------
-    float
-        From 0.0 to 1.0; low without marks of our own, as many texts can be cut into columns.
-    """
+    """Tell how much a file looks like CSV."""
     named = source.suffix in FORMAT.suffixes
     if b"@relation" in head.lower() or (b"\0" in head and not named):
         return 0.0
@@ -60,35 +47,6 @@ def read_csv(
     encoding: str = "utf-8",
 ) -> MultilabelDataset:
     r"""Read comma-separated values.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    labels : sequence, int or str, optional
-        The 0/1 columns that are labels: names, numbers from 0, a count (negative: from the end),
-        or the path of a MULAN XML file.
-    label_column : str or int, optional
-        The column of label lists, by name or number.
-    label_separator : str, optional
-        What stands between the labels of a list, for instance ``"|"``. By default lists are those
-        of Python or JSON: ``['a', 'b']``.
-    weight_column : str or int, optional
-        The column with the weights of the instances.
-    ignore : sequence of str or int, optional
-        Columns that are neither features nor labels. By default the first column, if it numbers
-        the rows; ``()`` for none.
-    delimiter : str, optional
-        What stands between values; by default found among comma, semicolon, tab and ``|``.
-    header : bool, optional
-        Whether the first row names the columns; by default found by its values.
-    encoding : str
-        The encoding of the text.
-
-    Returns
-    -------
-    MultilabelDataset
-        Columns of numbers become numeric features, others nominal ones with sorted categories.
 
     Notes
     -----
@@ -137,19 +95,6 @@ def write_csv(
     delimiter: str | None = None,
 ) -> None:
     """Write comma-separated values.
-
-    Parameters
-    ----------
-    dataset : MultilabelDataset
-        The data.
-    target : Target
-        Where to.
-    layout : {"columns", "lists"}
-        One 0/1 column per label, called ``label:`` and its name; or one last column ``labels``
-        with lists in JSON, which is shorter for many labels but loses those that never occur and
-        the order of the others.
-    delimiter : str, optional
-        One of comma, semicolon, tab and ``|``; by default a tab for ``.tsv``, else a comma.
 
     Notes
     -----

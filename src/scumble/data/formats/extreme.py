@@ -28,20 +28,7 @@ _ROW = re.compile(rb"(?:\d+(?:,\d+)*)?(?:[ \t]*(?:^|[ \t])\d+:\S+)*[ \t\r]*")
 
 
 def sniff(source: Source, head: bytes) -> float:
-    """Tell how much a file looks like the extreme-classification form.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    head : bytes
-        Its beginning.
-
-    Returns
-    -------
-    float
-        From 0.0 to 1.0.
-    """
+    """Tell how much a file looks like the extreme-classification form."""
     lines = head.removeprefix(BOM).split(b"\n")
     if not _HEADER.fullmatch(lines[0]):
         return 0.05 if source.suffix == ".xc" else 0.0
@@ -55,20 +42,6 @@ def read_extreme(
     source: Source, *, labels: LabelChoice = None, max_columns: int | None = None
 ) -> MultilabelDataset:
     r"""Read a file of the extreme-classification text form.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    labels : None
-        Not used: each line begins with its labels.
-    max_columns : int, optional
-        Allows more columns than the size of the file explains.
-
-    Returns
-    -------
-    MultilabelDataset
-        With sparse ``X``. If all values are written as whole numbers, features are integers.
 
     Examples
     --------
@@ -105,15 +78,7 @@ def read_extreme(
 
 
 def write_extreme(dataset: MultilabelDataset, target: Target) -> None:
-    """Write a file of the extreme-classification text form.
-
-    Parameters
-    ----------
-    dataset : MultilabelDataset
-        The data.
-    target : Target
-        Where to.
-    """
+    """Write a file of the extreme-classification text form."""
     with target.open() as stream:
         stream.write(f"{dataset.n_instances} {dataset.n_features} {dataset.n_labels}\n".encode())
         for lines in row_texts(dataset, base=0):

@@ -28,20 +28,7 @@ _ROLES = re.compile(rb"(?im)^[\t ]*@(inputs?|outputs?)\b")
 
 
 def sniff(source: Source, head: bytes) -> float:
-    """Tell how likely a file is KEEL's.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    head : bytes
-        Its beginning.
-
-    Returns
-    -------
-    float
-        High if it lists inputs or outputs, middling if only its name ends in ``.dat``.
-    """
+    """Tell how likely a file is KEEL's."""
     if sniff_relation(head) is None:
         return 0.0
     if _ROLES.search(head):
@@ -53,23 +40,6 @@ def read_keel(
     source: Source, *, labels: LabelChoice = None, encoding: str | None = None
 ) -> MultilabelDataset:
     r"""Read a KEEL data set.
-
-    Parameters
-    ----------
-    source : Source
-        The file. The attributes in ``@outputs`` are labels; without that line those that are not
-        in ``@inputs``; without either the last one. Ranges such as ``[0, 1]`` are not enforced;
-        ``?`` and ``<null>`` are missing values.
-    labels : sequence, int or str, optional
-        Which attributes are labels instead: names, column numbers from 0, a count (negative: from
-        the end), or the path of a MULAN XML file.
-    encoding : str, optional
-        Of names and texts. By default UTF-8, or Latin-1 with a warning if the file is not UTF-8.
-
-    Returns
-    -------
-    MultilabelDataset
-        Features that are neither inputs nor outputs are kept.
 
     Examples
     --------
@@ -106,13 +76,6 @@ def read_keel(
 
 def write_keel(dataset: MultilabelDataset, target: Target) -> None:
     """Write a KEEL data set: dense rows, labels last.
-
-    Parameters
-    ----------
-    dataset : MultilabelDataset
-        The data.
-    target : Target
-        The file.
 
     Examples
     --------

@@ -21,20 +21,6 @@ _ALLOWED = (
 def chosen_columns(source: Source, names: Sequence[str], labels: LabelChoice) -> list[int]:
     """Find the columns a caller means.
 
-    Parameters
-    ----------
-    source : Source
-        The file, for messages.
-    names : sequence of str
-        Its columns.
-    labels : sequence of str, sequence of int, int or str
-        Names, column numbers, a count, or the path of an XML file.
-
-    Returns
-    -------
-    list of int
-        Column numbers, in the order of the file.
-
     Examples
     --------
     >>> import pathlib, tempfile
@@ -63,20 +49,7 @@ def chosen_columns(source: Source, names: Sequence[str], labels: LabelChoice) ->
 
 
 def chosen_parents(labels: LabelChoice, names: Sequence[str]) -> list[int] | None:
-    """Find the labels' hierarchy, if ``labels=`` names an XML file that has one.
-
-    Parameters
-    ----------
-    labels : sequence of str, sequence of int, int or str
-        What the caller gave.
-    names : sequence of str
-        The labels it means.
-
-    Returns
-    -------
-    list of int or None
-        The number of each label's parent, -1 at the top.
-    """
+    """Find the labels' hierarchy, if ``labels=`` names an XML file that has one."""
     if not isinstance(labels, str | os.PathLike):
         return None
     from scumble.data.formats.arff.label_xml import read_label_xml
@@ -87,24 +60,7 @@ def chosen_parents(labels: LabelChoice, names: Sequence[str]) -> list[int] | Non
 
 
 def column_number(source: Source, names: Sequence[str], column: str | int, option: str) -> int:
-    """Find one column by its name or number.
-
-    Parameters
-    ----------
-    source : Source
-        The file, for messages.
-    names : sequence of str
-        Its columns.
-    column : str or int
-        What the caller gave.
-    option : str
-        The option's name, for messages.
-
-    Returns
-    -------
-    int
-        Its number.
-    """
+    """Find one column by its name or number."""
     if isinstance(column, str):
         if column not in names:
             raise source.error(f"{option} names {column!r}. {_there_is(names)}")

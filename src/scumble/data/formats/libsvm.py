@@ -39,20 +39,7 @@ _PAIR = re.compile(rb"[^#]*?(?:^|[ \t])\d+:")
 
 
 def sniff(source: Source, head: bytes) -> float:
-    """Tell how much a file looks like LibSVM.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    head : bytes
-        Its beginning.
-
-    Returns
-    -------
-    float
-        From 0.0 to 1.0.
-    """
+    """Tell how much a file looks like LibSVM."""
     head = head.removeprefix(BOM)
     if _FIRST_LINE.match(head):
         return 1.0
@@ -73,27 +60,6 @@ def read_libsvm(
     max_columns: int | None = None,
 ) -> MultilabelDataset:
     r"""Read a multilabel LibSVM file.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    labels : None
-        Not used: each line begins with its labels.
-    zero_based : bool or "auto"
-        Whether the first feature has number 0; ``"auto"``: if the number 0 occurs.
-    n_features : int, optional
-        Number of features; by default as many as occur.
-    n_labels : int, optional
-        Number of labels, which must then be numbers from 0. By default the labels that occur,
-        which may be any text, in the order of their numbers or names.
-    max_columns : int, optional
-        Allows more columns than the size of the file explains.
-
-    Returns
-    -------
-    MultilabelDataset
-        With sparse ``X``. If all values are written as whole numbers, features are integers.
 
     Notes
     -----
@@ -142,20 +108,7 @@ def read_libsvm(
 def write_libsvm(
     dataset: MultilabelDataset, target: Target, *, zero_based: bool = False, comment: bool = True
 ) -> None:
-    """Write a multilabel LibSVM file; labels are written as their numbers from 0.
-
-    Parameters
-    ----------
-    dataset : MultilabelDataset
-        The data.
-    target : Target
-        Where to.
-    zero_based : bool
-        Whether the first feature has number 0. LibSVM itself begins with 1.
-    comment : bool
-        Whether the first line tells the numbers of features and labels in a comment. Some
-        programs do not understand comments; without it, reading gives only those that occur.
-    """
+    """Write a multilabel LibSVM file; labels are written as their numbers from 0."""
     base = 0 if zero_based else 1
     with target.open() as stream:
         if comment:

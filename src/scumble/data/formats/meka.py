@@ -22,18 +22,6 @@ _OPTION = re.compile(r"(?:^|(?<=[\s:]))-[A-Za-z]")
 def split_relation(relation: str) -> tuple[str, int | None]:
     """Take the name and the number of labels out of a relation.
 
-    Parameters
-    ----------
-    relation : str
-        What ``@relation`` says.
-
-    Returns
-    -------
-    name : str
-        What comes before the options.
-    count : int or None
-        The number after ``-C``; negative if the labels are the last attributes.
-
     Examples
     --------
     >>> from scumble.data.formats.meka import split_relation
@@ -51,20 +39,7 @@ def split_relation(relation: str) -> tuple[str, int | None]:
 
 
 def sniff(source: Source, head: bytes) -> float:
-    """Tell how likely a file is MEKA's.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    head : bytes
-        Its beginning.
-
-    Returns
-    -------
-    float
-        High if the relation says ``-C``, though not as high as for a file with its own XML.
-    """
+    """Tell how likely a file is MEKA's."""
     relation = sniff_relation(head)
     return 0.9 if relation is not None and _COUNT.search(relation) else 0.0
 
@@ -73,26 +48,6 @@ def read_meka(
     source: Source, *, labels: LabelChoice = None, encoding: str | None = None
 ) -> MultilabelDataset:
     r"""Read a MEKA data set.
-
-    Parameters
-    ----------
-    source : Source
-        The ARFF file. ``-C 3`` in its relation makes the first three attributes labels,
-        ``-C -3`` the last three.
-    labels : sequence, int or str, optional
-        Which attributes are labels instead: names, column numbers from 0, a count (negative: from
-        the end), or the path of a MULAN XML file.
-    encoding : str, optional
-        Of names and texts. By default UTF-8, or Latin-1 with a warning if the file is not UTF-8.
-
-    Returns
-    -------
-    MultilabelDataset
-        Named by what comes before the options in the relation; sparse if the rows are.
-
-    See Also
-    --------
-    scumble.data.formats.mulan.read_mulan : Reads the same rows, and says how.
 
     Examples
     --------
@@ -127,13 +82,6 @@ def read_meka(
 
 def write_meka(dataset: MultilabelDataset, target: Target) -> None:
     """Write a MEKA data set: one ARFF file, labels first.
-
-    Parameters
-    ----------
-    dataset : MultilabelDataset
-        The data.
-    target : Target
-        The file.
 
     Examples
     --------

@@ -23,20 +23,7 @@ from scumble.data.formats.base import PARTS, Format, LabelChoice
 
 
 def sniff(source: Source, head: bytes) -> float:
-    """Tell how likely a file is MULAN's.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    head : bytes
-        Its beginning.
-
-    Returns
-    -------
-    float
-        High for an ARFF file with an XML file that belongs to it, middling for any other ARFF.
-    """
+    """Tell how likely a file is MULAN's."""
     if sniff_relation(head) is None:
         looks_like_it = head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"%", b"@"))
         return 0.4 if source.suffix == ".arff" and looks_like_it else 0.0
@@ -50,22 +37,6 @@ def read_mulan(
     source: Source, *, labels: LabelChoice = None, encoding: str | None = None
 ) -> MultilabelDataset:
     r"""Read a MULAN data set.
-
-    Parameters
-    ----------
-    source : Source
-        The ARFF file. Its XML file is found by its stem, by the stem without ``-train`` or
-        ``-test``, or as the only one beside it.
-    labels : sequence, int or str, optional
-        Which attributes are labels: names, column numbers from 0, a count (negative: from the
-        end), or the path of an XML file. They keep the order of the ARFF file.
-    encoding : str, optional
-        Of names and texts. By default UTF-8, or Latin-1 with a warning if the file is not UTF-8.
-
-    Returns
-    -------
-    MultilabelDataset
-        Sparse if the rows are.
 
     Notes
     -----
@@ -111,13 +82,6 @@ def read_mulan(
 
 def write_mulan(dataset: MultilabelDataset, target: Target) -> None:
     """Write a MULAN data set: the ARFF file and, beside it, the XML file.
-
-    Parameters
-    ----------
-    dataset : MultilabelDataset
-        The data. Features come before labels.
-    target : Target
-        The ARFF file; ``.xml`` replaces its suffix for the other one, which is never compressed.
 
     Examples
     --------

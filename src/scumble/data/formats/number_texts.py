@@ -15,19 +15,6 @@ if TYPE_CHECKING:
 def number_texts(values: np.ndarray[Any, Any], *, whole: bool) -> pa.Array:
     """Write doubles as text; missing ones become null.
 
-    Parameters
-    ----------
-    values : ndarray of float
-        The numbers.
-    whole : bool
-        Whether they belong to an integer feature: then 5 is written ``5``, else ``5.0``, so that
-        a reader can tell the two kinds apart.
-
-    Returns
-    -------
-    Array of string
-        As many texts.
-
     Examples
     --------
     >>> import numpy as np

@@ -15,20 +15,7 @@ MAGIC = b"PAR1"
 
 
 def sniff(source: Source, head: bytes) -> float:
-    """Tell whether a file is Parquet.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    head : bytes
-        Its beginning.
-
-    Returns
-    -------
-    float
-        0.0 or 1.0.
-    """
+    """Tell whether a file is Parquet."""
     return 1.0 if head.startswith(MAGIC) else 0.0
 
 
@@ -41,19 +28,6 @@ def read_parquet(
     ignore: Sequence[str | int] = (),
 ) -> MultilabelDataset:
     """Read a Parquet file.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    labels, label_column, weight_column, ignore : optional
-        What the columns of a file are that was not written by `write_parquet`; see
-        `scumble.data.formats.tables.dataset_from_table`.
-
-    Returns
-    -------
-    MultilabelDataset
-        The data.
 
     Examples
     --------
@@ -90,17 +64,7 @@ def read_parquet(
 def write_parquet(
     dataset: MultilabelDataset, target: Target, *, label_layout: str = "names"
 ) -> None:
-    """Write a Parquet file.
-
-    Parameters
-    ----------
-    dataset : MultilabelDataset
-        The data.
-    target : Target
-        Where to.
-    label_layout : {"names", "numbers", "columns"}
-        Labels as a list of names or of numbers in every row, or as one boolean column each.
-    """
+    """Write a Parquet file."""
     import pyarrow.parquet as pq
 
     from scumble.data.formats.tables import table_from_dataset

@@ -33,21 +33,7 @@ BOM = b"\xef\xbb\xbf"
 
 @dataclass
 class Rows:
-    """What was read, block by block.
-
-    Parameters
-    ----------
-    n_bytes : int
-        Size of the text.
-    n_lines : int
-        Number of lines.
-    whole : bool
-        Whether every value was written as a whole number.
-    names : dict of str to int
-        Labels that are not whole numbers, numbered from 0; ``labels`` holds -1 - number.
-    labels, label_counts, indices, values, value_counts, lines : list of ndarray
-        The rows' labels, features and line numbers, one array a block.
-    """
+    """What was read, block by block."""
 
     n_bytes: int = 0
     n_lines: int = 0
@@ -107,28 +93,7 @@ def parse_rows(
     label_limit: int = -1,
     index_limit: int = MOST_COLUMNS,
 ) -> Rows:
-    """Read blocks of whole lines.
-
-    Parameters
-    ----------
-    source : Source
-        The file, for messages.
-    blocks : iterable of bytes
-        Its content, or what follows ``n_lines`` lines of it.
-    lenient : bool
-        Whether comments, query numbers and empty lines are allowed.
-    n_lines : int
-        Lines before the first block.
-    label_limit : int
-        Labels are whole numbers below it; negative: any text.
-    index_limit : int
-        Feature numbers are below it.
-
-    Returns
-    -------
-    Rows
-        The content.
-    """
+    """Read blocks of whole lines."""
     rows = Rows(n_lines=n_lines)
     for block in blocks:
         _parse_block(source, block, rows, lenient, label_limit, index_limit)
@@ -138,21 +103,7 @@ def parse_rows(
 def check_width(
     source: Source, n_columns: int, what: str, n_bytes: int, max_columns: int | None
 ) -> None:
-    """Refuse a number of columns that the size of the file does not explain.
-
-    Parameters
-    ----------
-    source : Source
-        The file, for the message.
-    n_columns : int
-        How many there would be.
-    what : str
-        Of what, in the plural.
-    n_bytes : int
-        Size of the content.
-    max_columns : int or None
-        The user's own limit.
-    """
+    """Refuse a number of columns that the size of the file does not explain."""
     allowed = max(FREE_COLUMNS, COLUMNS_PER_BYTE * n_bytes)
     if n_columns > min(MOST_COLUMNS, allowed if max_columns is None else max_columns):
         raise source.error(
@@ -294,20 +245,7 @@ def _pointers(counts: list[Any]) -> np.ndarray[Any, Any]:
 
 
 def row_texts(dataset: MultilabelDataset, *, base: int) -> Iterator[bytes]:
-    """Write rows as lines, many at a time.
-
-    Parameters
-    ----------
-    dataset : MultilabelDataset
-        The data; only what is not zero is written.
-    base : int
-        Number of the first feature.
-
-    Yields
-    ------
-    bytes
-        Whole lines.
-    """
+    """Write rows as lines, many at a time."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -340,15 +278,7 @@ def _join(texts: pa.Array, indptr: np.ndarray[Any, Any], separator: str) -> pa.A
 
 
 def refuse_label_choice(labels: object, name: str) -> None:
-    """Refuse ``labels=`` for a format in which labels have a place of their own.
-
-    Parameters
-    ----------
-    labels : object
-        What the user gave.
-    name : str
-        The format.
-    """
+    """Refuse ``labels=`` for a format in which labels have a place of their own."""
     if labels is not None:
         raise ParameterError(
             f"The 'labels' parameter has no meaning for the {name} format: each line begins with "

@@ -26,21 +26,7 @@ Layout = Literal["names", "numbers", "columns"]
 
 
 def table_from_dataset(dataset: MultilabelDataset, label_layout: str = "names") -> Any:
-    """Put everything a data set holds into one table.
-
-    Parameters
-    ----------
-    dataset : MultilabelDataset
-        The data.
-    label_layout : {"names", "numbers", "columns"}
-        Labels as a list of names or of numbers in every row, or as one boolean column each.
-
-    Returns
-    -------
-    Table
-        One column per feature, or two list columns (indices, values) if ``X`` is sparse; then
-        weights, if there are any; then labels.
-    """
+    """Put everything a data set holds into one table."""
     import pyarrow as pa
 
     check_choice(label_layout, LAYOUTS, name="label_layout", caller="write")
@@ -72,29 +58,7 @@ def dataset_from_table(
     weight_column: str | int | None = None,
     ignore: Sequence[str | int] = (),
 ) -> MultilabelDataset:
-    """Take a data set out of a table: one of ours, or any other.
-
-    Parameters
-    ----------
-    table : Table
-        What a file holds.
-    source : Source
-        That file.
-    labels : sequence, int or str, optional
-        The 0/1 columns that are labels, see `scumble.read`.
-    label_column : str or int, optional
-        The column that holds lists of labels.
-    weight_column : str or int, optional
-        The column with the weights of the instances.
-    ignore : sequence of str or int
-        Columns that are neither.
-
-    Returns
-    -------
-    MultilabelDataset
-        A table of ours comes back as it was, unless an option says otherwise; of any other table
-        the columns that are no labels become features.
-    """
+    """Take a data set out of a table: one of ours, or any other."""
     told = (table.schema.metadata or {}).get(KEY)
     ours = labels is None and label_column is None and weight_column is None and not ignore
     try:

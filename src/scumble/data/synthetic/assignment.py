@@ -29,18 +29,6 @@ def most_rows(n_rows: int, n_unlabelled: int) -> int:
 
     With several blocks a label's share of a block is rounded up in some, which must not exceed
     the block's labelled rows.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows.
-    n_unlabelled : int
-        How many of them get no label.
-
-    Returns
-    -------
-    int
-        All labelled rows, or little less.
     """
     n_blocks = _count_blocks(n_rows)
     return max((n_rows - n_unlabelled) // n_blocks * n_blocks, 1)
@@ -54,34 +42,7 @@ def assign_labels(
     rng: np.random.Generator,
     n_jobs: int | None = None,
 ) -> sparse.csr_array:
-    """Deal labels to rows at random, then exchange them between rows to reach a SCUMBLE.
-
-    Parameters
-    ----------
-    candidates : iterable of ndarray of int64
-        How many rows each label has, most frequent first. The first that reach the SCUMBLE on
-        one block, a small copy of the whole, are used.
-    n_rows : int
-        Number of rows.
-    n_unlabelled : int
-        How many of them get no label; the others get one at least, if there are enough.
-    scumble : float or None
-        The wanted SCUMBLE; None leaves the labels independent of each other.
-    rng : numpy.random.Generator
-        Source of all randomness.
-    n_jobs : int, optional
-        Number of threads; changes the time only.
-
-    Returns
-    -------
-    csr_array of bool
-        Each label in exactly as many rows as the counts say.
-
-    Raises
-    ------
-    ParameterError
-        If SCUMBLE cannot be reached, with the range that can.
-    """
+    """Deal labels to rows at random, then exchange them between rows to reach a SCUMBLE."""
     seeds = rng.integers(0, 2**64, size=_count_blocks(n_rows), dtype=np.uint64)
     tried = []
     for counts in candidates:
@@ -95,17 +56,7 @@ def assign_labels(
 
 
 class Deal:
-    """Labels to be dealt, cut into blocks by the shape of the data alone.
-
-    Parameters
-    ----------
-    counts : ndarray of int64
-        How many rows each label has, most frequent first.
-    n_rows, n_unlabelled : int
-        See `assign_labels`.
-    seeds : ndarray of uint64
-        One for each block.
-    """
+    """Labels to be dealt, cut into blocks by the shape of the data alone."""
 
     def __init__(self, counts: Array, n_rows: int, n_unlabelled: int, seeds: Array) -> None:
         self.n_rows, self.n_labelled = n_rows, n_rows - n_unlabelled
@@ -118,40 +69,14 @@ class Deal:
         self.index_type = np.int64 if wide else np.int32
 
     def try_out(self, scumble: float) -> float:
-        """Fill the first block and tell the SCUMBLE it reached.
-
-        Parameters
-        ----------
-        scumble : float
-            What to steer towards; numbers outside of [0, 1] find the extremes.
-
-        Returns
-        -------
-        float
-            What was reached.
-        """
+        """Fill the first block and tell the SCUMBLE it reached."""
         n_rows = self._before(self.n_rows, 1)
         indptr = np.zeros(n_rows + 1, self.index_type)
         indices = np.empty(self._before(self.n_assignments, 1), np.int32)
         return self._fill(0, scumble, indptr, indices) / n_rows
 
     def all(self, scumble: float | None, n_jobs: int | None) -> tuple[sparse.csr_array, float]:
-        """Fill all blocks.
-
-        Parameters
-        ----------
-        scumble : float or None
-            What to steer towards.
-        n_jobs : int or None
-            Number of threads.
-
-        Returns
-        -------
-        Y : csr_array of bool
-            The labels.
-        reached : float
-            Their SCUMBLE.
-        """
+        """Fill all blocks."""
         indptr = np.zeros(self.n_rows + 1, self.index_type)
         indices = np.empty(self.n_assignments, np.int32)
         target = np.nan if scumble is None else scumble

@@ -73,17 +73,6 @@ def label_counts(
 def reachable_mean_ir(n_assignments: int, n_labels: int, most: int) -> tuple[float, float]:
     """Tell the smallest and the largest MeanIR that counts with a given sum can have.
 
-    Parameters
-    ----------
-    n_assignments, n_labels, most : int
-        See `label_counts`.
-
-    Returns
-    -------
-    (float, float)
-        Reached by counts that are all equal (as far as integers can be), and by as many counts
-        of ``most`` as the sum allows, all others being 1.
-
     Examples
     --------
     >>> from scumble.data.synthetic.counts import reachable_mean_ir

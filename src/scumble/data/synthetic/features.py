@@ -22,23 +22,7 @@ TOLD_BY_LABELS = 0.7
 
 @dataclass(frozen=True)
 class FeaturePlan:
-    """What features to make.
-
-    Parameters
-    ----------
-    n_features : int
-        How many.
-    n_informative : int
-        How many of them, the first ones, depend on the labels.
-    n_nominal : int
-        How many of them, spread over all, are nominal.
-    n_categories : int
-        How many values a nominal feature has.
-    separation : float
-        How far, in standard deviations of the noise, a label moves an informative feature.
-    density : float
-        Share of nonzero values in sparse features.
-    """
+    """What features to make."""
 
     n_features: int
     n_informative: int
@@ -58,24 +42,7 @@ class FeaturePlan:
 def dense_features(
     Y: sparse.csr_array, plan: FeaturePlan, rng: np.random.Generator
 ) -> tuple[Array, tuple[Feature, ...]]:
-    """Make a sum of the labels' directions plus noise; cut nominal columns at their quantiles.
-
-    Parameters
-    ----------
-    Y : csr_array of bool
-        The labels.
-    plan : FeaturePlan
-        What to make.
-    rng : numpy.random.Generator
-        Source of all randomness.
-
-    Returns
-    -------
-    X : ndarray of shape (n_rows, n_features)
-        The values.
-    features : tuple of Feature
-        What they are.
-    """
+    """Make a sum of the labels' directions plus noise; cut nominal columns at their quantiles."""
     n_rows, n_labels = Y.shape
     X = np.empty((n_rows, plan.n_features))
     directions = plan.separation * rng.standard_normal((n_labels, plan.n_informative))
@@ -92,24 +59,7 @@ def dense_features(
 def sparse_features(
     Y: sparse.csr_array, plan: FeaturePlan, rng: np.random.Generator
 ) -> tuple[sparse.csr_array, tuple[Feature, ...]]:
-    """Make counts of words: each label has words of its own, and all rows share some chatter.
-
-    Parameters
-    ----------
-    Y : csr_array of bool
-        The labels.
-    plan : FeaturePlan
-        What to make; nominal features say only whether a word is there.
-    rng : numpy.random.Generator
-        Source of all randomness.
-
-    Returns
-    -------
-    X : csr_array of shape (n_rows, n_features)
-        The counts.
-    features : tuple of Feature
-        What they are.
-    """
+    """Make counts of words: each label has words of its own, and all rows share some chatter."""
     n_rows, n_labels = Y.shape
     vocabulary = rng.integers(0, max(plan.n_informative, 1), size=(n_labels, WORDS_PER_LABEL))
     parts = [

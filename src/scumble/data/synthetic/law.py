@@ -21,15 +21,6 @@ class BentPowerLaw:
     For the k-th of n labels ln IRLbl = steepness (ln k / ln n)^bend. With a bend of 1 this is a
     power law. A larger bend lets more labels be about as frequent as the first. For each bend
     there is one steepness, and one M, with a wanted sum and MeanIR.
-
-    Parameters
-    ----------
-    n_labels : int
-        How many labels, at least 2.
-    total : float
-        The sum of their counts.
-    mean_ir : float
-        The mean of (M / count).
     """
 
     def __init__(self, n_labels: int, total: float, mean_ir: float) -> None:
@@ -39,36 +30,14 @@ class BentPowerLaw:
         self._labels_up_to = np.cumsum(self._weights)
 
     def values(self, bend: float) -> Array:
-        """Compute the counts, not yet rounded.
-
-        Parameters
-        ----------
-        bend : float
-            The exponent of the bend.
-
-        Returns
-        -------
-        ndarray of float
-            Descending.
-        """
+        """Compute the counts, not yet rounded."""
         log_steepness = self._solve(bend)
         level, _ = self._level(bend, log_steepness)
         depth = _log_depth(np.arange(2.0, self.n_labels + 1), self.n_labels)
         return np.maximum(level * _shares(bend, log_steepness, depth), 1.0)
 
     def least_bend(self, most: int) -> float:
-        """Choose a bend: 1, a true power law, or as much more as keeps the largest count down.
-
-        Parameters
-        ----------
-        most : int
-            The largest count allowed; three quarters of it are preferred.
-
-        Returns
-        -------
-        float
-            At least 1.
-        """
+        """Choose a bend: 1, a true power law, or as much more as keeps the largest count down."""
         straight = self._largest(1.0)
         for share, limit in ((USUAL_SHARE, 4.0), (0.9, 8.0), (1.0, 256.0)):
             wanted, low, high = share * most, 1.0, limit

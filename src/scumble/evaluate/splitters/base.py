@@ -152,20 +152,7 @@ class BaseSplitter(BaseEstimator):
 
 
 def deal_blocks(order: Array, n_folds: int) -> Array:
-    """Cut rows in a given order into consecutive blocks, the first ones larger by one.
-
-    Parameters
-    ----------
-    order : ndarray of int
-        Row numbers.
-    n_folds : int
-        How many blocks.
-
-    Returns
-    -------
-    ndarray of int64
-        The fold of every row.
-    """
+    """Cut rows in a given order into consecutive blocks, the first ones larger by one."""
     folds = np.empty(len(order), np.int64)
     for fold, rows in enumerate(np.array_split(order, n_folds)):
         folds[rows] = fold

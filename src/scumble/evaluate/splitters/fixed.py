@@ -56,18 +56,7 @@ class FixedFolds(BaseSplitter, name="fixed"):
 
 
 def read_folds(path: str | os.PathLike[str]) -> Array:
-    """Read fold numbers from a CSV file.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file; see `FixedFolds`.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_samples, n_repeats)
-        The fold of every row in every repetition.
-    """
+    """Read fold numbers from a CSV file."""
     source = Source(path)
     with source.open(progress=False) as stream:
         lines = list(csv.reader(io.StringIO(stream.read().decode("utf-8", "replace"))))

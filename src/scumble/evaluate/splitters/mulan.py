@@ -16,11 +16,6 @@ _MASK = (1 << 48) - 1
 class JavaRandom:
     """Java's generator of random numbers: a linear congruence of 48 bits.
 
-    Parameters
-    ----------
-    seed : int
-        As given to ``java.util.Random``.
-
     Examples
     --------
     >>> from scumble.evaluate.splitters.mulan import JavaRandom
@@ -37,18 +32,7 @@ class JavaRandom:
         return self._state >> (48 - bits)
 
     def next_int(self, bound: int) -> int:
-        """Draw a whole number below a bound.
-
-        Parameters
-        ----------
-        bound : int
-            From 1 to 2**31 - 1.
-
-        Returns
-        -------
-        int
-            At least 0.
-        """
+        """Draw a whole number below a bound."""
         if bound & (bound - 1) == 0:
             return (bound * self._next(31)) >> 31
         while True:

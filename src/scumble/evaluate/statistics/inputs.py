@@ -13,24 +13,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def check_numbers(values: Any, *, name: str, caller: str, dimensions: int = 1) -> Floats:
-    """Turn ``values`` into floats; what is not a finite number is refused with its place.
-
-    Parameters
-    ----------
-    values : array-like
-        What the user gave.
-    name : str
-        The parameter's name.
-    caller : str
-        Who asks, for the message.
-    dimensions : int
-        1 for a list, 2 for a table.
-
-    Returns
-    -------
-    ndarray of float
-        A copy.
-    """
+    """Turn ``values`` into floats; what is not a finite number is refused with its place."""
     try:
         numbers = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -53,20 +36,7 @@ def check_numbers(values: Any, *, name: str, caller: str, dimensions: int = 1) -
 
 
 def check_pairs(x: Any, y: Any, *, caller: str) -> tuple[Floats, Floats]:
-    """Check two lists of equal length.
-
-    Parameters
-    ----------
-    x, y : array-like of shape (n_pairs,)
-        Values that belong together by position.
-    caller : str
-        Who asks, for the message.
-
-    Returns
-    -------
-    tuple of ndarray
-        Both as floats.
-    """
+    """Check two lists of equal length."""
     first = check_numbers(x, name="x", caller=caller)
     second = check_numbers(y, name="y", caller=caller)
     if len(first) != len(second):

@@ -124,18 +124,7 @@ def wilcoxon(
 
 
 def paired_differences(x: Floats, y: Floats) -> Floats:
-    """Subtract pair by pair, so that equal differences of decimal numbers are equal.
-
-    Parameters
-    ----------
-    x, y : ndarray of shape (n_pairs,)
-        The values.
-
-    Returns
-    -------
-    ndarray of shape (n_pairs,)
-        ``y - x``, rounded to 12 digits of the largest value.
-    """
+    """Subtract pair by pair, so that equal differences of decimal numbers are equal."""
     largest = max(float(np.abs(x).max()), float(np.abs(y).max()))
     digits = 0 if largest == 0 else math.floor(math.log10(largest)) + 1
     scale = 10.0 ** min(DECIMALS - digits, 300)

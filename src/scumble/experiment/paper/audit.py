@@ -49,13 +49,7 @@ def audit() -> list[Finding]:
 
 
 def correlations() -> Iterator[Finding]:
-    """Correlate SCUMBLE with the relative changes of Table 2.
-
-    Yields
-    ------
-    Finding
-        Coefficient and p-value of every row of Table 3.
-    """
+    """Correlate SCUMBLE with the relative changes of Table 2."""
     for row in published.correlations():
         found = pearson(*scumble_and_change(imbalance_pairs(row.resampler, row.measure)))
         yield _number(
@@ -65,27 +59,14 @@ def correlations() -> Iterator[Finding]:
 
 
 def f_measure_changes() -> Iterator[Finding]:
-    """Recompute the changes in percent.
-
-    Yields
-    ------
-    Finding
-        One per printed change.
-    """
+    """Recompute the changes in percent."""
     for row in published.f_measures():
         percent = 100 * (row.after - row.before) / row.before
         yield _number("Table 4", f"{row.dataset} {row.resampler}", row.percent, percent, 4)
 
 
 def p_values() -> Iterator[Finding]:
-    """Recompute Wilcoxon's p-values: normal approximation with continuity correction.
-
-    Yields
-    ------
-    Finding
-        One per p-value. ``follows before rounding`` where values exist that round to the printed
-        ones and have the printed p-value: rounding makes ties and zeros.
-    """
+    """Recompute Wilcoxon's p-values: normal approximation with continuity correction."""
     for row in published.significances():
         pairs = result_pairs(classifier=row.classifier, metric=row.metric)
         found = wilcoxon(*before_and_after(pairs), method="normal").p_value
@@ -98,13 +79,7 @@ def p_values() -> Iterator[Finding]:
 
 
 def stars() -> Iterator[Finding]:
-    """Check which differences are significant, by the p-values that follow from the tables.
-
-    Yields
-    ------
-    Finding
-        One per star or missing star.
-    """
+    """Check which differences are significant, by the p-values that follow from the tables."""
     for row in published.significances():
         pairs = result_pairs(classifier=row.classifier, metric=row.metric)
         found = wilcoxon(*before_and_after(pairs), method="normal").p_value
@@ -120,13 +95,7 @@ def stars() -> Iterator[Finding]:
 
 
 def bold_marks() -> Iterator[Finding]:
-    """Check that the better value of every pair is the one in bold.
-
-    Yields
-    ------
-    Finding
-        One per pair.
-    """
+    """Check that the better value of every pair is the one in bold."""
     for pair in published.results():
         yield Finding(
             "Bold marks",
@@ -139,13 +108,7 @@ def bold_marks() -> Iterator[Finding]:
 
 
 def win_counts() -> Iterator[Finding]:
-    """Count better and worse results and compare with the paper's counts.
-
-    Yields
-    ------
-    Finding
-        By classifier, data set and metric.
-    """
+    """Count better and worse results and compare with the paper's counts."""
     field = {"classifier": "method", "dataset": "dataset", "metric": "measure"}
     for row in published.counts():
         chosen = [p for p in published.results() if getattr(p, field[row.by]) == row.name]
@@ -176,13 +139,7 @@ def _judge_count(row: Count, better: int, worse: int, ties: int) -> tuple[str, s
 
 
 def statements() -> Iterator[Finding]:
-    """Check the statements of the text that the tables decide.
-
-    Yields
-    ------
-    Finding
-        One per statement.
-    """
+    """Check the statements of the text that the tables decide."""
     yield from _percentages()
     yield from _cases()
     yield from _sentences()
@@ -190,86 +147,29 @@ def statements() -> Iterator[Finding]:
 
 @cache
 def imbalance_pairs(resampler: str, measure: str) -> tuple[Pair, ...]:
-    """Select pairs of Table 2.
-
-    Parameters
-    ----------
-    resampler, measure : str
-        Which.
-
-    Returns
-    -------
-    tuple of Pair
-        One per data set of the first phase.
-    """
+    """Select pairs of Table 2."""
     return tuple(p for p in published.imbalance() if (p.method, p.measure) == (resampler, measure))
 
 
 @cache
 def result_pairs(*, classifier: str, metric: str) -> tuple[Pair, ...]:
-    """Select pairs of Tables 5 to 9.
-
-    Parameters
-    ----------
-    classifier, metric : str
-        Which.
-
-    Returns
-    -------
-    tuple of Pair
-        One per data set.
-    """
+    """Select pairs of Tables 5 to 9."""
     return tuple(p for p in published.results() if (p.method, p.measure) == (classifier, metric))
 
 
 def before_and_after(pairs: Sequence[Pair]) -> tuple[list[float], list[float]]:
-    """Return both sides of pairs as lists.
-
-    Parameters
-    ----------
-    pairs : sequence of Pair
-        Which.
-
-    Returns
-    -------
-    tuple of list
-        Values before, values after.
-    """
+    """Return both sides of pairs as lists."""
     return [pair.before for pair in pairs], [pair.after for pair in pairs]
 
 
 def scumble_and_change(pairs: Sequence[Pair]) -> tuple[list[float], list[float]]:
-    """Return SCUMBLE of the data sets, and their relative changes.
-
-    Parameters
-    ----------
-    pairs : sequence of Pair
-        Which.
-
-    Returns
-    -------
-    tuple of list
-        In the order of the pairs.
-    """
+    """Return SCUMBLE of the data sets, and their relative changes."""
     table = published.characteristics()
     return [table[pair.dataset]["scumble"] for pair in pairs], [pair.change for pair in pairs]
 
 
 def mean_change(measure: str, datasets: Sequence[str]) -> float:
-    """Average the relative change of an imbalance measure over data sets and both resamplers.
-
-    Parameters
-    ----------
-    measure : str
-        ``"max_ir"`` or ``"mean_ir"``.
-    datasets : sequence of str
-        Which.
-
-    Returns
-    -------
-    float
-        In percent.
-    """
+    """Average the relative change of an imbalance measure over data sets and both resamplers."""
     chosen = [p for p in published.imbalance() if p.measure == measure and p.dataset in datasets]
     return 100 * fmean(pair.change for pair in chosen)
 
@@ -440,16 +340,6 @@ def _sample_size_note(printed: float, n_pairs: int) -> str:
 
 def tallies(classifier: str, metric: str) -> tuple[int, int, int]:
     """Count wins, ties and losses of REMEDIAL in the printed tables.
-
-    Parameters
-    ----------
-    classifier, metric : str
-        Which.
-
-    Returns
-    -------
-    tuple of int
-        Better, equal, worse.
 
     Examples
     --------

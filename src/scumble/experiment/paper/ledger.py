@@ -104,11 +104,6 @@ class Means:
 
     A combination of which a fold is pending or failed has no mean: half of its folds would pass
     for all of them.
-
-    Parameters
-    ----------
-    cells : iterable of dict
-        From `Store.cells`.
     """
 
     def __init__(self, cells: Iterable[dict[str, Any]]) -> None:
@@ -129,18 +124,7 @@ class Means:
                 self._values.setdefault((*place, name), []).append(value)
 
     def get(self, dataset: str, resampler: str, classifier: str, name: str) -> float | None:
-        """Return a mean, or None where there is nothing.
-
-        Parameters
-        ----------
-        dataset, resampler, classifier, name : str
-            Labels of the plan, and a metric or measure.
-
-        Returns
-        -------
-        float or None
-            Undefined values are left out.
-        """
+        """Return a mean, or None where there is nothing."""
         if (dataset, resampler, classifier) in self._unfinished:
             return None
         found = self._values.get((dataset, resampler, classifier, name), [])
@@ -173,18 +157,7 @@ def ledger(cells: Iterable[dict[str, Any]]) -> list[Entry]:
 
 
 def summary(entries: Iterable[Entry]) -> dict[int, dict[str, int]]:
-    """Count verdicts by table.
-
-    Parameters
-    ----------
-    entries : iterable of Entry
-        A ledger.
-
-    Returns
-    -------
-    dict
-        From table to verdict to number.
-    """
+    """Count verdicts by table."""
     counted: dict[int, Counter[str]] = {}
     for entry in entries:
         counted.setdefault(entry.table, Counter())[entry.verdict] += 1
@@ -195,18 +168,7 @@ def summary(entries: Iterable[Entry]) -> dict[int, dict[str, int]]:
 
 
 def to_csv(entries: Iterable[Entry]) -> str:
-    """Write a ledger as CSV.
-
-    Parameters
-    ----------
-    entries : iterable of Entry
-        A ledger.
-
-    Returns
-    -------
-    str
-        One line per number; ours with six significant digits.
-    """
+    """Write a ledger as CSV."""
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(("table", "item", "published", "ours", "difference", "verdict", "reason"))
@@ -217,13 +179,7 @@ def to_csv(entries: Iterable[Entry]) -> str:
 
 
 def characteristics() -> Iterator[Entry]:
-    """Measure the data sets of Table 1.
-
-    Yields
-    ------
-    Entry
-        Nine numbers for each.
-    """
+    """Measure the data sets of Table 1."""
     from scumble.measures import characterize
 
     names = {
@@ -245,13 +201,7 @@ def characteristics() -> Iterator[Entry]:
 
 
 def imbalance(means: Means) -> Iterator[Entry]:
-    """Compare Table 2: MaxIR and MeanIR before and after, with 25 percent.
-
-    Yields
-    ------
-    Entry
-        Two numbers for each pair.
-    """
+    """Compare Table 2: MaxIR and MeanIR before and after, with 25 percent."""
     for pair in published.imbalance():
         item = f"{pair.dataset} {pair.method} {pair.measure}"
         before, after = imbalance_means(means, pair)
@@ -260,13 +210,7 @@ def imbalance(means: Means) -> Iterator[Entry]:
 
 
 def correlations(means: Means) -> Iterator[Entry]:
-    """Compare Table 3: SCUMBLE against our own relative changes.
-
-    Yields
-    ------
-    Entry
-        Coefficient and p-value for each.
-    """
+    """Compare Table 3: SCUMBLE against our own relative changes."""
     for row in published.correlations():
         item = f"{row.resampler} {row.measure}"
         pairs = [
@@ -293,13 +237,7 @@ def correlations(means: Means) -> Iterator[Entry]:
 
 
 def f_measures(means: Means) -> Iterator[Entry]:
-    """Compare Table 4 with the average of the F-measure that fits the untreated values best.
-
-    Yields
-    ------
-    Entry
-        Base once per data set; value and change for each resampler.
-    """
+    """Compare Table 4 with the average of the F-measure that fits the untreated values best."""
     average = best_average(means)
     rule = RULES.get(average.partition(".")[0], "") if "." in average else ""
     reason = f"average: {average}" + (f" ({rule})" if rule else "") if average else NOT_RUN
@@ -319,13 +257,7 @@ def f_measures(means: Means) -> Iterator[Entry]:
 
 
 def results(means: Means) -> Iterator[Entry]:
-    """Compare Tables 5 to 9.
-
-    Yields
-    ------
-    Entry
-        Before and after for every pair.
-    """
+    """Compare Tables 5 to 9."""
     shifted = {name: rotated_column(name) for name in published.CLASSIFIERS}
     rules = {metric: best_policy(means, metric) for metric in published.METRICS}
     for pair in published.results():
@@ -340,13 +272,7 @@ def results(means: Means) -> Iterator[Entry]:
 
 
 def significances(means: Means) -> Iterator[Entry]:
-    """Compare Table 10: Wilcoxon's test over the data sets that were run.
-
-    Yields
-    ------
-    Entry
-        One per p-value.
-    """
+    """Compare Table 10: Wilcoxon's test over the data sets that were run."""
     rules = {metric: best_policy(means, metric) for metric in published.METRICS}
     for row in published.significances():
         item = f"{row.classifier} {row.metric}"
@@ -370,22 +296,7 @@ def significances(means: Means) -> Iterator[Entry]:
 def imbalance_means(
     means: Means, pair: Pair, percent: int = 25
 ) -> tuple[float | None, float | None]:
-    """Return our MaxIR or MeanIR before and after resampling.
-
-    Parameters
-    ----------
-    means : Means
-        What was measured.
-    pair : Pair
-        Of Table 2.
-    percent : int
-        How much was resampled.
-
-    Returns
-    -------
-    tuple of (float or None)
-        A label that does not occur counts as a ratio of 0, as in mldr.
-    """
+    """Return our MaxIR or MeanIR before and after resampling."""
     name = "max_ir" if pair.measure == "max_ir" else "mean_ir_zero"
     place = (pair.dataset, f"{pair.method} {percent} %", "none")
     before, after = (means.get(*place, f"{when}.{name}") for when in ("before", "after"))
@@ -393,42 +304,14 @@ def imbalance_means(
 
 
 def result_means(means: Means, pair: Pair, name: str = "") -> tuple[float | None, float | None]:
-    """Return our values before and after REMEDIAL.
-
-    Parameters
-    ----------
-    means : Means
-        What was measured.
-    pair : Pair
-        Of Tables 5 to 9.
-    name : str
-        Which of our metrics; by default the one with MULAN's rules for undefined values.
-
-    Returns
-    -------
-    tuple of (float or None)
-        Before and after.
-    """
+    """Return our values before and after REMEDIAL."""
     name = name or METRIC_NAMES[pair.measure]
     before = means.get(pair.dataset, "none", pair.method, name)
     return before, means.get(pair.dataset, "REMEDIAL", pair.method, name)
 
 
 def best_policy(means: Means, metric: str) -> str:
-    """Find the rule for undefined values that fits the values before REMEDIAL best.
-
-    Parameters
-    ----------
-    means : Means
-        What was measured.
-    metric : str
-        One of the paper's.
-
-    Returns
-    -------
-    str
-        Name of our metric.
-    """
+    """Find the rule for undefined values that fits the values before REMEDIAL best."""
     candidates = POLICIES.get(metric, (METRIC_NAMES[metric],))
     pairs = [pair for pair in published.results() if pair.measure == metric]
     misfits = {}
@@ -441,18 +324,7 @@ def best_policy(means: Means, metric: str) -> str:
 
 
 def best_average(means: Means) -> str:
-    """Find the F-measure that fits HOMER's untreated values best.
-
-    Parameters
-    ----------
-    means : Means
-        What was measured.
-
-    Returns
-    -------
-    str
-        One of `AVERAGES`; empty where nothing was run.
-    """
+    """Find the F-measure that fits HOMER's untreated values best."""
     bases = {row.dataset: row.before for row in published.f_measures()}
     misfits = {}
     for average in AVERAGES:

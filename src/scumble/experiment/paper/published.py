@@ -139,13 +139,7 @@ class Count:
 
 @cache
 def characteristics() -> dict[str, dict[str, float]]:
-    """Return Table 1: measures of the eleven data sets.
-
-    Returns
-    -------
-    dict
-        From data set to measure to value.
-    """
+    """Return Table 1: measures of the eleven data sets."""
     return {
         row.pop("dataset"): {key: float(value) for key, value in row.items()}
         for row in _rows("datasets")
@@ -154,13 +148,7 @@ def characteristics() -> dict[str, dict[str, float]]:
 
 @cache
 def imbalance() -> tuple[Pair, ...]:
-    """Return Table 2: MaxIR and MeanIR before and after LP-ROS and LP-RUS.
-
-    Returns
-    -------
-    tuple of Pair
-        24 pairs.
-    """
+    """Return Table 2: MaxIR and MeanIR before and after LP-ROS and LP-RUS."""
     return tuple(
         Pair(2, row["dataset"], row["resampler"], row["measure"], *_values(row), decimals=3)
         for row in _rows("imbalance")
@@ -169,13 +157,7 @@ def imbalance() -> tuple[Pair, ...]:
 
 @cache
 def correlations() -> tuple[Correlation, ...]:
-    """Return Table 3: SCUMBLE against the relative change of the imbalance.
-
-    Returns
-    -------
-    tuple of Correlation
-        Four.
-    """
+    """Return Table 3: SCUMBLE against the relative change of the imbalance."""
     return tuple(
         Correlation(
             row["resampler"], row["measure"], float(row["coefficient"]), float(row["p_value"])
@@ -186,13 +168,7 @@ def correlations() -> tuple[Correlation, ...]:
 
 @cache
 def f_measures() -> tuple[Change, ...]:
-    """Return Table 4: HOMER's F-measure before and after resampling.
-
-    Returns
-    -------
-    tuple of Change
-        Twelve.
-    """
+    """Return Table 4: HOMER's F-measure before and after resampling."""
     return tuple(
         Change(row["dataset"], row["resampler"], *_values(row), float(row["change_percent"]))
         for row in _rows("f_measure")
@@ -201,13 +177,7 @@ def f_measures() -> tuple[Change, ...]:
 
 @cache
 def results() -> tuple[Pair, ...]:
-    """Return Tables 5 to 9: five metrics before and after REMEDIAL.
-
-    Returns
-    -------
-    tuple of Pair
-        320 pairs; EPS has none for bibtex and cal500.
-    """
+    """Return Tables 5 to 9: five metrics before and after REMEDIAL."""
     return tuple(
         Pair(
             5 + METRICS.index(row["metric"]),
@@ -224,13 +194,7 @@ def results() -> tuple[Pair, ...]:
 
 @cache
 def significances() -> tuple[Significance, ...]:
-    """Return Table 10: p-values of Wilcoxon's test.
-
-    Returns
-    -------
-    tuple of Significance
-        Thirty.
-    """
+    """Return Table 10: p-values of Wilcoxon's test."""
     return tuple(
         Significance(
             row["classifier"], row["metric"], float(row["p_value"]), row["starred"] == "yes"
@@ -241,13 +205,7 @@ def significances() -> tuple[Significance, ...]:
 
 @cache
 def counts() -> tuple[Count, ...]:
-    """Return how often the paper counts results as better and worse.
-
-    Returns
-    -------
-    tuple of Count
-        By classifier, data set and metric.
-    """
+    """Return how often the paper counts results as better and worse."""
     return tuple(
         Count(row["by"], row["name"], int(row["better"]), int(row["worse"]))
         for row in _rows("counts")
@@ -256,11 +214,6 @@ def counts() -> tuple[Count, ...]:
 
 def n_published() -> int:
     """Count the numbers in the paper's ten tables.
-
-    Returns
-    -------
-    int
-        855.
 
     Examples
     --------

@@ -55,11 +55,6 @@ def order_of_undersampled() -> dict[str, str]:
 
     All 720 orders are tried on MaxIR and MeanIR together.
 
-    Returns
-    -------
-    dict
-        From data set to the data set in whose row its values after LP-RUS stand.
-
     Examples
     --------
     >>> from scumble.experiment.paper.repair import order_of_undersampled
@@ -86,16 +81,6 @@ def rotated_column(classifier: str) -> Rotation | None:
 
     REMEDIAL changes a value by a few percent where neighbouring rows differ by factors, so that
     a displaced run stands out in all five metrics at once.
-
-    Parameters
-    ----------
-    classifier : str
-        Whose columns.
-
-    Returns
-    -------
-    Rotation or None
-        The best repair, if it makes the columns fit at least twice as well.
 
     Examples
     --------

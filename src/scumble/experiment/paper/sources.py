@@ -42,18 +42,6 @@ def load(name: str) -> MultilabelDataset | None:
 def substitution(name: str, data: MultilabelDataset) -> str:
     """Tell what stands in for a data set of the paper.
 
-    Parameters
-    ----------
-    name : str
-        As the paper calls it.
-    data : MultilabelDataset
-        What `load` returned.
-
-    Returns
-    -------
-    str
-        Empty where it is the paper's own.
-
     Examples
     --------
     >>> from scumble import MultilabelDataset

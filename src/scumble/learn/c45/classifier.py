@@ -318,18 +318,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
 
 
 def first_largest(probabilities: Array) -> Array:
-    """Find the first column of each row that no later one exceeds by more than 1e-6.
-
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_samples, n_classes)
-        Numbers.
-
-    Returns
-    -------
-    ndarray of int, shape (n_samples,)
-        Column numbers.
-    """
+    """Find the first column of each row that no later one exceeds by more than 1e-6."""
     best = np.zeros(len(probabilities), np.intp)
     most = np.full(len(probabilities), -1.0)
     for column in range(probabilities.shape[1]):

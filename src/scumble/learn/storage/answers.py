@@ -82,17 +82,7 @@ class Answers:
 
 
 def write_table(path: str | os.PathLike[str], names: Sequence[str], cells: Array) -> None:
-    """Write a table with one column per label, whole or not at all.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file that ends in ``.csv`` or ``.parquet``; CSV may be compressed.
-    names : sequence of str
-        The labels.
-    cells : ndarray of shape (n_rows, n_labels)
-        What to write.
-    """
+    """Write a table with one column per label, whole or not at all."""
     import pyarrow as pa
     import pyarrow.csv
     import pyarrow.parquet

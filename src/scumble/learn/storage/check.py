@@ -23,18 +23,7 @@ Array = np.ndarray[Any, Any]
 
 
 def check_model(model: Any) -> None:
-    """Refuse a model whose numbers point outside of its arrays.
-
-    Parameters
-    ----------
-    model : object
-        A restored model.
-
-    Raises
-    ------
-    ReadError
-        If a part does not fit the others.
-    """
+    """Refuse a model whose numbers point outside of its arrays."""
     for part in _parts(model):
         if isinstance(getattr(part, "_codes", None), FeatureCodes):
             _check_estimator(part)

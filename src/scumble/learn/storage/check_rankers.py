@@ -22,13 +22,7 @@ from scumble.learn.thresholded import ThresholdedClassifier
 
 
 def check_ranker(model: Any) -> None:
-    """Refuse a ranker, or a classifier with thresholds, whose parts do not fit.
-
-    Parameters
-    ----------
-    model : BaseRanker or ThresholdedClassifier
-        Restored from a file; its forests and nominal columns were looked over before.
-    """
+    """Refuse a ranker, or a classifier with thresholds, whose parts do not fit."""
     demand(type(model.n_labels_) is int, "the number of labels is no whole number")
     for kind, check in _CHECKS.items():
         if isinstance(model, kind):
@@ -36,18 +30,7 @@ def check_ranker(model: Any) -> None:
 
 
 def width_of(model: Any) -> int:
-    """Tell how many columns of one scale an estimator makes of its features.
-
-    Parameters
-    ----------
-    model : estimator
-        With a scaling, which is refused where it does not fit.
-
-    Returns
-    -------
-    int
-        The number of columns.
-    """
+    """Tell how many columns of one scale an estimator makes of its features."""
     scaling = model._scaling
     demand(isinstance(scaling, Scaling), "the scale of the columns is missing")
     n_values = model._codes.n_values

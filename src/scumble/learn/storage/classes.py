@@ -15,36 +15,14 @@ CHECKED = frozenset({"sklearn.tree._tree.Tree"})
 
 
 def is_own(kind: type) -> bool:
-    """Tell whether a class is one of this package that a file may hold.
-
-    Parameters
-    ----------
-    kind : type
-        The class.
-
-    Returns
-    -------
-    bool
-        Whether it can be found again by its name.
-    """
+    """Tell whether a class is one of this package that a file may hold."""
     if not _OWN.fullmatch(kind.__module__):
         return False
     return find_class(f"{kind.__module__}.{kind.__qualname__}") is kind
 
 
 def find_class(name: str) -> type | None:
-    """Find one of this package's classes by its full name.
-
-    Parameters
-    ----------
-    name : str
-        Module and class, as in ``scumble.learn.c45.forest.Forest``.
-
-    Returns
-    -------
-    type or None
-        None where a model file may not hold it, or there is no such class.
-    """
+    """Find one of this package's classes by its full name."""
     module, _, short = name.rpartition(".")
     if not _OWN.fullmatch(module):
         return None
@@ -57,20 +35,7 @@ def find_class(name: str) -> type | None:
 
 
 def refuse_untrusted(found: list[str], trusted: tuple[str, ...]) -> list[str]:
-    """Refuse the types skops does not trust, unless they are ours or the caller trusts them.
-
-    Parameters
-    ----------
-    found : list of str
-        What `skops.io.get_untrusted_types` found.
-    trusted : tuple of str
-        What the caller trusts.
-
-    Returns
-    -------
-    list of str
-        All of them, now trusted.
-    """
+    """Refuse the types skops does not trust, unless they are ours or the caller trusts them."""
     unknown = [
         name
         for name in found

@@ -18,24 +18,7 @@ _N_SHOWN = 3
 def columns_of(
     model: Any, data: MultilabelDataset | None
 ) -> tuple[tuple[Feature, ...], bool, tuple[str, ...]]:
-    """Tell which columns and labels a model was fitted on.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted model.
-    data : MultilabelDataset, optional
-        Its training data.
-
-    Returns
-    -------
-    features : tuple of Feature
-        A nominal one without categories holds codes as they are.
-    has_names : bool
-        Whether the names are real ones.
-    labels : tuple of str
-        Labels, or classes.
-    """
+    """Tell which columns and labels a model was fitted on."""
     if data is not None:
         _refuse_other_shape(model, data)
         return data.features, True, data.labels

@@ -20,33 +20,14 @@ _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 class Decoder:
-    """Makes objects from JSON values.
-
-    Parameters
-    ----------
-    pools : dict of str to ndarray
-        The numbers, one flat array for each type.
-    foreign : list
-        Objects of other packages.
-    """
+    """Makes objects from JSON values."""
 
     def __init__(self, pools: dict[str, Array], foreign: list[Any]) -> None:
         self._pools = pools
         self._foreign = foreign
 
     def decode(self, value: Any) -> Any:
-        """Make what was encoded.
-
-        Parameters
-        ----------
-        value : object
-            JSON.
-
-        Returns
-        -------
-        object
-            The value.
-        """
+        """Make what was encoded."""
         if isinstance(value, list):
             return [self.decode(item) for item in value]
         if not isinstance(value, dict):

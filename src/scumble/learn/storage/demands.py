@@ -10,54 +10,16 @@ from scumble._core.errors import ReadError
 
 
 def demand(condition: Any, message: str) -> None:
-    """Refuse a model unless a condition holds.
-
-    Parameters
-    ----------
-    condition : object
-        True where all is well.
-    message : str
-        What is wrong else, without a full stop.
-    """
+    """Refuse a model unless a condition holds."""
     if not condition:
         raise ReadError(f"{message}.")
 
 
 def is_vector(value: Any, kind: Any, size: int) -> bool:
-    """Tell whether a value is a flat array of a type and size.
-
-    Parameters
-    ----------
-    value : object
-        Anything.
-    kind : dtype
-        The type it shall have.
-    size : int
-        The size it shall have.
-
-    Returns
-    -------
-    bool
-        Whether it is.
-    """
+    """Tell whether a value is a flat array of a type and size."""
     return is_table(value, kind, (size,))
 
 
 def is_table(value: Any, kind: Any, shape: tuple[int, ...]) -> bool:
-    """Tell whether a value is an array of a type and shape.
-
-    Parameters
-    ----------
-    value : object
-        Anything.
-    kind : dtype
-        The type it shall have.
-    shape : tuple of int
-        The shape it shall have.
-
-    Returns
-    -------
-    bool
-        Whether it is.
-    """
+    """Tell whether a value is an array of a type and shape."""
     return isinstance(value, np.ndarray) and value.dtype == kind and value.shape == shape

@@ -36,30 +36,11 @@ class Encoder:
         self._known: dict[int, tuple[Array, Any]] = {}  # the array is kept alive with its entry
 
     def pools(self) -> dict[str, Array]:
-        """Return all numbers seen, in one flat array for each type.
-
-        Returns
-        -------
-        dict of str to ndarray
-            By the name of the type, in the order of the names.
-        """
+        """Return all numbers seen, in one flat array for each type."""
         return {kind: np.concatenate(self._pools[kind]) for kind in sorted(self._pools)}
 
     def encode(self, value: Any, depth: int = 0) -> Any:
-        """Turn a value into what JSON can hold.
-
-        Parameters
-        ----------
-        value : object
-            Plain values, containers, arrays, objects of this package, anything else.
-        depth : int
-            How deep inside others it is.
-
-        Returns
-        -------
-        object
-            JSON.
-        """
+        """Turn a value into what JSON can hold."""
         if depth > MAX_DEPTH:
             raise ParameterError("The model holds itself, or is nested too deeply to be saved.")
         if value is None or isinstance(value, str | bool) or type(value) is int:

@@ -38,18 +38,6 @@ class Column:
 def column_from_type(name: str, type_name: str) -> Column:
     """Understand an engine's name for a type.
 
-    Parameters
-    ----------
-    name : str
-        The column.
-    type_name : str
-        Such as ``INTEGER[]`` or ``array<int>``.
-
-    Returns
-    -------
-    Column
-        What it holds.
-
     Examples
     --------
     >>> from scumble.scale.engines.base import column_from_type

@@ -56,28 +56,7 @@ def read_body(
     encoding: str,
     nulls: bool,
 ) -> Body:
-    """Read all rows.
-
-    Parameters
-    ----------
-    source : Source
-        For messages.
-    blocks : iterable of bytes
-        What follows ``@data``, in whole lines.
-    header : Header
-        What was declared.
-    labels : sequence of int
-        Which attributes are labels, in increasing order.
-    encoding : str
-        Of texts.
-    nulls : bool
-        Whether ``<null>`` is a missing value, as in KEEL files.
-
-    Returns
-    -------
-    Body
-        Features are sparse if the rows are.
-    """
+    """Read all rows."""
     reader = _BodyReader(source, header, labels, encoding, nulls)
     for block in blocks:
         refuse_zero_bytes(source, block, reader.line - 1)

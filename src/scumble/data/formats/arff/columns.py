@@ -37,22 +37,7 @@ LABEL = "{0,1}"
 
 
 def arff_column(feature: Feature, values: Callable[[], Array], *, sparse_rows: bool) -> Column:
-    """Declare a feature as WEKA does.
-
-    Parameters
-    ----------
-    feature : Feature
-        What it is.
-    values : callable
-        Gives its values; needed for texts and dates only.
-    sparse_rows : bool
-        Whether rows name their nonzero values only.
-
-    Returns
-    -------
-    Column
-        A date that its own pattern cannot spell becomes a number.
-    """
+    """Declare a feature as WEKA does."""
     name = feature.name
     if feature.kind == "nominal":
         return nominal_column(feature, ",")
@@ -75,40 +60,14 @@ def arff_column(feature: Feature, values: Callable[[], Array], *, sparse_rows: b
 
 
 def nominal_column(feature: Feature, separator: str) -> Column:
-    """Declare a feature with all its values.
-
-    Parameters
-    ----------
-    feature : Feature
-        A nominal or string one.
-    separator : str
-        What stands between the values.
-
-    Returns
-    -------
-    Column
-        With the texts of the values.
-    """
+    """Declare a feature with all its values."""
     texts = tuple(quote(text) for text in feature.categories)
     meant = Feature(feature.name, "nominal", feature.categories)
     return Column(feature.name, "{" + separator.join(texts) + "}", meant, texts)
 
 
 def note_features(features: Sequence[Feature], columns: Sequence[Column]) -> dict[str, Any]:
-    """Note what the declarations of features do not say.
-
-    Parameters
-    ----------
-    features : sequence of Feature
-        What they are.
-    columns : sequence of Column
-        How they are declared.
-
-    Returns
-    -------
-    dict
-        By column name; empty if nothing is lost.
-    """
+    """Note what the declarations of features do not say."""
     noted = {}
     for feature, column in zip(features, columns, strict=True):
         if feature == column.meant:
@@ -124,22 +83,7 @@ def note_features(features: Sequence[Feature], columns: Sequence[Column]) -> dic
 def label_columns(
     dataset: MultilabelDataset, fits: Callable[[str], bool]
 ) -> tuple[list[str], dict[str, str]]:
-    """Name the columns of the labels.
-
-    Parameters
-    ----------
-    dataset : MultilabelDataset
-        Labels may be called like features in it, which a file does not allow.
-    fits : callable
-        Tells whether the format can carry a name.
-
-    Returns
-    -------
-    names : list of str
-        Unique in the file.
-    renamed : dict
-        The real names of those that had to change.
-    """
+    """Name the columns of the labels."""
     taken = {*dataset.feature_names, *dataset.labels}
     features = set(dataset.feature_names)
     names, renamed = [], {}
@@ -155,42 +99,14 @@ def label_columns(
 
 
 def values_of(X: Any, number: int) -> Array:
-    """Take one column out of the features.
-
-    Parameters
-    ----------
-    X : ndarray or csr_array
-        The features.
-    number : int
-        Which column.
-
-    Returns
-    -------
-    ndarray
-        Dense.
-    """
+    """Take one column out of the features."""
     if not sparse.issparse(X):
         return np.asarray(X)[:, number]
     return X[:, [number]].toarray().ravel()
 
 
 def check_codes(feature_name: str, values: Array, n_categories: int) -> Array:
-    """Turn values into codes, or refuse them.
-
-    Parameters
-    ----------
-    feature_name : str
-        For the message.
-    values : ndarray
-        Without missing ones.
-    n_categories : int
-        How many codes there are.
-
-    Returns
-    -------
-    ndarray of int
-        The codes.
-    """
+    """Turn values into codes, or refuse them."""
     fits = (values >= 0) & (values < n_categories) & (values == np.floor(values))
     if not fits.all():
         value = values[~fits][0]

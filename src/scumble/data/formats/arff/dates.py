@@ -38,16 +38,6 @@ class _Field(NamedTuple):
 class DateFormat:
     """Reads and writes dates as milliseconds since 1970 (UTC).
 
-    Parameters
-    ----------
-    pattern : str
-        In the manner of Java's SimpleDateFormat.
-
-    Raises
-    ------
-    ValueError
-        If the pattern has letters that are not known.
-
     Examples
     --------
     >>> from scumble.data.formats.arff.dates import DateFormat
@@ -64,23 +54,7 @@ class DateFormat:
         self._regex = re.compile(_regex(self._fields), re.ASCII | re.IGNORECASE)
 
     def parse(self, text: str) -> float:
-        """Read a date.
-
-        Parameters
-        ----------
-        text : str
-            Written after the pattern.
-
-        Returns
-        -------
-        float
-            Milliseconds since 1970.
-
-        Raises
-        ------
-        ValueError
-            If the text does not follow the pattern, or there is no such date.
-        """
+        """Read a date."""
         match = self._regex.fullmatch(text.strip())
         if match is None:
             raise ValueError(f"it does not follow the pattern {self.pattern[:60]}")
@@ -98,23 +72,7 @@ class DateFormat:
             raise ValueError("the date lies too far away") from error
 
     def format(self, milliseconds: float) -> str:
-        """Write a date.
-
-        Parameters
-        ----------
-        milliseconds : float
-            Since 1970.
-
-        Returns
-        -------
-        str
-            After the pattern.
-
-        Raises
-        ------
-        ValueError
-            If the year does not lie between 1 and 9999.
-        """
+        """Write a date."""
         try:
             moment = _EPOCH + timedelta(milliseconds=milliseconds)
         except OverflowError as error:
@@ -126,18 +84,7 @@ class DateFormat:
 
 @lru_cache(maxsize=256)
 def date_format(pattern: str | None) -> DateFormat:
-    """Make a `DateFormat`, or find one made before.
-
-    Parameters
-    ----------
-    pattern : str or None
-        None stands for `DEFAULT`.
-
-    Returns
-    -------
-    DateFormat
-        It keeps no state.
-    """
+    """Make a `DateFormat`, or find one made before."""
     return DateFormat(DEFAULT if pattern is None else pattern)
 
 

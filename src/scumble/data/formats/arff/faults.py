@@ -16,26 +16,7 @@ _LABEL_HELP = (
 
 
 def explain(fault: int, attribute: Attribute | None, value: int, token: str, n: int) -> str:
-    """Say what is wrong with a row.
-
-    Parameters
-    ----------
-    fault : int
-        A negative number from `scumble.data.formats.kernels.arff`.
-    attribute : Attribute or None
-        The column concerned.
-    value : int
-        Number of the value in its row, from 1.
-    token : str
-        What was found.
-    n : int
-        How many attributes there are.
-
-    Returns
-    -------
-    str
-        What, expected, found, to do.
-    """
+    """Say what is wrong with a row."""
     found = shorten(token)
     if attribute is None:
         return _explain_row(fault, value, found, n)
@@ -83,20 +64,7 @@ def _explain_value(fault: int, attribute: Attribute, value: int, token: str, n: 
 
 
 def undeclared(attribute: Attribute, token: str) -> str:
-    """Say that a nominal value was not declared.
-
-    Parameters
-    ----------
-    attribute : Attribute
-        The column.
-    token : str
-        What was found.
-
-    Returns
-    -------
-    str
-        With the values that were declared, or those that look like it.
-    """
+    """Say that a nominal value was not declared."""
     categories = attribute.type.categories
     listed = ", ".join(shorten(value) for value in categories[:8])
     more = f" and {len(categories) - 8} more" if len(categories) > 8 else ""
@@ -107,20 +75,7 @@ def undeclared(attribute: Attribute, token: str) -> str:
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """Propose known names that look like a wrong one.
-
-    Parameters
-    ----------
-    name : str
-        The wrong one.
-    known : iterable of str
-        The right ones.
-
-    Returns
-    -------
-    str
-        A sentence with a space before it, or nothing.
-    """
+    """Propose known names that look like a wrong one."""
     # The comparison is slow: it must not be what a wrong file costs most.
     candidates = [other for other in islice(known, 20_000) if len(other) <= 60]
     near = get_close_matches(name, candidates, n=3, cutoff=0.6) if len(name) <= 60 else []

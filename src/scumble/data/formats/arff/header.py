@@ -80,24 +80,7 @@ class Header:
 
 
 def read_header(source: Source, blocks: Iterator[bytes], encoding: str) -> tuple[Header, bytes]:
-    """Read up to and with the ``@data`` line.
-
-    Parameters
-    ----------
-    source : Source
-        For messages.
-    blocks : iterator of bytes
-        The file in whole lines.
-    encoding : str
-        Of names and texts.
-
-    Returns
-    -------
-    header : Header
-        What was declared.
-    rest : bytes
-        What follows in the last block taken.
-    """
+    """Read up to and with the ``@data`` line."""
     parser = _HeaderParser(source, encoding)
     for number, block in enumerate(blocks):
         refuse_zero_bytes(source, block, parser.header.n_lines)
@@ -114,17 +97,7 @@ def read_header(source: Source, blocks: Iterator[bytes], encoding: str) -> tuple
 
 
 def refuse_zero_bytes(source: Source, block: bytes, n_lines: int) -> None:
-    """Refuse a block that holds a NUL byte.
-
-    Parameters
-    ----------
-    source : Source
-        For the message.
-    block : bytes
-        Some lines.
-    n_lines : int
-        How many lines come before it.
-    """
+    """Refuse a block that holds a NUL byte."""
     at = block.find(0)
     if at >= 0:
         line = n_lines + 1 + len(_LINES.findall(block, 0, at))
@@ -349,18 +322,7 @@ class _HeaderParser:
 
 
 def first_repeated(items: Sequence[Any]) -> Any:
-    """Find the first item that stands in a list twice.
-
-    Parameters
-    ----------
-    items : sequence
-        Holds one twice.
-
-    Returns
-    -------
-    object
-        The item.
-    """
+    """Find the first item that stands in a list twice."""
     seen = set()
     for item in items:
         if item in seen:
@@ -370,18 +332,5 @@ def first_repeated(items: Sequence[Any]) -> Any:
 
 
 def shorten(text: str, limit: int = 60) -> str:
-    """Quote a piece of a file for a message.
-
-    Parameters
-    ----------
-    text : str
-        As found.
-    limit : int
-        How many characters to show.
-
-    Returns
-    -------
-    str
-        In quotes, control characters made visible.
-    """
+    """Quote a piece of a file for a message."""
     return repr(text if len(text) <= limit else text[: limit - 3] + "...")

@@ -31,20 +31,7 @@ class LabelTree:
 
 
 def find_label_xml(source: Source) -> tuple[Path | None, bool]:
-    """Find the XML file that belongs to an ARFF file.
-
-    Parameters
-    ----------
-    source : Source
-        The ARFF file.
-
-    Returns
-    -------
-    path : Path or None
-        By the stem, by the stem without ``-train`` or ``-test``, or the only one beside it.
-    by_name : bool
-        Whether its name says that it belongs here.
-    """
+    """Find the XML file that belongs to an ARFF file."""
     folder = source.path.parent
     try:
         for stem in (source.stem, _SPLIT.sub("", source.stem)):
@@ -58,23 +45,7 @@ def find_label_xml(source: Source) -> tuple[Path | None, bool]:
 
 
 def read_label_xml(path: str | Path) -> LabelTree:
-    """Read which attributes are labels.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-
-    Returns
-    -------
-    LabelTree
-        In the order of the file.
-
-    Raises
-    ------
-    ReadError
-        If it is no XML, holds a document type or entities, or names a label twice.
-    """
+    """Read which attributes are labels."""
     from defusedxml.common import DefusedXmlException
     from defusedxml.ElementTree import ParseError, fromstring
 
@@ -126,20 +97,7 @@ def _local_name(element: Any) -> str:
 
 
 def format_label_xml(names: tuple[str, ...], parents: tuple[int, ...] | None) -> str:
-    """Write the XML file.
-
-    Parameters
-    ----------
-    names : tuple of str
-        The labels; see `fits_xml`.
-    parents : tuple of int or None
-        The number of each one's parent, -1 at the top.
-
-    Returns
-    -------
-    str
-        The whole file.
-    """
+    """Write the XML file."""
     children: dict[int, list[int]] = {}
     for label, parent in enumerate(parents or (-1,) * len(names)):
         children.setdefault(parent, []).append(label)
@@ -158,18 +116,7 @@ def format_label_xml(names: tuple[str, ...], parents: tuple[int, ...] | None) ->
 
 
 def fits_xml(name: str) -> bool:
-    """Tell whether XML can carry a name.
-
-    Parameters
-    ----------
-    name : str
-        Anything.
-
-    Returns
-    -------
-    bool
-        False if it holds control characters or lone surrogates.
-    """
+    """Tell whether XML can carry a name."""
     return re.search(_ILLEGAL, name) is None
 
 

@@ -31,22 +31,7 @@ class Chosen:
 
 
 def choose_labels(source: Source, header: Header, labels: LabelChoice) -> Chosen:
-    """Find the attributes a caller's ``labels=`` means.
-
-    Parameters
-    ----------
-    source : Source
-        For messages.
-    header : Header
-        What was declared.
-    labels : sequence of str, sequence of int, int or str
-        Names, column numbers, a count, or the path of an XML file.
-
-    Returns
-    -------
-    Chosen
-        In the order of the file, whatever the order of ``labels``.
-    """
+    """Find the attributes a caller's ``labels=`` means."""
     if isinstance(labels, str | os.PathLike):
         return _from_path(source, header, labels)
     if isinstance(labels, bool | np.bool_):
@@ -62,22 +47,7 @@ def choose_labels(source: Source, header: Header, labels: LabelChoice) -> Chosen
 
 
 def by_count(source: Source, header: Header, count: int) -> Chosen:
-    """Take the first attributes, or the last ones if the count is negative.
-
-    Parameters
-    ----------
-    source : Source
-        For messages.
-    header : Header
-        What was declared.
-    count : int
-        How many.
-
-    Returns
-    -------
-    Chosen
-        The labels.
-    """
+    """Take the first attributes, or the last ones if the count is negative."""
     n = len(header.attributes)
     if abs(count) > n:
         raise source.error(
@@ -89,24 +59,7 @@ def by_count(source: Source, header: Header, count: int) -> Chosen:
 def by_names(
     source: Source, header: Header, names: Sequence[str], where: str = "labels=..."
 ) -> Chosen:
-    """Take the attributes with these names.
-
-    Parameters
-    ----------
-    source : Source
-        For messages.
-    header : Header
-        What was declared.
-    names : sequence of str
-        Of the labels.
-    where : str
-        Who names them, for messages.
-
-    Returns
-    -------
-    Chosen
-        The labels.
-    """
+    """Take the attributes with these names."""
     _refuse_repeated(source, names, where)
     places = {name: at for at, name in enumerate(header.names)}
     unknown = [name for name in names if name not in places]
@@ -120,22 +73,7 @@ def by_names(
 
 
 def by_tree(source: Source, header: Header, tree: LabelTree) -> Chosen:
-    """Take the attributes an XML file names.
-
-    Parameters
-    ----------
-    source : Source
-        For messages.
-    header : Header
-        What was declared.
-    tree : LabelTree
-        What the XML file says.
-
-    Returns
-    -------
-    Chosen
-        The labels with their hierarchy.
-    """
+    """Take the attributes an XML file names."""
     if not tree.parents and not header.notes.get("unlabelled"):
         raise source.error(f"{tree.path} names no label. Expected at least one <label name='...'>.")
     chosen = by_names(source, header, list(tree.parents), where=str(tree.path))

@@ -19,16 +19,6 @@ _PRESENT = re.compile(r"1(\.0*)?|true", re.IGNORECASE)
 def presence(text: str) -> int:
     """Tell what a nominal value means for a label.
 
-    Parameters
-    ----------
-    text : str
-        The value.
-
-    Returns
-    -------
-    int
-        1 for present, 0 for absent, -1 for neither.
-
     Examples
     --------
     >>> from scumble.data.formats.arff.lookup import presence
@@ -42,13 +32,6 @@ def presence(text: str) -> int:
 
 class Lookup:
     """The nominal values of all attributes; attributes with the same values share a domain.
-
-    Parameters
-    ----------
-    attributes : sequence of Attribute
-        What was declared.
-    encoding : str
-        How values are spelled in the file.
 
     Attributes
     ----------

@@ -29,22 +29,7 @@ NOTE = "% scumble:"
 
 
 def parse_notes(text: str, source: Source, line: int) -> dict[str, Any]:
-    """Read the comment.
-
-    Parameters
-    ----------
-    text : str
-        The line.
-    source : Source
-        For messages.
-    line : int
-        Its number.
-
-    Returns
-    -------
-    dict
-        With known keys of the right type only.
-    """
+    """Read the comment."""
     try:
         notes = json.loads(text[len(NOTE) :])
     except (ValueError, RecursionError):
@@ -59,18 +44,7 @@ def parse_notes(text: str, source: Source, line: int) -> dict[str, Any]:
 
 
 def format_notes(notes: dict[str, Any]) -> str:
-    """Write the comment, or nothing if there is nothing to note.
-
-    Parameters
-    ----------
-    notes : dict
-        See the module.
-
-    Returns
-    -------
-    str
-        A line, or the empty string.
-    """
+    """Write the comment, or nothing if there is nothing to note."""
     if not notes:
         return ""
     return f"{NOTE} {json.dumps(notes, sort_keys=True, separators=(',', ':'))}\n"

@@ -23,16 +23,6 @@ _PLAIN = re.compile(r"[\w.+-][\w.+\-/:;*()\[\]<>=!&$#@|~^]*")
 def quote(text: str) -> str:
     r"""Write a name or text so that every reader of ARFF takes it for one value.
 
-    Parameters
-    ----------
-    text : str
-        Anything.
-
-    Returns
-    -------
-    str
-        In single quotes, with escapes, unless it is a plain word.
-
     Examples
     --------
     >>> from scumble.data.formats.arff.quoting import quote
@@ -45,18 +35,7 @@ def quote(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    r"""Escape what must not stand bare inside quotes.
-
-    Parameters
-    ----------
-    text : str
-        Anything.
-
-    Returns
-    -------
-    str
-        Without line ends, zero characters and lone surrogates.
-    """
+    r"""Escape what must not stand bare inside quotes."""
     return _TO_ESCAPE.sub(_escape_one, text)
 
 
@@ -71,16 +50,6 @@ def _escape_one(match: re.Match[str]) -> str:
 
 def unescape(text: str) -> str:
     r"""Undo the escapes of a quoted text.
-
-    Parameters
-    ----------
-    text : str
-        What stands between the quotes.
-
-    Returns
-    -------
-    str
-        What it means.
 
     Examples
     --------
@@ -138,20 +107,7 @@ def scan(text: str, at: int) -> tuple[str, str | None, int]:
 
 
 def skip_blanks(text: str, at: int) -> int:
-    """Find the next character that is no blank.
-
-    Parameters
-    ----------
-    text : str
-        The line.
-    at : int
-        Where to begin.
-
-    Returns
-    -------
-    int
-        Its place, or the length of the line.
-    """
+    """Find the next character that is no blank."""
     match = _BLANKS.match(text, at)
     assert match is not None
     return match.end()

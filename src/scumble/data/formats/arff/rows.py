@@ -17,15 +17,7 @@ _EVENTS = 1 << 12
 
 
 class Rows:
-    """What dense and sparse rows have in common: labels, weights, events.
-
-    Parameters
-    ----------
-    n_features, n_labels : int
-        How many columns of each.
-    height : int
-        How many rows are read before they are put aside.
-    """
+    """What dense and sparse rows have in common: labels, weights, events."""
 
     def __init__(self, n_features: int, n_labels: int, height: int) -> None:
         self.n_features, self.n_labels = n_features, n_labels
@@ -41,56 +33,19 @@ class Rows:
         self._weight_parts: list[Array] = []
 
     def parse(self, text: Array, state: Array, attributes: k.Attributes) -> int:
-        """Read on in a text until it ends or the arrays are full.
-
-        Parameters
-        ----------
-        text : ndarray of uint8
-            Whole lines.
-        state : ndarray
-            See `scumble.data.formats.kernels.arff`.
-        attributes : Attributes
-            What was declared.
-
-        Returns
-        -------
-        int
-            How it ended.
-        """
+        """Read on in a text until it ends or the arrays are full."""
         raise NotImplementedError  # dense and sparse rows differ here
 
     def put(self, places: Array, columns: Array, values: Array) -> None:
-        """Enter what Python had to read.
-
-        Parameters
-        ----------
-        places : ndarray of int
-            As the events name them.
-        columns : ndarray of int
-            Of the features.
-        values : ndarray of float
-            What they are.
-        """
+        """Enter what Python had to read."""
         raise NotImplementedError  # dense and sparse rows differ here
 
     def features(self) -> Array | sparse.csr_array:
-        """Join all features.
-
-        Returns
-        -------
-        ndarray or csr_array
-            As the rows are.
-        """
+        """Join all features."""
         raise NotImplementedError  # dense and sparse rows differ here
 
     def keep(self, state: Array) -> None:
-        """Put the rows aside that were read last.
-
-        Parameters
-        ----------
-        state : ndarray
-            Tells how many they are.
-        """
+        """Put the rows aside that were read last."""
         n_rows, n_present = int(state[k.N_ROWS]), int(state[k.N_PRESENT])
         self._label_parts.append(self._present[:n_present].copy())
         self._label_counts.append(np.diff(self._ends[:n_rows, 0], prepend=0))
@@ -105,38 +60,18 @@ class Rows:
             self._weight_parts.append(np.ones(len(counts)))
 
     def labels(self) -> sparse.csr_array:
-        """Join all labels.
-
-        Returns
-        -------
-        csr_array of bool
-            One column per label.
-        """
+        """Join all labels."""
         indices, indptr = join_rows(self._label_parts, self._label_counts)
         shape = (len(indptr) - 1, self.n_labels)
         return sparse.csr_array((np.ones(len(indices), bool), indices, indptr), shape=shape)
 
     def weights(self) -> Array | None:
-        """Join all weights.
-
-        Returns
-        -------
-        ndarray or None
-            None if no row has any.
-        """
+        """Join all weights."""
         return np.concatenate(self._weight_parts) if self._weight_parts else None
 
 
 class DenseRows(Rows):
-    """Rows with a value for every attribute.
-
-    Parameters
-    ----------
-    n_features, n_labels : int
-        How many columns of each.
-    as_sparse : bool
-        Whether the features are wanted sparse nevertheless.
-    """
+    """Rows with a value for every attribute."""
 
     def __init__(self, n_features: int, n_labels: int, *, as_sparse: bool) -> None:
         super().__init__(n_features, n_labels, max(1, _ROOM // max(n_features + n_labels, 1)))
@@ -172,15 +107,7 @@ class DenseRows(Rows):
 
 
 class SparseRows(Rows):
-    """Rows that name their nonzero values.
-
-    Parameters
-    ----------
-    roles : ndarray
-        See `scumble.data.formats.kernels.arff`.
-    n_features, n_labels : int
-        How many columns of each.
-    """
+    """Rows that name their nonzero values."""
 
     def __init__(self, roles: Array, n_features: int, n_labels: int) -> None:
         super().__init__(n_features, n_labels, _ROOM // 8)
@@ -228,20 +155,7 @@ class SparseRows(Rows):
 
 
 def join_rows(indices: list[Array], counts: list[Array]) -> tuple[Array, Array]:
-    """Join the column numbers and row pointers of a sparse matrix.
-
-    Parameters
-    ----------
-    indices : list of ndarray
-        Column numbers; emptied on the way.
-    counts : list of ndarray
-        How many there are in each row.
-
-    Returns
-    -------
-    indices, indptr : ndarray
-        Of one type, the smallest that can count them.
-    """
+    """Join the column numbers and row pointers of a sparse matrix."""
     joined = np.concatenate([np.empty(0, np.int32), *indices])
     indices.clear()
     small = len(joined) <= np.iinfo(np.int32).max

@@ -105,29 +105,7 @@ def read_table(
     encoding: str | None,
     nulls: bool = False,
 ) -> Table:
-    """Read a file of the ARFF family.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    choose : callable
-        Tells which attributes are labels.
-    encoding : str or None
-        Of names and texts. None means UTF-8, and Latin-1 if the file turns out not to be UTF-8.
-    nulls : bool
-        Whether ``<null>`` is a missing value.
-
-    Returns
-    -------
-    Table
-        All of it.
-
-    Warns
-    -----
-    ScumbleWarning
-        If the file is not UTF-8 and was read as Latin-1.
-    """
+    """Read a file of the ARFF family."""
     try:
         return _read(source, choose, _check_encoding(encoding), nulls)
     except EncodingError as error:
@@ -174,17 +152,6 @@ def _check_encoding(encoding: str | None) -> str:
 
 
 def sniff_relation(head: bytes) -> str | None:
-    """Look for an ARFF header.
-
-    Parameters
-    ----------
-    head : bytes
-        The beginning of a file.
-
-    Returns
-    -------
-    str or None
-        What follows ``@relation``; None if that is not the first declaration.
-    """
+    """Look for an ARFF header."""
     match = _SNIFF.match(head)
     return None if match is None else match[1].decode("latin-1")

@@ -38,23 +38,7 @@ def write_arff(
     labels_first: bool,
     notes: dict[str, Any],
 ) -> None:
-    """Write a file as WEKA reads it.
-
-    Parameters
-    ----------
-    stream : binary stream
-        Where to.
-    dataset : MultilabelDataset
-        What.
-    relation : str
-        What ``@relation`` says.
-    label_names : list of str
-        The labels' columns.
-    labels_first : bool
-        Whether labels come before features.
-    notes : dict
-        What the format at hand cannot say; what ARFF cannot say is added.
-    """
+    """Write a file as WEKA reads it."""
     no_columns = not (dataset.features or label_names)
     sparse_rows = dataset.is_sparse or no_columns
     X = sparse.csc_array(dataset.X) if dataset.is_sparse else dataset.X
@@ -82,20 +66,7 @@ def write_arff(
 
 
 def common_notes(dataset: MultilabelDataset, columns: list[Column]) -> dict[str, Any]:
-    """Note what no format of the family can say.
-
-    Parameters
-    ----------
-    dataset : MultilabelDataset
-        What is written.
-    columns : list of Column
-        How its features are declared.
-
-    Returns
-    -------
-    dict
-        See `scumble.data.formats.arff.notes`.
-    """
+    """Note what no format of the family can say."""
     notes: dict[str, Any] = {}
     features = note_features(dataset.features, columns)
     if features:
@@ -106,22 +77,7 @@ def common_notes(dataset: MultilabelDataset, columns: list[Column]) -> dict[str,
 
 
 def attribute_lines(columns: list[Column], label_names: list[str], *, labels_first: bool) -> str:
-    """Declare all attributes.
-
-    Parameters
-    ----------
-    columns : list of Column
-        The features.
-    label_names : list of str
-        The labels' columns.
-    labels_first : bool
-        Whether labels come before features.
-
-    Returns
-    -------
-    str
-        Lines.
-    """
+    """Declare all attributes."""
     features = [f"@attribute {quote(c.name)} {c.declaration}\n" for c in columns]
     labels = [f"@attribute {quote(name)} {LABEL}\n" for name in label_names]
     return "".join([*labels, *features] if labels_first else [*features, *labels])
@@ -136,23 +92,7 @@ def write_rows(
     sparse_rows: bool,
     weights: bool,
 ) -> None:
-    """Write all rows.
-
-    Parameters
-    ----------
-    stream : binary stream
-        Where to.
-    dataset : MultilabelDataset
-        What.
-    columns : list of Column
-        How its features are spelled.
-    labels_first : bool
-        Whether labels come before features.
-    sparse_rows : bool
-        Whether rows name their nonzero values only.
-    weights : bool
-        Whether rows end with their weights.
-    """
+    """Write all rows."""
     writer = _RowWriter(dataset, columns, labels_first=labels_first, sparse_rows=sparse_rows)
     for rows in _ranges(dataset, sparse_rows=sparse_rows):
         stream.write(writer.text(rows, weights=weights))
@@ -301,16 +241,6 @@ class _RowWriter:
 
 def number_text(value: float) -> str:
     """Write a number with as few digits as give it back.
-
-    Parameters
-    ----------
-    value : float
-        Not missing.
-
-    Returns
-    -------
-    str
-        Whole numbers without a point; infinity as Java spells it.
 
     Examples
     --------

@@ -25,21 +25,7 @@ _OTHER_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 @dataclass
 class Cells:
-    """Rows of one block.
-
-    Parameters
-    ----------
-    text : ndarray of uint8
-        The block.
-    places : ndarray of shape (n_rows * n_columns, 2)
-        Where each cell begins and ends, row by row.
-    marks : ndarray of uint8
-        How each cell was written: plain, quoted, or quoted with doubled quotes.
-    lines : ndarray of shape (n_rows,)
-        The line in which each row begins, counted from 1.
-    n_columns : int
-        Number of cells in a row.
-    """
+    """Rows of one block."""
 
     text: np.ndarray[Any, Any]
     places: np.ndarray[Any, Any]
@@ -65,15 +51,7 @@ class Cells:
         return text.replace('""', '"') if self.marks[at] == k.DOUBLED else text
 
     def column(self, column: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], Any]:
-        """Copy a column's texts.
-
-        Returns
-        -------
-        data, offsets : ndarray
-            The texts behind each other, and where each begins.
-        missing : ndarray of bool
-            Which are empty, NA or ?, without quotes.
-        """
+        """Copy a column's texts."""
         places = self.places[column :: self.n_columns]
         data = np.empty(int((places[:, 1] - places[:, 0]).sum()), np.uint8)
         offsets = np.zeros(len(self) + 1, np.int64)
@@ -92,20 +70,7 @@ class Cells:
 
 
 def text_blocks(source: Source, encoding: str) -> Iterator[bytes]:
-    """Iterate over the content in blocks of whole lines, as UTF-8.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    encoding : str
-        Its encoding, as Python spells it.
-
-    Yields
-    ------
-    bytes
-        Valid UTF-8.
-    """
+    """Iterate over the content in blocks of whole lines, as UTF-8."""
     try:
         "".encode(encoding)
         name = codecs.lookup(encoding).name
@@ -126,22 +91,7 @@ def text_blocks(source: Source, encoding: str) -> Iterator[bytes]:
 
 
 def split(source: Source, blocks: Iterator[bytes], delimiter: str) -> Iterator[Cells]:
-    """Cut blocks of lines into cells.
-
-    Parameters
-    ----------
-    source : Source
-        The file, for messages.
-    blocks : iterator of bytes
-        Its content.
-    delimiter : str
-        One character.
-
-    Yields
-    ------
-    Cells
-        At least one row.
-    """
+    """Cut blocks of lines into cells."""
     n_columns = n_lines = 0
     rest = b""
     block = next(blocks, b"")
@@ -166,31 +116,7 @@ def split(source: Source, blocks: Iterator[bytes], delimiter: str) -> Iterator[C
 def split_block(
     source: Source, block: bytes, delimiter: str, n_columns: int, n_lines: int, *, at_end: bool
 ) -> tuple[Cells, int, int]:
-    """Cut one block into cells.
-
-    Parameters
-    ----------
-    source : Source
-        The file, for messages.
-    block : bytes
-        Whole lines.
-    delimiter : str
-        One character.
-    n_columns : int
-        Number of cells every row must have; 0 if the first row tells.
-    n_lines : int
-        Number of lines before the block.
-    at_end : bool
-        Whether nothing follows.
-
-    Returns
-    -------
-    cells : Cells
-        The rows.
-    size, lines : int
-        How many bytes and lines of the block they take: a row whose quotes are still open at the
-        block's end is left over.
-    """
+    """Cut one block into cells."""
     most_rows = block.count(b"\n") + block.count(b"\r") + 1
     most_cells = block.count(delimiter.encode()) + most_rows
     places, marks = np.empty((most_cells, 2), np.int32), np.empty(most_cells, np.uint8)
@@ -207,18 +133,7 @@ def split_block(
 
 
 def has_label_marks(names: Iterable[str]) -> bool:
-    """Tell whether a header says itself which columns are labels.
-
-    Parameters
-    ----------
-    names : iterable of str
-        The header.
-
-    Returns
-    -------
-    bool
-        The answer.
-    """
+    """Tell whether a header says itself which columns are labels."""
     return any(name.startswith(LABEL) or name == LISTS for name in names)
 
 
@@ -226,20 +141,6 @@ def sniff_delimiter(source: Source, head: bytes) -> tuple[str, int]:
     """Find the character between cells: the one that cuts the first rows into equally many.
 
     One that shows the writer's own marks in the header is preferred, then the one that makes most.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    head : bytes
-        Its beginning.
-
-    Returns
-    -------
-    delimiter : str
-        A comma if nothing speaks for another.
-    n_columns : int
-        How many cells it makes in every row; 0 if not equally many.
     """
     sample = head[: head.rfind(b"\n") + 1] or head
     best, most, marked = ",", 0, False

@@ -24,21 +24,6 @@ _SHORT = {
 def unescape(text: str) -> str:
     r"""Replace what a backslash introduces by what it means.
 
-    Parameters
-    ----------
-    text : str
-        The inside of a string of Python or JSON.
-
-    Returns
-    -------
-    str
-        The string.
-
-    Raises
-    ------
-    ValueError
-        If a backslash introduces nothing known.
-
     Examples
     --------
     >>> from scumble.data.formats.delimited.escapes import unescape

@@ -61,27 +61,7 @@ class Options:
 
 @dataclass
 class Layout:
-    """The columns' parts.
-
-    Parameters
-    ----------
-    names : list of str or None
-        The header, if there is one.
-    features : list of int
-        Columns that are features.
-    labels : list of int
-        0/1 columns that are labels.
-    label_lists : int or None
-        The column of label lists.
-    weights : int or None
-        The column of weights.
-    may_number_rows : bool
-        Whether the first column is left out if it numbers the rows.
-    parents : list of int or None
-        The labels' hierarchy.
-    unnamed : set of int
-        Columns without a name in the header.
-    """
+    """The columns' parts."""
 
     names: list[str] | None
     features: list[int] = field(default_factory=list)
@@ -99,22 +79,7 @@ class Layout:
 
 
 def find_layout(source: Source, first: Cells, options: Options) -> Layout:
-    """Decide what each column is.
-
-    Parameters
-    ----------
-    source : Source
-        The file, for messages.
-    first : Cells
-        Its first rows.
-    options : Options
-        What the caller says.
-
-    Returns
-    -------
-    Layout
-        The columns' parts.
-    """
+    """Decide what each column is."""
     names = _header(source, first, options)
     free = options.labels is None and options.label_column is None
     if names is not None and free and has_label_marks(names):

@@ -42,15 +42,7 @@ class Texts:
 
 
 class Features:
-    """Columns of numbers, or of text where a cell is no number.
-
-    Parameters
-    ----------
-    columns : list of int
-        Which columns.
-    texts : set of int
-        Those known to hold text.
-    """
+    """Columns of numbers, or of text where a cell is no number."""
 
     def __init__(self, columns: list[int], texts: set[int]) -> None:
         self.columns = np.array(columns, np.int64)
@@ -90,15 +82,7 @@ class Features:
         return values
 
     def matrix(self) -> tuple[np.ndarray[Any, Any], dict[int, tuple[str, ...]]]:
-        """Join all blocks.
-
-        Returns
-        -------
-        X : ndarray
-            Numbers, and codes of texts.
-        categories : dict of int to tuple of str
-            The sorted texts of each position that holds text.
-        """
+        """Join all blocks."""
         blocks = self.blocks or [np.empty((0, len(self.columns)))]
         X = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
         categories = {}
@@ -114,17 +98,7 @@ class Features:
 
 
 class Flags:
-    """Columns of 0 and 1.
-
-    Parameters
-    ----------
-    source : Source
-        The file, for messages.
-    columns : list of int
-        Which columns.
-    names : list of str or None
-        Their names, for messages.
-    """
+    """Columns of 0 and 1."""
 
     def __init__(self, source: Source, columns: list[int], names: list[str] | None) -> None:
         self.source, self.names = source, names
@@ -164,17 +138,7 @@ class Flags:
 
 
 class Lists:
-    """One column of label lists.
-
-    Parameters
-    ----------
-    source : Source
-        The file, for messages.
-    column : int
-        Which column.
-    separator : str or None
-        What stands between labels; None: they are in brackets.
-    """
+    """One column of label lists."""
 
     def __init__(self, source: Source, column: int, separator: str | None) -> None:
         self.source, self.column, self.separator = source, column, separator

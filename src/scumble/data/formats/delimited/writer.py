@@ -21,19 +21,6 @@ CELLS_PER_WRITE = 1_000_000
 def quoted(text: str, delimiter: str) -> str:
     """Quote a text if it would not be read back as itself.
 
-    Parameters
-    ----------
-    text : str
-        The text.
-    delimiter : str
-        What stands between values.
-
-    Returns
-    -------
-    str
-        The text, in quotes if it holds a delimiter, quotes or the end of a line, if blanks stand at
-        its ends, or if it would pass for a missing value.
-
     Examples
     --------
     >>> from scumble.data.formats.delimited.writer import quoted
@@ -48,22 +35,7 @@ def quoted(text: str, delimiter: str) -> str:
 
 
 def header(dataset: MultilabelDataset, delimiter: str, *, lists: bool) -> str:
-    """Make the first line.
-
-    Parameters
-    ----------
-    dataset : MultilabelDataset
-        The data.
-    delimiter : str
-        What stands between values.
-    lists : bool
-        Whether labels are one column of lists; else each label is a column, marked as such.
-
-    Returns
-    -------
-    str
-        With its line end.
-    """
+    """Make the first line."""
     names = [
         FEATURE + name if not name or name.startswith(MARKS) else name
         for name in dataset.feature_names
@@ -75,22 +47,7 @@ def header(dataset: MultilabelDataset, delimiter: str, *, lists: bool) -> str:
 
 
 def row_texts(dataset: MultilabelDataset, delimiter: str, *, lists: bool) -> Iterator[bytes]:
-    """Write the rows, many at a time.
-
-    Parameters
-    ----------
-    dataset : MultilabelDataset
-        The data.
-    delimiter : str
-        What stands between values.
-    lists : bool
-        Whether labels are one column of lists.
-
-    Yields
-    ------
-    bytes
-        Whole lines.
-    """
+    """Write the rows, many at a time."""
     import pyarrow.compute as pc
 
     width = dataset.n_features + (1 if lists else dataset.n_labels) + 1
