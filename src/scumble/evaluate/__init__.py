@@ -21,6 +21,7 @@ from scumble.evaluate.bipartition import (
     specificity,
     subset_accuracy,
 )
+from scumble.evaluate.compare import Comparison, Difference, Trial, compare
 from scumble.evaluate.counts import Confusion, Counts, confusion
 from scumble.evaluate.cross_validation import (
     CrossValidation,
@@ -66,9 +67,11 @@ from scumble.evaluate.splitters import (
 
 __all__ = [
     "BaseSplitter",
+    "Comparison",
     "Confusion",
     "Counts",
     "CrossValidation",
+    "Difference",
     "Evaluation",
     "FixedFolds",
     "Fold",
@@ -81,8 +84,10 @@ __all__ = [
     "RepeatedKFold",
     "Scorer",
     "Spread",
+    "Trial",
     "accuracy",
     "average_precision",
+    "compare",
     "confusion",
     "coverage",
     "cross_validate",

@@ -74,6 +74,8 @@ class FoldResult:
         Rows trained on, after resampling, and tested.
     before, after : dict of str to float, or None
         Measures of the training part before and after resampling; None without a resampler.
+    predictions : csr_array of bool, or None
+        What was predicted for the test rows; None unless it was asked for.
     """
 
     fold: int
@@ -84,6 +86,7 @@ class FoldResult:
     n_test: int
     before: dict[str, float] | None = None
     after: dict[str, float] | None = None
+    predictions: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +148,7 @@ class CrossValidation(Mapping[str, Spread]):
         ``pooled["macro_f1"]``, ``pooled["minority.macro_f1"]``, ...; see
         `scumble.evaluate.pooling.pool` for the rule. ``self["pooled.macro_f1"]`` is the same.
         """
-        return pool(self._counts)
+        return pool(self.label_counts)
 
     def label_table(self) -> list[dict[str, Any]]:
         """Tell for every label what all folds together say of it.
@@ -158,10 +161,11 @@ class CrossValidation(Mapping[str, Spread]):
             summed over folds; ``precision``, ``recall`` and ``f1`` of these sums, NaN for 0/0; and
             for each group the number of folds on which the label belongs to it.
         """
-        return label_table(self._counts, self.labels)
+        return label_table(self.label_counts, self.labels)
 
     @property
-    def _counts(self) -> list[LabelCounts]:
+    def label_counts(self) -> list[LabelCounts]:
+        """Hits and misses of every label, one entry per fold."""
         return [LabelCounts.of(fold.evaluation) for fold in self.folds]
 
     @property
@@ -221,6 +225,7 @@ def cross_validate(
     undefined: Any = "mulan",
     ties: str = "mulan",
     groups: Any = GROUPS,
+    keep: bool = False,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> CrossValidation:
@@ -247,6 +252,8 @@ def cross_validate(
     groups : sequence of str, or mapping of str to labels, optional
         Groups of labels that are judged apart, computed from each training part before resampling;
         see `label_groups`. By default all that have a rule; None for none.
+    keep : bool, default=False
+        Whether folds keep the predicted labels of their test rows.
     random_state : None, int, Generator or RandomState
         Seeds the splitter, the resampler and the classifier of every fold, where they have a
         ``random_state`` that is None; each step of a chain of resamplers gets a seed of its own.
@@ -290,18 +297,18 @@ def cross_validate(
     >>> found.folds[0].before["scumble"] > found.folds[0].after["scumble"]
     True
     """
-    _check_data(data)
+    check_data(data, caller="cross_validate")
     Undefined(undefined, caller="cross_validate")
     wanted = check_groups(groups, caller="cross_validate")
     find_groups(wanted, data.n_labels, data.Y, data.labels)  # labels the data has not
-    seed = _draw_seed(random_state)
-    splits = _make_splits(splitter, data, seed)
+    seed = draw_seed(random_state, caller="cross_validate")
+    splits = make_splits(splitter, data, seed, caller="cross_validate")
     steps = _make_chain(resampler)
     model = _make_classifier(classifier)
     warn_if_resampled(data, caller="cross_validate")
     options = {"undefined": undefined, "ties": ties, "groups": wanted}
     tasks = [
-        (at, data, train, test, model, steps, seed, options)
+        (at, data, train, test, model, steps, seed, options, keep)
         for at, (train, test) in enumerate(splits)
     ]
     folds: list[FoldResult] = []
@@ -351,26 +358,28 @@ def make_splitter(text: str | int, kind: str = "kfold") -> BaseSplitter:
     )
 
 
-def _check_data(data: Any) -> None:
+def check_data(data: Any, *, caller: str) -> None:
+    """Refuse what is no data set."""
     if not isinstance(data, MultilabelDataset):
         raise ParameterTypeError(
-            f"cross_validate takes a MultilabelDataset, so that it can split and resample by "
+            f"{caller} takes a MultilabelDataset, so that it can split and resample by "
             f"itself. Got {type(data).__name__} instead: make one of X and Y with "
             "MultilabelDataset(X, Y), or use scikit-learn's cross_validate with "
             "scumble.evaluate.scorer and a pipeline."
         )
 
 
-def _draw_seed(random_state: Any) -> int:
+def draw_seed(random_state: Any, *, caller: str) -> int:
     """Turn any random_state into one number that can be told and used again."""
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
         if random_state < 0:
             raise ParameterError(f"random_state must not be negative. Got {random_state} instead.")
         return int(random_state)
-    return int(as_generator(random_state, caller="cross_validate").integers(2**31))
+    return int(as_generator(random_state, caller=caller).integers(2**31))
 
 
-def _make_splits(splitter: Any, data: MultilabelDataset, seed: int) -> list[Split]:
+def make_splits(splitter: Any, data: MultilabelDataset, seed: int, *, caller: str) -> list[Split]:
+    """Deal the rows as a user has asked for."""
     if splitter is None:
         splitter = RepeatedKFold()
     elif isinstance(splitter, str | int) or hasattr(splitter, "__fspath__"):
@@ -383,11 +392,11 @@ def _make_splits(splitter: Any, data: MultilabelDataset, seed: int) -> list[Spli
         found = list(splitter)
     else:
         raise ParameterTypeError(
-            "The 'splitter' parameter of cross_validate must be a splitter, '2x5', a number of "
+            f"The 'splitter' parameter of {caller} must be a splitter, '2x5', a number of "
             f"folds, a fold file, or pairs of row numbers. Got {splitter!r} instead."
         )
     if not found:
-        raise DataError("cross_validate: the splitter gives no splits. Expected at least one.")
+        raise DataError(f"{caller}: the splitter gives no splits. Expected at least one.")
     return [_check_split(at, split, len(data)) for at, split in enumerate(found)]
 
 
@@ -465,6 +474,7 @@ def _run_fold(
     chain: Sequence[Any],
     seed: int,
     options: dict[str, Any],
+    keep: bool,
     *,
     threads: int | None,
 ) -> FoldResult:
@@ -485,6 +495,7 @@ def _run_fold(
         n_test=len(test),
         before=before,
         after=after,
+        predictions=fold.predictions if keep else None,
     )
 
 

@@ -71,6 +71,23 @@ def find_metric(name: str, *, groups: Iterable[str] = ()) -> Metric:
     raise ParameterError(f"There is no metric {name!r}. Expected for example {', '.join(close)}.")
 
 
+def metric_title(name: str) -> str:
+    """Write the name of a metric as a reader says it.
+
+    Examples
+    --------
+    >>> from scumble.evaluate.naming import metric_title
+    >>> metric_title("all.macro_f1"), metric_title("pooled.minority.macro_auc_pr")
+    ('macro F1', 'pooled macro AUC-PR of minority labels')
+    """
+    pooled, rest = name.startswith(POOLED), name.removeprefix(POOLED)
+    group, _, last = rest.rpartition(".")
+    words = last.replace("auc_pr", "AUC-PR").replace("auc", "AUC").replace("f1", "F1")
+    title = words.replace("_", " ")
+    of_group = f" of {group} labels" if group not in ("", "all") else ""
+    return f"{'pooled ' if pooled else ''}{title}{of_group}"
+
+
 def _known(groups: Iterable[str]) -> dict[str, Metric]:
     groups = tuple(groups)
     plain: dict[str, Metric] = dict(registered("metric"))

@@ -7,6 +7,7 @@ an experiment, the paper's tables and a user's own notebook.
 from scumble.evaluate.statistics.bayesian import BayesianResult, bayesian_signed_rank
 from scumble.evaluate.statistics.correlation import PearsonResult, pearson
 from scumble.evaluate.statistics.effects import EffectSizes, effect_sizes
+from scumble.evaluate.statistics.overlapping_folds import FoldDifference, corrected_t_test
 from scumble.evaluate.statistics.ranks import (
     FriedmanResult,
     NemenyiResult,
@@ -20,12 +21,14 @@ from scumble.evaluate.statistics.tally import WinTieLoss, win_tie_loss
 __all__ = [
     "BayesianResult",
     "EffectSizes",
+    "FoldDifference",
     "FriedmanResult",
     "NemenyiResult",
     "PearsonResult",
     "WilcoxonResult",
     "WinTieLoss",
     "bayesian_signed_rank",
+    "corrected_t_test",
     "effect_sizes",
     "friedman",
     "holm",

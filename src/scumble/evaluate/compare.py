@@ -1,0 +1,502 @@
+"""Several methods on the same folds: what is better, what is worse, and what cannot be told."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.errors import ParameterError
+from scumble._core.progress import track
+from scumble.data import MultilabelDataset
+from scumble.evaluate.cross_validation import (
+    CrossValidation,
+    FoldResult,
+    check_data,
+    cross_validate,
+    draw_seed,
+    make_splits,
+    make_splitter,
+)
+from scumble.evaluate.groups import GROUPS
+from scumble.evaluate.naming import POOLED, find_metric, metric_title
+from scumble.evaluate.pooling import LabelCounts, label_table, pool
+from scumble.evaluate.statistics.overlapping_folds import FoldDifference, corrected_t_test
+
+Array = np.ndarray[Any, Any]
+#: Name, classifier and resampler.
+Method = tuple[str, Any, Any]
+
+#: What is compared unless something else is asked for; the first one decides.
+METRICS = ("all.macro_f1", "minority.macro_f1", "micro_f1")
+#: How the rows are dealt unless something else is asked for: rare labels on all sides.
+FOLDS = "2x5"
+#: Means of the best of many methods flatter it; this many draws of the folds tell how much.
+_DRAWS = 500
+BETTER, WORSE, OPEN = "better", "worse", "no difference that these folds can show"
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One method on all folds.
+
+    Attributes
+    ----------
+    name : str
+        The classifier, and the resampling before it.
+    values : mapping of str to ndarray of shape (n_folds,)
+        Each metric on each fold.
+    counts : tuple of LabelCounts
+        Hits and misses of every label, fold by fold.
+    seconds : float
+        Mean time of a fold.
+    draws : mapping of str to ndarray, or None
+        With a test part instead of folds: each metric on rows drawn from it with repetition, the
+        same rows for all methods.
+    """
+
+    name: str
+    values: Mapping[str, Array]
+    counts: tuple[LabelCounts, ...]
+    seconds: float
+    draws: Mapping[str, Array] | None = None
+
+    @classmethod
+    def of(cls, name: str, found: CrossValidation, metrics: Iterable[str]) -> Trial:
+        """Keep of a cross-validation what a comparison needs."""
+        values = {metric: found[metric].values for metric in metrics}
+        return cls(name, values, tuple(found.label_counts), sum(found.seconds.values()))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One method beside the baseline, by one metric.
+
+    Attributes
+    ----------
+    method, metric : str
+        The method and the metric.
+    mean, baseline : float
+        Means over the folds of both.
+    difference, low, high : float
+        Mean difference, and an interval for it that holds for all methods at once.
+    p_value : float
+        Of the paired test, before any correction for many methods.
+    verdict : str
+        ``"better"``, ``"worse"``, or ``"no difference that these folds can show"``.
+    """
+
+    method: str
+    metric: str
+    mean: float
+    baseline: float
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    verdict: str
+
+    def sentence(self) -> str:
+        """Say it in one plain sentence."""
+        metric = metric_title(self.metric)
+        what = f"{metric} {self.mean:.3f} instead of {self.baseline:.3f}"
+        if math.isnan(self.difference):
+            return f"{self.method}: cannot be judged, {metric} has no value."
+        if not math.isfinite(self.low):
+            return f"{self.method}: {what}; a single fold does not tell how much of it is chance."
+        between = f"a change between {self.low:+.3f} and {self.high:+.3f}"
+        return f"{self.method}: {self.verdict} ({what}; {between})."
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Methods on the same folds, each against the first.
+
+    Attributes
+    ----------
+    data : str
+        Name of the data set.
+    labels : tuple of str
+        Its labels.
+    trials : tuple of Trial
+        The methods; the first is the baseline.
+    metrics : tuple of str
+        What they are judged by; the first one decides.
+    test_over_train : float
+        Test rows over training rows of a fold.
+    random_state : int
+        Give it again to get the same.
+    confidence : float
+        Share of comparisons in which all intervals hold.
+    """
+
+    data: str
+    labels: tuple[str, ...]
+    trials: tuple[Trial, ...]
+    metrics: tuple[str, ...]
+    test_over_train: float
+    random_state: int
+    confidence: float = 0.95
+
+    @property
+    def baseline(self) -> str:
+        """Name of the method the others are held against."""
+        return self.trials[0].name
+
+    @cached_property
+    def table(self) -> list[Difference]:
+        """Every method but the baseline, by every metric."""
+        return [
+            self._difference(trial, metric) for trial in self.trials[1:] for metric in self.metrics
+        ]
+
+    def verdicts(self) -> list[str]:
+        """Say of every method in one sentence what the first metric tells."""
+        return [one.sentence() for one in self.table if one.metric == self.metrics[0]]
+
+    @cached_property
+    def best(self) -> str:
+        """Name of the method with the best mean of the first metric."""
+        means = [
+            self._mean(trial, self.metrics[0]) * self._sign(self.metrics[0])
+            for trial in self.trials
+        ]
+        return (
+            self.trials[int(np.nanargmax(means))].name
+            if np.isfinite(means).any()
+            else self.baseline
+        )
+
+    @cached_property
+    def optimism(self) -> float:
+        """How much the best mean flatters, since it was picked as the best of many.
+
+        Folds are drawn with repetition, the best method on them is judged on the folds that were
+        not drawn; the optimism is how much less that is than the best mean of all.
+        """
+        values = np.stack([trial.values[self.metrics[0]] for trial in self.trials])
+        values = values[:, ~np.isnan(values).any(axis=0)] * self._sign(self.metrics[0])
+        n_folds = values.shape[1]
+        if len(values) < 2 or n_folds < 3:
+            return math.nan
+        generator = np.random.default_rng(self.random_state)
+        drawn = generator.integers(n_folds, size=(_DRAWS, n_folds))
+        times = np.stack([np.bincount(one, minlength=n_folds) for one in drawn])
+        left = (times == 0).astype(float)
+        kept = left.sum(axis=1) > 0
+        times, left = times[kept], left[kept]
+        winners = (values @ times.T).argmax(axis=0)
+        judged = ((values @ left.T) / left.sum(axis=1))[winners, np.arange(len(winners))]
+        return max(0.0, float(values.mean(axis=1).max() - judged.mean()))
+
+    def gains(self, method: str) -> list[dict[str, Any]]:
+        """Tell what each label gains by a method over the baseline.
+
+        Parameters
+        ----------
+        method : str
+            Name of a trial.
+
+        Returns
+        -------
+        list of dict
+            One per label: ``name``, ``training_positives``, ``before`` and ``after`` (its F1, by
+            counts added up over the folds, 0 where it is undefined), and ``gain``; the largest
+            gain first.
+        """
+        before = label_table(self.trials[0].counts, self.labels)
+        after = label_table(self._trial(method).counts, self.labels)
+        rows = [
+            {
+                "name": one["name"],
+                "training_positives": one["training_positives"],
+                "before": _or_zero(one["f1"]),
+                "after": _or_zero(other["f1"]),
+                "gain": _or_zero(other["f1"]) - _or_zero(one["f1"]),
+            }
+            for one, other in zip(before, after, strict=True)
+            if one["test_positives"]
+        ]
+        return sorted(rows, key=lambda row: (-row["gain"], row["name"]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values; NaN and infinity become None.
+
+        Returns
+        -------
+        dict
+            ``methods`` with means and seconds, ``differences``, ``verdicts``, ``best``,
+            ``optimism`` and ``gains`` of the best method.
+        """
+        methods = [
+            {
+                "name": trial.name,
+                "seconds": trial.seconds,
+                "means": {metric: _plain(self._mean(trial, metric)) for metric in self.metrics},
+                "folds": {m: [_plain(v) for v in trial.values[m]] for m in self.metrics},
+            }
+            for trial in self.trials
+        ]
+        return {
+            "data": self.data,
+            "random_state": self.random_state,
+            "baseline": self.baseline,
+            "metrics": list(self.metrics),
+            "methods": methods,
+            "differences": [
+                {name: _plain(value) for name, value in vars(one).items()} for one in self.table
+            ],
+            "verdicts": self.verdicts(),
+            "best": self.best,
+            "optimism": _plain(self.optimism),
+            "gains": self.gains(self.best),
+        }
+
+    def __repr__(self) -> str:
+        n_folds = len(self.trials[0].counts)
+        folds = f"{n_folds} folds" if n_folds > 1 else "a test part"
+        head = f"{len(self.trials)} methods on {folds} of {self.data!r}, against {self.baseline}"
+        return "\n".join([head, *self.verdicts()])
+
+    def _trial(self, name: str) -> Trial:
+        for trial in self.trials:
+            if trial.name == name:
+                return trial
+        known = ", ".join(trial.name for trial in self.trials)
+        raise ParameterError(f"There is no method {name!r} in this comparison. There are: {known}.")
+
+    def _difference(self, trial: Trial, metric: str) -> Difference:
+        theirs, ours = self.trials[0].values[metric], trial.values[metric]
+        known = ~(np.isnan(theirs) | np.isnan(ours))
+        means = self._mean(trial, metric), self._mean(self.trials[0], metric)
+        if not known.any():
+            nan = math.nan
+            return Difference(trial.name, metric, *means, nan, nan, nan, nan, OPEN)
+        # As many intervals as methods, and all of them shall hold: each has its part of the risk.
+        confidence = 1 - (1 - self.confidence) / max(1, len(self.trials) - 1)
+        if trial.draws is not None and metric in trial.draws:
+            found = _drawn_difference(self.trials[0], trial, metric, confidence)
+        else:
+            share = self.test_over_train
+            found = corrected_t_test(
+                theirs[known], ours[known], test_over_train=share, confidence=confidence
+            )
+        low, high = sorted((found.low * self._sign(metric), found.high * self._sign(metric)))
+        verdict = BETTER if low > 0 else WORSE if high < 0 else OPEN
+        return Difference(
+            trial.name,
+            metric,
+            *means,
+            found.difference,
+            found.low,
+            found.high,
+            found.p_value,
+            verdict,
+        )
+
+    def _mean(self, trial: Trial, metric: str) -> float:
+        values = trial.values[metric]
+        known = values[~np.isnan(values)]
+        return float(known.mean()) if len(known) else math.nan
+
+    def _sign(self, metric: str) -> int:
+        return 1 if find_metric(metric, groups=GROUPS).greater_is_better else -1
+
+
+def compare(
+    data: MultilabelDataset,
+    classifiers: Sequence[Any] | Mapping[str, Any] = ("br", "rare"),
+    resamplers: Sequence[Any] | Mapping[str, Any] = ("none",),
+    *,
+    folds: Any = FOLDS,
+    metrics: Sequence[str] = METRICS,
+    test: MultilabelDataset | None = None,
+    confidence: float = 0.95,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Comparison:
+    """Judge all combinations of classifiers and resamplers on the same folds.
+
+    The first combination is the baseline: every other is held against it, fold by fold, and gets
+    a verdict: better, worse, or no difference that these folds can show.
+
+    Parameters
+    ----------
+    data : MultilabelDataset
+        The data; split here, so that resamplers see training rows only.
+    classifiers : sequence of estimators or str, or mapping
+        As in `cross_validate`; a mapping names them.
+    resamplers : sequence of resamplers, str or None, or mapping
+        As in `cross_validate`; None or ``"none"`` leaves the training parts as they are.
+    folds : str, int, splitter, path or iterable of (train, test), default="2x5"
+        How to split. A text or a number is dealt by iterative stratification, which brings rare
+        labels to all sides.
+    metrics : sequence of str
+        What to judge by; the first decides verdicts and the best. See `metric_names`.
+    test : MultilabelDataset, optional
+        Learn from ``data`` and judge on this instead of folds. Intervals then come from rows drawn
+        from it with repetition.
+    confidence : float, default=0.95
+        Share of comparisons in which the intervals of all methods hold.
+    random_state : None, int, Generator or RandomState
+        One seed, one answer.
+    n_jobs : int, optional
+        Processes that share the folds.
+
+    Returns
+    -------
+    Comparison
+        See its ``verdicts()``, ``table``, ``best`` and ``gains(method)``.
+
+    Notes
+    -----
+    Differences are those of the same fold, and their intervals allow for training parts that
+    overlap (`scumble.evaluate.statistics.corrected_t_test`) and for the number of methods (each
+    interval takes an equal part of the risk). The best of many methods looks better than it is:
+    ``optimism`` tells by how much.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.evaluate import compare
+    >>> data = scumble.make_multilabel(300, 8, mean_ir=10, random_state=0)
+    >>> found = compare(data, ["br", "rare"], folds="1x3", random_state=0)
+    >>> found.best
+    'rare'
+    """
+    check_data(data, caller="compare")
+    metrics = tuple(metrics)
+    if not metrics:
+        raise ParameterError("compare needs at least one metric. Got none.")
+    if not 0 < confidence < 1:
+        raise ParameterError(
+            "The 'confidence' parameter of compare must lie between 0 and 1. "
+            f"Got {confidence!r} instead."
+        )
+    for metric in metrics:
+        if find_metric(metric, groups=GROUPS) and metric.startswith(POOLED):
+            raise ParameterError(
+                f"compare judges fold by fold, and {metric!r} is one value of all folds. Expected "
+                f"for example {metric.removeprefix(POOLED)!r}."
+            )
+    methods = _methods(classifiers, resamplers)
+    seed = draw_seed(random_state, caller="compare")
+    if test is not None:
+        return _on_test_part(data, test, methods, metrics, confidence, seed)
+    if isinstance(folds, str | int):
+        folds = make_splitter(folds, "iterative")
+    splits = make_splits(folds, data, seed, caller="compare")
+    trials = []
+    for at, (name, classifier, resampler) in enumerate(methods):
+        with track(f"Method {at + 1} of {len(methods)}, {name}", None):
+            found = cross_validate(
+                data, classifier, resampler, splitter=splits, random_state=seed, n_jobs=n_jobs
+            )
+        trials.append(Trial.of(name, found, metrics))
+    share = float(np.mean([len(tested) / len(train) for train, tested in splits]))
+    return Comparison(data.name, data.labels, tuple(trials), metrics, share, seed, confidence)
+
+
+def _on_test_part(
+    data: MultilabelDataset,
+    test: MultilabelDataset,
+    methods: list[Method],
+    metrics: tuple[str, ...],
+    confidence: float,
+    seed: int,
+) -> Comparison:
+    """Learn from one data set and judge on the other; chance is that of the test rows."""
+    check_data(test, caller="compare")
+    both = data + test
+    split = [(np.arange(len(data)), np.arange(len(data), len(both)))]
+    trials = []
+    for name, classifier, resampler in methods:
+        found = cross_validate(
+            both, classifier, resampler, splitter=split, random_state=seed, keep=True
+        )
+        trial = Trial.of(name, found, metrics)
+        draws = _draw_rows(found.folds[0], test, metrics, seed)
+        trials.append(replace(trial, draws=draws))
+    share = len(test) / len(data)
+    return Comparison(data.name, data.labels, tuple(trials), metrics, share, seed, confidence)
+
+
+def _draw_rows(
+    fold: FoldResult, test: MultilabelDataset, metrics: Iterable[str], seed: int
+) -> dict[str, Array]:
+    """Draw test rows with repetition, and compute what counts of labels can tell."""
+    counts = LabelCounts.of(fold.evaluation)
+    parts = (test.Y.multiply(fold.predictions), fold.predictions, test.Y)
+    tables = [sparse.csr_array(part, dtype=np.float64) for part in parts]
+    generator = np.random.default_rng(seed)
+    found: dict[str, list[float]] = {}
+    for _ in range(_DRAWS):
+        rows = generator.integers(len(test), size=len(test))
+        times = np.bincount(rows, minlength=len(test)).astype(np.float64)
+        hits, predicted, true = ((times @ table).astype(np.int64) for table in tables)
+        drawn = pool([replace(counts, hits=hits, predicted=predicted, true=true)])
+        for metric in metrics:
+            if metric in drawn:
+                found.setdefault(metric, []).append(drawn[metric])
+    return {metric: np.array(values) for metric, values in found.items()}
+
+
+def _drawn_difference(
+    baseline: Trial, trial: Trial, metric: str, confidence: float
+) -> FoldDifference:
+    """Take the interval of a difference from its values on drawn rows."""
+    drawn = (trial.draws or {})[metric] - (baseline.draws or {})[metric]
+    drawn = drawn[~np.isnan(drawn)]
+    difference = float(trial.values[metric][0] - baseline.values[metric][0])
+    if not len(drawn):
+        return FoldDifference(difference, -math.inf, math.inf, math.nan, 1)
+    low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
+    tail = min((drawn <= 0).mean(), (drawn >= 0).mean())
+    return FoldDifference(difference, float(low), float(high), min(1.0, 2 * float(tail)), 1)
+
+
+def _methods(classifiers: Any, resamplers: Any) -> list[Method]:
+    """Name all combinations; those of the first resampler come first."""
+    learners = _named(classifiers, "classifiers")
+    treatments = _named(resamplers, "resamplers")
+    return [
+        (f"{learner} after {treatment}" if step is not None else learner, model, step)
+        for treatment, step in treatments.items()
+        for learner, model in learners.items()
+    ]
+
+
+def _named(given: Any, parameter: str) -> dict[str, Any]:
+    """Name classifiers or resamplers as they were given, or as they print themselves."""
+    if isinstance(given, str) or not isinstance(given, Sequence | Mapping) or not given:
+        raise ParameterError(
+            f"The {parameter!r} parameter of compare must be a list with at least one entry, or a "
+            f"mapping from names to estimators. Got {given!r} instead."
+        )
+    if isinstance(given, Mapping):
+        found = [(str(name), entry) for name, entry in given.items()]
+    else:
+        found = [(entry if isinstance(entry, str) else repr(entry), entry) for entry in given]
+    names = [name for name, _ in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise ParameterError(
+                f"compare: {name!r} stands twice among the {parameter}. Give a mapping from names "
+                "to estimators, so that they can be told apart."
+            )
+    return {name: None if entry == "none" else entry for name, entry in found}
+
+
+def _or_zero(value: float) -> float:
+    return 0.0 if math.isnan(value) else float(value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float | np.floating):
+        return float(value) if math.isfinite(value) else None
+    return value
