@@ -29,6 +29,7 @@ HOMES = {
     "predict": "train",
     "thresholds": "thresholds",
     "evaluate": "evaluate",
+    "compare": "compare",
     "convert": "convert",
     "gui": "gui",
     "data": "data",

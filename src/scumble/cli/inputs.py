@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -170,6 +171,30 @@ def parse_parameters(texts: list[str]) -> dict[str, Any]:
             raise ParameterError(f"A parameter must be name=value. Got {text!r} instead.")
         parsed[name.strip()] = _parse_value(value.strip())
     return parsed
+
+
+def parse_methods(text: str) -> list[tuple[str, str, dict[str, Any]]]:
+    """Understand methods with commas between them, each with parameters in brackets.
+
+    Examples
+    --------
+    >>> from scumble.cli.inputs import parse_methods
+    >>> parse_methods("rare(quality=best), br")
+    [('rare(quality=best)', 'rare', {'quality': 'best'}), ('br', 'br', {})]
+    """
+    found: list[tuple[str, str, dict[str, Any]]] = []
+    for part in re.split(r",(?![^()]*\))", text):
+        name, bracket, inside = part.strip().partition("(")
+        if not name or (bracket and not inside.endswith(")")):
+            raise ParameterError(
+                f"Expected names with commas between them, parameters in brackets, for example "
+                f"'rare(quality=best),br'. Got {text!r} instead."
+            )
+        given = [one for one in inside.removesuffix(")").split(",") if one.strip()]
+        if any(part.strip() == other for other, _, _ in found):
+            raise ParameterError(f"{part.strip()!r} stands twice in {text!r}. Expected it once.")
+        found.append((part.strip(), name, parse_parameters(given)))
+    return found
 
 
 def _parse_value(text: str) -> Any:

@@ -11,6 +11,7 @@ from scumble.plots.chord import plot_chord
 from scumble.plots.chord_layout import ChordArc, ChordLayout, ChordRibbon, chord_layout
 from scumble.plots.comparison import plot_before_after, plot_pair
 from scumble.plots.difficult import plot_difficult
+from scumble.plots.gains import plot_gains
 from scumble.plots.heatmap import plot_cooccurrence
 from scumble.plots.histograms import (
     plot_attributes,
@@ -37,6 +38,7 @@ __all__ = [
     "plot_chord",
     "plot_cooccurrence",
     "plot_difficult",
+    "plot_gains",
     "plot_instances",
     "plot_label_histogram",
     "plot_labels",

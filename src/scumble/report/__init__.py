@@ -9,6 +9,7 @@ from scumble._core.lazy import lazy_names
 if TYPE_CHECKING:
     from scumble.report.concurrence import concurrence_report
     from scumble.report.html import render_html
+    from scumble.report.methods import render_methods
     from scumble.report.pdf import render_pdf
     from scumble.report.terminal import render_comparison, render_report, render_treatment
     from scumble.report.treatment import apply_chain, apply_remedial, try_treatment
@@ -19,6 +20,7 @@ __all__ = [
     "concurrence_report",
     "render_comparison",
     "render_html",
+    "render_methods",
     "render_pdf",
     "render_report",
     "render_treatment",
@@ -34,6 +36,7 @@ __getattr__, __dir__ = lazy_names(
         "concurrence_report": "scumble.report.concurrence",
         "render_comparison": "scumble.report.terminal",
         "render_html": "scumble.report.html",
+        "render_methods": "scumble.report.methods",
         "render_pdf": "scumble.report.pdf",
         "render_report": "scumble.report.terminal",
         "render_treatment": "scumble.report.terminal",

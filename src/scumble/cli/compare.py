@@ -1,0 +1,111 @@
+"""``compare``: does it help on my data? Several methods on the same folds."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from scumble.cli.inputs import (
+    FormatOption,
+    Input,
+    JsonOption,
+    LabelsOption,
+    ReadOption,
+    SeedOption,
+    load,
+    parse_methods,
+)
+
+
+def compare(
+    data: Input,
+    classifier: Annotated[
+        str,
+        typer.Option(
+            "--classifier",
+            "-c",
+            help="Classifiers with ',' between; parameters in brackets: rare(quality=best),br.",
+        ),
+    ] = "br,rare",
+    resample: Annotated[
+        str,
+        typer.Option(
+            "--resample",
+            "-r",
+            help="Resampling of training parts, with ',' between: none, remedial, "
+            "mlsmote(n_neighbors=3), or several steps with '+'.",
+        ),
+    ] = "none",
+    folds: Annotated[
+        str, typer.Option(help="Repetitions x folds, a number of folds, or a file of folds.")
+    ] = "2x5",
+    test: Annotated[
+        str | None, typer.Option(help="Learn from DATA and judge on this file instead of folds.")
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="Judge by this metric; repeatable, the first decides."),
+    ] = None,
+    plot: Annotated[
+        str | None, typer.Option(help="Draw what each label gains by the best method (png, svg).")
+    ] = None,
+    seed: SeedOption = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Processes that share the folds; never changes a result.")
+    ] = None,
+    format: FormatOption = None,
+    labels: LabelsOption = None,
+    option: ReadOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Compare classifiers, with and without resampling, on the same folds.
+
+    Every combination is held against the first, and gets a verdict: better, worse, or no difference
+    that these folds can show.
+    """
+    from scumble._core.progress import show_progress
+    from scumble.cli.console import ProgressBar, show, show_json, width
+    from scumble.cli.inputs import keep_inputs
+    from scumble.evaluate import compare, find_metric
+    from scumble.evaluate.compare import METRICS
+    from scumble.evaluate.groups import GROUPS
+    from scumble.learn import make_classifier
+    from scumble.report import render_methods
+    from scumble.resample import make_chain
+
+    # Everything is checked before the data is read, which may take long.
+    metrics = tuple(metric or METRICS)
+    for name in metrics:
+        find_metric(name, groups=GROUPS)
+    models = {
+        text: make_classifier(name, **given) for text, name, given in parse_methods(classifier)
+    }
+    chains = {
+        text: None if name == "none" else make_chain(name, **given)
+        for text, name, given in parse_methods(resample)
+    }
+    if plot is not None:
+        keep_inputs(plot, data, *([test] if test else []))
+    read = {"format": format, "labels": labels, "options": option}
+    given = load(data, **read)  # type: ignore[arg-type]
+    tested = None if test is None else load(test, **read)  # type: ignore[arg-type]
+    with show_progress(ProgressBar()):
+        found = compare(
+            given,
+            models,
+            chains,
+            folds=folds,
+            metrics=metrics,
+            test=tested,
+            random_state=seed,
+            n_jobs=jobs,
+        )
+    if plot is not None:
+        from scumble.plots import plot_gains, save_plot
+
+        save_plot(plot_gains(found), plot)
+    if json:
+        show_json(found.to_dict())
+    else:
+        show(render_methods(found.to_dict(), width=width()))
