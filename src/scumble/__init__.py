@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from scumble._core.errors import ScumbleError, ScumbleWarning
     from scumble._core.parallel import limit_threads
+    from scumble.advise.advice import advise
     from scumble.data import MultilabelDataset, load, make_multilabel, read, write
     from scumble.measures import characterize
     from scumble.scale import scan
@@ -39,6 +40,7 @@ __all__ = [
     "ScumbleError",
     "ScumbleWarning",
     "__version__",
+    "advise",
     "catalogue",
     "characterize",
     "data",
@@ -66,6 +68,7 @@ __getattr__, __dir__ = lazy_names(
         "MultilabelDataset": "scumble.data",
         "ScumbleError": "scumble._core.errors",
         "ScumbleWarning": "scumble._core.errors",
+        "advise": "scumble.advise",
         "catalogue": "scumble.catalogue",
         "characterize": "scumble.measures",
         "data": "scumble.data",

@@ -30,6 +30,7 @@ HOMES = {
     "thresholds": "thresholds",
     "evaluate": "evaluate",
     "compare": "compare",
+    "advise": "advise",
     "convert": "convert",
     "gui": "gui",
     "data": "data",

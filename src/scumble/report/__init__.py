@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from scumble._core.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from scumble.report.advice import render_advice, render_advice_page
     from scumble.report.concurrence import concurrence_report
     from scumble.report.html import render_html
     from scumble.report.methods import render_methods
@@ -18,6 +19,8 @@ __all__ = [
     "apply_chain",
     "apply_remedial",
     "concurrence_report",
+    "render_advice",
+    "render_advice_page",
     "render_comparison",
     "render_html",
     "render_methods",
@@ -34,6 +37,8 @@ __getattr__, __dir__ = lazy_names(
         "apply_chain": "scumble.report.treatment",
         "apply_remedial": "scumble.report.treatment",
         "concurrence_report": "scumble.report.concurrence",
+        "render_advice": "scumble.report.advice",
+        "render_advice_page": "scumble.report.advice",
         "render_comparison": "scumble.report.terminal",
         "render_html": "scumble.report.html",
         "render_methods": "scumble.report.methods",

@@ -42,7 +42,7 @@ def render_html(report: dict[str, Any], treatment: dict[str, Any] | None = None)
     treatments = all_treatments(report, treatment)
     script = asset("chord.js") + asset("report.js")
     digest = hashlib.sha256(f"\n{script}".encode()).digest()
-    return _template().render(
+    return template("concurrence.html.j2").render(
         report=report,
         treatments=treatments,
         chords=[report["chord"], *(each["chord"] for each in treatments)],
@@ -60,7 +60,8 @@ def asset(name: str) -> str:
 
 
 @cache
-def _template() -> Any:
+def template(name: str) -> Any:
+    """Load a template of a page; what comes from files is escaped."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -71,4 +72,4 @@ def _template() -> Any:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters.update(number=format_number, significant=significant, visible=safe)
-    return environment.get_template("concurrence.html.j2")
+    return environment.get_template(name)

@@ -1,0 +1,351 @@
+"""The advice: what is wrong, what helps here, what does not, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scumble._core.errors import DataError, ParameterError, ScumbleError
+from scumble._core.progress import track
+from scumble._core.provenance import warn_if_resampled
+from scumble.advise.candidates import CANDIDATES, Candidate, Tried, try_candidate
+from scumble.advise.diagnosis import Diagnosis, diagnose
+from scumble.advise.estimates import (
+    METRICS,
+    Draws,
+    Estimate,
+    estimate,
+    learnable_labels,
+    rows_needed,
+)
+from scumble.data import MultilabelDataset
+from scumble.evaluate.cross_validation import check_data, draw_seed
+from scumble.learn import fit_dataset
+from scumble.resample import make_chain
+
+Array = np.ndarray[Any, Any]
+
+#: The default is left only for a gain of macro F1 that is at least so large, and no accident.
+CLEAR_GAIN = 0.02
+#: The slower of two good defaults must gain so much over the quick one.
+WORTH_WAITING = 0.003
+QUICK, GOOD, UNTREATED = "rare", "rare(quality=best)", "br"
+#: Fewer rows than this tell nothing.
+FEWEST_ROWS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A candidate with what to expect of it.
+
+    Attributes
+    ----------
+    candidate : Candidate
+        The method.
+    expected : dict of str to Estimate
+        ``macro_f1``, ``minority_f1`` and ``micro_f1`` on new rows.
+    gain : Estimate
+        Change of macro F1 against the untreated classifier.
+    label_f1 : ndarray of shape (n_labels,)
+        F1 of every label on rows the models had not seen, 0 where it is undefined.
+    seconds : float
+        What it took to judge it.
+    """
+
+    candidate: Candidate
+    expected: dict[str, Estimate]
+    gain: Estimate
+    label_f1: Array
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Advice:
+    """A decision with its reasons.
+
+    Attributes
+    ----------
+    data : MultilabelDataset
+        The data.
+    diagnosis : Diagnosis
+        What stands in the way, by the data alone.
+    judged : tuple of Judged
+        The candidates that were tried, in their order.
+    chosen : str
+        Name of the one that is advised.
+    learnable : ndarray of bool
+        Labels that are ranked better than by chance.
+    left_out : tuple of (str, str)
+        Candidates that were not tried, and why.
+    rows_needed : int or None
+        From so many rows on most labels of this data are learnt.
+    random_state : int
+        Give it again to get the same.
+    interrupted : bool
+        Whether it was stopped before all was done.
+    """
+
+    data: MultilabelDataset
+    diagnosis: Diagnosis
+    judged: tuple[Judged, ...]
+    chosen: str
+    learnable: Array
+    left_out: tuple[tuple[str, str], ...]
+    rows_needed: int | None
+    random_state: int
+    interrupted: bool = False
+
+    def __getitem__(self, name: str) -> Judged:
+        for one in self.judged:
+            if one.candidate.name == name:
+                return one
+        known = ", ".join(one.candidate.name for one in self.judged)
+        raise ParameterError(f"{name!r} was not judged here. Judged were: {known}.")
+
+    @property
+    def nothing_to_learn(self) -> bool:
+        """Whether no label is ranked better than by chance."""
+        return not self.learnable.any()
+
+    @property
+    def not_learnable_yet(self) -> Array:
+        """Labels that occur, but whose rows nothing here tells apart."""
+        found: Array = (self.diagnosis.counts > 0) & (
+            (self[self.chosen].label_f1 == 0) | ~self.learnable
+        )
+        return found
+
+    def train(self, *, n_jobs: int | None = None) -> Any:
+        """Fit what is advised on all rows.
+
+        Parameters
+        ----------
+        n_jobs : int, optional
+            Number of threads.
+
+        Returns
+        -------
+        estimator
+            The fitted classifier.
+        """
+        candidate = self[self.chosen].candidate
+        model = candidate.make()
+        if "n_jobs" in model.get_params(deep=False):
+            model.set_params(n_jobs=n_jobs)
+        used = self.data
+        for step in make_chain(candidate.resampler) if candidate.resampler else []:
+            used = step.set_params(random_state=self.random_state).resample(used)
+        return fit_dataset(model, used, random_state=self.random_state)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values; NaN becomes None.
+
+        Returns
+        -------
+        dict
+            ``labels``, ``methods``, ``chosen``, ``columns``, ``sentences`` and more.
+        """
+        from scumble.advise.words import plain_advice
+
+        return plain_advice(self)
+
+    def __repr__(self) -> str:
+        from scumble.advise.words import spoken
+
+        return spoken(self)
+
+
+def advise(
+    data: MultilabelDataset,
+    *,
+    budget: float | None = 120.0,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> Advice:
+    """Tell what is wrong with a data set, which method to take, and what to expect of it.
+
+    Every candidate is judged by what it says of rows it has not seen, on this data. A good default
+    is left only where another is clearly better here.
+
+    Parameters
+    ----------
+    data : MultilabelDataset
+        The data.
+    budget : float, optional
+        About how many seconds it may take, 120 by default. It only shortens the list of
+        candidates, see `CANDIDATES`: the answer is otherwise one of data and seed. None tries all.
+    random_state : None, int, Generator or RandomState, default=0
+        One seed, one answer.
+    n_jobs : int, optional
+        Number of threads; it changes the time and nothing else.
+
+    Returns
+    -------
+    Advice
+        Print it, or see its ``chosen``, ``judged``, ``train()`` and ``to_dict()``.
+
+    Notes
+    -----
+    Rare-label classifiers tell by themselves what they would say of a row left out; the others are
+    fitted on five folds. Thresholds are chosen on three parts of the rows and tried on the fourth.
+    What to expect on new rows is the mean over 200 parts, each a quarter of the rows, drawn by
+    chance. The middle nine tenths of them make the interval, widened because new rows vary more
+    than parts of the same rows.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.advise import advise
+    >>> data = scumble.make_multilabel(300, 8, mean_ir=10, random_state=0)
+    >>> found = advise(data, random_state=0)
+    >>> found.chosen in ("rare", "rare(quality=best)"), found["br"].gain.value
+    (True, 0.0)
+    """
+    check_data(data, caller="advise")
+    _check(data, budget)
+    seed = draw_seed(random_state, caller="advise")
+    warn_if_resampled(data, caller="advise")
+    diagnosis = diagnose(data)
+    tried, left_out, interrupted = _try_all(data, budget, seed, n_jobs)
+    if not tried:
+        raise DataError(
+            "advise: no candidate could be judged. "
+            + " ".join(f"{name}: {why}" for name, why in left_out)
+        )
+    draws = Draws(data.Y, diagnosis.is_rare, seed)
+    values = {name: draws.values(one.predictions) for name, one in tried.items()}
+    judged = tuple(_judge(one, values, data) for one in tried.values())
+    chosen = _choose(values)
+    ranked = next((one.scores for one in tried.values() if one.scores is not None), None)
+    learnable = (
+        learnable_labels(ranked, data.Y) if ranked is not None else np.ones(data.n_labels, bool)
+    )
+    f1 = next(one.label_f1 for one in judged if one.candidate.name == chosen)
+    return Advice(
+        data=data,
+        diagnosis=diagnosis,
+        judged=judged,
+        chosen=chosen,
+        learnable=learnable,
+        left_out=tuple(left_out),
+        rows_needed=rows_needed(diagnosis.counts, f1),
+        random_state=seed,
+        interrupted=interrupted,
+    )
+
+
+def _check(data: MultilabelDataset, budget: float | None) -> None:
+    if budget is not None and not (isinstance(budget, int | float) and budget > 0):
+        raise ParameterError(
+            "The 'budget' parameter of advise must be seconds, more than 0. "
+            f"Got {budget!r} instead."
+        )
+    if len(data) < FEWEST_ROWS:
+        raise DataError(
+            f"advise: found {len(data)} rows. Expected at least {FEWEST_ROWS}: with fewer, what is "
+            "measured on rows left out is mostly chance."
+        )
+    if not data.n_features:
+        raise DataError("advise: the data has no features to learn from. Expected at least one.")
+
+
+def _try_all(
+    data: MultilabelDataset, budget: float | None, seed: int, n_jobs: int | None
+) -> tuple[dict[str, Tried], list[tuple[str, str]], bool]:
+    """Try one candidate after another while the budget lasts."""
+    started = time.perf_counter()
+    tried: dict[str, Tried] = {}
+    left_out: list[tuple[str, str]] = []
+    with track(f"Trying {len(CANDIDATES)} methods", len(CANDIDATES)) as advance:
+        for candidate in CANDIDATES:
+            spent = time.perf_counter() - started
+            needed = _guess_seconds(candidate, data, tried, seed, budget)
+            if budget is not None and tried and spent + needed > 1.1 * budget:
+                left_out.append((candidate.name, f"it would take about {needed:,.0f} s"))
+                advance(1)
+                continue
+            try:
+                found = try_candidate(candidate, data, tried, random_state=seed, n_jobs=n_jobs)
+            except KeyboardInterrupt:
+                if not tried:
+                    raise
+                return tried, left_out, True
+            except ScumbleError as error:
+                left_out.append((candidate.name, str(error)))
+                found = None
+            except ValueError as error:  # a classifier of another package, missing values mostly
+                left_out.append((candidate.name, str(error).partition("\n")[0]))
+                found = None
+            if found is not None:
+                tried[candidate.name] = found
+            advance(1)
+    return tried, left_out, False
+
+
+def _guess_seconds(
+    candidate: Candidate,
+    data: MultilabelDataset,
+    tried: dict[str, Tried],
+    seed: int,
+    budget: float | None,
+) -> float:
+    """Guess what a candidate takes, from those like it and from a part of the rows."""
+    if budget is None or candidate.of is not None or not tried:
+        return 0.0
+    if candidate.resampler is not None and UNTREATED in tried:
+        return 1.5 * tried[UNTREATED].seconds
+    if candidate.name == "br with balanced weights" and UNTREATED in tried:
+        return 2 * tried[UNTREATED].seconds
+    n_rows = len(data) // 8
+    if n_rows < 200:
+        return 0.0
+    rows = np.sort(np.random.default_rng([seed, 4]).permutation(len(data))[:n_rows])
+    part = data[rows]
+    if sum(one.seconds for one in tried.values()) < 0.02 * budget:
+        return 0.0  # what is as quick as this cannot be long in anything
+    started = time.perf_counter()
+    try:
+        try_candidate(candidate, part, tried, random_state=seed)
+    except (ScumbleError, ValueError):
+        return 0.0
+    return 8**1.4 * (time.perf_counter() - started)
+
+
+def _judge(one: Tried, values: dict[str, Array], data: MultilabelDataset) -> Judged:
+    own = values[one.candidate.name]
+    expected = {metric: estimate(own[:, at]) for at, metric in enumerate(METRICS)}
+    base = values.get(UNTREATED)
+    gain = estimate(own[:, 0] - base[:, 0]) if base is not None else Estimate(*(math.nan,) * 3)
+    return Judged(one.candidate, expected, gain, _label_f1(one, data), one.seconds)
+
+
+def _label_f1(one: Tried, data: MultilabelDataset) -> Array:
+    hits = np.asarray(data.Y.multiply(one.predictions).sum(axis=0), np.float64).ravel()
+    total = np.asarray(data.Y.sum(axis=0)).ravel() + np.asarray(one.predictions.sum(axis=0)).ravel()
+    found: Array = np.divide(2 * hits, total, out=np.zeros_like(hits), where=total > 0)
+    return found
+
+
+def _choose(values: dict[str, Array]) -> str:
+    """Take the default, and leave it only for a clear gain of macro F1."""
+    default = _default(values)
+    best = default
+    for name in values:
+        gain = estimate(values[name][:, 0] - values[default][:, 0])
+        clear = gain.value >= CLEAR_GAIN and gain.low > 0
+        if clear and np.nanmean(values[name][:, 0]) > np.nanmean(values[best][:, 0]):
+            best = name
+    return best
+
+
+def _default(values: dict[str, Array]) -> str:
+    if GOOD in values and QUICK in values:
+        gain = np.nanmean(values[GOOD][:, 0] - values[QUICK][:, 0])
+        return GOOD if gain >= WORTH_WAITING else QUICK
+    known: Iterable[str] = (GOOD, QUICK, *values)
+    return next(name for name in known if name in values)

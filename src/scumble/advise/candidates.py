@@ -1,0 +1,238 @@
+"""The methods that are tried, and what each says of rows it has not seen."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble.data import MultilabelDataset
+from scumble.evaluate.folds import run_fold
+from scumble.learn import BinaryRelevance, RareLabelClassifier, label_thresholds
+from scumble.learn.inside import tell_nominal
+from scumble.learn.predictions import features_for
+from scumble.learn.seeds import close_seeds
+from scumble.measures.stratification import deal_rows
+from scumble.resample import make_chain
+
+Array = np.ndarray[Any, Any]
+
+#: Folds for methods that cannot tell by themselves what they would say of a row left out.
+N_FOLDS = 5
+#: Parts of the rows on which thresholds are tried that were chosen on the others.
+N_PARTS = 4
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method that may be advised.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    family : str
+        ``"untreated"``, ``"rare-label classifier"``, ``"thresholds"``, ``"weights"`` or
+        ``"resampling"``.
+    make : callable
+        Makes the classifier.
+    resampler : str or None
+        What the training rows go through first.
+    shell, python : str
+        How to train it; ``DATA`` and ``MODEL`` stand for files.
+    of : str or None
+        The candidate whose scores it puts thresholds on.
+    """
+
+    name: str
+    family: str
+    make: Callable[[], Any]
+    python: str
+    shell: str | None = None
+    resampler: str | None = None
+    of: str | None = None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether one fit tells out-of-sample scores as well."""
+        return isinstance(self.make(), RareLabelClassifier)
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """What a candidate says of every row by models that have not seen it.
+
+    Attributes
+    ----------
+    candidate : Candidate
+        The method.
+    predictions : csr_array of bool
+        The labels it predicts.
+    scores : ndarray or None
+        How sure it is.
+    seconds : float
+        What it took to find out.
+    """
+
+    candidate: Candidate
+    predictions: sparse.csr_array
+    scores: Array | None
+    seconds: float
+
+
+def _balanced_trees() -> Any:
+    return BinaryRelevance(class_weight="balanced")
+
+
+def _logistic() -> Any:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import MaxAbsScaler
+
+    # Columns of one size: else it takes ten times as long, and finds less.
+    learner = LogisticRegression(class_weight="balanced", solver="liblinear")
+    return BinaryRelevance(make_pipeline(MaxAbsScaler(), learner))
+
+
+def _thresholded() -> Any:
+    from scumble.learn import ThresholdedClassifier
+
+    return ThresholdedClassifier(BinaryRelevance())
+
+
+def _after(resampler: str) -> Candidate:
+    return Candidate(
+        f"br after {resampler}",
+        "resampling",
+        BinaryRelevance,
+        f"fit_dataset(BinaryRelevance(), run_chain(data, make_chain({resampler!r})))",
+        f"scumble train DATA MODEL -c br -r {resampler}",
+        resampler,
+    )
+
+
+#: In the order they are tried; a small budget leaves out those at the end.
+CANDIDATES = (
+    Candidate(
+        "rare",
+        "rare-label classifier",
+        RareLabelClassifier,
+        "fit_dataset(RareLabelClassifier(), data)",
+        "scumble train DATA MODEL -c rare",
+    ),
+    Candidate(
+        "br",
+        "untreated",
+        BinaryRelevance,
+        "fit_dataset(BinaryRelevance(), data)",
+        "scumble train DATA MODEL -c br",
+    ),
+    Candidate(
+        "br with thresholds",
+        "thresholds",
+        _thresholded,
+        "fit_dataset(ThresholdedClassifier(BinaryRelevance()), data)",
+        of="br",
+    ),
+    Candidate(
+        "rare(quality=best)",
+        "rare-label classifier",
+        lambda: RareLabelClassifier("best"),
+        'fit_dataset(RareLabelClassifier("best"), data)',
+        "scumble train DATA MODEL -c rare --param quality=best",
+    ),
+    Candidate(
+        "balanced logistic regression",
+        "weights",
+        _logistic,
+        "fit_dataset(BinaryRelevance(make_pipeline(MaxAbsScaler(), "
+        'LogisticRegression(class_weight="balanced", solver="liblinear"))), data)',
+    ),
+    Candidate(
+        "br with balanced weights",
+        "weights",
+        _balanced_trees,
+        'fit_dataset(BinaryRelevance(class_weight="balanced"), data)',
+        "scumble train DATA MODEL -c br --param class_weight=balanced",
+    ),
+    _after("remedial"),
+    _after("mlsmote"),
+    _after("mlros"),
+)
+
+
+def try_candidate(
+    candidate: Candidate,
+    data: MultilabelDataset,
+    known: dict[str, Tried],
+    *,
+    random_state: int,
+    n_jobs: int | None = None,
+) -> Tried | None:
+    """Ask a candidate for every row without its having seen it; None where it cannot be asked."""
+    started = time.perf_counter()
+    if candidate.of is not None:
+        scores = known[candidate.of].scores if candidate.of in known else None
+        if scores is None:
+            return None
+    elif candidate.is_free:
+        scores = _free_scores(candidate, data, random_state, n_jobs)
+    else:
+        predictions, scores = _on_folds(candidate, data, random_state, n_jobs)
+        return Tried(candidate, predictions, scores, time.perf_counter() - started)
+    predictions = _cross_fitted(scores, data.Y, random_state)
+    return Tried(candidate, predictions, scores, time.perf_counter() - started)
+
+
+def _free_scores(
+    candidate: Candidate, data: MultilabelDataset, random_state: int, n_jobs: int | None
+) -> Array:
+    """Take leave-one-out and out-of-bag scores of the ranker inside."""
+    ranker = candidate.make()._scorer().set_params(n_jobs=n_jobs)
+    if data.categorical_features:
+        tell_nominal(ranker, data.categorical_features)
+    close_seeds(ranker, random_state)
+    return np.asarray(ranker.fit_out_of_sample(features_for(ranker, data.X), data.Y))
+
+
+def _on_folds(
+    candidate: Candidate, data: MultilabelDataset, random_state: int, n_jobs: int | None
+) -> tuple[sparse.csr_array, Array | None]:
+    """Learn on all folds but one and ask for that one, for every fold."""
+    dealt = deal_rows(data.Y, N_FOLDS, np.random.default_rng([random_state, 1]))
+    model = candidate.make()
+    if "n_jobs" in model.get_params(deep=False):
+        model.set_params(n_jobs=n_jobs)
+    order, parts, scores = [], [], []
+    for fold in range(N_FOLDS):
+        train, test = np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)
+        if not len(test):
+            continue
+        steps = make_chain(candidate.resampler) if candidate.resampler else []
+        for step in steps:
+            close_seeds(step, random_state + fold)
+        done = run_fold(data[train], data[test], model, steps, random_state=random_state)
+        order.append(test)
+        parts.append(done.predictions)
+        scores.append(done.scores)
+    back = np.argsort(np.concatenate(order))
+    predictions = sparse.csr_array(sparse.vstack(parts, format="csr")[back])
+    if any(part is None for part in scores):
+        return predictions, None
+    return predictions, np.concatenate([np.asarray(part) for part in scores])[back]
+
+
+def _cross_fitted(scores: Array, Y: sparse.csr_array, random_state: int) -> sparse.csr_array:
+    """Decide each part of the rows by thresholds that were chosen on the others."""
+    parts = deal_rows(Y, N_PARTS, np.random.default_rng([random_state, 2]))
+    decided = np.zeros(scores.shape, bool)
+    for part in range(N_PARTS):
+        own = parts == part
+        if own.any() and not own.all():
+            chosen = label_thresholds(scores[~own], Y[np.flatnonzero(~own)])
+            decided[own] = scores[own] >= chosen
+    return sparse.csr_array(decided)

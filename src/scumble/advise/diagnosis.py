@@ -1,0 +1,194 @@
+"""What is wrong with a data set, before anything is learnt from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble.data import MultilabelDataset
+from scumble.measures import characterize
+
+Array = np.ndarray[Any, Any]
+
+#: Two labels are nearly the same from this share of common rows on.
+SAME_FROM = 0.9
+#: A column tells a label by itself from this correlation on.
+LEAK_FROM = 0.97
+#: A label needs so many rows before a column's agreement with it is more than an accident.
+LEAK_ROWS = 10
+#: A nominal column whose values are nearly all different names rows, and tells nothing of others.
+UNIQUE_FROM = 0.9
+#: Cells of a table columns x labels that is looked at in one piece.
+_CELLS_AT_ONCE = 2**23
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """What stands in the way of learning, by the data alone.
+
+    Attributes
+    ----------
+    counts, irlbl, scumble : ndarray of shape (n_labels,)
+        Rows of each label, how many times rarer it is than the most frequent one, and how unequal
+        its company.
+    is_rare : ndarray of bool
+        Labels rarer than the mean: IRLbl > MeanIR.
+    company : tuple of (int, float) or None, one per label
+        The label it meets most often, and in which share of its rows.
+    same : tuple of (int, int, float)
+        Pairs of labels that are nearly the same, with their share of common rows.
+    identifiers : tuple of int
+        Columns that name rows.
+    leaks : tuple of (int, int, float)
+        Column, label and correlation where a column tells a label by itself.
+    """
+
+    counts: Array
+    irlbl: Array
+    scumble: Array
+    is_rare: Array
+    company: tuple[tuple[int, float] | None, ...]
+    same: tuple[tuple[int, int, float], ...]
+    identifiers: tuple[int, ...]
+    leaks: tuple[tuple[int, int, float], ...]
+
+
+def diagnose(data: MultilabelDataset) -> Diagnosis:
+    """Look for what stands in the way of learning the labels of a data set.
+
+    Parameters
+    ----------
+    data : MultilabelDataset
+        The data.
+
+    Returns
+    -------
+    Diagnosis
+        Rare labels and their company, labels that are nearly the same, columns that name rows or
+        give a label away.
+
+    Examples
+    --------
+    The first column numbers the rows, the second gives the first label away.
+
+    >>> import numpy as np
+    >>> from scumble import MultilabelDataset
+    >>> from scumble.advise import diagnose
+    >>> Y = np.arange(40)[:, None] % [2, 3] == 0
+    >>> data = MultilabelDataset(np.c_[np.arange(40), Y[:, 0], np.arange(40) % 7], Y)
+    >>> found = diagnose(data)
+    >>> found.identifiers, found.leaks
+    ((0,), ((1, 0, 1.0),))
+    """
+    labels = characterize(data.Y).labels
+    together = _meetings(data.Y)
+    counts = np.asarray(labels.count)
+    return Diagnosis(
+        counts=counts,
+        irlbl=np.asarray(labels.irlbl),
+        scumble=np.asarray(labels.scumble),
+        is_rare=np.asarray(labels.is_minority),
+        company=tuple(_company(together, at, counts[at]) for at in range(data.n_labels)),
+        same=_same(together, counts),
+        identifiers=_identifiers(data),
+        leaks=_leaks(data, counts),
+    )
+
+
+def _meetings(Y: sparse.csr_array) -> sparse.csr_array:
+    """Count the common rows of every two labels that meet."""
+    table = sparse.csr_array(Y, dtype=np.int64)
+    return sparse.csr_array(table.T @ table)
+
+
+def _company(together: sparse.csr_array, label: int, count: int) -> tuple[int, float] | None:
+    begin, end = together.indptr[label], together.indptr[label + 1]
+    others, met = together.indices[begin:end], together.data[begin:end]
+    others, met = others[others != label], met[others != label]
+    if not len(met):
+        return None
+    most = np.lexsort((others, -met))[0]
+    return int(others[most]), float(met[most] / count)
+
+
+def _same(together: sparse.csr_array, counts: Array) -> tuple[tuple[int, int, float], ...]:
+    pairs = sparse.triu(together, 1).tocoo()
+    shares = pairs.data / (counts[pairs.row] + counts[pairs.col] - pairs.data)
+    near = np.flatnonzero((shares >= SAME_FROM) & (pairs.data > 1))
+    order = near[np.lexsort((pairs.col[near], pairs.row[near], -shares[near]))]
+    return tuple((int(pairs.row[at]), int(pairs.col[at]), float(shares[at])) for at in order)
+
+
+def _identifiers(data: MultilabelDataset) -> tuple[int, ...]:
+    """Find nominal columns with nearly as many values as rows, and columns that number rows."""
+    nominal = data.categorical_features
+    by_column = sparse.csc_array(data.X) if sparse.issparse(data.X) else data.X
+    return tuple(
+        column
+        for column in range(data.n_features)
+        if nominal.get(column, 0) > UNIQUE_FROM * len(data)
+        or (column not in nominal and _numbers_rows(by_column, column))
+    )
+
+
+def _numbers_rows(by_column: Any, column: int) -> bool:
+    n_rows = by_column.shape[0]
+    if n_rows < 20:
+        return False
+    if sparse.issparse(by_column):
+        begin, end = by_column.indptr[column], by_column.indptr[column + 1]
+        if end - begin < n_rows - 1:
+            return False
+        values = by_column[:, [column]].toarray().ravel()
+    else:
+        values = by_column[:, column]
+    steps = np.diff(values)
+    return bool(
+        np.isfinite(values).all() and (values == np.floor(values)).all() and (steps > 0).all()
+    )
+
+
+def _leaks(data: MultilabelDataset, counts: Array) -> tuple[tuple[int, int, float], ...]:
+    """Find columns that go up and down with a label almost without exception."""
+    able = np.flatnonzero((counts >= LEAK_ROWS) & (counts <= len(data) - LEAK_ROWS))
+    nominal = data.categorical_features
+    told = np.array([c for c in range(data.n_features) if nominal.get(c, 2) == 2], np.int64)
+    if not len(able) or not len(told):
+        return ()
+    Y = sparse.csc_array(data.Y, dtype=np.float64)[:, able]
+    rates = counts[able] / len(data)
+    found = []
+    at_once = max(1, _CELLS_AT_ONCE // max(len(able), len(data) if not data.is_sparse else 1))
+    for start in range(0, len(told), at_once):
+        columns = told[start : start + at_once]
+        strength = _correlations(data.X[:, columns], Y, rates)
+        for place, label in np.argwhere(np.abs(strength) >= LEAK_FROM):
+            found.append((int(columns[place]), int(able[label]), float(strength[place, label])))
+    return tuple(sorted(found, key=lambda one: (one[1], -abs(one[2]), one[0])))
+
+
+def _correlations(part: Any, Y: sparse.csc_array, rates: Array) -> Array:
+    """Correlate columns with labels; missing values count as the column's mean."""
+    n_rows = part.shape[0]
+    if sparse.issparse(part):
+        part = sparse.csr_array(part, dtype=np.float64)
+        part.data = np.nan_to_num(part.data)
+        means = np.asarray(part.mean(axis=0)).ravel()
+        squares = np.asarray(part.multiply(part).mean(axis=0)).ravel()
+        products = (part.T @ Y).toarray() / n_rows
+    else:
+        part = np.asarray(part, np.float64)
+        means = (
+            np.nan_to_num(np.nanmean(part, axis=0)) if np.isnan(part).any() else part.mean(axis=0)
+        )
+        part = np.where(np.isnan(part), means, part)
+        squares = (part**2).mean(axis=0)
+        products = np.asarray((Y.T @ part).T) / n_rows
+    spread = np.sqrt(np.maximum(squares - means**2, 0))
+    scale = np.outer(spread, np.sqrt(rates * (1 - rates)))
+    return np.divide(
+        products - np.outer(means, rates), scale, out=np.zeros_like(products), where=scale > 1e-12
+    )

@@ -1,0 +1,161 @@
+"""What to expect of a method on new rows, and how far that may be wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+Array = np.ndarray[Any, Any]
+
+#: What is estimated, in the order it is told.
+METRICS = ("macro_f1", "minority_f1", "micro_f1")
+#: New rows are taken to be as many as a quarter of those at hand; so many such parts are drawn.
+PART, N_DRAWS = 4, 200
+#: Intervals are wider than those of drawn parts. A part of a quarter, drawn without repetition,
+#: varies by 3/4 of what as many new rows do, and what is known of all rows is itself uncertain by
+#: another quarter: the root of (1 + 1/4) / (3/4).
+WIDER = 1.29
+CONFIDENCE = 0.9
+#: Rows of a drawn part times labels that are worked on at a time.
+_CELLS_AT_ONCE = 2**24
+
+
+class Estimate(NamedTuple):
+    """A value and the interval that shall hold it in nine of ten cases.
+
+    Attributes
+    ----------
+    value, low, high : float
+        The mean of drawn parts, and the interval.
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """The same parts of the rows, drawn for all methods.
+
+    Attributes
+    ----------
+    truth : csr_array of bool
+        The labels that are there.
+    is_rare : ndarray of bool
+        Labels that count for ``minority_f1``.
+    random_state : int
+        Draws the parts.
+    """
+
+    truth: sparse.csr_array
+    is_rare: Array
+    random_state: int
+
+    def values(self, predictions: sparse.csr_array) -> Array:
+        """Compute all metrics on every part, shape (n_draws, n_metrics).
+
+        A label counts on a part if it occurs there, and at least twice among all rows.
+        """
+        truth = sparse.csr_array(self.truth, dtype=np.float64)
+        told = sparse.csr_array(predictions, dtype=np.float64)
+        tables = (truth.multiply(told).tocsr(), told, truth)
+        learnable = np.asarray(truth.sum(axis=0)).ravel() >= 2
+        found = []
+        for chosen in self._parts():
+            hits, predicted, true = (np.asarray(chosen @ table) for table in tables)
+            found.append(_rate(hits, predicted, true, learnable, self.is_rare))
+        return np.concatenate(found)
+
+    def _parts(self) -> Iterator[Array]:
+        """Draw rows without repetition: zeros and ones, a row per part, some parts at a time."""
+        n_rows = self.truth.shape[0]
+        size = max(1, n_rows // PART)
+        generator = np.random.default_rng([self.random_state, 3])
+        at_once = max(1, min(N_DRAWS, _CELLS_AT_ONCE // max(n_rows, self.truth.shape[1])))
+        for start in range(0, N_DRAWS, at_once):
+            chosen = np.zeros((min(at_once, N_DRAWS - start), n_rows))
+            for row in chosen:
+                row[generator.permutation(n_rows)[:size]] = 1
+            yield chosen
+
+
+def _rate(hits: Array, predicted: Array, true: Array, learnable: Array, is_rare: Array) -> Array:
+    total = predicted + true
+    f1 = np.divide(2 * hits, total, out=np.zeros_like(hits), where=total > 0)
+    counted = (true > 0) & learnable
+    rare = counted & is_rare
+    macro, minority = (
+        np.divide(
+            (f1 * group).sum(axis=1),
+            group.sum(axis=1),
+            out=np.full(len(f1), np.nan),
+            where=group.any(axis=1),
+        )
+        for group in (counted, rare)
+    )
+    sums = total.sum(axis=1)
+    micro = np.divide(2 * hits.sum(axis=1), sums, out=np.zeros(len(sums)), where=sums > 0)
+    return np.column_stack([macro, minority, micro])
+
+
+def estimate(values: Array, *, wider: float = WIDER) -> Estimate:
+    """Summarise the values of one metric on all parts."""
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return Estimate(np.nan, np.nan, np.nan)
+    value = float(known.mean())
+    low, high = np.quantile(known, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    reach = wider * (low - value), wider * (high - value)
+    return Estimate(value, float(value + reach[0]), float(value + reach[1]))
+
+
+def learnable_labels(scores: Array, Y: sparse.csr_array, *, risk: float = 0.05) -> Array:
+    """Tell which labels are ranked better than by chance, among all of them at once.
+
+    Rank sums of positives among out-of-sample scores, one-sided, with the rule of Benjamini and
+    Hochberg: of the labels that are called learnable, no more than ``risk`` are not, on average.
+    """
+    from scipy.special import ndtr
+    from scipy.stats import rankdata
+
+    n_rows, n_labels = Y.shape
+    by_label = sparse.csc_array(Y)
+    p_values = np.ones(n_labels)
+    for label in range(n_labels):
+        rows = by_label.indices[by_label.indptr[label] : by_label.indptr[label + 1]]
+        positives, negatives = len(rows), n_rows - len(rows)
+        if not positives or not negatives:
+            continue
+        surplus = rankdata(scores[:, label])[rows].sum() - positives * (n_rows + 1) / 2
+        p_values[label] = ndtr(-surplus / np.sqrt(positives * negatives * (n_rows + 1) / 12))
+    order = np.argsort(p_values)
+    allowed = risk * np.arange(1, n_labels + 1) / n_labels
+    below = np.flatnonzero(p_values[order] <= allowed)
+    found = np.zeros(n_labels, bool)
+    if len(below):
+        found[order[: below[-1] + 1]] = True
+    return found
+
+
+def rows_needed(counts: Array, f1: Array, *, learnt_from: float = 0.2) -> int | None:
+    """Tell from how many rows on most labels of this data are learnt; None where none tells.
+
+    The smallest number such that of the labels with at least that many rows, and less than twice as
+    many, half or more reach an F1 of ``learnt_from``; and so for all numbers above it.
+    """
+    known = counts > 0
+    steps = np.unique(np.round(2 ** np.arange(0, 21, 0.5)).astype(np.int64))
+    answer = None
+    for low in steps[::-1]:
+        alike = known & (counts >= low) & (counts < 2 * low)
+        if not alike.any():
+            continue
+        if (f1[alike] >= learnt_from).mean() < 0.5:
+            break
+        answer = int(low)
+    return answer

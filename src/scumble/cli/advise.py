@@ -1,0 +1,99 @@
+"""``advise``: from a file to a decision."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scumble._core.errors import ParameterError
+from scumble.cli.inputs import (
+    FormatOption,
+    Input,
+    JsonOption,
+    LabelsOption,
+    ReadOption,
+    ThreadsOption,
+    keep_inputs,
+    load,
+)
+
+UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
+
+
+def advise(
+    data: Input,
+    budget: Annotated[
+        str, typer.Option(help="How long it may take: 90, 90s, 2m, 1h; 'none' tries everything.")
+    ] = "2m",
+    train: Annotated[
+        str | None, typer.Option(help="Train what is advised, and write the model to this file.")
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write the advice as a page to this file.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="One seed, one answer.")] = 0,
+    jobs: ThreadsOption = None,
+    format: FormatOption = None,
+    labels: LabelsOption = None,
+    option: ReadOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Tell what is wrong with a data set, which method helps, and how sure that is.
+
+    Methods are judged on rows of this data that they have not seen. Ctrl-C ends it with what is
+    known so far.
+    """
+    from scumble._core.progress import show_progress
+    from scumble.advise import advise
+    from scumble.cli.console import ProgressBar, show, show_json, width
+    from scumble.report import render_advice
+
+    seconds = parse_budget(budget)
+    for out in (train, html):
+        if out is not None:
+            keep_inputs(str(out), data)
+    given = load(data, format=format, labels=labels, options=option)
+    with show_progress(ProgressBar()):
+        found = advise(given, budget=seconds, random_state=seed, n_jobs=jobs)
+    told = found.to_dict()
+    if html is not None:
+        from scumble._core.files import writing
+        from scumble.report import render_advice_page
+
+        page = render_advice_page(told, source=data, model=train or "MODEL")
+        with writing(html) as target, target.open() as stream:
+            stream.write(page.encode())
+    if json:
+        show_json(told)
+    else:
+        show(render_advice(told, source=data, model=train or "MODEL", width=width()))
+    if train is not None:
+        from scumble.learn import save
+
+        with show_progress(ProgressBar()):
+            model = found.train(n_jobs=jobs)
+        save(model, train, data=given, notes={"advised": found.chosen})
+        if not json:
+            typer.echo(f"\n{train}: {found.chosen}, trained on {len(given):,} rows")
+
+
+def parse_budget(text: str) -> float | None:
+    """Understand a time such as ``90``, ``2m`` or ``none``.
+
+    Examples
+    --------
+    >>> from scumble.cli.advise import parse_budget
+    >>> parse_budget("90"), parse_budget("2m"), parse_budget("1.5h"), parse_budget("none")
+    (90.0, 120.0, 5400.0, None)
+    """
+    if text.strip().lower() == "none":
+        return None
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*", text.lower())
+    if found is None or not float(found[1]):
+        raise ParameterError(
+            f"--budget must be a time such as 90s, 2m or 1h. Got {text!r} instead."
+        )
+    return float(found[1]) * UNITS[found[2]]

@@ -1,0 +1,126 @@
+"""The advice for a data set, laid out for the terminal and as a page."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from typing import Any
+
+from scumble._core.text import safe, wrap
+from scumble.report.numbers import format_number
+from scumble.report.terminal import Line, Segment, table
+
+TITLES = {"macro_f1": "macro F1", "minority_f1": "of rare labels", "micro_f1": "micro F1"}
+
+
+def render_advice(
+    advice: dict[str, Any], *, source: str = "DATA", model: str = "MODEL", width: int | None = None
+) -> list[Line]:
+    """Lay out an advice: what is wrong, what helps, what does not, how sure, what to do.
+
+    Parameters
+    ----------
+    advice : dict
+        From `scumble.advise.Advice.to_dict`.
+    source, model : str
+        Files that stand in the suggested lines.
+    width : int, optional
+        Cells a line may take.
+
+    Returns
+    -------
+    list of list of Segment
+        The lines.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.report import render_advice
+    >>> data = scumble.make_multilabel(300, 8, mean_ir=10, random_state=0)
+    >>> lines = render_advice(scumble.advise(data, random_state=0).to_dict())
+    >>> print("".join(part.text for part in lines[0]))
+    Advice for synthetic
+    """
+    lines: list[Line] = [[Segment(f"Advice for {safe(advice['data']) or 'this data'}", "title")]]
+    for heading, told in advice["sentences"].items():
+        if not told:
+            continue
+        lines += [[], [Segment(heading, "title")]]
+        if heading == "What to do":
+            lines += [[Segment(fill(line, source, model))] for line in told]
+            continue
+        for sentence in told:
+            lines += [[Segment(part)] for part in wrap(safe(sentence), width)]
+        if heading == "What helps here" and not advice["nothing_to_learn"]:
+            lines += [[], *_methods(advice, width)]
+    return lines
+
+
+def render_advice_page(
+    advice: dict[str, Any], *, source: str = "DATA", model: str = "MODEL"
+) -> str:
+    """Lay out an advice as a page that needs nothing but itself.
+
+    Parameters
+    ----------
+    advice : dict
+        From `scumble.advise.Advice.to_dict`.
+    source, model : str
+        Files that stand in the suggested lines.
+
+    Returns
+    -------
+    str
+        HTML, light and dark, with tables that can be sorted; it loads nothing.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.report import render_advice_page
+    >>> data = scumble.make_multilabel(300, 8, mean_ir=10, random_state=0)
+    >>> page = render_advice_page(scumble.advise(data, random_state=0).to_dict())
+    >>> "https://" in page
+    False
+    """
+    from scumble.report.html import asset, template
+
+    script = asset("report.js")
+    digest = hashlib.sha256(f"\n{script}".encode()).digest()
+    told = dict(advice["sentences"])
+    told["What to do"] = [fill(line, source, model) for line in told["What to do"]]
+    page: str = template("advice.html.j2").render(
+        advice={**advice, "sentences": told},
+        methods=_ordered(advice),
+        titles=TITLES,
+        script=script,
+        script_hash=base64.b64encode(digest).decode(),
+        style=asset("report.css"),
+    )
+    return page
+
+
+def fill(line: str, source: str, model: str) -> str:
+    """Put the user's files into a suggested line."""
+    if "." not in source and "/" not in source and source != "DATA":
+        line = line.replace("scumble.read(", "scumble.load(")  # a public data set by its name
+    return safe(line.replace("DATA", source).replace("MODEL", model))
+
+
+def _methods(advice: dict[str, Any], width: int | None) -> list[Line]:
+    rows = [
+        (
+            one["name"] + (" *" if one["chosen"] else ""),
+            *(format_number(one["expected"][metric]["value"], ",.3f") for metric in TITLES),
+            format_number(one["gain"]["value"], "+.3f"),
+            f"{one['seconds']:,.1f}",
+        )
+        for one in _ordered(advice)
+    ]
+    head = ("method (* advised)", *TITLES.values(), "change", "seconds")
+    styles = ["rare" if row[0].endswith(" *") else "" for row in rows]
+    return table(head, rows, styles=styles, width=width)
+
+
+def _ordered(advice: dict[str, Any]) -> list[dict[str, Any]]:
+    """Sort methods by macro F1, the best first."""
+    return sorted(advice["methods"], key=lambda one: -(one["expected"]["macro_f1"]["value"] or 0.0))

@@ -1,0 +1,229 @@
+"""From a data set to a decision."""
+
+import math
+
+import numpy as np
+import pytest
+
+import scumble
+from scumble import MultilabelDataset
+from scumble._core.errors import DataError, ParameterError, ParameterTypeError
+from scumble.advise import CANDIDATES, Advice, advice, advise
+from scumble.advise.advice import Judged, _choose
+from scumble.advise.candidates import N_FOLDS, N_PARTS, _cross_fitted, try_candidate
+from scumble.advise.diagnosis import Diagnosis
+from scumble.advise.estimates import Estimate
+from scumble.advise.words import sentences
+from scumble.evaluate import run_fold
+from scumble.learn import BinaryRelevance, RareLabelClassifier, fit_dataset, label_thresholds
+from scumble.measures.stratification import deal_rows
+
+BY_NAME = {candidate.name: candidate for candidate in CANDIDATES}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return scumble.make_multilabel(240, 8, mean_ir=8, scumble=None, random_state=2)
+
+
+@pytest.fixture(scope="module")
+def found(data):
+    return advise(data, budget=None, random_state=4)
+
+
+def test_all_candidates_are_judged_and_a_rare_label_classifier_is_advised(found):
+    assert [one.candidate.name for one in found.judged] == [c.name for c in CANDIDATES]
+    assert found.chosen in ("rare", "rare(quality=best)")
+    assert not found.left_out
+    assert found[found.chosen].gain.value > 0
+    assert found["br after remedial"].gain.value < 0
+
+
+def test_one_seed_one_answer_for_any_number_of_threads(data, found):
+    again = advise(data, budget=None, random_state=4, n_jobs=2)
+    for one, other in zip(found.judged, again.judged, strict=True):
+        assert one.expected == other.expected
+    assert again.chosen == found.chosen
+
+
+def test_rows_are_judged_by_models_that_have_not_seen_them(data):
+    """Binary relevance on the same folds, one by one."""
+    tried = try_candidate(BY_NAME["br"], data, {}, random_state=9)
+    dealt = deal_rows(data.Y, N_FOLDS, np.random.default_rng([9, 1]))
+    for fold in range(N_FOLDS):
+        train, test = np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)
+        alone = run_fold(data[train], data[test], BinaryRelevance(), random_state=9)
+        assert (tried.predictions[test] != alone.predictions).nnz == 0
+        assert np.array_equal(tried.scores[test], alone.scores)
+
+
+def test_thresholds_are_tried_on_rows_they_were_not_chosen_on(data):
+    scores = np.random.default_rng(0).random(data.Y.shape)
+    decided = _cross_fitted(scores, data.Y, 5).toarray()
+    parts = deal_rows(data.Y, N_PARTS, np.random.default_rng([5, 2]))
+    for part in range(N_PARTS):
+        own = np.flatnonzero(parts == part)
+        others = np.flatnonzero(parts != part)
+        thresholds = label_thresholds(scores[others], data.Y[others])
+        assert np.array_equal(decided[own], scores[own] >= thresholds)
+
+
+def test_shuffled_labels_cannot_be_learnt(data):
+    rows = np.random.default_rng(0).permutation(len(data))
+    shuffled = MultilabelDataset(data.X, data.Y[rows], labels=data.labels)
+    found = advise(shuffled, budget=None, random_state=0)
+    assert found.nothing_to_learn
+    assert "Nothing here can be learnt" in repr(found)
+    assert not sentences(found)["What to do"]
+
+
+def test_what_is_trained_is_what_is_advised(data, found):
+    quality = "best" if "best" in found.chosen else "fast"
+    wanted = fit_dataset(RareLabelClassifier(quality), data, random_state=4)
+    assert np.array_equal(found.train().predict_proba(data.X), wanted.predict_proba(data.X))
+
+
+def test_the_default_is_left_only_for_a_clear_gain():
+    rng = np.random.default_rng(0)
+
+    def around(mean, spread=0.01):
+        return np.tile(rng.normal(mean, spread, (200, 1)), 3)
+
+    fast, best = around(0.50), around(0.52)
+    assert _choose({"rare": fast, "br": around(0.3), "rare(quality=best)": best}) == (
+        "rare(quality=best)"
+    )
+    assert _choose({"rare": fast, "rare(quality=best)": fast + 0.001}) == "rare"
+    assert _choose({"rare": fast, "br": fast + 0.01}) == "rare"
+    assert _choose({"rare": fast, "br": fast + 0.05}) == "br"
+    assert _choose({"rare": fast, "br": around(0.53, 0.2)}) == "rare"  # as likely by chance
+    assert _choose({"br": fast}) == "br"
+
+
+def test_a_small_budget_shortens_the_list_and_names_what_is_missing(data, monkeypatch):
+    clock = iter(np.arange(0, 10_000, 30.0))
+    monkeypatch.setattr(advice.time, "perf_counter", lambda: next(clock))
+    found = advise(data, budget=100, random_state=4)
+    judged = [one.candidate.name for one in found.judged]
+    assert judged == [c.name for c in CANDIDATES][: len(judged)]
+    assert len(judged) < len(CANDIDATES)
+    assert [name for name, _ in found.left_out] == [c.name for c in CANDIDATES][len(judged) :]
+    assert f"Not judged: {found.left_out[0][0]}" in repr(found)
+
+
+def test_an_interruption_gives_what_is_known_so_far(data, monkeypatch):
+    asked = []
+
+    def try_some(candidate, *given, **more):
+        asked.append(candidate.name)
+        if len(asked) == 4:
+            raise KeyboardInterrupt
+        return try_candidate(candidate, *given, **more)
+
+    monkeypatch.setattr(advice, "try_candidate", try_some)
+    found = advise(data, random_state=4)
+    assert [one.candidate.name for one in found.judged] == asked[:3]
+    assert found.interrupted
+    assert "stopped before all methods were judged" in repr(found)
+
+    def stop_at_once(*given, **more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(advice, "try_candidate", stop_at_once)
+    with pytest.raises(KeyboardInterrupt):
+        advise(data, random_state=4)
+
+
+def test_missing_values_leave_out_what_cannot_cope(data):
+    X = np.array(data.X)
+    X[3, 0] = np.nan
+    found = advise(MultilabelDataset(X, data.Y), budget=None, random_state=0)
+    names = [name for name, _ in found.left_out]
+    assert "balanced logistic regression" in names
+    assert {"rare", "br"} <= {one.candidate.name for one in found.judged}
+
+
+def test_the_room_itself_can_be_called(data, found):
+    assert isinstance(scumble.advise(data, budget=None, random_state=4), Advice)
+    with pytest.raises(ParameterError, match="'ecc' was not judged"):
+        found["ecc"]
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "error", "text"),
+    [
+        ([[1]], {}, ParameterTypeError, "advise takes a MultilabelDataset"),
+        (None, {"budget": 0}, ParameterError, "more than 0"),
+        (None, {"budget": "2m"}, ParameterError, "must be seconds"),
+        (None, {"random_state": -1}, ParameterError, "negative"),
+    ],
+)
+def test_bad_input_is_named(data, given, options, error, text):
+    with pytest.raises(error, match=text):
+        advise(data if given is None else given, **options)
+
+
+def test_too_few_rows_are_refused(data):
+    with pytest.raises(DataError, match="found 12 rows. Expected at least 20"):
+        advise(data[:12])
+
+
+def known_advice():
+    """An advice made by hand, so that its words do not hang on any method."""
+    rng = np.random.default_rng(0)
+    Y = np.column_stack([np.ones(40), np.arange(40) % 4 == 0, np.arange(40) < 2]).astype(bool)
+    data = MultilabelDataset(rng.random((40, 2)), Y, labels=("song", "duet", "yodel"), name="tunes")
+    diagnosis = Diagnosis(
+        counts=np.array([40, 10, 2]),
+        irlbl=np.array([1.0, 4.0, 20.0]),
+        scumble=np.array([0.02, 0.1, 0.31]),
+        is_rare=np.array([False, False, True]),
+        company=((1, 0.25), (0, 1.0), (0, 1.0)),
+        same=((0, 1, 0.92),),
+        identifiers=(0,),
+        leaks=((1, 1, -0.98),),
+    )
+
+    def judged(name, macro, gain, f1):
+        expected = {
+            "macro_f1": Estimate(macro, macro - 0.05, macro + 0.05),
+            "minority_f1": Estimate(macro / 2, macro / 2 - 0.1, macro / 2 + 0.1),
+            "micro_f1": Estimate(macro + 0.2, macro + 0.1, macro + 0.3),
+        }
+        change = Estimate(gain, gain - 0.04, gain + 0.04)
+        return Judged(BY_NAME[name], expected, change, np.array(f1), 1.5)
+
+    return Advice(
+        data=data,
+        diagnosis=diagnosis,
+        judged=(
+            judged("rare", 0.6, 0.2, [1.0, 0.5, 0.0]),
+            judged("br", 0.4, 0.0, [1.0, 0.2, 0.0]),
+            judged("br with thresholds", 0.45, 0.05, [1.0, 0.3, 0.0]),
+            judged("br after remedial", 0.2, -0.2, [0.6, 0.0, 0.0]),
+        ),
+        chosen="rare",
+        learnable=np.array([True, True, False]),
+        left_out=(("br after mlros", "it would take about 90 s"),),
+        rows_needed=11,
+        random_state=0,
+    )
+
+
+def test_the_words_read_aloud(golden):
+    golden("advice.txt", repr(known_advice()))
+
+
+def test_plain_values_have_no_nan():
+    told = known_advice().to_dict()
+    assert told["methods"][0]["chosen"]
+    assert told["labels"][2]["company"] == "song"
+    assert not told["labels"][2]["learnable"]
+
+    def walk(value):
+        for part in value.values() if isinstance(value, dict) else value:
+            if isinstance(part, dict | list):
+                walk(part)
+            assert not (isinstance(part, float) and math.isnan(part))
+
+    walk(told)
