@@ -19,8 +19,8 @@ Array = np.ndarray[Any, Any]
 
 #: Penalties are tried in steps of half a power of ten, between these powers.
 LOWEST, HIGHEST = -4.0, 4.0
-#: The first ones that are tried.
-FIRST = (0.0, 0.5, 1.0)
+#: The first two that are tried, one for each of two threads; from the better one it goes downhill.
+FIRST = (0.0, 0.5)
 _NONE = np.zeros(0)
 #: So many cells of scores are computed at a time.
 _CELLS_AT_ONCE = 2**21
