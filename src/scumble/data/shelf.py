@@ -240,7 +240,7 @@ def cache_folder() -> Path:
 
 @cache
 def _shelf() -> dict[str, Entry]:
-    content = tomllib.loads((files("scumble.data") / "shelf.toml").read_text(encoding="utf-8"))
+    content = tomllib.loads((files(__package__) / "shelf.toml").read_text(encoding="utf-8"))
     sources = content["sources"]
     return {name: _entry(name, row, sources) for name, row in sorted(content["sets"].items())}
 
