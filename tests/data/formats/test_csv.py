@@ -99,9 +99,9 @@ class TestColumns:
         data = read(tmp_path, "w,x,a\n0.5,3,1\n2,4,0\n", labels=["a"], weight_column="w")
         assert data.weights.tolist() == [0.5, 2]
         assert data.feature_names == ("x",)
-        for bad in ("-1", "NA", "x", "inf"):
+        for bad in ("-1", "NA", "x", "inf", "1_0", "\u0661"):  # float() takes the last two
             with pytest.raises(ReadError, match="Expected a number >= 0") as fault:
-                read(tmp_path, f"w,x,a\n1,3,1\n{bad},4,0\n", labels=["a"], weight_column=0)
+                read(tmp_path, f"w,x,a\n1,3,1\n{bad},4,0\n2,4,0\n", labels=["a"], weight_column=0)
             assert (fault.value.line, fault.value.column) == (3, 1)
         with pytest.raises(ReadError, match="is a label"):
             read(tmp_path, "w,x,a\n1,3,1\n", labels=["a"], weight_column="a")

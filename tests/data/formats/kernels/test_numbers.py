@@ -23,10 +23,7 @@ GRAMMAR = re.compile(r"[+-]?(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|inf|infinit
 
 
 def parse(text: str) -> tuple[int, float]:
-    data = np.frombuffer(b"<" + text.encode() + b">", np.uint8)
-    kind, value = parse_float(data, 1, len(data) - 1)
-    if kind == LONG:
-        value = exact_floats(data, np.array([1]), np.array([len(data) - 1]))[0]
+    kind, value = parse_float(memoryview(b"9" + text.encode() + b"9")[1:-1])
     return kind, float(value)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -19,7 +18,7 @@ from scumble.data.formats.arff.lookup import Lookup, presence
 from scumble.data.formats.arff.quoting import BLANKS, unescape
 from scumble.data.formats.arff.rows import DenseRows, Rows, SparseRows
 from scumble.data.formats.kernels import arff as k
-from scumble.data.formats.kernels.numbers import exact_floats
+from scumble.data.formats.kernels.numbers import LONG, NO_NUMBER, exact_floats, parse_float
 
 Array = np.ndarray[Any, Any]
 
@@ -28,11 +27,6 @@ Array = np.ndarray[Any, Any]
 MOST_IMPLIED = 10**8
 
 _KINDS = {"numeric": k.NUMBER, "nominal": k.NOMINAL, "string": k.TEXT, "date": k.TEXT}
-#: Numbers in quotes or words. "nan" is a missing value; infinity is let through, so that X
-#: survives writing and reading.
-_NUMBER = re.compile(
-    r"[+-]?(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|nan|inf|infinity)", re.IGNORECASE | re.ASCII
-)
 _TOO_LARGE = "the number {} is too large. Expected one below 1.8e308."
 _LABEL_KINDS = {"numeric": k.NUMBER_LABEL, "nominal": k.NOMINAL_LABEL}
 
@@ -184,11 +178,12 @@ class _BodyReader:
 
     def _resolve_weights(self, events: Array, block: bytes, rows: Rows) -> None:
         for row, _, start, end, _, line, value in events.tolist():
-            text = block[start:end].decode("latin-1").strip(BLANKS)
-            weight = float(text) if _NUMBER.fullmatch(text) else -1.0
-            if not 0 <= weight < math.inf or block[end : end + 1] != b"}":
+            text = block[start:end].strip(BLANKS.encode())
+            kind, weight = parse_float(text)
+            closed = block[end : end + 1] == b"}"
+            if kind == NO_NUMBER or not 0 <= weight < math.inf or not closed:
                 raise self._source.error(
-                    f"found {shorten(text)} as the weight of the row. Expected a number that is "
+                    f"found {shorten(text.decode('latin-1'))} as the weight of the row. Expected a number that is "
                     "not negative, in braces.",
                     line=line,
                     column=value,
@@ -228,11 +223,12 @@ class _BodyReader:
         return texts.setdefault(text, len(texts))
 
     def _number(self, attribute: int, text: str) -> float:
-        declared = self._header.attributes[attribute]
-        if not _NUMBER.fullmatch(text):
+        """Read a number in quotes, or a word: infinity is let through, so that X survives."""
+        kind, value = parse_float(text.encode())
+        if kind == NO_NUMBER:
+            declared = self._header.attributes[attribute]
             raise ValueError(explain(k.BAD_NUMBER, declared, 0, text, 0))
-        value = float(text)
-        if math.isinf(value) and "i" not in text.lower():
+        if kind == LONG and math.isinf(value):
             raise ValueError(_TOO_LARGE.format(shorten(text)))
         return value
 

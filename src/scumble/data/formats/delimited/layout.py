@@ -195,7 +195,7 @@ def _is_value(text: str) -> bool:
     data = text.strip().encode()
     if data.lower() in (b"?", b"na", b"true", b"false") or _is_list(text):
         return True
-    return parse_float(np.frombuffer(data, np.uint8), 0, len(data))[0] != NO_NUMBER
+    return parse_float(data)[0] != NO_NUMBER
 
 
 def _is_list(text: str) -> bool:

@@ -13,6 +13,7 @@ from scumble.data.dataset import Feature, MultilabelDataset
 from scumble.data.formats.delimited.cells import Cells, sniff_delimiter, split, text_blocks
 from scumble.data.formats.delimited.layout import Options, find_layout
 from scumble.data.formats.delimited.values import Features, Flags, Lists
+from scumble.data.formats.kernels.numbers import NO_NUMBER, parse_float
 
 
 def read_table(
@@ -74,11 +75,8 @@ class Table:
     def _bad_weight(self, cells: Cells, column: int) -> ReadError:
         for row in range(len(cells)):
             text = cells.cell(row, column)
-            try:
-                good = 0 <= float(text) < np.inf
-            except ValueError:
-                good = False
-            if not good:
+            kind, weight = parse_float(text.strip().encode())
+            if kind == NO_NUMBER or not 0 <= weight < np.inf:
                 break
         return self.source.error(
             f"the weight is {text!r}. Expected a number >= 0.",

@@ -13,7 +13,7 @@ The text ends with a line end, which the doors make sure of, and no loop steps o
 from libc.math cimport NAN
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-from scumble.data.formats.kernels.numbers cimport EXACT_POWER, LOWER, is_exact, scaled
+from scumble.data.formats.kernels.numbers cimport LONG, NO_NUMBER, Number, read_number
 
 import numpy as np
 
@@ -84,9 +84,8 @@ cpdef enum:
     LATER_ESCAPED = 2
     LATER_LONG = 3
 
-cdef enum:
-    MOST_DIGITS = 18  # always fit 63 bits
-    FAR = 1 << 20  # an exponent no double reaches
+cdef extern from "Python.h":
+    const Py_ssize_t PY_SSIZE_T_MAX
 
 # What bytes do outside of quotes.
 cdef enum:
@@ -304,60 +303,13 @@ cdef inline int _read_decimal(const uint8_t* text, Py_ssize_t at, Value* value) 
     Gives READ, with its value, LATER_LONG, or LATER if it is none, and where it ends, or the first
     byte that does not fit.
     """
-    cdef bint negative = text[at] == c"-"
-    cdef bint below
-    cdef uint64_t digits = 0
-    cdef Py_ssize_t power = 0
-    cdef Py_ssize_t first, n_digits, exponent
-    cdef unsigned int digit
-    value.number = 0.0
-    if negative or text[at] == c"+":
-        at += 1
-    first = at
-    digit = <unsigned int> text[at] - 48
-    while digit <= 9:
-        digits = digits * 10 + digit  # may overflow: n_digits tells
-        at += 1
-        digit = <unsigned int> text[at] - 48
-    n_digits = at - first
-    if text[at] == c".":
-        at += 1
-        first = at
-        digit = <unsigned int> text[at] - 48
-        while digit <= 9:
-            digits = digits * 10 + digit
-            at += 1
-            digit = <unsigned int> text[at] - 48
-        power = first - at
-        n_digits -= power
-    value.after = at
-    if n_digits == 0:
+    # The line's end stops it: there is no need to know where the text ends.
+    cdef Number number = read_number(text, at, PY_SSIZE_T_MAX)
+    value.number = number.value
+    value.after = number.after
+    if number.kind == NO_NUMBER or CLASS[text[number.after]] == IN_WORD:
         return LATER
-    if text[at] | LOWER == c"e":
-        at += 1
-        below = text[at] == c"-"
-        if below or text[at] == c"+":
-            at += 1
-        first = at
-        exponent = 0
-        digit = <unsigned int> text[at] - 48
-        while digit <= 9:
-            exponent = min(exponent * 10 + <int> digit, <Py_ssize_t> FAR)
-            at += 1
-            digit = <unsigned int> text[at] - 48
-        value.after = at
-        if at == first:
-            return LATER
-        power += -exponent if below else exponent
-    if CLASS[text[at]] == IN_WORD:
-        return LATER
-    if (
-        n_digits > MOST_DIGITS or not is_exact(digits) or power > EXACT_POWER
-        or power < -EXACT_POWER
-    ):
-        return LATER_LONG
-    value.number = scaled(digits, power, negative)
-    return READ
+    return LATER_LONG if number.kind == LONG else READ
 
 
 def next_row(const uint8_t[::1] text, Py_ssize_t at, int64_t line):

@@ -255,7 +255,7 @@ def parse_numbers(
 
     ``state`` has a row per chosen column: whether it holds no text, whether it holds only whole
     numbers, whether it holds any number; a column that holds text is given up. Numbers that
-    `parse_float` finds too long leave (row, position, start, end) in ``long_at``; their number is
+    `parse_number` finds too long leave (row, position, start, end) in ``long_at``; their number is
     returned.
     """
     cdef Rows rows = _chosen(text, cells, n_columns, values.shape[0], columns)

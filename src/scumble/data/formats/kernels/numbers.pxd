@@ -1,7 +1,7 @@
 """Numbers as text, for the parsers that meet them: small functions to be compiled into each."""
 
 from libc.math cimport INFINITY, NAN
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint64_t
 
 # What parse_number says about a text.
 cpdef enum:
@@ -13,7 +13,6 @@ cpdef enum:
 cdef enum:
     EXACT_POWER = 22
     MOST_DIGITS = 19  # always fit 64 bits
-    FAR = 100_000  # an exponent no double reaches; stops counting before it overflows
     LOWER = 32  # the bit that makes an ASCII letter lower case
 
 cdef extern from *:
@@ -35,7 +34,7 @@ cdef inline bint is_digit(uint8_t byte) noexcept nogil:
     return 48 <= byte <= 57
 
 
-cdef inline double scaled(uint64_t mantissa, Py_ssize_t power, bint negative) noexcept nogil:
+cdef inline double scaled(uint64_t mantissa, int64_t power, bint negative) noexcept nogil:
     """Round once, because both operands are exact: ``is_exact`` and -22 <= power <= 22."""
     cdef double value = <double> mantissa
     value = value * POWERS[power] if power >= 0 else value / POWERS[-power]
@@ -58,6 +57,7 @@ cdef inline bint is_word(
 cdef struct Number:
     int kind
     double value
+    Py_ssize_t after  # where it ends, or the first byte that does not fit
 
 
 cdef struct Digits:
@@ -66,20 +66,18 @@ cdef struct Digits:
     Py_ssize_t at
 
 
-cdef inline Number parse_number(
-    const uint8_t* text, Py_ssize_t start, Py_ssize_t end
+cdef inline Number read_number(
+    const uint8_t* text, Py_ssize_t at, Py_ssize_t end
 ) noexcept nogil:
-    """Read ``text[start:end]``, which has no blanks around it."""
+    """Read the number that begins here, as far as it goes before ``end``."""
     cdef Digits digits
     cdef Py_ssize_t first
-    cdef Py_ssize_t power = 0
+    cdef int64_t power = 0
     cdef Py_ssize_t n_digits
     cdef Number found
-    cdef bint negative = False
-    digits.at = start
-    if start < end and (text[start] == c"-" or text[start] == c"+"):
-        negative = text[start] == c"-"
-        digits.at += 1
+    cdef bint negative = at < end and text[at] == c"-"
+    cdef bint fits = True
+    digits.at = at + (negative or (at < end and text[at] == c"+"))
     digits.mantissa = 0
     digits.n_significant = 0
     found.kind = INTEGER
@@ -94,12 +92,11 @@ cdef inline Number parse_number(
         _read_digits(text, end, &digits)
         power = first - digits.at
         n_digits -= power
-    if n_digits == 0:
-        return _parse_word(text, digits.at, end, negative, found.kind)
-    if digits.at < end and text[digits.at] | LOWER == c"e":
+    if n_digits and digits.at < end and text[digits.at] | LOWER == c"e":
         found.kind = DECIMAL
-        digits.at = _add_exponent(text, digits.at + 1, end, &power)
-    if digits.at != end:
+        fits = _read_exponent(text, end, &digits, &power)
+    found.after = digits.at
+    if n_digits == 0 or not fits:
         found.kind = NO_NUMBER
     elif digits.mantissa == 0:
         found.value = -0.0 if negative else 0.0
@@ -112,6 +109,26 @@ cdef inline Number parse_number(
         found.kind = LONG
     else:
         found.value = scaled(digits.mantissa, power, negative)
+    return found
+
+
+cdef inline Number parse_number(
+    const uint8_t* text, Py_ssize_t start, Py_ssize_t end
+) noexcept nogil:
+    """Read all of ``text[start:end]``, which has no blanks around it, as a number or its word."""
+    cdef Number found = read_number(text, start, end)
+    if found.kind != NO_NUMBER and found.after == end:
+        return found
+    found.kind = NO_NUMBER
+    if start < end and (text[start] == c"-" or text[start] == c"+"):
+        start += 1
+    found.value = 0.0
+    if is_word(text, start, end, b"nan", 3):
+        found.kind = DECIMAL
+        found.value = NAN
+    elif is_word(text, start, end, b"inf", 3) or is_word(text, start, end, b"infinity", 8):
+        found.kind = DECIMAL
+        found.value = -INFINITY if text[start - 1] == c"-" else INFINITY
     return found
 
 
@@ -135,37 +152,20 @@ cdef inline void _read_digits(const uint8_t* text, Py_ssize_t end, Digits* digit
     digits.mantissa = mantissa
 
 
-cdef inline Py_ssize_t _add_exponent(
-    const uint8_t* text, Py_ssize_t at, Py_ssize_t end, Py_ssize_t* power
+cdef inline bint _read_exponent(
+    const uint8_t* text, Py_ssize_t end, Digits* digits, int64_t* power
 ) noexcept nogil:
-    """Add a signed whole number that goes on to ``end``; give ``end``, or -1 if it is none."""
-    cdef bint negative = False
-    cdef Py_ssize_t value = 0
-    if at < end and (text[at] == c"-" or text[at] == c"+"):
-        negative = text[at] == c"-"
-        at += 1
-    if at == end:
-        return -1
+    """Add the signed whole number after the letter to the power; give False if there is none."""
+    cdef Py_ssize_t at = digits.at + 1
+    cdef int64_t far = (<int64_t> 1) << 40  # more than any text has digits; ten times it fits
+    cdef bint negative = at < end and text[at] == c"-"
+    cdef int64_t value = 0
+    cdef Py_ssize_t first
+    at += negative or (at < end and text[at] == c"+")
+    first = at
     while at < end and is_digit(text[at]):
-        value = min(value * 10 + (text[at] - 48), <Py_ssize_t> FAR)
+        value = min(value * 10 + (text[at] - 48), far)
         at += 1
     power[0] += -value if negative else value
-    return at if at == end else -1
-
-
-cdef inline Number _parse_word(
-    const uint8_t* text, Py_ssize_t at, Py_ssize_t end, bint negative, int kind
-) noexcept nogil:
-    """Read inf, infinity or nan; a point before it (kind DECIMAL) spoils it."""
-    cdef Number found
-    found.kind = NO_NUMBER
-    found.value = 0.0
-    if kind == INTEGER and is_word(text, at, end, b"nan", 3):
-        found.kind = DECIMAL
-        found.value = NAN
-    elif kind == INTEGER and (
-        is_word(text, at, end, b"inf", 3) or is_word(text, at, end, b"infinity", 8)
-    ):
-        found.kind = DECIMAL
-        found.value = -INFINITY if negative else INFINITY
-    return found
+    digits.at = at
+    return at > first

@@ -1,6 +1,6 @@
 """Numbers as text, to the last bit.
 
-`parse_float` reads a number out of a byte array. Most are exact after one multiplication or
+`parse_number` reads a number out of a byte array. Most are exact after one multiplication or
 division, because both operands fit a double; the few others are only checked, and their text is
 handed to `exact_floats`, which reads all of them at once.
 """
@@ -14,15 +14,16 @@ import numpy as np
 cdef Py_ssize_t FEW = 1000
 
 
-def parse_float(const uint8_t[::1] text, Py_ssize_t start, Py_ssize_t end):
-    """Read ``text[start:end]``, which has no blanks around it; give (what it is, its value)."""
+def parse_float(const uint8_t[::1] text):
+    """Read a text without blanks around it, as Python's float() does; give (what it is, value)."""
     cdef Number found
-    if not 0 <= start <= end <= text.shape[0]:
-        raise IndexError(f"No text has {text.shape[0]} bytes and a number at {start}:{end}.")
+    cdef Py_ssize_t size = text.shape[0]
     found.kind = NO_NUMBER
     found.value = 0.0
-    if start < end:
-        found = parse_number(&text[0], start, end)
+    if size:
+        found = parse_number(&text[0], 0, size)
+    if found.kind == LONG:
+        found.value = float((<const char*> &text[0])[:size])
     return found.kind, found.value
 
 
@@ -69,7 +70,7 @@ def pieces(text, starts, ends, kind=None):
 
 
 def exact_floats(const uint8_t[::1] text, starts, ends):
-    """Read the numbers `parse_float` found too long."""
+    """Read the numbers `parse_number` found too long."""
     cdef const int64_t[::1] low = np.ascontiguousarray(starts)
     cdef const int64_t[::1] high = np.ascontiguousarray(ends)
     cdef const char* first

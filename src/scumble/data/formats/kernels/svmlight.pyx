@@ -82,7 +82,7 @@ def parse_lines(
     ``rules`` are (lenient, label_limit, index_limit): whether comments, query numbers and empty
     lines are allowed, which are no rows then; labels are whole numbers below the first limit unless
     it is negative, feature numbers are below the second. Labels leave (their number, or A_NAME
-    where they are not whole numbers, start, end) in ``labels``. Numbers that `parse_float` finds
+    where they are not whole numbers, start, end) in ``labels``. Numbers that `parse_number` finds
     too long leave a row (position among the values, start, end) in ``long_at``. Each row of the
     data leaves (end of its labels, end of its values, line) in ``rows``.
 
