@@ -287,7 +287,14 @@ def test_labels_anywhere_keep_the_order_of_the_file(tmp_path):
 
 @pytest.mark.parametrize(
     ("labels", "names"),
-    [(2, ("a", "b")), (-1, ("c",)), (-3, ("a", "b", "c")), (["c"], ("c",)), ([1], ("b",))],
+    [
+        (2, ("a", "b")),
+        (-1, ("c",)),
+        (-3, ("a", "b", "c")),
+        (["c"], ("c",)),
+        ([1], ("b",)),
+        ([-1], ("c",)),
+    ],
 )
 def test_label_choices(tmp_path, labels, names):
     head = "@relation r\n" + "".join(f"@attribute {name} {{0,1}}\n" for name in "abc")
@@ -297,13 +304,17 @@ def test_label_choices(tmp_path, labels, names):
 @pytest.mark.parametrize(
     ("labels", "error", "message"),
     [
-        (4, ReadError, "4 labels are asked for, but the file has only 3 attributes"),
+        (4, ReadError, "4 labels are asked for, but the file has only 3 columns"),
         (-4, ReadError, "4 labels"),
         ([3], ReadError, "column 3, but the columns are numbered 0 to 2"),
-        ([-1], ReadError, "column -1"),
+        ([-4], ReadError, "column -4"),
         ([0, 0], ReadError, "label 0 twice"),
         (["a", "a"], ReadError, "label 'a' twice"),
-        (["alpha"], ReadError, r"'alpha', but the file has no such attribute\.$"),
+        (
+            ["alpha"],
+            ReadError,
+            r"'alpha', but the file has no such column\. The columns are 'a', 'b', 'c'\.$",
+        ),
         (["bb"], ReadError, "Did you mean 'b'"),
         (["x", "y", "z"], ReadError, r"'x' \(and 2 more\)"),
         ("a", ParameterError, r"for a single label give a list, \['a'\]"),

@@ -419,8 +419,13 @@ class TestFaults:
     @pytest.mark.parametrize(
         ("options", "error", "reason"),
         [
-            ({"labels": ["z"]}, ReadError, "names 'z'. The columns are 'minutes'"),
-            ({"labels": 9}, ReadError, "more columns than the 5"),
+            (
+                {"labels": ["z"]},
+                ReadError,
+                "names the label 'z', but the file has no such column. The columns are 'minutes'",
+            ),
+            ({"labels": 9}, ReadError, "9 labels are asked for, but the file has only 5 columns"),
+            ({"labels": ["wra"]}, ReadError, "no such column. Did you mean 'war'"),
             ({"labels": "war"}, ParameterError, "label_column='war'"),
             ({"labels": -1, "label_column": "war"}, ParameterError, "exclude each other"),
             ({"label_column": "war", "label_separator": ""}, ParameterError, "must be a text"),

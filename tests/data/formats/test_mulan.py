@@ -166,7 +166,7 @@ def test_a_deep_hierarchy(tmp_path):
         ("<labels><label name='war'/><label name='war'/></labels>", "the label 'war' twice"),
         (
             "<labels><label name='wars'/></labels>",
-            "'wars', .*no such attribute. Did you mean 'war'",
+            "'wars', .*no such column. Did you mean 'war'",
         ),
         ("<!DOCTYPE labels><labels><label name='war'/></labels>", "declares a document type"),
         (

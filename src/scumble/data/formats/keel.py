@@ -12,7 +12,6 @@ from scumble._core.files import Source, Target
 from scumble.data.dataset import Feature, MultilabelDataset
 from scumble.data.formats.arff.columns import Column, label_columns, nominal_column
 from scumble.data.formats.arff.header import Header
-from scumble.data.formats.arff.labels import Chosen, by_names, choose_labels
 from scumble.data.formats.arff.notes import format_notes
 from scumble.data.formats.arff.quoting import quote
 from scumble.data.formats.arff.table import read_table, sniff_relation
@@ -23,6 +22,7 @@ from scumble.data.formats.arff.writer import (
     write_rows,
 )
 from scumble.data.formats.base import PARTS, Format, LabelChoice
+from scumble.data.formats.label_choice import Chosen, by_names, choose_labels
 
 _ROLES = re.compile(rb"(?im)^[\t ]*@(inputs?|outputs?)\b")
 
@@ -58,17 +58,18 @@ def read_keel(
 
     def choose(header: Header) -> Chosen:
         if labels is not None:
-            return choose_labels(source, header, labels)
+            unlabelled = header.notes.get("unlabelled", False)
+            return choose_labels(source, header.names, labels, unlabelled=unlabelled)
         inputs = header.inputs
         if inputs is not None:
-            by_names(source, header, inputs, where="@inputs")
+            by_names(source, header.names, inputs, where="@inputs")
         outputs = header.outputs
         if outputs is None:
             others = header.names if inputs is None else _without(header.names, inputs)
             outputs = others[-1:] if inputs is None else others
         if not outputs and not header.notes.get("unlabelled"):
             raise source.error("no attribute is an output. Expected the labels in @outputs.")
-        return by_names(source, header, outputs, where="@outputs")
+        return by_names(source, header.names, outputs, where="@outputs")
 
     table = read_table(source, choose, encoding=encoding, nulls=True)
     return table.to_dataset(table.header.relation)

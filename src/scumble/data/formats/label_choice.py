@@ -1,69 +1,100 @@
-"""What ``labels=`` means for a file that is a table: which of its columns are labels."""
+"""Which columns are labels: what ``labels=`` says, or an XML file, or the file itself."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from scumble._core.errors import ParameterError
 from scumble._core.files import Source
+from scumble.data.formats.arff.label_xml import LabelTree, read_label_xml
 from scumble.data.formats.base import LabelChoice
+from scumble.data.formats.messages import excerpt, first_repeated, suggest
 
 _ALLOWED = (
-    "Expected a list of column names or of column numbers from 0, a count (negative: from the "
-    "end), or the path of a MULAN XML file."
+    "Expected names, column numbers from 0, a count (negative: from the end), or the path of a "
+    "MULAN XML file."
 )
 
 
-def chosen_columns(source: Source, names: Sequence[str], labels: LabelChoice) -> list[int]:
-    """Find the columns a caller means.
+@dataclass(frozen=True)
+class Chosen:
+    """The columns that are labels, in the order of the file, and their parents."""
+
+    columns: tuple[int, ...]
+    parents: tuple[int, ...] | None = None
+
+
+def choose_labels(
+    source: Source, names: Sequence[str], labels: LabelChoice, *, unlabelled: bool = False
+) -> Chosen:
+    """Find the columns a caller's ``labels=`` means; an XML may name none of ``unlabelled`` data.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> from scumble._core.files import Source
-    >>> from scumble.data.formats.label_choice import chosen_columns
+    >>> from scumble.data.formats.label_choice import choose_labels
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
     >>> _ = path.write_text("x,war,love")
-    >>> chosen_columns(Source(path), ["x", "war", "love"], -2)
-    [1, 2]
+    >>> choose_labels(Source(path), ["x", "war", "love"], -2).columns
+    (1, 2)
     """
     if isinstance(labels, str | os.PathLike):
-        return _by_names(source, names, _from_xml(names, labels))
-    if isinstance(labels, bool | np.bool_):
-        raise ParameterError(f"The 'labels' parameter is {labels!r}. {_ALLOWED}")
-    if isinstance(labels, int | np.integer):
-        return _by_count(source, names, int(labels))
-    try:
-        items: list[Any] = list(labels or ())
-    except TypeError:
-        raise ParameterError(f"The 'labels' parameter is {labels!r}. {_ALLOWED}") from None
+        _refuse_column_name(names, os.fspath(labels))
+        return by_tree(source, names, read_label_xml(os.fspath(labels)), unlabelled=unlabelled)
+    if isinstance(labels, int | np.integer) and not isinstance(labels, bool):
+        return by_count(source, names, int(labels))
+    items: list[Any] = list(labels) if np.iterable(labels) else [None]
     if all(isinstance(item, str) for item in items):
-        return _by_names(source, names, items)
+        return by_names(source, names, items)
     if all(isinstance(item, int | np.integer) and not isinstance(item, bool) for item in items):
-        return _by_numbers(source, names, [int(item) for item in items])
+        return _by_numbers(source, names, items)
     raise ParameterError(f"The 'labels' parameter is {labels!r}. {_ALLOWED}")
 
 
-def chosen_parents(labels: LabelChoice, names: Sequence[str]) -> list[int] | None:
-    """Find the labels' hierarchy, if ``labels=`` names an XML file that has one."""
-    if not isinstance(labels, str | os.PathLike):
-        return None
-    from scumble.data.formats.arff.label_xml import read_label_xml
+def by_count(source: Source, names: Sequence[str], count: int) -> Chosen:
+    """Take the first columns, or the last ones if the count is negative."""
+    n = len(names)
+    if abs(count) > n:
+        raise source.error(f"{abs(count)} labels are asked for, but the file has only {n} columns.")
+    return Chosen(tuple(range(count) if count >= 0 else range(n + count, n)))
 
-    parents = read_label_xml(os.fspath(labels)).parents
-    number: dict[str | None, int] = {name: at for at, name in enumerate(names)}
-    return [number.get(parents[name], -1) for name in names]
+
+def by_names(
+    source: Source, names: Sequence[str], wanted: Sequence[str], where: str = "labels=..."
+) -> Chosen:
+    """Take the columns with these names."""
+    places = {name: at for at, name in enumerate(names)}
+    unknown = [name for name in wanted if name not in places]
+    if unknown:
+        others = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
+        found = f"{where} names the label {excerpt(unknown[0])}{others}"
+        raise source.error(f"{found}, {_no_column(unknown[0], names)}")
+    return _sorted(source, [places[name] for name in wanted], wanted, where)
+
+
+def by_tree(
+    source: Source, names: Sequence[str], tree: LabelTree, *, unlabelled: bool = False
+) -> Chosen:
+    """Take the columns an XML file names."""
+    if not tree.parents and not unlabelled:
+        raise source.error(f"{tree.path} names no label. Expected at least one <label name='...'>.")
+    columns = by_names(source, names, list(tree.parents), where=str(tree.path)).columns
+    number: dict[str | None, int] = {names[at]: label for label, at in enumerate(columns)}
+    parents = tuple(number.get(tree.parents[names[at]], -1) for at in columns)
+    return Chosen(columns, parents if any(parent >= 0 for parent in parents) else None)
 
 
 def column_number(source: Source, names: Sequence[str], column: str | int, option: str) -> int:
     """Find one column by its name or number."""
     if isinstance(column, str):
         if column not in names:
-            raise source.error(f"{option} names {column!r}. {_there_is(names)}")
+            raise source.error(f"{option} names {excerpt(column)}, {_no_column(column, names)}")
         return list(names).index(column)
     if not isinstance(column, int | np.integer) or isinstance(column, bool):
         raise ParameterError(
@@ -77,45 +108,27 @@ def column_number(source: Source, names: Sequence[str], column: str | int, optio
     return int(column) % len(names)
 
 
-def _by_names(source: Source, names: Sequence[str], wanted: Sequence[str]) -> list[int]:
-    places = {name: at for at, name in enumerate(names)}
-    seen: set[str] = set()
-    for name in wanted:
-        if name not in places:
-            raise source.error(f"labels=... names {name!r}. {_there_is(names)}")
-        if name in seen:
-            raise source.error(f"labels=... names {name!r} twice.")
-        seen.add(name)
-    return sorted(places[name] for name in wanted)
+def _by_numbers(source: Source, names: Sequence[str], wanted: Sequence[int]) -> Chosen:
+    columns = [column_number(source, names, number, "labels=...") for number in wanted]
+    return _sorted(source, columns, columns, "labels=...")
 
 
-def _by_numbers(source: Source, names: Sequence[str], wanted: Sequence[int]) -> list[int]:
-    found = [column_number(source, names, number, "labels=...") for number in wanted]
-    if len(set(found)) < len(found):
-        raise source.error("labels=... names a column twice.")
-    return sorted(found)
+def _sorted(source: Source, columns: list[int], spelled: Sequence[Any], where: str) -> Chosen:
+    if len(set(columns)) < len(columns):
+        raise source.error(f"{where} names the label {first_repeated(spelled)!r} twice.")
+    return Chosen(tuple(sorted(columns)))
 
 
-def _by_count(source: Source, names: Sequence[str], count: int) -> list[int]:
-    n = len(names)
-    if abs(count) > n:
-        raise source.error(f"labels={count} asks for more columns than the {n} of the file.")
-    return list(range(count) if count >= 0 else range(n + count, n))
-
-
-def _from_xml(names: Sequence[str], path: str | os.PathLike[str]) -> list[str]:
-    from scumble.data.formats.arff.label_xml import read_label_xml
-
-    text = os.fspath(path)
+def _refuse_column_name(names: Sequence[str], text: str) -> None:
     if text in names and not text.lower().endswith(".xml"):
         raise ParameterError(
             f"The 'labels' parameter is {text!r}, the name of a column. A text means the path of "
-            f"an XML file: for a single 0/1 column give a list, [{text!r}]; for a column of label "
-            f"lists use label_column={text!r}."
+            f"an XML file: for a single label give a list, [{text!r}]; where a column holds lists "
+            f"of labels, use label_column={text!r}."
         )
-    return list(read_label_xml(text).parents)
 
 
-def _there_is(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:20])
-    return f"The columns are {shown}{', ...' if len(names) > 20 else ''}."
+def _no_column(name: str, names: Sequence[str]) -> str:
+    shown = ", ".join(map(excerpt, names[:20])) + (", ..." if len(names) > 20 else "")
+    near = suggest(name, names)
+    return f"but the file has no such column.{near or f' The columns are {shown}.'}"

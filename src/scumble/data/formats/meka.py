@@ -10,10 +10,10 @@ from scumble.data.dataset import MultilabelDataset
 from scumble.data.formats import mulan  # noqa: F401  (registered first: .arff alone means MULAN)
 from scumble.data.formats.arff.columns import label_columns
 from scumble.data.formats.arff.header import Header
-from scumble.data.formats.arff.labels import Chosen, by_count, choose_labels
 from scumble.data.formats.arff.table import read_table, sniff_relation
 from scumble.data.formats.arff.writer import write_arff
 from scumble.data.formats.base import PARTS, Format, LabelChoice
+from scumble.data.formats.label_choice import Chosen, by_count, choose_labels
 
 _COUNT = re.compile(r"(?:^|[\s:'\"])-[Cc]\s+(-?\d{1,9})(?=\s|$|['\"])")
 _OPTION = re.compile(r"(?:^|(?<=[\s:]))-[A-Za-z]")
@@ -65,7 +65,8 @@ def read_meka(
 
     def choose(header: Header) -> Chosen:
         if labels is not None:
-            return choose_labels(source, header, labels)
+            unlabelled = header.notes.get("unlabelled", False)
+            return choose_labels(source, header.names, labels, unlabelled=unlabelled)
         count = split_relation(header.relation)[1]
         if count is None:
             raise source.error(
@@ -74,7 +75,7 @@ def read_meka(
             )
         if count == 0 and not header.notes.get("unlabelled"):
             raise source.error("the relation says -C 0, no labels. Expected at least one.")
-        return by_count(source, header, count)
+        return by_count(source, header.names, count)
 
     table = read_table(source, choose, encoding=encoding)
     return table.to_dataset(split_relation(table.header.relation)[0])

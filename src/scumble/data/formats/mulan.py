@@ -16,10 +16,10 @@ from scumble.data.formats.arff.label_xml import (
     format_label_xml,
     read_label_xml,
 )
-from scumble.data.formats.arff.labels import Chosen, by_tree, choose_labels
 from scumble.data.formats.arff.table import read_table, sniff_relation
 from scumble.data.formats.arff.writer import write_arff
 from scumble.data.formats.base import PARTS, Format, LabelChoice
+from scumble.data.formats.label_choice import Chosen, by_tree, choose_labels
 
 
 def sniff(source: Source, head: bytes) -> float:
@@ -66,7 +66,8 @@ def read_mulan(
 
     def choose(header: Header) -> Chosen:
         if labels is not None:
-            return choose_labels(source, header, labels)
+            unlabelled = header.notes.get("unlabelled", False)
+            return choose_labels(source, header.names, labels, unlabelled=unlabelled)
         path, _ = find_label_xml(source)
         if path is None:
             raise MissingXmlError(
@@ -74,7 +75,8 @@ def read_mulan(
                 f"{source.stem}.xml: put it there, or name the labels with labels=...",
                 path=source.path,
             )
-        return by_tree(source, header, read_label_xml(path))
+        unlabelled = header.notes.get("unlabelled", False)
+        return by_tree(source, header.names, read_label_xml(path), unlabelled=unlabelled)
 
     table = read_table(source, choose, encoding=encoding)
     return table.to_dataset(table.header.relation)

@@ -16,7 +16,7 @@ from scumble._core.validation import check_choice
 from scumble.data.columns import column_from_feature, feature_from_column
 from scumble.data.dataset import Feature, MultilabelDataset
 from scumble.data.formats.base import LabelChoice
-from scumble.data.formats.label_choice import chosen_columns, chosen_parents, column_number
+from scumble.data.formats.label_choice import choose_labels, column_number
 from scumble.data.frames import dataset_from_frame
 
 KEY = b"scumble"
@@ -273,8 +273,8 @@ def _foreign(
     chosen: str | list[str]
     parents = None
     if labels is not None:
-        chosen = [names[at] for at in chosen_columns(source, names, labels)]
-        parents = chosen_parents(labels, chosen)
+        found = choose_labels(source, names, labels)
+        chosen, parents = [names[at] for at in found.columns], found.parents
     elif label_column is not None:
         chosen = names[column_number(source, names, label_column, "label_column")]
     else:
@@ -287,7 +287,7 @@ def _foreign(
     dataset = dataset_from_frame(
         table, label_columns=chosen, name=source.stem, weight_column=weights
     )
-    return dataset if parents is None else replace(dataset, label_parents=tuple(parents))
+    return dataset if parents is None else replace(dataset, label_parents=parents)
 
 
 def _only_list_column(table: Any, source: Source) -> str:

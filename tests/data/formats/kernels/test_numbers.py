@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 
-import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -15,7 +14,6 @@ from scumble.data.formats.kernels.numbers import (
     INTEGER,
     LONG,
     NO_NUMBER,
-    exact_floats,
     parse_float,
 )
 

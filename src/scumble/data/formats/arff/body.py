@@ -13,12 +13,13 @@ from scipy import sparse
 from scumble._core.files import Source
 from scumble.data.formats.arff.dates import date_format
 from scumble.data.formats.arff.faults import explain, undeclared
-from scumble.data.formats.arff.header import EncodingError, Header, refuse_zero_bytes, shorten
+from scumble.data.formats.arff.header import EncodingError, Header, refuse_zero_bytes
 from scumble.data.formats.arff.lookup import Lookup, presence
 from scumble.data.formats.arff.quoting import BLANKS, unescape
 from scumble.data.formats.arff.rows import DenseRows, Rows, SparseRows
 from scumble.data.formats.kernels import arff as k
 from scumble.data.formats.kernels.numbers import LONG, NO_NUMBER, exact_floats, parse_float
+from scumble.data.formats.messages import excerpt
 
 Array = np.ndarray[Any, Any]
 
@@ -183,8 +184,8 @@ class _BodyReader:
             closed = block[end : end + 1] == b"}"
             if kind == NO_NUMBER or not 0 <= weight < math.inf or not closed:
                 raise self._source.error(
-                    f"found {shorten(text.decode('latin-1'))} as the weight of the row. Expected a number that is "
-                    "not negative, in braces.",
+                    f"found {excerpt(text.decode('latin-1'))} as the weight of the row. Expected a "
+                    "number that is not negative, in braces.",
                     line=line,
                     column=value,
                 )
@@ -196,7 +197,7 @@ class _BodyReader:
         infinite = np.isinf(values)
         if infinite.any():
             _, _, start, end, _, line, value = events[infinite][0].tolist()
-            found = shorten(text[start:end].tobytes().decode("ascii"))
+            found = excerpt(text[start:end].tobytes().decode("ascii"))
             raise self._source.error(_TOO_LARGE.format(found), line=line, column=value)
         rows.put(events[:, k.V_PLACE], self._columns(events), values)
 
@@ -229,7 +230,7 @@ class _BodyReader:
             declared = self._header.attributes[attribute]
             raise ValueError(explain(k.BAD_NUMBER, declared, 0, text, 0))
         if kind == LONG and math.isinf(value):
-            raise ValueError(_TOO_LARGE.format(shorten(text)))
+            raise ValueError(_TOO_LARGE.format(excerpt(text)))
         return value
 
     def _code(self, attribute: int, text: str) -> int:
@@ -250,7 +251,7 @@ class _BodyReader:
                 known[text] = date_format(declared.type.date_format).parse(text)
             except ValueError as error:
                 raise ValueError(
-                    f"{shorten(text)} is no date for {shorten(declared.name)}: {error}."
+                    f"{excerpt(text)} is no date for {excerpt(declared.name)}: {error}."
                 ) from error
         return known[text]
 
@@ -295,7 +296,7 @@ def _roles(source: Source, header: Header, labels: Sequence[int], lookup: Lookup
         kind = attribute.type.kind
         if kind not in _LABEL_KINDS:
             raise source.error(
-                f"the label {shorten(attribute.name)} is declared as {kind}. Expected {{0,1}} or "
+                f"the label {excerpt(attribute.name)} is declared as {kind}. Expected {{0,1}} or "
                 "numeric.",
                 line=attribute.line,
             )

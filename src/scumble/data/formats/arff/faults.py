@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import get_close_matches
-from itertools import islice
-
-from scumble.data.formats.arff.header import Attribute, shorten
+from scumble.data.formats.arff.header import Attribute
 from scumble.data.formats.kernels import arff as k
+from scumble.data.formats.messages import excerpt, suggest
 
 _LABEL_HELP = (
     "Expected 0 or 1 (or false or true): a label is present or absent. If the column is no label, "
@@ -17,7 +14,7 @@ _LABEL_HELP = (
 
 def explain(fault: int, attribute: Attribute | None, value: int, token: str, n: int) -> str:
     """Say what is wrong with a row."""
-    found = shorten(token)
+    found = excerpt(token)
     if attribute is None:
         return _explain_row(fault, value, found, n)
     return _explain_value(fault, attribute, value, token, n)
@@ -44,7 +41,7 @@ def _explain_row(fault: int, value: int, found: str, n: int) -> str:
 
 
 def _explain_value(fault: int, attribute: Attribute, value: int, token: str, n: int) -> str:
-    name, found = shorten(attribute.name), shorten(token)
+    name, found = excerpt(attribute.name), excerpt(token)
     if fault == k.UNDECLARED:
         return undeclared(attribute, token)
     messages = {
@@ -66,22 +63,14 @@ def _explain_value(fault: int, attribute: Attribute, value: int, token: str, n: 
 def undeclared(attribute: Attribute, token: str) -> str:
     """Say that a nominal value was not declared."""
     categories = attribute.type.categories
-    listed = ", ".join(shorten(value) for value in categories[:8])
+    listed = ", ".join(excerpt(value) for value in categories[:8])
     more = f" and {len(categories) - 8} more" if len(categories) > 8 else ""
     return (
-        f"{shorten(token)} is not among the values declared for {shorten(attribute.name)} in line "
+        f"{excerpt(token)} is not among the values declared for {excerpt(attribute.name)} in line "
         f"{attribute.line}. Expected one of {listed}{more}.{suggest(token, categories)}"
     )
 
 
-def suggest(name: str, known: Iterable[str]) -> str:
-    """Propose known names that look like a wrong one."""
-    # The comparison is slow: it must not be what a wrong file costs most.
-    candidates = [other for other in islice(known, 20_000) if len(other) <= 60]
-    near = get_close_matches(name, candidates, n=3, cutoff=0.6) if len(name) <= 60 else []
-    return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-
-
 def _first(attribute: Attribute) -> str:
     categories = attribute.type.categories
-    return shorten(categories[0]) if categories else "which it does not have"
+    return excerpt(categories[0]) if categories else "which it does not have"

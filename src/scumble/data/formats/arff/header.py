@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -12,6 +12,7 @@ from scumble.data.dataset import Kind
 from scumble.data.formats.arff.dates import date_format
 from scumble.data.formats.arff.notes import NOTE, parse_notes
 from scumble.data.formats.arff.quoting import BLANKS, UnclosedError, scan, skip_blanks
+from scumble.data.formats.messages import excerpt, first_repeated
 
 _LINES = re.compile(rb"\r\n|\n|\r")
 _TEXT_LINES = re.compile("\r\n|\n|\r")
@@ -137,7 +138,7 @@ class _HeaderParser:
                 self.header.notes = parse_notes(line, self.source, self.header.n_lines)
             elif line and not line.startswith("%"):
                 self.refuse(
-                    f"found {shorten(line)} before @data. Expected a line that begins with "
+                    f"found {excerpt(line)} before @data. Expected a line that begins with "
                     "@relation, @attribute, @data or %."
                 )
 
@@ -166,14 +167,14 @@ class _HeaderParser:
             self._relation(rest, start)
         elif keyword == "@data":
             if rest[start:] and not rest[start:].startswith("%"):
-                self.refuse(f"{shorten(rest[start:])} follows @data. Expected the rows below it.")
+                self.refuse(f"{excerpt(rest[start:])} follows @data. Expected the rows below it.")
         elif keyword in ("@inputs", "@input"):
             self.header.inputs = self._names(rest)
         elif keyword in ("@outputs", "@output"):
             self.header.outputs = self._names(rest)
         else:
             self.refuse(
-                f"the declaration {shorten(keyword)} is not known. Expected @relation, @attribute "
+                f"the declaration {excerpt(keyword)} is not known. Expected @relation, @attribute "
                 "or @data."
             )
 
@@ -185,7 +186,7 @@ class _HeaderParser:
             name, end = self._scan(rest, start)
             after = rest[end:].strip(BLANKS)
             if after and not after.startswith("%"):
-                self.refuse(f"{shorten(after)} follows the quoted name of the relation.")
+                self.refuse(f"{excerpt(after)} follows the quoted name of the relation.")
         else:  # unquoted names with blanks are common: take the line
             name = re.split(f"[{re.escape(BLANKS)}]%", " " + rest[start:])[0].strip(BLANKS)
         self.header.relation = name
@@ -205,7 +206,7 @@ class _HeaderParser:
         first = self._lines.setdefault(name, line)
         if first != line:
             self.refuse(
-                f"the attribute {shorten(name)} is declared twice, first in line {first}. Names "
+                f"the attribute {excerpt(name)} is declared twice, first in line {first}. Names "
                 "must be unique: rename one of them."
             )
         kind = self._types.get(text)
@@ -231,13 +232,13 @@ class _HeaderParser:
             return self._date(name, after)
         if kind == "relational":
             message = (
-                f"the attribute {shorten(name)} is relational (rows within rows), which has no "
+                f"the attribute {excerpt(name)} is relational (rows within rows), which has no "
                 "place in a table. Flatten the data first, for instance in WEKA."
             )
         else:
-            found = f"the type {shorten(text)}" if text else "no type"
+            found = f"the type {excerpt(text)}" if text else "no type"
             message = (
-                f"the attribute {shorten(name)} has {found}. Expected numeric, real, integer, "
+                f"the attribute {excerpt(name)} has {found}. Expected numeric, real, integer, "
                 "string, date or {value, value, ...}."
             )
         raise self.source.error(message, line=self.header.n_lines)
@@ -254,7 +255,7 @@ class _HeaderParser:
             date_format(pattern)
         except ValueError as error:
             self.refuse(
-                f"the date pattern {shorten(pattern or '')} of the attribute {shorten(name)} "
+                f"the date pattern {excerpt(pattern or '')} of the attribute {excerpt(name)} "
                 f"cannot be used: {error}. Expected one such as yyyy-MM-dd HH:mm:ss."
             )
         return Type("date", date_format=pattern)
@@ -272,7 +273,7 @@ class _HeaderParser:
             if at == start:
                 found = "an empty value" if text[at : at + 1] == "," else "no closing brace"
                 self.refuse(
-                    f"the values of the attribute {shorten(name)} have {found}. Expected "
+                    f"the values of the attribute {excerpt(name)} have {found}. Expected "
                     "{value, value, ...} on one line."
                 )
             values.append(value)
@@ -283,8 +284,8 @@ class _HeaderParser:
         if not _AFTER.fullmatch(text, at + 1):
             self._refuse_after(name, text[at + 1 :])
         if len(set(values)) < len(values):
-            twice = shorten(first_repeated(values))
-            self.refuse(f"the attribute {shorten(name)} declares the value {twice} twice.")
+            twice = excerpt(first_repeated(values))
+            self.refuse(f"the attribute {excerpt(name)} declares the value {twice} twice.")
         return Type("nominal", tuple(values), raw=tuple(raw) if any(raw) else ())
 
     def _names(self, rest: str) -> list[str]:
@@ -293,7 +294,7 @@ class _HeaderParser:
         while at < len(rest) and rest[at] != "%":
             name, end = self._scan(rest, at)
             if end == at:
-                self.refuse(f"{shorten(rest[at:])} is no name. Expected names with commas.")
+                self.refuse(f"{excerpt(rest[at:])} is no name. Expected names with commas.")
             names.append(name)
             at = self._skip_commas(rest, end)
         return names
@@ -312,25 +313,10 @@ class _HeaderParser:
         return value, end
 
     def _refuse_unclosed(self, error: UnclosedError) -> NoReturn:
-        self.refuse(f"the quote in {shorten(str(error))} is not closed. Close it on its line.")
+        self.refuse(f"the quote in {excerpt(str(error))} is not closed. Close it on its line.")
 
     def _refuse_after(self, name: str, after: str) -> NoReturn:
         self.refuse(
-            f"{shorten(after.strip(BLANKS))} follows the type of the attribute {shorten(name)}. "
+            f"{excerpt(after.strip(BLANKS))} follows the type of the attribute {excerpt(name)}. "
             "Expected the end of the line. A name with blanks needs quotes."
         )
-
-
-def first_repeated(items: Sequence[Any]) -> Any:
-    """Find the first item that stands in a list twice."""
-    seen = set()
-    for item in items:
-        if item in seen:
-            return item
-        seen.add(item)
-    raise ValueError("no item is repeated")
-
-
-def shorten(text: str, limit: int = 60) -> str:
-    """Quote a piece of a file for a message."""
-    return repr(text if len(text) <= limit else text[: limit - 3] + "...")

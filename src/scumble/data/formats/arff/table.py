@@ -15,7 +15,7 @@ from scumble._core.files import Source
 from scumble.data.dataset import Feature, MultilabelDataset
 from scumble.data.formats.arff.body import Body, read_body
 from scumble.data.formats.arff.header import EncodingError, Header, read_header
-from scumble.data.formats.arff.labels import Chosen
+from scumble.data.formats.label_choice import Chosen
 
 #: About how many bytes are read at once. Small, because memory beyond the result is a cost.
 BLOCK = 1 << 19
@@ -65,7 +65,7 @@ class Table:
 
     def _features(self) -> tuple[Feature, ...]:
         noted = self.header.notes.get("features", {})
-        labels = set(self.chosen.attributes)
+        labels = set(self.chosen.columns)
         features = []
         for at, attribute in enumerate(self.header.attributes):
             if at in labels:
@@ -82,7 +82,7 @@ class Table:
         names: dict[str, str] = self.header.notes.get("labels", {})
         attributes = self.header.attributes
         return tuple(
-            names.get(attributes[at].name, attributes[at].name) for at in self.chosen.attributes
+            names.get(attributes[at].name, attributes[at].name) for at in self.chosen.columns
         )
 
 
@@ -131,7 +131,7 @@ def _read(source: Source, choose: Callable[[Header], Chosen], encoding: str, nul
         header, rest = read_header(source, blocks, encoding)
         chosen = choose(header)
         rows = itertools.chain([rest] if rest else [], blocks)
-        body = read_body(source, rows, header, chosen.attributes, encoding=encoding, nulls=nulls)
+        body = read_body(source, rows, header, chosen.columns, encoding=encoding, nulls=nulls)
     return Table(source, header, chosen, body)
 
 

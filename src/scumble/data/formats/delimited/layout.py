@@ -20,7 +20,7 @@ from scumble.data.formats.delimited.cells import (
     has_label_marks,
 )
 from scumble.data.formats.kernels.numbers import NO_NUMBER, parse_float
-from scumble.data.formats.label_choice import chosen_columns, chosen_parents, column_number
+from scumble.data.formats.label_choice import choose_labels, column_number
 
 #: Names of a first column that numbers the rows, in lower case.
 ROW_NUMBERS = ("id", "index", "row", "unnamed: 0")
@@ -69,7 +69,7 @@ class Layout:
     label_lists: int | None = None
     weights: int | None = None
     may_number_rows: bool = False
-    parents: list[int] | None = None
+    parents: tuple[int, ...] | None = None
     unnamed: set[int] = field(default_factory=set)
 
     @property
@@ -91,8 +91,8 @@ def find_layout(source: Source, first: Cells, options: Options) -> Layout:
         layout.unnamed = {at for at, name in enumerate(names) if not name}
         layout.names = _filled(names)
     if options.labels is not None:
-        layout.labels = chosen_columns(source, columns, options.labels)
-        layout.parents = chosen_parents(options.labels, [columns[at] for at in layout.labels])
+        chosen = choose_labels(source, columns, options.labels)
+        layout.labels, layout.parents = list(chosen.columns), chosen.parents
     elif options.label_column is not None:
         layout.label_lists = column_number(source, columns, options.label_column, "label_column")
     else:

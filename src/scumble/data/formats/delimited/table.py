@@ -90,7 +90,6 @@ class Table:
         keep = [k for k in range(X.shape[1]) if not self._is_no_feature(k, X)]
         features = self._feature_list(keep, categories)
         Y, names = self.labels.matrix()
-        parents = self.layout.parents
         return MultilabelDataset(
             X if len(keep) == X.shape[1] else X[:, keep],
             Y,
@@ -98,7 +97,7 @@ class Table:
             labels=names,
             name=self.source.stem,
             weights=None if self.layout.weights is None else self.weights.matrix()[0].ravel(),
-            label_parents=None if parents is None else tuple(parents),
+            label_parents=self.layout.parents,
         )
 
     def _is_no_feature(self, k: int, X: np.ndarray[Any, Any]) -> bool:

@@ -14,6 +14,7 @@ from scumble.data.formats.delimited.escapes import unescape
 from scumble.data.formats.kernels import lists
 from scumble.data.formats.kernels.csv import parse_flags, parse_numbers
 from scumble.data.formats.kernels.numbers import exact_floats, pieces
+from scumble.data.formats.messages import excerpt
 from scumble.data.label_lists import indicator, label_matrix
 
 
@@ -129,7 +130,7 @@ class Flags:
         column = int(self.columns[k])
         found = cells.cell(row, column)
         name = f"label {self.names[k]!r}" if self.names else "label"
-        what = f"holds {_excerpt(found)}" if found.strip() else "is missing"
+        what = f"holds {excerpt(found)}" if found.strip() else "is missing"
         return self.source.error(
             f"the {name} {what}. Expected 0/1 or true/false.",
             line=int(cells.lines[row]),
@@ -181,7 +182,7 @@ class Lists:
                 codes[at] = self.texts.of(unescape(text))
             except ValueError as error:
                 row = int(np.searchsorted(np.cumsum(counts), at, side="right"))
-                raise self._error(cells, row, f"{error} in the label {_excerpt(text)}.") from None
+                raise self._error(cells, row, f"{error} in the label {excerpt(text)}.") from None
         return codes
 
     def _refuse_missing(self, cells: Cells, offsets: Any, missing: Any) -> None:
@@ -203,7 +204,7 @@ class Lists:
             lists.NO_LABEL: "a label in the list is missing, or holds brackets without quotes.",
             lists.AFTER_LIST: "text follows the list of labels.",
         }
-        found = _excerpt(cells.cell(row, self.column))
+        found = excerpt(cells.cell(row, self.column))
         return self._error(cells, row, f"{reasons[fault]} Found {found}.")
 
     def _error(self, cells: Cells, row: int, message: str) -> ReadError:
@@ -224,7 +225,3 @@ def _strings(cells: Cells, column: int) -> Any:
 
 def _pointers(counts: list[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
     return np.concatenate([[0], np.cumsum(np.concatenate([np.empty(0, np.int64), *counts]))])
-
-
-def _excerpt(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:57] + "...")
