@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,28 @@ from scipy import sparse
 from scumble._core.errors import ReadError
 from scumble._core.files import Source
 from scumble.data.formats.delimited.cells import Cells
-from scumble.data.formats.delimited.escapes import unescape
 from scumble.data.formats.kernels import lists
 from scumble.data.formats.kernels.csv import parse_flags, parse_numbers
 from scumble.data.formats.kernels.numbers import exact_floats, pieces
 from scumble.data.formats.messages import excerpt
 from scumble.data.label_lists import indicator, label_matrix
+
+Array = np.ndarray[Any, Any]
+_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|x[0-9a-fA-F]{2}|[\s\S]|$)")
+_SHORT = {
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "b": "\b",
+    "f": "\f",
+    "a": "\a",
+    "v": "\v",
+    "0": "\0",
+    "\\": "\\",
+    "'": "'",
+    '"': '"',
+    "/": "/",
+}
 
 
 class Texts:
@@ -30,7 +47,7 @@ class Texts:
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
 
-    def number(self, texts: Any) -> np.ndarray[Any, Any]:
+    def number(self, texts: Any) -> Array:
         """Give the numbers of the texts in an Arrow array; -1 where it is null."""
         coded = texts.dictionary_encode()
         known = [self.of(text) for text in coded.dictionary.to_pylist()]
@@ -51,13 +68,13 @@ class Features:
         self.state = np.tile(np.array([True, True, False]), (len(columns), 1))
         self.texts: dict[int, Texts] = {}
         self.late: set[int] = set()
-        self.blocks: list[np.ndarray[Any, Any]] = []
+        self.blocks: list[Array] = []
         for k, column in enumerate(columns):
             if column in texts:
                 self.state[k, 0] = False
                 self.texts[k] = Texts()
 
-    def add(self, cells: Cells) -> np.ndarray[Any, Any]:
+    def add(self, cells: Cells) -> Array:
         """Read a block; a column that turns out to hold text too late is noted in ``late``."""
         values = np.empty((len(cells), len(self.columns)))
         long_at = np.empty((len(cells.text) // 5 + 1, 4), np.int64)  # 1e23, with a delimiter
@@ -77,12 +94,14 @@ class Features:
             if k not in self.texts and self.blocks:
                 self.late.add(k)
             else:
-                codes = self.texts.setdefault(k, Texts()).number(_strings(cells, self.columns[k]))
+                codes = self.texts.setdefault(k, Texts()).number(
+                    strings(*cells.column(self.columns[k]))
+                )
                 values[:, k] = np.where(codes < 0, np.nan, codes)
         self.blocks.append(values)
         return values
 
-    def matrix(self) -> tuple[np.ndarray[Any, Any], dict[int, tuple[str, ...]]]:
+    def matrix(self) -> tuple[Array, dict[int, tuple[str, ...]]]:
         """Join all blocks."""
         blocks = self.blocks or [np.empty((0, len(self.columns)))]
         X = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
@@ -104,8 +123,8 @@ class Flags:
     def __init__(self, source: Source, columns: list[int], names: list[str] | None) -> None:
         self.source, self.names = source, names
         self.columns = np.array(columns, np.int64)
-        self.present: list[np.ndarray[Any, Any]] = []
-        self.counts: list[np.ndarray[Any, Any]] = []
+        self.present: list[Array] = []
+        self.counts: list[Array] = []
 
     def add(self, cells: Cells) -> None:
         """Read a block."""
@@ -144,25 +163,19 @@ class Lists:
     def __init__(self, source: Source, column: int, separator: str | None) -> None:
         self.source, self.column, self.separator = source, column, separator
         self.texts = Texts()
-        self.codes: list[np.ndarray[Any, Any]] = []
-        self.counts: list[np.ndarray[Any, Any]] = []
+        self.codes: list[Array] = []
+        self.counts: list[Array] = []
 
     def add(self, cells: Cells) -> None:
         """Read a block."""
         data, offsets, missing = cells.column(self.column)
         self._refuse_missing(cells, offsets, missing)
-        mark = b"," if self.separator is None else self.separator.encode()
-        most = data.tobytes().count(mark) + len(cells)
-        tokens, escaped = np.empty((most, 2), np.int64), np.zeros(most, bool)
-        counts = np.empty(len(cells), np.int64)
-        if self.separator is None:
-            fault, row, n = lists.parse_lists(data, offsets, tokens, escaped.view(np.uint8), counts)
-            if fault != lists.FINE:
-                raise self._fault(cells, row, fault)
+        if self.separator is not None:
+            codes, counts = self._separated(strings(data, offsets), self.separator)
         else:
-            n = lists.split_lists(data, offsets, np.frombuffer(mark, np.uint8), tokens, counts)
+            codes, counts = self._bracketed(cells, data, offsets)
+        self.codes.append(codes)
         self.counts.append(counts)
-        self.codes.append(self._codes(cells, data, tokens[:n], escaped[:n], counts))
 
     def matrix(self) -> tuple[sparse.csr_array, tuple[str, ...]]:
         """Join all blocks into a label matrix with its names."""
@@ -170,20 +183,35 @@ class Lists:
         names = list(self.texts.numbers)
         return label_matrix(_pointers(self.counts), codes, names, str(self.source.path))
 
-    def _codes(
-        self, cells: Cells, data: Any, tokens: Any, escaped: Any, counts: Any
-    ) -> np.ndarray[Any, Any]:
-        plain = ~escaped
-        codes = np.empty(len(tokens), np.int64)
+    def _separated(self, cells: Any, separator: str) -> tuple[Array, Array]:
+        """Cut cells at a separator; blanks around labels do not count, nor empty labels."""
+        import pyarrow.compute as pc
+
+        lists = pc.split_pattern(cells, separator)
+        labels = pc.ascii_trim_whitespace(lists.flatten())
+        named = pc.not_equal(labels, "")
+        rows = pc.list_parent_indices(lists).filter(named).to_numpy()
+        return self.texts.number(labels.filter(named)), np.bincount(rows, minlength=len(cells))
+
+    def _bracketed(self, cells: Cells, data: Array, offsets: Array) -> tuple[Array, Array]:
+        """Read lists as Python and JSON write them."""
+        most = data.tobytes().count(b",") + len(cells)
+        tokens, escaped = np.empty((most, 2), np.int64), np.zeros(most, bool)
+        counts = np.empty(len(cells), np.int64)
+        fault, row, n = lists.parse_lists(data, offsets, tokens, escaped.view(np.uint8), counts)
+        if fault != lists.FINE:
+            raise self._fault(cells, row, fault)
+        tokens, plain = tokens[:n], ~escaped[:n]
+        codes = np.empty(n, np.int64)
         codes[plain] = self.texts.number(pieces(data, tokens[plain, 0], tokens[plain, 1]))
-        for at in np.flatnonzero(escaped).tolist():
+        for at in np.flatnonzero(~plain).tolist():
             text = data[tokens[at, 0] : tokens[at, 1]].tobytes().decode()
             try:
                 codes[at] = self.texts.of(unescape(text))
             except ValueError as error:
                 row = int(np.searchsorted(np.cumsum(counts), at, side="right"))
                 raise self._error(cells, row, f"{error} in the label {excerpt(text)}.") from None
-        return codes
+        return codes, counts
 
     def _refuse_missing(self, cells: Cells, offsets: Any, missing: Any) -> None:
         """Refuse NA and ?: unlike an empty cell they do not say that there are no labels."""
@@ -211,17 +239,45 @@ class Lists:
         return self.source.error(message, line=int(cells.lines[row]), column=self.column + 1)
 
 
-def _strings(cells: Cells, column: int) -> Any:
-    """Return a column's texts as an Arrow array, null where missing."""
+def strings(data: Array, offsets: Array, missing: Array | None = None) -> Any:
+    """Make an Arrow array of texts that lie behind each other, null where missing."""
     import pyarrow as pa
 
-    data, offsets, missing = cells.column(column)
     present = None
-    if missing.any():
+    if missing is not None and missing.any():
         present = pa.py_buffer(np.packbits(~missing, bitorder="little"))
     buffers = [present, pa.py_buffer(offsets), pa.py_buffer(data)]
-    return pa.Array.from_buffers(pa.large_string(), len(cells), buffers)
+    return pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, buffers)
 
 
-def _pointers(counts: list[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
+def _pointers(counts: list[Array]) -> Array:
     return np.concatenate([[0], np.cumsum(np.concatenate([np.empty(0, np.int64), *counts]))])
+
+
+def unescape(text: str) -> str:
+    r"""Replace what a backslash introduces by what it means.
+
+    Examples
+    --------
+    >>> from scumble.data.formats.delimited.values import unescape
+    >>> unescape(r"it\'s \u00e9t\xe9")
+    "it's été"
+    """
+    text = _ESCAPE.sub(_meaning, text)
+    try:
+        # JSON writes characters beyond U+FFFF as two halves.
+        return text.encode("utf-16", "surrogatepass").decode("utf-16")
+    except UnicodeDecodeError:
+        raise ValueError("half a character") from None
+
+
+def _meaning(found: re.Match[str]) -> str:
+    code = found[0][1:]
+    if len(code) > 1:
+        number = int(code[1:], 16)
+        if number > 0x10FFFF:
+            raise ValueError(f"no character has the number {code[1:]}")
+        return chr(number)
+    if code not in _SHORT:
+        raise ValueError(f"unknown escape \\{code}")
+    return _SHORT[code]

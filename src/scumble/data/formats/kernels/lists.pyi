@@ -14,6 +14,3 @@ AFTER_LIST: int
 def parse_lists(
     text: Array, offsets: Array, tokens: Array, escaped: Array, counts: Array
 ) -> tuple[int, int, int]: ...
-def split_lists(
-    text: Array, offsets: Array, separator: Array, tokens: Array, counts: Array
-) -> int: ...

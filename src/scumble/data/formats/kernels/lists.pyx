@@ -1,4 +1,4 @@
-"""Parser of lists of labels in text: brackets and quotes, or a separator."""
+"""Parser of lists of labels in text, with brackets and quotes."""
 
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcmp
@@ -37,12 +37,12 @@ cdef struct Label:
 
 cdef Tokens _tokens(int64_t[:, ::1] places, uint8_t[::1] escaped) except *:
     cdef Tokens tokens
-    if places.shape[1] != 2 or (escaped is not None and escaped.shape[0] < places.shape[0]):
+    if places.shape[1] != 2 or escaped.shape[0] < places.shape[0]:
         raise IndexError("A token has two ends and a place to tell whether it holds escapes.")
     tokens.count = 0
     tokens.most = places.shape[0]
     tokens.places = <Token*> &places[0, 0] if tokens.most else NULL
-    tokens.escaped = &escaped[0] if escaped is not None and tokens.most else NULL
+    tokens.escaped = &escaped[0] if tokens.most else NULL
     return tokens
 
 
@@ -68,8 +68,7 @@ cdef inline bint _add(Tokens* tokens, Token place, bint has_escape) noexcept nog
     if tokens.count == tokens.most:
         return False
     tokens.places[tokens.count] = place
-    if tokens.escaped != NULL:
-        tokens.escaped[tokens.count] = has_escape
+    tokens.escaped[tokens.count] = has_escape
     tokens.count += 1
     return True
 
@@ -102,54 +101,6 @@ def parse_lists(
     if fault != FINE:
         return fault, cell, 0
     return FINE, 0, found.count
-
-
-def split_lists(
-    const uint8_t[::1] text, const int64_t[::1] offsets, const uint8_t[::1] separator,
-    int64_t[:, ::1] tokens, int64_t[::1] counts,
-):
-    """Cut each cell at a separator; blanks around labels do not count, nor empty labels."""
-    cdef Tokens found = _tokens(tokens, None)
-    cdef const uint8_t* start = &text[0] if text.shape[0] else NULL
-    cdef const uint8_t* mark
-    cdef Py_ssize_t cell, before
-    cdef bint fits = True
-    _check_cells(text, offsets, counts)
-    if separator.shape[0] == 0:
-        raise ValueError("The separator is empty.")
-    mark = &separator[0]
-    with nogil:
-        for cell in range(counts.shape[0]):
-            before = found.count
-            fits = _split_list(
-                start, offsets[cell], offsets[cell + 1], mark, separator.shape[0], &found
-            )
-            if not fits:
-                break
-            counts[cell] = found.count - before
-    if not fits:
-        raise IndexError("There are more labels than room for them.")
-    return found.count
-
-
-cdef bint _split_list(
-    const uint8_t* text, Py_ssize_t start, Py_ssize_t end, const uint8_t* separator,
-    Py_ssize_t width, Tokens* tokens,
-) noexcept nogil:
-    cdef Py_ssize_t at = start
-    cdef Token label
-    while at <= end:
-        if at == end or (
-            text[at] == separator[0] and _is_at(text, at, end, <const char*> separator, width)
-        ):
-            label = _trimmed(text, start, at)
-            if label.end > label.start and not _add(tokens, label, False):
-                return False
-            at += width
-            start = at
-        else:
-            at += 1
-    return True
 
 
 cdef inline uint8_t _closing(uint8_t byte) noexcept nogil:
