@@ -355,6 +355,48 @@ class TestValues:
 
     def test_a_byte_order_mark_is_no_text(self, tmp_path):
         assert read(tmp_path, "\ufeffx,l\n1,1\n", labels=-1).feature_names == ("x",)
+        (tmp_path / "marked").write_text("\ufefflabel:a,x\n1,5\n", encoding="utf-8")
+        assert scumble.read(tmp_path / "marked").labels == ("a",)
+
+    @pytest.mark.parametrize("name", ["sheet.txt", "sheet.csv", "sheet"])
+    @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+    def test_the_unicode_text_of_excel_is_found(self, tmp_path, monkeypatch, name, encoding):
+        monkeypatch.setattr(cells, "BLOCK", 61)  # within a character, too
+        text = "\ufefft\tn\tlabel:l\r\né \U0001f40d\t0,5\t1\r\nü\t2\t0\r\n"
+        (tmp_path / name).write_bytes(text.encode(encoding))
+        data = scumble.read(tmp_path / name)
+        assert data.features[0].categories == ("é \U0001f40d", "ü")
+        assert data.X[:, 1].tolist() == [0.5, 2]
+        assert data.labels == ("l",)
+
+    @pytest.mark.parametrize("content", [b"\xff\xfea", b"\xff\xfe\x00\xd8a\x00\n\x00", b"\xfe\xff"])
+    def test_damaged_utf_16(self, tmp_path, content):
+        with pytest.raises(ReadError):
+            read(tmp_path, content, labels=-1)
+
+    def test_commas_before_decimals_are_found(self, tmp_path):
+        data = read(tmp_path, "x;y;z;l\n1,5;2;,5;1\n-0,25;3;1e3;0\n", labels=-1)
+        assert data.X.tolist() == [[1.5, 2, 0.5], [-0.25, 3, 1000]]
+        assert [f.integer for f in data.features] == [False, True, False]
+        bare = read(tmp_path, "1,5;2,5;1\n3,5;4,5;0\n", labels=-1)
+        assert bare.X.tolist() == [[1.5, 2.5], [3.5, 4.5]]
+        lists = read(tmp_path, "x;t\n1;1,3\n2;3\n", label_column="t", label_separator=",")
+        assert lists.labels == ("1", "3")
+
+    def test_where_points_stand_before_decimals_commas_are_text(self, tmp_path):
+        data = read(tmp_path, "x;y;l\n1.5;2,5;1\n2;3,5;0\n", labels=-1)
+        assert data.features == (Feature("x"), Feature("y", "nominal", ("2,5", "3,5")))
+
+    def test_commas_before_decimals_are_asked_for(self, tmp_path):
+        text = 'x,w,l\n"1,5","0,5",1\n2,3,0\n"0,12345678901234567890123",1,1\n'
+        data = read(tmp_path, text, labels=-1, weight_column="w", decimal=",")
+        assert data.X.ravel().tolist() == [1.5, 2, 0.12345678901234567890123]
+        assert data.weights.tolist() == [0.5, 3, 1]
+        with pytest.raises(ReadError, match=r"the weight is '1\.5'") as fault:
+            read(tmp_path, text.replace("0,5", "1.5"), labels=-1, weight_column="w", decimal=",")
+        assert (fault.value.line, fault.value.column) == (2, 2)
+        other = read(tmp_path, "x;l\n1,5;1\n2;0\n", labels=-1, decimal=".")
+        assert other.features == (Feature("x", "nominal", ("1,5", "2")),)
 
     def test_text_that_shows_late(self, tmp_path, monkeypatch):
         monkeypatch.setattr(Source.blocks, "__defaults__", (64,))
@@ -412,7 +454,7 @@ class TestFaults:
             read(tmp_path, b"t,l\na,1\n\xe9,0\n", labels=-1)
         assert fault.value.line == 3
         with pytest.raises(ReadError, match="encoding='utf-16'"):
-            read(tmp_path, "t,l\n".encode("utf-16"), labels=-1)
+            read(tmp_path, "t,l\n".encode("utf-16"), labels=-1, encoding="utf-8")
         with pytest.raises(ReadError, match="this is not ascii"):
             read(tmp_path, b"t,l\n\xe9,0\n", labels=-1, encoding="ascii")
 
@@ -433,6 +475,7 @@ class TestFaults:
             ({"labels": -1, "delimiter": ",,"}, ParameterError, "'delimiter' parameter"),
             ({"labels": -1, "delimiter": '"'}, ParameterError, "'delimiter' parameter"),
             ({"labels": -1, "header": "yes"}, ParameterError, "'header' parameter"),
+            ({"labels": -1, "decimal": ";"}, ParameterError, "'decimal' parameter"),
             ({"labels": -1, "encoding": "klingon"}, ParameterError, "'encoding' parameter"),
             ({"labels": -1, "encoding": "base64"}, ParameterError, "'encoding' parameter"),
             ({"labels": -1, "ignore": ["z"]}, ReadError, "ignore names 'z'"),

@@ -27,7 +27,8 @@ SEEDS = {
         (b"1,2,3,1\n4,5,6,0\n7,8,9,1\n", {"labels": -1}),
         (b"w,x,t\n1,a,u|v\n2,b,\n3,c,w\n", {"label_column": "t", "label_separator": "|"}),
         ("é;a\n1;1\n".encode("latin-1"), {"labels": -1, "encoding": "latin-1"}),
-        ("é;a\n1;1\n".encode("utf-16"), {"labels": -1, "encoding": "utf-16"}),
+        ("é;a\n1;1\n".encode("utf-16"), {"labels": -1}),
+        (b"x;y;a\n1,5;-2,25e3;1\n0,1234567890123456789;;0\n", {"labels": -1}),
     ],
     "libsvm": [
         (b"1,3 1:0.5 4:2e3 # first\n 2:-1\n3\n\n2,1 qid:9 3:nan 1:+.25\n", {}),
@@ -80,6 +81,7 @@ OPTIONS = {
         {"header": True},
         {"delimiter": ";"},
         {"encoding": "utf-16"},
+        {"decimal": ",", "labels": -1},
         {"weight_column": 0, "labels": -1},
         {"ignore": [0]},
     ],

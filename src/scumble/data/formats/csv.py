@@ -14,10 +14,17 @@ from scumble._core.errors import DataError, ParameterError, ReadError, ScumbleWa
 from scumble._core.validation import check_choice
 from scumble.data.dataset import Feature, MultilabelDataset
 from scumble.data.formats.base import Format, LabelChoice, Source, Target
-from scumble.data.formats.delimited.cells import Cells, sniff_delimiter, split, text_blocks
-from scumble.data.formats.delimited.layout import Options, find_layout
+from scumble.data.formats.delimited.cells import (
+    Cells,
+    sniff_decimal,
+    sniff_delimiter,
+    sniffed_text,
+    split,
+    text_blocks,
+)
+from scumble.data.formats.delimited.layout import Options, as_number, find_layout
 from scumble.data.formats.delimited.values import Features, Flags, Lists
-from scumble.data.formats.kernels.numbers import NO_NUMBER, parse_float
+from scumble.data.formats.kernels.numbers import NO_NUMBER
 
 _LAYOUTS = ("columns", "lists")
 _MARK = re.compile(rb'(?:^|[,;\t|])"?(?:label:|labels:)')
@@ -26,6 +33,7 @@ _MARK = re.compile(rb'(?:^|[,;\t|])"?(?:label:|labels:)')
 def sniff(source: Source, head: bytes) -> float:
     """Tell how much a file looks like CSV."""
     named = source.suffix in FORMAT.suffixes
+    head = sniffed_text(head)
     if b"@relation" in head.lower() or (b"\0" in head and not named):
         return 0.0
     _, n_columns = sniff_delimiter(source, head)
@@ -46,7 +54,8 @@ def read_csv(
     ignore: Sequence[str | int] | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
-    encoding: str = "utf-8",
+    decimal: str | None = None,
+    encoding: str | None = None,
 ) -> MultilabelDataset:
     r"""Read comma-separated values.
 
@@ -67,6 +76,12 @@ def read_csv(
     row or Unnamed: 0, and holds whole numbers that increase from 0 or 1 to less than twice the
     number of rows, of which there are at least two.
 
+    *The decimal mark* is a comma if that is not the delimiter, some numbers have one and none has a
+    point; ``decimal=","`` or ``"."`` decides.
+
+    *The text* is UTF-8, or UTF-16 if the file begins with its mark, as those that Excel writes.
+    Other encodings have to be named.
+
     Blanks around values without quotes do not count.
 
     Examples
@@ -81,7 +96,7 @@ def read_csv(
     >>> scumble.read(path, labels=-2).labels
     ('war', 'love')
     """
-    options = Options(labels, label_column, label_separator, weight_column, ignore, header)
+    options = Options(labels, label_column, label_separator, weight_column, ignore, header, decimal)
     _check_delimiter(delimiter)
     reading = _Reading(source, options, delimiter, encoding, set())
     if reading.features.late:  # columns that began with numbers hold text after all
@@ -155,7 +170,7 @@ class _Reading:
         source: Source,
         options: Options,
         delimiter: str | None,
-        encoding: str,
+        encoding: str | None,
         texts: set[int],
     ) -> None:
         self.source = source
@@ -167,11 +182,16 @@ class _Reading:
         first = next(blocks, None)
         if first is None:
             raise source.error("the file is empty. Expected a table.")
-        self.layout = layout = find_layout(source, first, options)
+        self.decimal = options.decimal or "."
+        if options.decimal is None and "," not in (options.label_separator or ""):
+            self.decimal = sniff_decimal(first, delimiter)
+        self.layout = layout = find_layout(source, first, options, self.decimal)
         if layout.names is not None:
             first = first[1:]
-        self.features = Features(layout.features, texts)
-        self.weights = Features([] if layout.weights is None else [layout.weights], set())
+        self.features = Features(layout.features, texts, self.decimal)
+        self.weights = Features(
+            [] if layout.weights is None else [layout.weights], set(), self.decimal
+        )
         self.labels: Flags | Lists = (
             Flags(source, layout.labels, layout.label_names)
             if layout.label_lists is None
@@ -194,7 +214,7 @@ class _Reading:
     def _bad_weight(self, cells: Cells, column: int) -> ReadError:
         for row in range(len(cells)):
             text = cells.cell(row, column)
-            kind, weight = parse_float(text.strip().encode())
+            kind, weight = as_number(text, self.decimal)
             if kind == NO_NUMBER or not 0 <= weight < np.inf:
                 break
         return self.source.error(

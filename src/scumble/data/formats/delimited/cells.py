@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,12 @@ MARKS = (LABEL, LISTS, FEATURE, WEIGHT)
 #: A row within quotes may be this long; beyond it a quote is surely missing.
 MOST_QUOTED = 64 << 20
 _BOM = b"\xef\xbb\xbf"
+#: Exchanges points and commas, where commas stand before decimals.
+EXCHANGED = bytes.maketrans(b".,", b",.")
+#: So many cells are looked at for commas before decimals.
+_SAMPLE = 10_000
+_WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+(?:[eE][+-]?\d+)?\s*", re.ASCII)
+_WITH_POINT = re.compile(r"\s*[+-]?\d*\.\d+(?:[eE][+-]?\d+)?\s*", re.ASCII)
 _OTHER_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -69,8 +76,22 @@ class Cells:
         return data, offsets, missing
 
 
-def text_blocks(source: Source, encoding: str) -> Iterator[bytes]:
+def found_encoding(head: bytes) -> str:
+    """Tell the encoding a file shows by its first bytes: Excel's UTF-16, or else UTF-8."""
+    return "utf-16" if head.startswith(_OTHER_BOMS) else "utf-8"
+
+
+def sniffed_text(head: bytes) -> bytes:
+    """Return the first bytes of a file as UTF-8."""
+    if found_encoding(head) == "utf-8":
+        return head.removeprefix(_BOM)
+    return head.decode("utf-16", errors="ignore").encode(errors="ignore")
+
+
+def text_blocks(source: Source, encoding: str | None) -> Iterator[bytes]:
     """Iterate over the content in blocks of whole lines, as UTF-8."""
+    if encoding is None:
+        encoding = found_encoding(source.head(4))
     try:
         "".encode(encoding)
         name = codecs.lookup(encoding).name
@@ -140,7 +161,8 @@ def has_label_marks(names: Iterable[str]) -> bool:
 def sniff_delimiter(source: Source, head: bytes) -> tuple[str, int]:
     """Find the character between cells: the one that cuts the first rows into equally many.
 
-    One that shows the writer's own marks in the header is preferred, then the one that makes most.
+    One that shows the writer's own marks in the header is preferred, then the one that makes most;
+    but a comma is none if it stands before decimals only.
     """
     sample = head[: head.rfind(b"\n") + 1] or head
     best, most, marked = ",", 0, False
@@ -156,9 +178,29 @@ def sniff_delimiter(source: Source, head: bytes) -> tuple[str, int]:
         marks = len(cells) > 0 and has_label_marks(
             cells.cell(0, at) for at in range(cells.n_columns)
         )
-        if (marks, cells.n_columns) > (marked, most):
+        only_decimals = best == "," and cells.n_columns > 1 and _has_decimal_commas(cells)
+        if (marks, cells.n_columns) > (marked, most) or only_decimals:
             best, most, marked = delimiter, cells.n_columns, marks
     return (best, most) if most > 1 or widest == 1 else (fallback, 0)
+
+
+def sniff_decimal(cells: Cells, delimiter: str) -> str:
+    """Find what stands before decimals: a comma if numbers have commas and none has a point."""
+    if delimiter == ",":
+        return "."
+    has_commas = any(map(_WITH_COMMA.fullmatch, _sample(cells)))
+    return "," if has_commas and not any(map(_WITH_POINT.fullmatch, _sample(cells))) else "."
+
+
+def _has_decimal_commas(cells: Cells) -> bool:
+    """Tell whether there are commas, all of them before decimals."""
+    texts = [text for text in _sample(cells) if "," in text]
+    return bool(texts) and all(map(_WITH_COMMA.fullmatch, texts))
+
+
+def _sample(cells: Cells) -> Iterator[str]:
+    for row in range(min(len(cells), 2 + _SAMPLE // cells.n_columns)):
+        yield from (cells.cell(row, column) for column in range(cells.n_columns))
 
 
 def _fault(source: Source, fault: int, line: int, column: int, n_columns: int) -> ReadError:
@@ -186,7 +228,8 @@ def _check_utf8(source: Source, block: bytes, n_lines: int) -> None:
         block.decode()
     except UnicodeDecodeError as error:
         line = n_lines + block.count(b"\n", 0, error.start) + 1
-        guess = "utf-16" if n_lines == 0 and block.startswith(_OTHER_BOMS) else "latin-1"
+        guess = found_encoding(block) if n_lines == 0 else "utf-8"
+        guess = "latin-1" if guess == "utf-8" else guess
         raise source.error(
             f"byte 0x{block[error.start]:02x} is not UTF-8. Name the file's encoding, for instance "
             f"encoding={guess!r}, or convert it.",

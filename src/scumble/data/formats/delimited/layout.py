@@ -12,6 +12,7 @@ from scumble._core.errors import ParameterError
 from scumble._core.files import Source
 from scumble.data.formats.base import LabelChoice
 from scumble.data.formats.delimited.cells import (
+    EXCHANGED,
     FEATURE,
     LABEL,
     LISTS,
@@ -38,12 +39,18 @@ class Options:
     weight_column: str | int | None = None
     ignore: Sequence[str | int] | None = None
     header: bool | None = None
+    decimal: str | None = None
 
     def __post_init__(self) -> None:
         if self.labels is not None and self.label_column is not None:
             raise ParameterError(
                 "The 'labels' and 'label_column' parameters of read_csv exclude each other. "
                 "Give one of them."
+            )
+        if self.decimal not in (None, ".", ","):
+            raise ParameterError(
+                "The 'decimal' parameter of read_csv must be '.', ',' or None. "
+                f"Got {self.decimal!r} instead."
             )
         if self.label_separator is None:
             return
@@ -78,9 +85,9 @@ class Layout:
         return None if self.names is None else [self.names[at] for at in self.labels]
 
 
-def find_layout(source: Source, first: Cells, options: Options) -> Layout:
+def find_layout(source: Source, first: Cells, options: Options, decimal: str) -> Layout:
     """Decide what each column is."""
-    names = _header(source, first, options)
+    names = _header(first, options, decimal)
     free = options.labels is None and options.label_column is None
     if names is not None and free and has_label_marks(names):
         return _marked(source, names, options)
@@ -159,7 +166,7 @@ def _mark(name: str) -> str:
     return next((mark for mark in (LABEL, FEATURE) if name.startswith(mark)), "")
 
 
-def _header(source: Source, first: Cells, options: Options) -> list[str] | None:
+def _header(first: Cells, options: Options, decimal: str) -> list[str] | None:
     """Return the header if the first row is one."""
     names = [first.cell(0, at) for at in range(first.n_columns)]
     wanted = options.header
@@ -169,17 +176,17 @@ def _header(source: Source, first: Cells, options: Options) -> list[str] | None:
             f"Got {wanted!r} instead."
         )
     if wanted is None:
-        wanted = _looks_like_header(names, first, options)
+        wanted = _looks_like_header(names, first, options, decimal)
     return names if wanted else None
 
 
-def _looks_like_header(names: list[str], first: Cells, options: Options) -> bool:
+def _looks_like_header(names: list[str], first: Cells, options: Options, decimal: str) -> bool:
     if has_label_marks(names) or _names_columns(options):
         return True
     lists = _list_columns(first[1:])
     if lists:
         return not any(_is_list(names[at]) for at in lists)
-    return not any(_is_value(name) for name in names) and any(names)
+    return not any(_is_value(name, decimal) for name in names) and any(names)
 
 
 def _names_columns(options: Options) -> bool:
@@ -191,11 +198,17 @@ def _names_columns(options: Options) -> bool:
     return any(isinstance(column, str) for column in named)
 
 
-def _is_value(text: str) -> bool:
+def as_number(text: str, decimal: str) -> tuple[int, float]:
+    """Read a cell as a number; give what it is, and its value."""
+    data = text.strip().encode()
+    return parse_float(data if decimal == "." else data.translate(EXCHANGED))
+
+
+def _is_value(text: str, decimal: str) -> bool:
     data = text.strip().encode()
     if data.lower() in (b"?", b"na", b"true", b"false") or _is_list(text):
         return True
-    return parse_float(data)[0] != NO_NUMBER
+    return as_number(text, decimal)[0] != NO_NUMBER
 
 
 def _is_list(text: str) -> bool:

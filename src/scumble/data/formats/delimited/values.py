@@ -10,7 +10,7 @@ from scipy import sparse
 
 from scumble._core.errors import ReadError
 from scumble._core.files import Source
-from scumble.data.formats.delimited.cells import Cells
+from scumble.data.formats.delimited.cells import EXCHANGED, Cells
 from scumble.data.formats.kernels import lists
 from scumble.data.formats.kernels.csv import parse_flags, parse_numbers
 from scumble.data.formats.kernels.numbers import exact_floats, pieces
@@ -62,8 +62,8 @@ class Texts:
 class Features:
     """Columns of numbers, or of text where a cell is no number."""
 
-    def __init__(self, columns: list[int], texts: set[int]) -> None:
-        self.columns = np.array(columns, np.int64)
+    def __init__(self, columns: list[int], texts: set[int], decimal: str) -> None:
+        self.columns, self.decimal = np.array(columns, np.int64), decimal
         # Holds no text; holds whole numbers only; holds any number.
         self.state = np.tile(np.array([True, True, False]), (len(columns), 1))
         self.texts: dict[int, Texts] = {}
@@ -86,10 +86,14 @@ class Features:
             values,
             self.state.view(np.uint8),
             long_at,
+            ord(self.decimal),
         )
         if n_long:
             row, k, start, end = long_at[:n_long].T
-            values[row, k] = exact_floats(cells.text, start, end)
+            text = cells.text
+            if self.decimal != ".":
+                text = np.frombuffer(text.tobytes().translate(EXCHANGED), np.uint8)
+            values[row, k] = exact_floats(text, start, end)
         for k in np.flatnonzero(~self.state[:, 0]).tolist():
             if k not in self.texts and self.blocks:
                 self.late.add(k)

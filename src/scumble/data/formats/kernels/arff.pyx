@@ -304,7 +304,7 @@ cdef inline int _read_decimal(const uint8_t* text, Py_ssize_t at, Value* value) 
     byte that does not fit.
     """
     # The line's end stops it: there is no need to know where the text ends.
-    cdef Number number = read_number(text, at, PY_SSIZE_T_MAX)
+    cdef Number number = read_number(text, at, PY_SSIZE_T_MAX, c".")
     value.number = number.value
     value.after = number.after
     if number.kind == NO_NUMBER or CLASS[text[number.after]] == IN_WORD:

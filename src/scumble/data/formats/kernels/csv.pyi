@@ -30,6 +30,7 @@ def parse_numbers(
     values: Array,
     state: Array,
     long_at: Array,
+    point: int,
 ) -> int: ...
 def parse_flags(
     text: Array, cells: Array, n_columns: int, columns: Array, present: Array, counts: Array

@@ -249,9 +249,9 @@ cdef Rows _chosen(
 def parse_numbers(
     const uint8_t[::1] text, const int32_t[:, ::1] cells, Py_ssize_t n_columns,
     const int64_t[::1] columns, double[:, ::1] values, uint8_t[:, ::1] state,
-    int64_t[:, ::1] long_at,
+    int64_t[:, ::1] long_at, uint8_t point,
 ):
-    """Read the chosen columns as numbers, as far as they are.
+    """Read the chosen columns as numbers, as far as they are; ``point`` stands before decimals.
 
     ``state`` has a row per chosen column: whether it holds no text, whether it holds only whole
     numbers, whether it holds any number; a column that holds text is given up. Numbers that
@@ -277,7 +277,7 @@ def parse_numbers(
                 if _is_missing(rows.text, cell):
                     values[row, k] = NAN
                     continue
-                number = parse_number(rows.text, cell.start, cell.end)
+                number = parse_number(rows.text, cell.start, cell.end, point)
                 if number.kind == NO_NUMBER:
                     state[k, 0] = False
                     continue
@@ -336,7 +336,7 @@ cdef inline int _flag(const uint8_t* text, Cell cell) noexcept nogil:
     cell = _trimmed(text, cell)
     if cell.end - cell.start == 1:
         return text[cell.start] - 48 if text[cell.start] | 1 == c"1" else -1
-    number = parse_number(text, cell.start, cell.end)
+    number = parse_number(text, cell.start, cell.end, c".")
     if number.kind < LONG:
         if number.value == 0:
             return 0

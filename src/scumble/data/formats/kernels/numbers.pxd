@@ -67,7 +67,7 @@ cdef struct Digits:
 
 
 cdef inline Number read_number(
-    const uint8_t* text, Py_ssize_t at, Py_ssize_t end
+    const uint8_t* text, Py_ssize_t at, Py_ssize_t end, uint8_t point
 ) noexcept nogil:
     """Read the number that begins here, as far as it goes before ``end``."""
     cdef Digits digits
@@ -85,7 +85,7 @@ cdef inline Number read_number(
     first = digits.at
     _read_digits(text, end, &digits)
     n_digits = digits.at - first
-    if digits.at < end and text[digits.at] == c".":
+    if digits.at < end and text[digits.at] == point:
         found.kind = DECIMAL
         digits.at += 1
         first = digits.at
@@ -113,10 +113,10 @@ cdef inline Number read_number(
 
 
 cdef inline Number parse_number(
-    const uint8_t* text, Py_ssize_t start, Py_ssize_t end
+    const uint8_t* text, Py_ssize_t start, Py_ssize_t end, uint8_t point
 ) noexcept nogil:
     """Read all of ``text[start:end]``, which has no blanks around it, as a number or its word."""
-    cdef Number found = read_number(text, start, end)
+    cdef Number found = read_number(text, start, end, point)
     if found.kind != NO_NUMBER and found.after == end:
         return found
     found.kind = NO_NUMBER

@@ -21,7 +21,7 @@ def parse_float(const uint8_t[::1] text):
     found.kind = NO_NUMBER
     found.value = 0.0
     if size:
-        found = parse_number(&text[0], 0, size)
+        found = parse_number(&text[0], 0, size, c".")
     if found.kind == LONG:
         found.value = float((<const char*> &text[0])[:size])
     return found.kind, found.value

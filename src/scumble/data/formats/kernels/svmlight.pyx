@@ -186,7 +186,7 @@ cdef inline int _parse_pair(
     cdef int fault = _parse_index(lines, token.colon, &index)
     if fault != FINE:
         return fault
-    number = parse_number(lines.text, token.colon + 1, token.end)
+    number = parse_number(lines.text, token.colon + 1, token.end, c".")
     if number.kind == NO_NUMBER:
         return NO_VALUE
     if place == out.most_values:
