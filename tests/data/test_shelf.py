@@ -439,6 +439,22 @@ def test_a_cache_that_cannot_be_written_is_named(put_on_shelf, monkeypatch, tmp_
         shelf.fetch("films")
 
 
+def test_a_file_that_cannot_be_put_in_its_place(put_on_shelf, monkeypatch):
+    """On Windows nobody can replace a file that is open; then the right one is there already."""
+    put_on_shelf("good")
+    fetched = shelf.fetch("films")
+
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("scumble._core.files.os.replace", refuse)
+    assert shelf.fetch("films", force=True) == fetched
+    fetched.unlink()
+    with pytest.raises(WriteError, match="no permission to write there.*Set SCUMBLE_CACHE"):
+        shelf.fetch("films")
+    assert cached_files() == ["films.xml"]
+
+
 def test_fetching_shows_its_progress(put_on_shelf):
     class Sink:
         def __init__(self):

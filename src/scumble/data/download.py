@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import http.client
-import os
-import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from scumble._core.errors import DownloadError, WriteError
+from scumble._core.files import writing
 from scumble._core.progress import track
 from scumble._core.version import __version__
 
@@ -33,21 +32,31 @@ def download(
 ) -> None:
     """Fetch ``address`` into ``path`` if it is exactly the file that was promised.
 
-    The bytes go to a temporary file beside ``path`` and are renamed when size and checksum are
-    right, so several processes may fetch the same file at once, and a broken download leaves
-    nothing behind.
+    It appears whole or not at all, so several processes may fetch the same file at once, and a
+    broken download leaves nothing behind.
     """
-    timeout = TIMEOUT if timeout is None else timeout
     _refuse_insecure(address)
-    with _temporary_beside(path) as (target, temporary):
-        with _network_errors(address, timeout), _open(address, timeout) as response:
-            found = _copy(response, target, address, size, timeout)
-        if found != sha256:
-            raise DownloadError(
-                f"{address}: the file is not the expected one: its SHA-256 is {found}, expected "
-                f"{sha256}. It may have been changed at its source; it was not kept."
-            )
-        _put_in_place(target, temporary, path, sha256)
+    blocks = _received(address, size, TIMEOUT if timeout is None else timeout)
+    digest = hashlib.sha256()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with writing(path) as target, target.open(path) as file, closing(blocks):
+            for block in blocks:
+                digest.update(block)
+                file.write(block)
+            if digest.hexdigest() != sha256:
+                raise DownloadError(
+                    f"{address}: the file is not the expected one: its SHA-256 is "
+                    f"{digest.hexdigest()}, expected {sha256}. It may have been changed at its "
+                    "source; it was not kept."
+                )
+    except (OSError, WriteError) as error:
+        # Windows: someone may have the same file open. Then it is there, which is what we want.
+        if path.is_file() and checksum(path) == sha256:
+            return
+        if not isinstance(error, WriteError):
+            error = WriteError(f"{path}: cannot be written: {error.strerror or error}.")
+        raise WriteError(f"{error} Set SCUMBLE_CACHE to a folder with room for it.") from error
 
 
 def checksum(path: Path) -> str:
@@ -90,30 +99,30 @@ def _open(address: str, timeout: float) -> Any:
     return opener.open(request, timeout=timeout)
 
 
-def _copy(response: Any, target: IO[bytes], address: str, size: int, timeout: float) -> str:
-    """Copy at most ``size`` bytes and return their checksum."""
-    announced = response.headers.get("Content-Length", "")
-    if announced.isdigit() and int(announced) > size:
-        raise _too_large(address, size)
-    digest = hashlib.sha256()
+def _received(address: str, size: int, timeout: float) -> Generator[bytes, None, None]:
+    """Receive ``size`` bytes, block by block; more or fewer are refused."""
     received = 0
     give_up_at = time.monotonic() + timeout + size / SLOWEST
-    with track(f"Fetching {address.rpartition('/')[2]}", size) as advance:
+    with (
+        _network_errors(address, timeout),
+        _open(address, timeout) as response,
+        track(f"Fetching {address.rpartition('/')[2]}", size) as advance,
+    ):
+        announced = response.headers.get("Content-Length", "")
+        if announced.isdigit() and int(announced) > size:
+            raise _too_large(address, size)
         while block := response.read1(BLOCK):
             received += len(block)
             if received > size:
                 raise _too_large(address, size)
             if time.monotonic() > give_up_at:
                 raise TimeoutError
-            digest.update(block)
-            with _disk_errors(Path(target.name)):
-                target.write(block)
+            yield block
             advance(len(block))
     if received < size:
         raise DownloadError(
             f"{address}: the file was cut short: {received} bytes came, expected {size}. Try again."
         )
-    return digest.hexdigest()
 
 
 def _too_large(address: str, size: int) -> DownloadError:
@@ -136,43 +145,3 @@ def _network_errors(address: str, timeout: float) -> Iterator[None]:
         else:
             message = f"the server cannot be reached or broke off ({reason}). Are you online?"
         raise DownloadError(f"{address}: {message}") from error
-
-
-@contextmanager
-def _temporary_beside(path: Path) -> Iterator[tuple[IO[bytes], Path]]:
-    """Open a temporary file in the folder of ``path``; it is gone afterwards, come what may."""
-    with _disk_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        with open(temporary, "wb") as target:
-            yield target, temporary
-    finally:
-        with suppress(OSError):
-            temporary.unlink()
-
-
-def _put_in_place(target: IO[bytes], temporary: Path, path: Path, sha256: str) -> None:
-    with _disk_errors(path):
-        target.flush()
-        target.close()
-        temporary.chmod(0o644)
-        try:
-            temporary.replace(path)
-        except PermissionError:
-            # Windows: someone has the same file open. Then it is there, and that is what we want.
-            if not path.is_file() or checksum(path) != sha256:
-                raise
-
-
-@contextmanager
-def _disk_errors(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise WriteError(
-            f"{path}: cannot be written: {error.strerror or error}. Set SCUMBLE_CACHE to a folder "
-            "with room for it."
-        ) from error
