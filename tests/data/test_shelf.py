@@ -450,7 +450,7 @@ def test_a_file_that_cannot_be_put_in_its_place(put_on_shelf, monkeypatch):
     monkeypatch.setattr("scumble._core.files.os.replace", refuse)
     assert shelf.fetch("films", force=True) == fetched
     fetched.unlink()
-    with pytest.raises(WriteError, match="no permission to write there.*Set SCUMBLE_CACHE"):
+    with pytest.raises(WriteError, match=r"no permission to write there.*Set SCUMBLE_CACHE"):
         shelf.fetch("films")
     assert cached_files() == ["films.xml"]
 
