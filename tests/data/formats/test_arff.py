@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import scumble
 from scumble._core.errors import ParameterError, ReadError, ScumbleWarning
 from scumble.data import Feature, MultilabelDataset
-from scumble.data.formats.arff import body, rows, table
+from scumble.data.formats.arff import body, reader, rows
 from scumble.data.formats.arff.dates import DateFormat
 from scumble.data.formats.arff.quoting import quote, scan, unescape
 from scumble.data.formats.arff.writer import number_text
@@ -598,7 +598,7 @@ def test_a_date_that_is_none(tmp_path):
 
 
 def test_rows_far_into_a_file_are_reported_with_their_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(table, "BLOCK", 100)
+    monkeypatch.setattr(reader, "BLOCK", 100)
     for good, bad, message in (
         ("1,2,red\n", "1,2,blue\n", "'blue' is not among"),
         ("{0 1,1 2}\n", "{0 1,7 2}\n", "there are only 3"),
@@ -623,7 +623,7 @@ def test_small_blocks_and_arrays_change_nothing(tmp_path, monkeypatch):
     for content in ("\n".join(lines), "\n".join(sparse)):
         whole = read(tmp_path, head + content)
         with monkeypatch.context() as patch:
-            patch.setattr(table, "BLOCK", 50)
+            patch.setattr(reader, "BLOCK", 50)
             patch.setattr(rows, "_ROOM", 16)
             patch.setattr(rows, "_EVENTS", 1)
             assert read(tmp_path, head + content) == whole

@@ -43,7 +43,7 @@ def read_arrow(
     """
     import pyarrow as pa
 
-    from scumble.data.formats.tables import dataset_from_table
+    from scumble.data.formats.arrow_table import dataset_from_table
 
     with source.open() as stream:
         content = stream.read()
@@ -70,7 +70,7 @@ def write_arrow(dataset: MultilabelDataset, target: Target, *, label_layout: str
     """Write an Arrow IPC file, which is also a Feather file."""
     import pyarrow as pa
 
-    from scumble.data.formats.tables import table_from_dataset
+    from scumble.data.formats.arrow_table import table_from_dataset
 
     table = table_from_dataset(dataset, label_layout)
     options = pa.ipc.IpcWriteOptions(compression="zstd")

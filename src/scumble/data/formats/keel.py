@@ -14,7 +14,7 @@ from scumble.data.formats.arff.columns import Column, label_columns, nominal_col
 from scumble.data.formats.arff.header import Header
 from scumble.data.formats.arff.notes import format_notes
 from scumble.data.formats.arff.quoting import quote
-from scumble.data.formats.arff.table import read_table, sniff_relation
+from scumble.data.formats.arff.reader import read_arff, sniff_relation
 from scumble.data.formats.arff.writer import (
     attribute_lines,
     common_notes,
@@ -71,8 +71,8 @@ def read_keel(
             raise source.error("no attribute is an output. Expected the labels in @outputs.")
         return by_names(source, header.names, outputs, where="@outputs")
 
-    table = read_table(source, choose, encoding=encoding, nulls=True)
-    return table.to_dataset(table.header.relation)
+    file = read_arff(source, choose, encoding=encoding, nulls=True)
+    return file.to_dataset(file.header.relation)
 
 
 def write_keel(dataset: MultilabelDataset, target: Target) -> None:

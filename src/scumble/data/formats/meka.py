@@ -10,7 +10,7 @@ from scumble.data.dataset import MultilabelDataset
 from scumble.data.formats import mulan  # noqa: F401  (registered first: .arff alone means MULAN)
 from scumble.data.formats.arff.columns import label_columns
 from scumble.data.formats.arff.header import Header
-from scumble.data.formats.arff.table import read_table, sniff_relation
+from scumble.data.formats.arff.reader import read_arff, sniff_relation
 from scumble.data.formats.arff.writer import write_arff
 from scumble.data.formats.base import PARTS, Format, LabelChoice
 from scumble.data.formats.label_choice import Chosen, by_count, choose_labels
@@ -77,8 +77,8 @@ def read_meka(
             raise source.error("the relation says -C 0, no labels. Expected at least one.")
         return by_count(source, header.names, count)
 
-    table = read_table(source, choose, encoding=encoding)
-    return table.to_dataset(split_relation(table.header.relation)[0])
+    file = read_arff(source, choose, encoding=encoding)
+    return file.to_dataset(split_relation(file.header.relation)[0])
 
 
 def write_meka(dataset: MultilabelDataset, target: Target) -> None:

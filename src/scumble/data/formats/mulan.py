@@ -16,7 +16,7 @@ from scumble.data.formats.arff.label_xml import (
     format_label_xml,
     read_label_xml,
 )
-from scumble.data.formats.arff.table import read_table, sniff_relation
+from scumble.data.formats.arff.reader import read_arff, sniff_relation
 from scumble.data.formats.arff.writer import write_arff
 from scumble.data.formats.base import PARTS, Format, LabelChoice
 from scumble.data.formats.label_choice import Chosen, by_tree, choose_labels
@@ -78,8 +78,8 @@ def read_mulan(
         unlabelled = header.notes.get("unlabelled", False)
         return by_tree(source, header.names, read_label_xml(path), unlabelled=unlabelled)
 
-    table = read_table(source, choose, encoding=encoding)
-    return table.to_dataset(table.header.relation)
+    file = read_arff(source, choose, encoding=encoding)
+    return file.to_dataset(file.header.relation)
 
 
 def write_mulan(dataset: MultilabelDataset, target: Target) -> None:

@@ -41,7 +41,7 @@ def read_parquet(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from scumble.data.formats.tables import dataset_from_table
+    from scumble.data.formats.arrow_table import dataset_from_table
 
     with source.open() as stream:
         content = pa.py_buffer(stream.read())
@@ -67,7 +67,7 @@ def write_parquet(
     """Write a Parquet file."""
     import pyarrow.parquet as pq
 
-    from scumble.data.formats.tables import table_from_dataset
+    from scumble.data.formats.arrow_table import table_from_dataset
 
     table = table_from_dataset(dataset, label_layout)
     with target.open() as stream:

@@ -72,28 +72,10 @@ class UnclosedError(ValueError):
 
 
 def scan(text: str, at: int) -> tuple[str, str | None, int]:
-    """Read the value that begins at a place in a line.
+    """Read the value that begins at a place in a line, where no blank stands.
 
-    Parameters
-    ----------
-    text : str
-        The line.
-    at : int
-        Where the value begins; no blank stands there.
-
-    Returns
-    -------
-    value : str
-        What it means; empty if there is none.
-    raw : str or None
-        What stands between the quotes if there are escapes in it.
-    after : int
-        Where it ends.
-
-    Raises
-    ------
-    UnclosedError
-        If a quote is not closed.
+    Gives what it means (empty if there is none), what stands between its quotes if that holds
+    escapes, and where it ends.
     """
     if text[at : at + 1] in ("'", '"'):
         match = _QUOTED[text[at]].match(text, at)

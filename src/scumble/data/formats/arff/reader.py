@@ -27,7 +27,7 @@ _SNIFF = re.compile(
 
 
 @dataclass(frozen=True)
-class Table:
+class ArffFile:
     """What an ARFF file holds."""
 
     source: Source
@@ -36,18 +36,7 @@ class Table:
     body: Body
 
     def to_dataset(self, name: str) -> MultilabelDataset:
-        """Make the data set.
-
-        Parameters
-        ----------
-        name : str
-            Its name, unless the notes know better.
-
-        Returns
-        -------
-        MultilabelDataset
-            With everything the notes add.
-        """
+        """Make the data set; its name is what the notes say, or else the given one."""
         notes = self.header.notes
         weights = notes["weights"] if "weights" in notes else self.body.weights
         try:
@@ -98,13 +87,13 @@ def _with_notes(feature: Feature, fields: dict[str, Any]) -> Feature:
 _MEANT = {"nominal": ("nominal", "string"), "numeric": ("numeric", "date")}
 
 
-def read_table(
+def read_arff(
     source: Source,
     choose: Callable[[Header], Chosen],
     *,
     encoding: str | None,
     nulls: bool = False,
-) -> Table:
+) -> ArffFile:
     """Read a file of the ARFF family."""
     try:
         return _read(source, choose, _check_encoding(encoding), nulls)
@@ -115,24 +104,26 @@ def read_table(
                 line=error.args[0],
             ) from error
         line = error.args[0]
-    table = _read(source, choose, "latin-1", nulls)
+    file = _read(source, choose, "latin-1", nulls)
     warnings.warn(
         f"{source.path}, line {line}: the file is not UTF-8 and was read as Latin-1. If names look "
         "wrong, name the right encoding=...",
         ScumbleWarning,
         stacklevel=4,
     )
-    return table
+    return file
 
 
-def _read(source: Source, choose: Callable[[Header], Chosen], encoding: str, nulls: bool) -> Table:
+def _read(
+    source: Source, choose: Callable[[Header], Chosen], encoding: str, nulls: bool
+) -> ArffFile:
     # A fault leaves the file half read: close it now, not when the traceback is forgotten.
     with closing(cast(Generator[bytes, None, None], source.blocks(BLOCK))) as blocks:
         header, rest = read_header(source, blocks, encoding)
         chosen = choose(header)
         rows = itertools.chain([rest] if rest else [], blocks)
         body = read_body(source, rows, header, chosen.columns, encoding=encoding, nulls=nulls)
-    return Table(source, header, chosen, body)
+    return ArffFile(source, header, chosen, body)
 
 
 def _check_encoding(encoding: str | None) -> str:
