@@ -77,7 +77,7 @@ class Source:
             return stream.read(size)
 
     @contextmanager
-    def open(self, *, progress: bool = True) -> Iterator[_Bounded]:
+    def open(self, *, progress: bool = True) -> Iterator[Bounded]:
         """Open the content as a binary stream; faults of file or compression are `ReadError`."""
         with ExitStack() as stack:
             try:
@@ -91,7 +91,7 @@ class Source:
                 stream = stack.enter_context(_decompress(raw))
             except OSError as error:
                 raise self._os_error(error) from error
-            yield _Bounded(self, stream, raw, size, advance)
+            yield Bounded(self, stream, raw, size, advance)
 
     def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
         """Iterate over the content in blocks of whole lines."""
@@ -138,7 +138,7 @@ class Source:
         return self.error(f"the file cannot be read: {reason.rstrip('.')}.")
 
 
-class _Bounded:
+class Bounded:
     """A stream that turns faults into `ReadError` and stops a decompression bomb."""
 
     def __init__(

@@ -26,6 +26,7 @@ def read(
     *,
     format: str | None = None,
     labels: LabelChoice = None,
+    member: str | None = None,
     **options: Any,
 ) -> MultilabelDataset:
     r"""Read a data set from a file.
@@ -33,13 +34,16 @@ def read(
     Parameters
     ----------
     path : str or Path
-        The file, plain or compressed (``.gz``, ``.bz2``, ``.xz``, ``.zst``).
+        The file, plain or compressed (``.gz``, ``.bz2``, ``.xz``, ``.zst``, ``.zip``).
     format : str, optional
         One of the names in ``scumble.catalogue.names("format")``; by default the form is found
         by looking into the file.
     labels : sequence, int or str, optional
         Which columns are labels: names, column numbers from 0, a count (negative: from the end),
         or the path of a MULAN XML file. By default what the file, or its XML, says.
+    member : str, optional
+        The name of the file inside of a ``.zip`` archive, where several hold data. A MULAN pair,
+        ARFF and XML, counts as one.
     **options : object
         Further options of the format's own reader.
 
@@ -64,7 +68,7 @@ def read(
     >>> scumble.read(folder / "films.arff")
     <MultilabelDataset 'films': 2 instances, 1 feature, 2 labels>
     """
-    source = Source(_checked_path(path, "read"))
+    source = _opened(_checked_path(path, "read"), member)
     chosen = _by_name(format) if format is not None else _by_content(source)
     _refuse_unknown_options(chosen.read, options, f"reading {chosen.name} files")
     return chosen.read(source, labels=labels, **options)
@@ -121,6 +125,22 @@ def write(
                 stacklevel=2,
             )
         chosen.write(dataset, target, **options)
+
+
+def _opened(path: str | os.PathLike[str], member: str | None) -> Source:
+    """Find what to read: the file itself, or the one in an archive that holds the data."""
+    from scumble.data import archive
+
+    source = Source(path)
+    if archive.is_archive(source):
+        suffixes = [suffix for form in _formats().values() for suffix in form.suffixes]
+        return archive.data_member(source, suffixes, member)
+    if member is not None:
+        raise ParameterError(
+            f"{os.fspath(path)} is no .zip archive: there is no 'member' {member!r} in it. Leave "
+            "it out."
+        )
+    return source
 
 
 def _checked_path(path: Any, caller: str) -> str | os.PathLike[str]:

@@ -9,9 +9,9 @@ from typing import Any
 
 from scumble._core.errors import ReadError
 from scumble._core.files import Source
+from scumble.data.archive import PART, Member
 
 NAMESPACE = "http://mulan.sourceforge.net/labels"
-_SPLIT = re.compile(r"[-_](train|test)$", re.IGNORECASE)
 #: Compiled when something is written: it takes 6 ms.
 _ILLEGAL = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _TO_ESCAPE = re.compile(r"[&<>\"\t\n\r\x7f-\x9f\u2028]")
@@ -30,26 +30,32 @@ class LabelTree:
     path: Path
 
 
-def find_label_xml(source: Source) -> tuple[Path | None, bool]:
-    """Find the XML file that belongs to an ARFF file."""
+def find_label_xml(source: Source) -> tuple[Source | str | None, bool]:
+    """Find the XML file that belongs to an ARFF file; tell whether its name says so."""
+    stems = (source.stem, PART.sub("", source.stem))
+    if isinstance(source, Member):
+        others = {other.name: other for other in source.beside() if other.suffix == ".xml"}
+        named = [others[f"{stem}.xml"] for stem in stems if f"{stem}.xml" in others]
+        found: list[Any] = named or list(others.values())
+        return (found[0], bool(named)) if named or len(found) == 1 else (None, False)
     folder = source.path.parent
     try:
-        for stem in (source.stem, _SPLIT.sub("", source.stem)):
+        for stem in stems:
             path = folder / f"{stem}.xml"
             if path.is_file():
-                return path, True
+                return str(path), True
         beside = [path for path in folder.iterdir() if path.suffix.lower() == ".xml"]
     except OSError:  # a folder that may not be listed, a name too long
         return None, False
-    return (beside[0], False) if len(beside) == 1 else (None, False)
+    return (str(beside[0]), False) if len(beside) == 1 else (None, False)
 
 
-def read_label_xml(path: str | Path) -> LabelTree:
+def read_label_xml(file: Source | str) -> LabelTree:
     """Read which attributes are labels."""
     from defusedxml.common import DefusedXmlException
     from defusedxml.ElementTree import ParseError, fromstring
 
-    source = Source(path)
+    source = file if isinstance(file, Source) else Source(file)
     with source.open(progress=False) as stream:
         text = stream.read()
     try:

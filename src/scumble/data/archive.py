@@ -1,0 +1,138 @@
+"""A data file inside of a .zip archive, with the XML file that may lie beside it."""
+
+from __future__ import annotations
+
+import os
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import PurePosixPath
+from typing import Any
+
+from scumble._core.errors import ReadError
+from scumble._core.files import Bounded, Source
+from scumble._core.progress import track
+
+MAGIC = b"PK\x03\x04"
+#: A part of a data set that is published as a whole as well.
+PART = re.compile(r"[-_](train|test)$", re.IGNORECASE)
+#: What zipfile raises for archives that are damaged, encrypted or packed in an unknown way.
+_FAULTS = (zipfile.BadZipFile, NotImplementedError, RuntimeError)
+
+
+class Member(Source):
+    """A file inside of an archive, read like any other.
+
+    Attributes
+    ----------
+    member : str
+        Its name in the archive.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], member: str) -> None:
+        super().__init__(path)
+        self.member = member
+        self.name = PurePosixPath(member).name
+
+    def error(
+        self, message: str, *, line: int | None = None, column: int | None = None
+    ) -> ReadError:
+        """Make an error that names archive and file."""
+        return ReadError(message, path=self.path / self.member, line=line, column=column)
+
+    @contextmanager
+    def open(self, *, progress: bool = True) -> Iterator[Bounded]:
+        """Open the content as a binary stream, see `Source.open`."""
+        with ExitStack() as stack:
+            try:
+                raw = stack.enter_context(open(self.path, "rb"))
+                archive = stack.enter_context(zipfile.ZipFile(raw))
+                stream = stack.enter_context(archive.open(self.member))
+                advance = None
+                if progress:
+                    size = archive.getinfo(self.member).compress_size
+                    advance = stack.enter_context(track(f"Reading {self.name}", size))
+            except (OSError, *_FAULTS) as error:
+                raise self.error(f"the archive cannot be read: {error}.") from error
+            size = os.fstat(raw.fileno()).st_size
+            yield Bounded(self, _Stream(stream), raw, size, advance)
+
+    def beside(self) -> list[Member]:
+        """List the other files of the archive."""
+        names = _members(self)
+        return [Member(self.path, name) for name in names if name != self.member]
+
+
+class _Stream:
+    """A member's stream, whose faults are those that `Bounded` knows."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def read(self, size: int) -> bytes:
+        """Read up to ``size`` bytes."""
+        try:
+            part: bytes = self._stream.read(size)
+        except _FAULTS as error:
+            raise ValueError(str(error)) from error
+        return part
+
+
+def is_archive(source: Source) -> bool:
+    """Tell whether a file is an archive itself; whoever reads it meets its faults."""
+    try:
+        with open(source.path, "rb") as stream:
+            return stream.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
+def data_member(source: Source, suffixes: Sequence[str], wanted: str | None) -> Member:
+    """Choose the file of an archive that holds the data: the wanted one, or the only one.
+
+    A train and a test part stand back behind the whole, and text behind other forms: it may be
+    a word about the data.
+    """
+    names = _members(source)
+    if "[Content_Types].xml" in names:
+        raise source.error(
+            "this is a document of an office program. Expected data: save the sheet as CSV."
+        )
+    if wanted is not None:
+        if wanted not in names:
+            raise source.error(f"the archive holds no {wanted!r}. It holds {_listed(names)}.")
+        return Member(source.path, wanted)
+    found = [name for name in names if PurePosixPath(name).suffix.lower() in suffixes]
+    stems = {name: PurePosixPath(name).stem for name in found}
+    for preferred in (
+        lambda name: not name.lower().endswith(".txt"),
+        lambda name: not PART.search(stems[name]),
+        lambda name: stems[name].lower() == source.path.stem.lower(),
+    ):
+        found = [name for name in found if preferred(name)] or found
+    if len(found) != 1:
+        raise source.error(
+            f"the archive holds {_listed(names)}. Expected one file with data"
+            + (": name it with member=..." if names else ".")
+        )
+    return Member(source.path, found[0])
+
+
+def _members(source: Source) -> list[str]:
+    """List the files of an archive, without what systems and editors leave there."""
+    try:
+        with zipfile.ZipFile(source.path) as archive:
+            names = [info.filename for info in archive.infolist() if not info.is_dir()]
+    except (OSError, ValueError, *_FAULTS) as error:
+        raise source.error(f"the archive is damaged ({error}). Fetch it again.") from error
+    return [
+        name
+        for name in names
+        if not name.startswith("__MACOSX/") and not PurePosixPath(name).name.startswith(".")
+    ]
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
+    return shown or "no file"
