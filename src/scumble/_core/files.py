@@ -56,6 +56,11 @@ class Source:
         self._check()
 
     @property
+    def where(self) -> str:
+        """What messages call it."""
+        return str(self.path)
+
+    @property
     def stem(self) -> str:
         """The name without its format's suffix."""
         return Path(self.name).stem
@@ -69,7 +74,7 @@ class Source:
         self, message: str, *, line: int | None = None, column: int | None = None
     ) -> ReadError:
         """Make an error that names this file."""
-        return ReadError(message, path=self.path, line=line, column=column)
+        return ReadError(message, path=self.where, line=line, column=column)
 
     def head(self, size: int = 65536) -> bytes:
         """Return the first bytes of the content."""

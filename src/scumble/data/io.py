@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import inspect
 import os
+import shutil
+import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import (
@@ -34,7 +39,8 @@ def read(
     Parameters
     ----------
     path : str or Path
-        The file, plain or compressed (``.gz``, ``.bz2``, ``.xz``, ``.zst``, ``.zip``).
+        The file, plain or compressed (``.gz``, ``.bz2``, ``.xz``, ``.zst``, ``.zip``); ``"-"``
+        reads standard input.
     format : str, optional
         One of the names in ``scumble.catalogue.names("format")``; by default the form is found
         by looking into the file.
@@ -68,10 +74,10 @@ def read(
     >>> scumble.read(folder / "films.arff")
     <MultilabelDataset 'films': 2 instances, 1 feature, 2 labels>
     """
-    source = _opened(_checked_path(path, "read"), member)
-    chosen = _by_name(format) if format is not None else _by_content(source)
-    _refuse_unknown_options(chosen.read, options, f"reading {chosen.name} files")
-    return chosen.read(source, labels=labels, **options)
+    with _opened(_checked_path(path, "read"), member) as source:
+        chosen = _by_name(format) if format is not None else _by_content(source)
+        _refuse_unknown_options(chosen.read, options, f"reading {chosen.name} files")
+        return chosen.read(source, labels=labels, **options)
 
 
 def write(
@@ -89,7 +95,8 @@ def write(
         The data.
     path : str or Path
         The file. Its suffix decides the form (``.arff`` means MULAN, with an ``.xml`` beside
-        it) and the compression.
+        it) and the compression. ``"-"`` writes to standard output, with a format that makes one
+        file.
     format : str, optional
         One of the names in ``scumble.catalogue.names("format")``.
     **options : object
@@ -114,33 +121,65 @@ def write(
             f"write: expected a MultilabelDataset. Got {type(dataset).__name__} instead: make one "
             "with MultilabelDataset(X, Y) or MultilabelDataset.from_frame."
         )
-    with writing(_checked_path(path, "write")) as target:
-        chosen = _by_name(format) if format is not None else _by_suffix(target.suffix, path)
+    if os.fspath(_checked_path(path, "write")) != "-":
+        _write(dataset, path, "", format, options)
+        return
+    with TemporaryDirectory(prefix="scumble-") as folder:
+        copy = os.path.join(folder, "stdout")
+        _write(dataset, copy, "standard output", format, options)
+        if len(os.listdir(folder)) > 1:
+            raise ParameterError(
+                f"The {format} format makes several files, which standard output cannot hold. "
+                "Name another with format=..., or a path."
+            )
+        sys.stdout.flush()
+        with open(copy, "rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+
+
+def _write(
+    dataset: MultilabelDataset,
+    path: str | os.PathLike[str],
+    shown: str,
+    format: str | None,
+    options: dict[str, Any],
+) -> None:
+    """Write a file, which messages call ``shown``, or by its path."""
+    shown = shown or os.fspath(path)
+    with writing(path) as target:
+        chosen = _by_name(format) if format is not None else _by_suffix(target.suffix, shown)
         _refuse_unknown_options(chosen.write, options, f"writing {chosen.name} files")
         lost = sorted(_parts_held(dataset, target.stem) - chosen.carries)
         if lost:
             warnings.warn(
-                f"{os.fspath(path)}: the {chosen.name} format cannot carry: {', '.join(lost)}.",
+                f"{shown}: the {chosen.name} format cannot carry: {', '.join(lost)}.",
                 ScumbleWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         chosen.write(dataset, target, **options)
 
 
-def _opened(path: str | os.PathLike[str], member: str | None) -> Source:
+@contextmanager
+def _opened(path: str | os.PathLike[str], member: str | None) -> Iterator[Source]:
     """Find what to read: the file itself, or the one in an archive that holds the data."""
-    from scumble.data import archive
+    from scumble.data.sources import StandardInput, data_member, is_archive
 
-    source = Source(path)
-    if archive.is_archive(source):
-        suffixes = [suffix for form in _formats().values() for suffix in form.suffixes]
-        return archive.data_member(source, suffixes, member)
-    if member is not None:
-        raise ParameterError(
-            f"{os.fspath(path)} is no .zip archive: there is no 'member' {member!r} in it. Leave "
-            "it out."
+    with ExitStack() as stack:
+        source = (
+            StandardInput(stack.enter_context(TemporaryDirectory(prefix="scumble-")))
+            if os.fspath(path) == "-"
+            else Source(path)
         )
-    return source
+        if is_archive(source):
+            suffixes = [suffix for form in _formats().values() for suffix in form.suffixes]
+            source = data_member(source, suffixes, member)
+        elif member is not None:
+            raise ParameterError(
+                f"{os.fspath(path)} is no .zip archive: there is no 'member' {member!r} in it. "
+                "Leave it out."
+            )
+        yield source
 
 
 def _checked_path(path: Any, caller: str) -> str | os.PathLike[str]:
@@ -193,12 +232,12 @@ def _by_content(source: Source) -> Format:
         raise ReadError(
             f"no known format recognises this file. Expected one of {', '.join(sorted(scores))}: "
             "name it with format=... if it is one of them.",
-            path=source.path,
+            path=source.where,
         )
     return _formats()[best]
 
 
-def _by_suffix(suffix: str, path: str | os.PathLike[str]) -> Format:
+def _by_suffix(suffix: str, shown: str) -> Format:
     formats = _formats()
     for form in formats.values():
         if suffix == form.suffixes[0]:
@@ -208,7 +247,7 @@ def _by_suffix(suffix: str, path: str | os.PathLike[str]) -> Format:
             return form
     known = sorted({s for form in formats.values() for s in form.suffixes})
     raise ParameterError(
-        f"{os.fspath(path)}: the suffix {suffix or '(none)'!r} belongs to no format. Expected one "
+        f"{shown}: the suffix {suffix or '(none)'!r} belongs to no format. Expected one "
         f"of {' '.join(known)}, or name the format with format=..."
     )
 

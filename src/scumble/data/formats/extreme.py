@@ -73,7 +73,7 @@ def read_extreme(
     _drop_last_blank_lines(rows, n_rows)
     _check_count(source, rows, n_rows)
     X = rows.features(0, n_features)
-    Y = indicator(rows.label_indptr(), rows.label_columns(), n_labels, str(source.path))
+    Y = indicator(rows.label_indptr(), rows.label_columns(), n_labels, source.where)
     return MultilabelDataset(X, Y, features=rows.columns(X), name=source.stem)
 
 

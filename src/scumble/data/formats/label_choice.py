@@ -83,8 +83,10 @@ def by_tree(
 ) -> Chosen:
     """Take the columns an XML file names."""
     if not tree.parents and not unlabelled:
-        raise source.error(f"{tree.path} names no label. Expected at least one <label name='...'>.")
-    columns = by_names(source, names, list(tree.parents), where=str(tree.path)).columns
+        raise source.error(
+            f"{tree.where} names no label. Expected at least one <label name='...'>."
+        )
+    columns = by_names(source, names, list(tree.parents), where=tree.where).columns
     number: dict[str | None, int] = {names[at]: label for label, at in enumerate(columns)}
     parents = tuple(number.get(tree.parents[names[at]], -1) for at in columns)
     return Chosen(columns, parents if any(parent >= 0 for parent in parents) else None)

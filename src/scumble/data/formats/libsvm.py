@@ -155,11 +155,11 @@ def _labels(
     values, indptr = rows.label_columns(), rows.label_indptr()
     if n_labels is not None:
         check_width(source, n_labels, "labels", rows.n_bytes, max_columns)
-        return indicator(indptr, values, n_labels, str(source.path)), None
+        return indicator(indptr, values, n_labels, source.where), None
     numbers, codes = np.unique(values, return_inverse=True)
     texts = list(rows.names)
     names = [str(number) if number >= 0 else texts[-1 - number] for number in numbers.tolist()]
-    return label_matrix(indptr, codes, names, str(source.path))
+    return label_matrix(indptr, codes, names, source.where)
 
 
 FORMAT = Format(

@@ -73,7 +73,7 @@ def read_mulan(
             raise MissingXmlError(
                 "no XML file beside it says which attributes are labels. Expected "
                 f"{source.stem}.xml: put it there, or name the labels with labels=...",
-                path=source.path,
+                path=source.where,
             )
         unlabelled = header.notes.get("unlabelled", False)
         return by_tree(source, header.names, read_label_xml(path), unlabelled=unlabelled)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from scumble._core.errors import ReadError
 from scumble._core.files import Source
-from scumble.data.archive import PART, Member
+from scumble.data.sources import PART, Member
 
 NAMESPACE = "http://mulan.sourceforge.net/labels"
 #: Compiled when something is written: it takes 6 ms.
@@ -27,7 +26,7 @@ class LabelTree:
     """Names of labels with the name of each one's parent, None at the top."""
 
     parents: dict[str, str | None]
-    path: Path
+    where: str
 
 
 def find_label_xml(source: Source) -> tuple[Source | str | None, bool]:
@@ -72,7 +71,7 @@ def read_label_xml(file: Source | str) -> LabelTree:
         ) from error
     except (ValueError, LookupError) as error:  # an encoding nobody knows
         raise source.error(f"the XML cannot be read ({error}).") from error
-    return LabelTree(_collect(root, source), source.path)
+    return LabelTree(_collect(root, source), source.where)
 
 
 def _collect(root: Any, source: Source) -> dict[str, str | None]:

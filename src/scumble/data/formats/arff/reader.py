@@ -106,8 +106,8 @@ def read_arff(
         line = error.args[0]
     file = _read(source, choose, "latin-1", nulls)
     warnings.warn(
-        f"{source.path}, line {line}: the file is not UTF-8 and was read as Latin-1. If names look "
-        "wrong, name the right encoding=...",
+        f"{source.where}, line {line}: the file is not UTF-8 and was read as Latin-1. If names "
+        "look wrong, name the right encoding=...",
         ScumbleWarning,
         stacklevel=4,
     )

@@ -146,7 +146,7 @@ class Flags:
         """Join all blocks into a label matrix with its names."""
         indptr = _pointers(self.counts)
         present = np.concatenate([np.empty(0, np.int32), *self.present])
-        Y = indicator(indptr, present, len(self.columns), str(self.source.path))
+        Y = indicator(indptr, present, len(self.columns), self.source.where)
         return Y, None if self.names is None else tuple(self.names)
 
     def _fault(self, cells: Cells, row: int, k: int) -> ReadError:
@@ -185,7 +185,7 @@ class Lists:
         """Join all blocks into a label matrix with its names."""
         codes = np.concatenate([np.empty(0, np.int64), *self.codes])
         names = list(self.texts.numbers)
-        return label_matrix(_pointers(self.counts), codes, names, str(self.source.path))
+        return label_matrix(_pointers(self.counts), codes, names, self.source.where)
 
     def _separated(self, cells: Any, separator: str) -> tuple[Array, Array]:
         """Cut cells at a separator; blanks around labels do not count, nor empty labels."""

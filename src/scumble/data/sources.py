@@ -1,16 +1,18 @@
-"""A data file inside of a .zip archive, with the XML file that may lie beside it."""
+"""Where data comes from besides plain files: .zip archives and standard input."""
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
+import sys
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import PurePosixPath
 from typing import Any
 
-from scumble._core.errors import ReadError
+from scumble._core.errors import ParameterError
 from scumble._core.files import Bounded, Source
 from scumble._core.progress import track
 
@@ -19,6 +21,26 @@ MAGIC = b"PK\x03\x04"
 PART = re.compile(r"[-_](train|test)$", re.IGNORECASE)
 #: What zipfile raises for archives that are damaged, encrypted or packed in an unknown way.
 _FAULTS = (zipfile.BadZipFile, NotImplementedError, RuntimeError)
+
+
+class StandardInput(Source):
+    """What is piped into the process, kept in a folder because readers look at it twice."""
+
+    def __init__(self, folder: str) -> None:
+        if sys.stdin.isatty():
+            raise ParameterError(
+                "The path '-' means standard input, but nothing is piped into it. For a file of "
+                "that name say './-'."
+            )
+        path = os.path.join(folder, "stdin")
+        with open(path, "wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        super().__init__(path)
+
+    @property
+    def where(self) -> str:
+        """What messages call it."""
+        return "standard input"
 
 
 class Member(Source):
@@ -35,11 +57,10 @@ class Member(Source):
         self.member = member
         self.name = PurePosixPath(member).name
 
-    def error(
-        self, message: str, *, line: int | None = None, column: int | None = None
-    ) -> ReadError:
-        """Make an error that names archive and file."""
-        return ReadError(message, path=self.path / self.member, line=line, column=column)
+    @property
+    def where(self) -> str:
+        """What messages call it: archive and file."""
+        return str(self.path / self.member)
 
     @contextmanager
     def open(self, *, progress: bool = True) -> Iterator[Bounded]:

@@ -1,16 +1,18 @@
-"""Data inside of .zip archives."""
+"""Data inside of .zip archives, from standard input, and to standard output."""
 
 from __future__ import annotations
 
+import gzip
 import io
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import scumble
 from scumble._core import files
-from scumble._core.errors import ParameterError, ReadError, ScumbleError
+from scumble._core.errors import ParameterError, ReadError, ScumbleError, ScumbleWarning
 
 ARFF = "@relation films\n@attribute minutes numeric\n@attribute war {0,1}\n@data\n150,1\n90,0\n"
 XML = "<labels><label name='war'/></labels>"
@@ -143,3 +145,56 @@ def test_locked_and_exotic_archives(tmp_path):
     (tmp_path / "odd.zip").write_bytes(content)
     with pytest.raises(ReadError, match="compression method"):
         scumble.read(tmp_path / "odd.zip")
+
+
+class Pipe(io.TextIOWrapper):
+    """Standard input or output that is a pipe of bytes."""
+
+    def __init__(self, content: bytes = b"", *, terminal: bool = False) -> None:
+        super().__init__(io.BytesIO(content))
+        self.terminal = terminal
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_standard_input(monkeypatch, compressed):
+    content = gzip.compress(CSV.encode()) if compressed else CSV.encode()
+    monkeypatch.setattr("sys.stdin", Pipe(content))
+    data = scumble.read("-")
+    assert (data.name, data.labels, data.X.ravel().tolist()) == ("stdin", ("war",), [150, 90])
+
+
+def test_faults_of_standard_input(monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    (tmp_path / "unrelated.xml").write_text(XML)
+    for form, content, message in (
+        ("csv", CSV + "80\n", "standard input, line 4: expected 2 values"),
+        (None, CSV + "80\n", "standard input: no known format"),
+        (None, ARFF, r"standard input: .* Expected stdin\.xml"),
+        (None, "", "standard input: the file is empty"),
+    ):
+        monkeypatch.setattr("sys.stdin", Pipe(content.encode()))
+        with pytest.raises(ReadError, match=message):
+            scumble.read("-", format=form)
+    monkeypatch.setattr("sys.stdin", Pipe(terminal=True))
+    with pytest.raises(ParameterError, match="nothing is piped into it"):
+        scumble.read("-")
+    assert [path.name for path in tmp_path.iterdir()] == ["unrelated.xml"]
+
+
+def test_standard_output(monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    data = scumble.MultilabelDataset([[150.0], [90.0]], [["war"], []], features=["minutes"])
+    out = Pipe()
+    monkeypatch.setattr("sys.stdout", out)
+    out.write("before\n")
+    with pytest.warns(ScumbleWarning, match="^standard output: the csv .* cannot carry: data set"):
+        scumble.write(replace(data, name="films"), "-", format="csv")
+    assert out.buffer.getvalue() == b"before\nminutes,label:war\n150.0,1\n90.0,0\n"
+    with pytest.raises(ParameterError, match="several files"):
+        scumble.write(data, "-", format="mulan")
+    with pytest.raises(ParameterError, match="name the format with format="):
+        scumble.write(data, "-")
+    assert list(tmp_path.iterdir()) == []
