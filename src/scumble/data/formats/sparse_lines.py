@@ -12,13 +12,11 @@ from scipy import sparse
 from scumble._core.errors import ParameterError, ReadError
 from scumble._core.files import Source
 from scumble._core.parallel import row_blocks
+from scumble.data.formats.arrow_texts import as_lines, join_runs, number_texts
 from scumble.data.formats.kernels import svmlight as k
 from scumble.data.formats.kernels.numbers import exact_floats, pieces
-from scumble.data.formats.number_texts import number_texts
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from scumble.data.dataset import Feature, MultilabelDataset
 
 #: Column numbers fit the 32-bit indices of a sparse matrix.
@@ -155,7 +153,7 @@ def _number_names(
     label_at: np.ndarray[Any, Any],
     rows: Rows,
 ) -> None:
-    """Replace A_NAME by -1 - number of the name."""
+    """Give labels that are names a number: the first is -1, the second -2, and so on."""
     import pyarrow as pa
 
     named = np.flatnonzero(labels == k.A_NAME)
@@ -257,24 +255,15 @@ def row_texts(dataset: MultilabelDataset, *, base: int) -> Iterator[bytes]:
         indices = pa.array(X.indices[part].astype(np.int64) + base).cast(pa.string())
         values = pc.fill_null(number_texts(X.data[part], whole=whole), "nan")
         pairs = pc.binary_join_element_wise(indices, values, ":")
-        features = _join(pairs, X.indptr[start : stop + 1], " ")
+        features = join_runs(pairs, X.indptr[start : stop + 1], " ")
         label_part = slice(int(Y.indptr[start]), int(Y.indptr[stop]))
         labels = pa.array(Y.indices[label_part]).cast(pa.string())
-        labels = _join(labels, Y.indptr[start : stop + 1], ",")
+        labels = join_runs(labels, Y.indptr[start : stop + 1], ",")
         lines = pc.binary_join_element_wise(labels, features, " ")
         # Without features the labels end the line; without both a blank shows that it is a row.
         bare = pc.and_(pc.equal(features, ""), pc.not_equal(labels, ""))
         lines = pc.if_else(bare, labels, lines)
-        yield _join(lines, np.array([0, stop - start]), "\n")[0].as_buffer().to_pybytes() + b"\n"
-
-
-def _join(texts: pa.Array, indptr: np.ndarray[Any, Any], separator: str) -> pa.Array:
-    """Join runs of texts."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    offsets = pa.array((indptr - indptr[0]).astype(np.int32))
-    return pc.binary_join(pa.ListArray.from_arrays(offsets, texts), separator)
+        yield as_lines(lines)
 
 
 def refuse_label_choice(labels: object, name: str) -> None:

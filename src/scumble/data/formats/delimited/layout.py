@@ -68,7 +68,7 @@ class Options:
 
 @dataclass
 class Layout:
-    """The columns' parts."""
+    """What each column is, by its number."""
 
     names: list[str] | None
     features: list[int] = field(default_factory=list)

@@ -12,8 +12,8 @@ import numpy as np
 
 from scumble.data.columns import category_codes
 from scumble.data.dataset import Feature, MultilabelDataset
+from scumble.data.formats.arrow_texts import as_lines, join_runs, number_texts
 from scumble.data.formats.delimited.cells import DELIMITERS, FEATURE, LABEL, LISTS, MARKS, WEIGHT
-from scumble.data.formats.number_texts import number_texts
 
 CELLS_PER_WRITE = 1_000_000
 
@@ -67,7 +67,7 @@ def row_texts(dataset: MultilabelDataset, delimiter: str, *, lists: bool) -> Ite
         Y = dataset.Y[rows]
         parts.append(_lists(Y, names) if lists else _flags(Y, delimiter))
         lines = pc.binary_join_element_wise(*parts, delimiter)
-        yield _joined(lines, len(lines), "\n")[0].as_buffer().to_pybytes() + b"\n"
+        yield as_lines(lines)
 
 
 def _runs(
@@ -100,14 +100,15 @@ def _run_texts(values: Any, features: Sequence[Feature], categories: Any, delimi
         texts = categories.take(pa.array(codes, mask=codes < 0))
     else:
         texts = number_texts(np.ascontiguousarray(values).ravel(), whole=features[0].integer)
-    return _joined(pc.fill_null(texts, ""), len(features), delimiter)
+    ends = np.arange(0, len(texts) + 1, len(features))
+    return join_runs(pc.fill_null(texts, ""), ends, delimiter)
 
 
 def _flags(Y: Any, delimiter: str) -> Any:
     import pyarrow as pa
 
-    dense = Y.toarray().ravel().astype(np.int8)
-    return _joined(pa.array(["0", "1"]).take(pa.array(dense)), Y.shape[1], delimiter)
+    texts = pa.array(["0", "1"]).take(pa.array(Y.toarray().ravel().astype(np.int8)))
+    return join_runs(texts, np.arange(0, len(texts) + 1, Y.shape[1]), delimiter)
 
 
 def _label_texts(labels: Sequence[str]) -> Any:
@@ -122,15 +123,5 @@ def _lists(Y: Any, names: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    offsets = pa.array(Y.indptr.astype(np.int32))
-    lists = pa.ListArray.from_arrays(offsets, names.take(pa.array(Y.indices)))
-    return pc.binary_join_element_wise('"[', pc.binary_join(lists, ", "), ']"', "")
-
-
-def _joined(texts: Any, width: int, separator: str) -> Any:
-    """Join runs of ``width`` texts."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    offsets = pa.array(np.arange(0, len(texts) + 1, width, dtype=np.int32))
-    return pc.binary_join(pa.ListArray.from_arrays(offsets, texts), separator)
+    lists = join_runs(names.take(pa.array(Y.indices)), Y.indptr, ", ")
+    return pc.binary_join_element_wise('"[', lists, ']"', "")

@@ -1,0 +1,60 @@
+"""Texts of many values at once, for the writers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from scumble.data.columns import are_whole
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def number_texts(values: np.ndarray[Any, Any], *, whole: bool) -> pa.Array:
+    """Write doubles as the shortest text that reads back the same; missing ones become null.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scumble.data.formats.arrow_texts import number_texts
+    >>> number_texts(np.array([5, 0.1, 1e300]), whole=False).to_pylist()
+    ['5.0', '0.1', '1e+300']
+    >>> number_texts(np.array([5, np.nan]), whole=True).to_pylist()
+    ['5', None]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    missing = np.isnan(values)
+    if whole and are_whole(values[~missing]):
+        with np.errstate(invalid="ignore"):
+            return pa.array(values.astype(np.int64), mask=missing).cast(pa.string())
+    texts = pa.array(values, mask=missing).cast(pa.string())
+    bare = pc.match_substring_regex(texts, r"^-?\d+$")
+    return pc.if_else(bare, pc.binary_join_element_wise(texts, ".0", ""), texts)
+
+
+def join_runs(texts: pa.Array, ends: np.ndarray[Any, Any], separator: str) -> pa.Array:
+    """Join texts that follow each other, each run between two of ``ends``.
+
+    Examples
+    --------
+    >>> import numpy as np, pyarrow as pa
+    >>> from scumble.data.formats.arrow_texts import join_runs
+    >>> join_runs(pa.array(["a", "b", "c"]), np.array([0, 1, 3]), "-").to_pylist()
+    ['a', 'b-c']
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    offsets = pa.array((ends - ends[0]).astype(np.int32))
+    return pc.binary_join(pa.ListArray.from_arrays(offsets, texts), separator)
+
+
+def as_lines(texts: pa.Array) -> bytes:
+    """Put texts below each other."""
+    lines = join_runs(texts, np.array([0, len(texts)]), "\n")
+    content: bytes = lines[0].as_buffer().to_pybytes() + b"\n"
+    return content
