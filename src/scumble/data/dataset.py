@@ -212,6 +212,13 @@ class MultilabelDataset:
         -------
         MultilabelDataset
             Features, labels and name as here.
+
+        Examples
+        --------
+        >>> from scumble import MultilabelDataset
+        >>> films = MultilabelDataset([[90.0], [150.0]], [["comedy"], ["war"]], name="films")
+        >>> films.with_rows([[100.0]], [[1, 1]])
+        <MultilabelDataset 'films': 1 instance, 1 feature, 2 labels>
         """
         weights = self.weights
         if weights is not None:
@@ -239,6 +246,13 @@ class MultilabelDataset:
         -------
         MultilabelDataset
             Named like the first.
+
+        Examples
+        --------
+        >>> from scumble import MultilabelDataset
+        >>> films = MultilabelDataset([[90.0], [150.0]], [["comedy"], ["war"]], name="films")
+        >>> len(MultilabelDataset.concat([films, films[:1]]))
+        3
         """
         parts = list(parts)
         if not parts:

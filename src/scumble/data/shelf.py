@@ -36,7 +36,25 @@ SUFFIXES = (".arff", ".parquet", ".csv", ".svm", ".libsvm", ".txt", ".dat")
 
 @dataclass(frozen=True)
 class File:
-    """A file that can be fetched."""
+    """A file that can be fetched.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the cache.
+    size : int
+        Its size in bytes.
+    sha256 : str
+        Its checksum, which decides whether it is believed.
+    addresses : tuple of str
+        Where it is published, tried in turn.
+
+    Examples
+    --------
+    >>> from scumble.data import shelf
+    >>> [file.name for file in shelf.find("yeast").files]
+    ['yeast.arff', 'yeast.xml']
+    """
 
     name: str
     size: int
@@ -191,7 +209,36 @@ def load(
 
 
 def locate(name: str, *, part: str | None = None) -> Path:
-    """Find the file of a data set on this machine."""
+    r"""Find the file of a data set on this machine.
+
+    Parameters
+    ----------
+    name : str
+        A name on the shelf, or of a file in a folder that ``SCUMBLE_DATA`` names.
+    part : {"train", "test"}, optional
+        One of the published parts instead of the whole.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    ScumbleError
+        If the set is unknown or absent.
+
+    Examples
+    --------
+    >>> import os, pathlib, tempfile
+    >>> from unittest.mock import patch
+    >>> from scumble.data import shelf
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "films.csv").write_text("minutes,label:war\n90,1\n")
+    >>> with patch.dict(os.environ, SCUMBLE_DATA=str(folder)):
+    ...     shelf.locate("films").name
+    'films.csv'
+    """
     entry = _known(name)
     path = _present(name, entry, part)
     if path is not None:
@@ -208,7 +255,36 @@ def locate(name: str, *, part: str | None = None) -> Path:
 
 
 def fetch(name: str, *, part: str | None = None, force: bool = False) -> Path:
-    """Fetch a data set into the cache, unless it is there already."""
+    """Fetch a data set into the cache, unless it is there already.
+
+    Parameters
+    ----------
+    name : str
+        A name on the shelf.
+    part : {"train", "test"}, optional
+        One of the published parts instead of the whole.
+    force : bool
+        Whether to fetch it even if it is there.
+
+    Returns
+    -------
+    Path
+        The file with the data, verified by its checksum.
+
+    Raises
+    ------
+    DownloadError
+        If no address is known, none answers, or the file is not the one that was promised.
+
+    Examples
+    --------
+    >>> from scumble.data import shelf
+    >>> shelf.fetch("debtags")
+    Traceback (most recent call last):
+    ...
+    scumble._core.errors.DownloadError: 'debtags' travels with the package: there is nothing to
+    fetch.
+    """
     from scumble.data.download import checksum  # the web's modules are slow to import
 
     entry = find(name)
@@ -225,7 +301,22 @@ def fetch(name: str, *, part: str | None = None, force: bool = False) -> Path:
 
 
 def cache_folder() -> Path:
-    """Tell where fetched data sets are kept."""
+    """Tell where fetched data sets are kept.
+
+    Returns
+    -------
+    Path
+        The folder that ``SCUMBLE_CACHE`` names, or one where this system keeps caches.
+
+    Examples
+    --------
+    >>> import os
+    >>> from unittest.mock import patch
+    >>> from scumble.data import shelf
+    >>> with patch.dict(os.environ, SCUMBLE_CACHE="my data"):
+    ...     shelf.cache_folder().name
+    'my data'
+    """
     chosen = os.environ.get("SCUMBLE_CACHE")
     if chosen:
         return Path(chosen).expanduser()
