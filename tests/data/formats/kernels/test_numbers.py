@@ -82,6 +82,14 @@ def test_kinds(text, kind, value):
     assert parse(text) == (kind, value)
 
 
+@pytest.mark.parametrize("before", [b"-", b"+", b","])
+def test_what_stands_before_does_not_matter(before):
+    for text in (b"inf", b"nan", b"5", b"1e23"):
+        kind, value = parse_float(memoryview(before + text)[1:])
+        assert kind != NO_NUMBER
+        assert same(value, float(text))
+
+
 @pytest.mark.parametrize(
     "text", ["", "+", "-", ".", "e5", "1e", "1e+", "1_0", "0x1", "--1", ".nan"]
 )

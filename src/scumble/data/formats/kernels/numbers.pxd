@@ -117,18 +117,18 @@ cdef inline Number parse_number(
 ) noexcept nogil:
     """Read all of ``text[start:end]``, which has no blanks around it, as a number or its word."""
     cdef Number found = read_number(text, start, end, point)
+    cdef bint negative = start < end and text[start] == c"-"
     if found.kind != NO_NUMBER and found.after == end:
         return found
     found.kind = NO_NUMBER
-    if start < end and (text[start] == c"-" or text[start] == c"+"):
-        start += 1
     found.value = 0.0
+    start += negative or (start < end and text[start] == c"+")
     if is_word(text, start, end, b"nan", 3):
         found.kind = DECIMAL
         found.value = NAN
     elif is_word(text, start, end, b"inf", 3) or is_word(text, start, end, b"infinity", 8):
         found.kind = DECIMAL
-        found.value = -INFINITY if text[start - 1] == c"-" else INFINITY
+        found.value = -INFINITY if negative else INFINITY
     return found
 
 
