@@ -319,6 +319,32 @@ def test_compressed_files_are_unpacked(client):
     assert (found["name"], found["n_instances"]) == ("photos", 4)
 
 
+def zipped(**members: str) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name.replace("_", "."), content)
+    return packed.getvalue()
+
+
+def test_archives_are_unpacked(client, server):
+    xml = "<labels><label name='y'/></labels>"
+    arff = "@relation a\n@attribute x numeric\n@attribute y {0,1}\n@data\n5,1\n"
+    found = client.open(("photos.zip", zipped(a_arff=arff, a_xml=xml, readme_md="hello")))
+    assert (found["n_instances"], found["n_features"], found["n_labels"]) == (1, 1, 1)
+    bomb = zipped(bomb_arff="@relation bomb\n" + "%" * (30 << 20))
+    for name, content, message in (
+        ("bomb.zip", bomb, "bomb.zip: the file has more than 8 MB when decompressed"),
+        ("broken.zip", zipped(a_arff=arff + "x\n", a_xml=xml), "broken.zip, line 6"),
+        ("two.zip", zipped(a_csv="", b_csv=""), "two.zip: the archive holds 'a.csv', 'b.csv'"),
+    ):
+        uploads = [client.upload(name, content).json()["id"]]
+        job = client.job(client.post("/datasets", json={"uploads": uploads}))
+        assert job["state"] == "failed"
+        assert job["error"].startswith(message)
+        assert str(server.desk.folder) not in job["error"]
+
+
 def test_a_broken_file_is_named_as_the_user_knows_it(client, server):
     uploads = [client.upload("my broken.arff", BROKEN.encode()).json()["id"]]
     job = client.job(client.post("/datasets", json={"uploads": uploads, "labels": -1}))

@@ -161,22 +161,39 @@ def _render(report: dict[str, Any], treatment: dict[str, Any] | None, form: str)
 
 def _unpacked(path: Path, limit: int) -> Path:
     """Decompress a file with a bound, so that everything after sees plain bytes."""
-    with open(path, "rb") as raw:
-        start = raw.read(8)
-    if not any(start.startswith(magic) for magic in COMPRESSIONS.values()):
-        return path
-    target = path.parent / f"plain{Path(path.stem).suffix}"
-    if target.exists():  # a second try with other options
-        return target
-    partial = path.parent / "partial"
+    from scumble.catalogue import entries
+    from scumble.data.formats.arff.label_xml import find_label_xml
+    from scumble.data.sources import data_member, is_archive
+
+    source = Source(path)
+    companion: Any = None
+    if is_archive(source):
+        suffixes = [suffix for form in entries("format").values() for suffix in form.suffixes]
+        source = data_member(source, suffixes, None)
+        companion, _ = find_label_xml(source)
+    else:
+        with open(path, "rb") as raw:
+            start = raw.read(8)
+        if not any(start.startswith(magic) for magic in COMPRESSIONS.values()):
+            return path
+    target = path.parent / f"plain{source.suffix}"
+    if not target.exists():  # else this is a second try with other options
+        if companion is not None:
+            _copy(companion, target.with_suffix(".xml"), limit)
+        _copy(source, target, limit)
+    return target
+
+
+def _copy(source: Source, target: Path, limit: int) -> None:
+    partial = target.parent / "partial"
     n_bytes = 0
-    with Source(path).open() as stream, open(partial, "wb") as out:
+    with source.open() as stream, open(partial, "wb") as out:
         while block := stream.read(BLOCK):
             n_bytes += len(block)
             if n_bytes > limit:
-                raise _too_much(path, limit)
+                raise _too_much(source.path, limit)
             out.write(block)
-    return partial.rename(target)
+    partial.rename(target)
 
 
 def _size_of_columns(path: Path, limit: int) -> int:
