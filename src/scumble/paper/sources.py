@@ -45,7 +45,7 @@ def substitution(name: str, data: MultilabelDataset) -> str:
     Examples
     --------
     >>> from scumble import MultilabelDataset
-    >>> from scumble.experiment.paper.sources import substitution
+    >>> from scumble.paper.sources import substitution
     >>> substitution("tmc2007", MultilabelDataset([[1.0]], [[1]], name="tmc2007-500"))
     'tmc2007-500: the same labels with 500 features'
     """

@@ -10,9 +10,9 @@ import numpy as np
 
 from scumble._core.progress import track
 from scumble.data import MultilabelDataset
-from scumble.experiment.paper import published, sources
-from scumble.experiment.paper.findings import Finding
-from scumble.experiment.paper.ledger import (
+from scumble.paper import published, sources
+from scumble.paper.findings import Finding
+from scumble.paper.ledger import (
     METRIC_NAMES,
     NOT_RUN,
     Means,
@@ -20,7 +20,7 @@ from scumble.experiment.paper.ledger import (
     imbalance_means,
     result_means,
 )
-from scumble.experiment.paper.published import Pair
+from scumble.paper.published import Pair
 from scumble.measures import characterize, is_minority, scumble_by_label
 from scumble.resample import REMEDIAL
 

@@ -32,7 +32,7 @@ def phase(name: str) -> Plan:
 
     Examples
     --------
-    >>> from scumble.experiment.paper import phase
+    >>> from scumble.paper import phase
     >>> phase("imbalance").n_cells
     360
     >>> phase("remedial").n_cells
@@ -58,5 +58,5 @@ def phase_text(name: str) -> str:
         raise ParameterError(
             f"The paper has no experiment {name!r}. Expected one of {', '.join(PHASES)}."
         )
-    folder = resources.files("scumble.experiment") / "published" / "plans"
-    return (folder / f"{name}.toml").read_text(encoding="utf-8")
+    path = resources.files("scumble.paper") / "plans" / f"{name}.toml"
+    return path.read_text(encoding="utf-8")

@@ -217,7 +217,7 @@ def n_published() -> int:
 
     Examples
     --------
-    >>> from scumble.experiment.paper import published
+    >>> from scumble.paper import published
     >>> published.n_published()
     855
     """
@@ -238,5 +238,5 @@ def _values(row: dict[str, str]) -> tuple[float, float]:
 
 
 def _rows(name: str) -> list[dict[str, str]]:
-    path = resources.files("scumble.experiment") / "published" / f"{name}.csv"
+    path = resources.files("scumble.paper") / "printed" / f"{name}.csv"
     return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))

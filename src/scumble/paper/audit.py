@@ -11,9 +11,9 @@ import numpy.typing as npt
 from scipy import stats
 
 from scumble.evaluate.statistics import pearson, wilcoxon, win_tie_loss
-from scumble.experiment.paper import published
-from scumble.experiment.paper.findings import Finding
-from scumble.experiment.paper.published import Count, Pair
+from scumble.paper import published
+from scumble.paper.findings import Finding
+from scumble.paper.published import Count, Pair
 
 #: How many times the printed values are blurred to see what rounding may have hidden.
 N_BLURRED = 20_000
@@ -32,7 +32,7 @@ def audit() -> list[Finding]:
 
     Examples
     --------
-    >>> from scumble.experiment.paper import audit
+    >>> from scumble.paper import audit
     >>> deltas = [found for found in audit() if found.part == "Table 4"]
     >>> {found.verdict for found in deltas}
     {'follows'}
@@ -343,7 +343,7 @@ def tallies(classifier: str, metric: str) -> tuple[int, int, int]:
 
     Examples
     --------
-    >>> from scumble.experiment.paper.audit import tallies
+    >>> from scumble.paper.audit import tallies
     >>> tallies("HOMER", "Precision")
     (11, 0, 0)
     """

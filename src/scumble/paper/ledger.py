@@ -13,9 +13,9 @@ from typing import Any
 
 from scumble._core.progress import track
 from scumble.evaluate.statistics import pearson, wilcoxon
-from scumble.experiment.paper import published, sources
-from scumble.experiment.paper.published import Pair
-from scumble.experiment.paper.repair import order_of_undersampled, rotated_column
+from scumble.paper import published, sources
+from scumble.paper.published import Pair
+from scumble.paper.repair import order_of_undersampled, rotated_column
 
 VERDICTS = ("reproduced", "same direction", "not reproduced", "not computable here")
 #: Relative difference up to which a number that depends on random folds counts as reproduced.
@@ -138,7 +138,7 @@ def ledger(cells: Iterable[dict[str, Any]]) -> list[Entry]:
     Parameters
     ----------
     cells : iterable of dict
-        Results of the plans `scumble.experiment.paper.phase` gives, from `Store.cells`.
+        Results of the plans `scumble.paper.phase` gives, from `Store.cells`.
 
     Returns
     -------

@@ -14,15 +14,15 @@ from dataclasses import dataclass, replace
 from statistics import correlation, fmean
 
 from scumble.evaluate.statistics import pearson, wilcoxon
-from scumble.experiment.paper import published
-from scumble.experiment.paper.audit import (
+from scumble.paper import published
+from scumble.paper.audit import (
     before_and_after,
     imbalance_pairs,
     result_pairs,
     scumble_and_change,
 )
-from scumble.experiment.paper.findings import Finding
-from scumble.experiment.paper.published import Pair
+from scumble.paper.findings import Finding
+from scumble.paper.published import Pair
 
 PART = "Displaced rows"
 
@@ -57,7 +57,7 @@ def order_of_undersampled() -> dict[str, str]:
 
     Examples
     --------
-    >>> from scumble.experiment.paper.repair import order_of_undersampled
+    >>> from scumble.paper.repair import order_of_undersampled
     >>> {name: row for name, row in order_of_undersampled().items() if name != row}
     {'yeast': 'medical', 'medical': 'genbase', 'genbase': 'yeast'}
     """
@@ -84,7 +84,7 @@ def rotated_column(classifier: str) -> Rotation | None:
 
     Examples
     --------
-    >>> from scumble.experiment.paper.repair import rotated_column
+    >>> from scumble.paper.repair import rotated_column
     >>> found = rotated_column("ECC")
     >>> found.rows
     ('corel5k', 'cs', 'enron', 'genbase', 'mediamill', 'medical', 'tmc2007', 'yeast')
