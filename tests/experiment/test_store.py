@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 
+from scumble._core.processes import is_alive, machine, started_at
 from scumble.experiment import Part, Result, Store, StoreError
-from scumble.experiment.processes import is_alive, machine, started_at
 from scumble.experiment.tables import grid
 from tests.experiment.toys import make_cells
 

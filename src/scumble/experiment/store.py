@@ -18,10 +18,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from scumble._core.processes import is_alive, machine, started_at
 from scumble._core.version import __version__
 from scumble.experiment.cell import Cell, Result, digest
 from scumble.experiment.errors import StoreError
-from scumble.experiment.processes import is_alive, machine, started_at
 
 #: Marks a SQLite file as ours ("SCMB").
 APPLICATION_ID = 0x53434D42

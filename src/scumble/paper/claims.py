@@ -10,6 +10,7 @@ import numpy as np
 
 from scumble._core.progress import track
 from scumble.data import MultilabelDataset
+from scumble.measures import characterize, is_minority, scumble_by_label
 from scumble.paper import published, sources
 from scumble.paper.findings import Finding
 from scumble.paper.ledger import (
@@ -21,7 +22,6 @@ from scumble.paper.ledger import (
     result_means,
 )
 from scumble.paper.published import Pair
-from scumble.measures import characterize, is_minority, scumble_by_label
 from scumble.resample import REMEDIAL
 
 ABSENT = "not computable here"
