@@ -4,6 +4,7 @@ import math
 import multiprocessing
 import os
 import sqlite3
+import threading
 import time
 from dataclasses import replace
 
@@ -212,6 +213,17 @@ def test_results_of_two_splitters_are_not_averaged(path):
         finish_all(store, [replace(cell, splitter=Part("other")) for cell in cells], 0.0)
         means = grid(store.cells(), "f1").means
     assert means == {("toy data, folds", "toy"): 1.0, ("toy data, other", "toy"): 0.0}
+
+
+def test_two_processes_may_open_a_new_file_at_once(path):
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")  # as one that makes its tables
+    later = threading.Timer(0.3, other.rollback)
+    later.start()
+    with Store(path) as store:
+        assert store.counts()["done"] == 0
+    later.join()
+    other.close()
 
 
 def test_looking_at_an_empty_file_leaves_it_empty(path):

@@ -565,12 +565,24 @@ class Store:
                 self._check_identity()
             elif not create:
                 raise StoreError(f"{self.path}: this file is empty. Run a plan first.")
-            connection.execute("PRAGMA journal_mode = WAL")
+            self._keep_a_log()
             connection.execute("PRAGMA synchronous = NORMAL")
             if is_empty:
                 self._create()
         except sqlite3.Error as error:
             raise self._failure(error) from error
+
+    def _keep_a_log(self) -> None:
+        """Let readers and a writer work side by side; SQLite itself does not wait here."""
+        deadline = time.monotonic() + BUSY_TIMEOUT
+        while True:
+            try:
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
 
     def _create(self) -> None:
         with self._transaction() as cursor:
