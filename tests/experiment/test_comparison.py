@@ -7,7 +7,7 @@ import pytest
 from scumble._core.errors import ParameterError
 from scumble.evaluate.statistics import wilcoxon
 from scumble.experiment.comparison import compare
-from scumble.experiment.tables import Grid
+from scumble.experiment.result_tables import Grid
 
 
 def grid_of(metric, table):

@@ -138,7 +138,7 @@ def print_table(
     """Print means over folds, data sets down and methods across."""
     from scumble.cli.console import show, show_json, width
     from scumble.experiment import Store
-    from scumble.experiment.tables import grid
+    from scumble.experiment.result_tables import grid
     from scumble.report.terminal import Segment, table
 
     with Store(store, create=False) as opened:
@@ -175,7 +175,7 @@ def compare_methods(
     from scumble.cli.console import show, show_json, width
     from scumble.experiment import Store
     from scumble.experiment.comparison import compare
-    from scumble.experiment.tables import grid
+    from scumble.experiment.result_tables import grid
     from scumble.report.terminal import Segment, table
 
     with Store(store, create=False) as opened:

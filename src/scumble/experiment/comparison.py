@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from scumble._core.errors import ParameterError
 from scumble.evaluate.statistics import wilcoxon, win_tie_loss
+from scumble.experiment.result_tables import Grid
 from scumble.experiment.scores import direction
-from scumble.experiment.tables import Grid
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ class Plan:
     @property
     def n_folds(self) -> int:
         """Training and test parts that the splitter makes."""
-        from scumble.experiment.making import make_splitter
+        from scumble.experiment.parts import make_splitter
 
         return int(
             make_splitter(_as_part(self.splitter), seed=0, folder=self.folder).get_n_splits()
@@ -106,7 +106,7 @@ class Plan:
         PlanError
             With everything that is wrong.
         """
-        from scumble.experiment.making import complaints
+        from scumble.experiment.parts import complaints
 
         found = [*_duties(self), *complaints(self)]
         if found:

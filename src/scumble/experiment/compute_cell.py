@@ -10,7 +10,7 @@ from typing import Any
 
 from scumble._core.errors import DataError
 from scumble.experiment.cell import NOTHING, Cell, Part, Result
-from scumble.experiment.making import (
+from scumble.experiment.parts import (
     content_of,
     load_dataset,
     make_classifier,

@@ -15,10 +15,10 @@ from scumble.cli.experiment import _conclude, _watching
 from scumble.cli.main import main
 from scumble.evaluate import LabelCounts, cross_validate, evaluate, pool
 from scumble.experiment import Estimate, Part, Plan, PlanError, Report, Store, cells_of, run
-from scumble.experiment.compute import compute
+from scumble.experiment.compute_cell import compute
 from scumble.experiment.executors import Outcome
-from scumble.experiment.making import make_classifier, make_resamplers, make_splitter
-from scumble.experiment.tables import grid, long_table
+from scumble.experiment.parts import make_classifier, make_resamplers, make_splitter
+from scumble.experiment.result_tables import grid, long_table
 from scumble.learn import BinaryRelevance
 from scumble.resample import REMEDIAL
 
@@ -85,7 +85,7 @@ def test_without_a_classifier_only_the_training_part_is_measured(folder):
 
 
 def test_mldrs_mean_counts_labels_that_do_not_occur():
-    from scumble.experiment.compute import _measures
+    from scumble.experiment.compute_cell import _measures
 
     measured = _measures("before", np.array([[1, 0, 0], [1, 1, 0]]))
     assert measured["before.mean_ir"] == 1.5
@@ -93,7 +93,7 @@ def test_mldrs_mean_counts_labels_that_do_not_occur():
 
 
 def test_means_over_rows_and_labels_with_a_hit():
-    from scumble.experiment.compute import _means_of_hits
+    from scumble.experiment.compute_cell import _means_of_hits
 
     Y = sparse.csr_array(np.array([[1, 1, 0], [0, 1, 0], [1, 0, 0]], dtype=bool))
     said = np.array([[1, 0, 1], [1, 0, 0], [1, 0, 0]])

@@ -67,14 +67,14 @@ def run(
     n_jobs, cluster, retry_failed, observe : object
         See `run_cells`.
     compute : callable, optional
-        What computes a cell, if not `scumble.experiment.compute.compute`.
+        What computes a cell, if not `scumble.experiment.compute_cell.compute`.
 
     Returns
     -------
     Report
         What was done.
     """
-    from scumble.experiment.compute import compute as default
+    from scumble.experiment.compute_cell import compute as default
 
     plan.check()
     if not isinstance(store, Store):
@@ -118,8 +118,8 @@ def cells_of(plan: Plan, store: Store | None = None) -> list[Cell]:
     PlanError
         With all data sets that cannot be read.
     """
-    from scumble.experiment.compute import REVISION
-    from scumble.experiment.making import fits, runs_otherwise, versions_of
+    from scumble.experiment.compute_cell import REVISION
+    from scumble.experiment.parts import fits, runs_otherwise, versions_of
 
     known = _contents(plan, store)
     assert isinstance(plan.splitter, Part)
@@ -226,7 +226,7 @@ def _twins(found: dict[str, Facts]) -> Iterator[str]:
 
 def _content(part: Part, folder: str, store: Store | None) -> Facts:
     """Return checksum, size and shape of a data set, read only if its file is new."""
-    from scumble.experiment.making import content_of, file_of, load_dataset, with_label_file
+    from scumble.experiment.parts import content_of, file_of, load_dataset, with_label_file
 
     part = with_label_file(part, folder)
     path = file_of(part, folder) or _on_the_shelf(part)
