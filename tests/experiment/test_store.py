@@ -175,11 +175,15 @@ def test_a_full_disk_stops_with_a_message_and_loses_nothing(path):
         assert store.cells()[0]["scores"] == {"f1": 1.0}
 
 
-def test_contents_are_remembered_until_the_file_changes(path):
+def test_plain_values_are_remembered(path):
     with Store(path) as store:
-        store.remember_content("yeast", "1 2", "abc", 3.0)
-        assert store.known_content("yeast", "1 2") == ("abc", 3.0)
-        assert store.known_content("yeast", "1 3") is None
+        assert store.recall("yeast") is None
+        store.remember("yeast", {"stamp": "1 2", "facts": {"work": 3.0}})
+        store.remember("metrics", ["f1"])
+    with Store(path) as store:
+        assert store.recall("yeast") == {"stamp": "1 2", "facts": {"work": 3.0}}
+        store.remember("yeast", None)
+        assert (store.recall("yeast"), store.recall("metrics")) == (None, ["f1"])
 
 
 def finish_all(store, cells, score):

@@ -70,29 +70,32 @@ def run_plan(
     dry_run: bool,
 ) -> None:
     """Check a plan, tell what it will cost, and run it under the user's eyes."""
-    from scumble._core.parallel import thread_count
-    from scumble.experiment import Store, cells_of, estimate, run
+    from scumble.experiment import run
 
     if datasets:
         plan = plan.with_only(datasets=datasets)
     if classifiers:
         plan = plan.with_only(classifiers=classifiers)
-    plan.check()
-    n_jobs = thread_count(jobs or 1)
-    if dry_run and not store.exists():  # nothing is made by a look
-        _announce(plan.name, estimate(cells_of(plan), None, n_jobs=n_jobs))
+    if dry_run:
+        _announce(plan.name, _guess(plan, store, jobs))
         return
-    with Store(store, create=not dry_run) as opened:
-        guess = estimate(cells_of(plan, opened), opened, n_jobs=n_jobs)
-        _announce(plan.name, guess)
-        if dry_run:
-            return
-        with _watching(guess) as observe:
-            report = run(
-                plan, opened, n_jobs=jobs, cluster=cluster, retry_failed=retry_failed,
-                observe=observe,
-            )  # fmt: skip
+    with _Watch(plan.name) as watch:
+        report = run(
+            plan, store, n_jobs=jobs, cluster=cluster, retry_failed=retry_failed,
+            observe=watch.observe,
+        )  # fmt: skip
     _conclude(report)
+
+
+def _guess(plan: Plan, path: Path, jobs: int) -> Estimate:
+    """Estimate what a plan will cost; nothing is made by a look."""
+    from contextlib import nullcontext
+
+    from scumble._core.parallel import thread_count
+    from scumble.experiment import Store, cells_of, estimate
+
+    with Store(path, create=False) if path.exists() else nullcontext() as store:
+        return estimate(cells_of(plan, store), store, n_jobs=thread_count(jobs or 1))
 
 
 @app.command()
@@ -137,13 +140,10 @@ def print_table(
 ) -> None:
     """Print means over folds, data sets down and methods across."""
     from scumble.cli.console import show, show_json, width
-    from scumble.experiment import Store
     from scumble.experiment.result_tables import grid
     from scumble.report.terminal import Segment, table
 
-    with Store(store, create=False) as opened:
-        cells, shown = opened.cells(), metric or opened.metrics() or DEFAULT_METRICS
-    cells = _only(cells, dataset, classifier)
+    cells, shown = _results(store, metric, dataset, classifier)
     grids = [grid(cells, name) for name in shown]
     if json:
         show_json([_plain(one) for one in grids])
@@ -173,15 +173,11 @@ def compare_methods(
     from dataclasses import asdict
 
     from scumble.cli.console import show, show_json, width
-    from scumble.experiment import Store
-    from scumble.experiment.comparison import compare
-    from scumble.experiment.result_tables import grid
+    from scumble.experiment.result_tables import compare_methods, grid
     from scumble.report.terminal import Segment, table
 
-    with Store(store, create=False) as opened:
-        cells, shown = opened.cells(), metric or opened.metrics() or DEFAULT_METRICS
-    cells = _only(cells, dataset, classifier)
-    found = [compare(grid(cells, name), against, without=without or ()) for name in shown]
+    cells, shown = _results(store, metric, dataset, classifier)
+    found = [compare_methods(grid(cells, name), against, without=without or ()) for name in shown]
     if json:
         show_json([asdict(row) for rows in found for row in rows])
         return
@@ -213,12 +209,21 @@ def export_results(
     classifier: OnlyClassifiers = None,
 ) -> None:
     """Write all cells (.csv, .parquet) or tables of means (.tex, .md, .html)."""
-    from scumble.experiment import Store
     from scumble.experiment.export import export
 
-    with Store(store, create=False) as opened:
-        cells, shown = opened.cells(), metric or opened.metrics() or DEFAULT_METRICS
-    export(_only(cells, dataset, classifier), out, metrics=shown)
+    cells, shown = _results(store, metric, dataset, classifier)
+    export(cells, out, metrics=shown)
+
+
+def _results(
+    path: Path, metrics: list[str] | None, datasets: list[str] | None, classifiers: list[str] | None
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Read the cells that were asked for, and which metrics to show."""
+    from scumble.experiment import Store
+
+    with Store(path, create=False) as opened:
+        cells, shown = opened.cells(), metrics or opened.recall("metrics") or [*DEFAULT_METRICS]
+    return _only(cells, datasets, classifiers), shown
 
 
 def _announce(name: str, guess: Estimate) -> None:
@@ -306,23 +311,45 @@ def _plain(one: Any) -> dict[str, Any]:
     return {"metric": one.metric, "values": values}
 
 
-class _watching:  # noqa: N801  (used as a function)
-    """A live table on a terminal; nothing elsewhere."""
+class _Watch:
+    """Announces what will be done, and keeps a live table of it on a terminal."""
 
-    def __init__(self, guess: Estimate) -> None:
-        self._total, self._done = guess.n_cells, guess.n_done
-        self._left = guess.seconds
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._running: dict[str, tuple[Any, float]] = {}
-        self._failed = 0
+        self._total = self._first = self._done = self._failed = 0
+        self._left = self._began = 0.0
         self._live: Any = None
 
-    def __enter__(self) -> Any:
-        import sys
+    def __enter__(self) -> _Watch:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def observe(self, event: str, what: Any) -> None:
+        """Hear what a run does: its estimate, a cell that begins, the outcome of one."""
         import time
 
-        self._began, self._first = time.monotonic(), self._done
+        if event == "plan":
+            _announce(self._name, what)
+            self._total, self._left = what.n_cells, what.seconds
+            self._first = self._done = what.n_done
+            self._began = time.monotonic()
+            self._start()
+        elif event == "begin":
+            self._running[what.key] = (what, time.monotonic())
+        else:
+            self._running.pop(what.cell.key, None)
+            self._done += 1
+            self._failed += what.result is None
+
+    def _start(self) -> None:
+        import sys
+
         if not sys.stderr.isatty():
-            return None
+            return
         from rich.console import Console
         from rich.live import Live
 
@@ -331,21 +358,6 @@ class _watching:  # noqa: N801  (used as a function)
             transient=True,
         )  # fmt: skip
         self._live.start()
-        return self._observe
-
-    def __exit__(self, *_: object) -> None:
-        if self._live is not None:
-            self._live.stop()
-
-    def _observe(self, event: str, what: Any) -> None:
-        import time
-
-        if event == "begin":
-            self._running[what.key] = (what, time.monotonic())
-            return
-        self._running.pop(what.cell.key, None)
-        self._done += 1
-        self._failed += what.result is None
 
     def _table(self) -> Any:
         import time

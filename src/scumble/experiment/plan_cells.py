@@ -1,25 +1,23 @@
-"""From a plan to a store full of results."""
+"""From a plan to its cells, and how long they will take."""
 
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Callable, Iterable, Iterator
+import itertools
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from scumble._core.errors import ScumbleError
 from scumble._core.progress import track
-from scumble.experiment.cell import NOTHING, Cell, Part, Result, canonical
+from scumble.experiment.cell import Cell, Part
+from scumble.experiment.datasets import Facts, facts_of
 from scumble.experiment.errors import PlanError
-from scumble.experiment.plan import Plan
-from scumble.experiment.runner import Report, run_cells
-from scumble.experiment.scores import NEWER, is_newer
+from scumble.experiment.plan import Plan, parts_of
 from scumble.experiment.store import Store
 
-#: What is known of a data set before it is used: checksum, work, shape, whether it has weights.
-Facts = dict[str, Any]
+#: Raised when cells hold other numbers than before, so that stored ones are computed anew.
+REVISION = 1
 #: Where nothing has been measured: seconds per feature value and label, and for any cell.
 SECONDS_PER_WORK = 2e-7
 SECONDS_AT_LEAST = 0.3
@@ -38,6 +36,14 @@ class Estimate:
     n_measured : int
         Cells whose time is known from others of the same kind; the rest is guessed from the
         size of the data.
+
+    Examples
+    --------
+    See `estimate`, which makes them.
+
+    >>> from scumble.experiment import Estimate
+    >>> Estimate(n_cells=20, n_done=5, seconds=90.0, n_measured=15).seconds
+    90.0
     """
 
     n_cells: int
@@ -46,60 +52,8 @@ class Estimate:
     n_measured: int
 
 
-def run(
-    plan: Plan,
-    store: Store | str | os.PathLike[str],
-    *,
-    n_jobs: int | None = 1,
-    cluster: Any = None,
-    retry_failed: bool = False,
-    observe: Callable[[str, Any], None] | None = None,
-    compute: Callable[[Cell], Result] | None = None,
-) -> Report:
-    """Check a plan and compute every cell that the store does not have yet.
-
-    Parameters
-    ----------
-    plan : Plan
-        What is wanted.
-    store : Store, str or Path
-        Where results go.
-    n_jobs, cluster, retry_failed, observe : object
-        See `run_cells`.
-    compute : callable, optional
-        What computes a cell, if not `scumble.experiment.compute_cell.compute`.
-
-    Returns
-    -------
-    Report
-        What was done.
-    """
-    from scumble.experiment.compute_cell import compute as default
-
-    plan.check()
-    if not isinstance(store, Store):
-        with Store(store) as opened:
-            return run(
-                plan, opened, n_jobs=n_jobs, cluster=cluster, retry_failed=retry_failed,
-                observe=observe, compute=compute,
-            )  # fmt: skip
-    cells = cells_of(plan, store)
-    store.remember_metrics(plan.metrics)
-    if any(map(is_newer, plan.metrics)):
-        store.want_scores([c.key for c in cells if c.classifier.name != NOTHING], NEWER)
-    return run_cells(
-        cells,
-        store,
-        compute=compute or default,
-        n_jobs=n_jobs,
-        cluster=cluster,
-        retry_failed=retry_failed,
-        observe=observe,
-    )
-
-
 def cells_of(plan: Plan, store: Store | None = None) -> list[Cell]:
-    """Make the cells of a plan; data sets are read for their checksums.
+    """Check a plan and make its cells; data sets are read for their checksums.
 
     Parameters
     ----------
@@ -116,42 +70,49 @@ def cells_of(plan: Plan, store: Store | None = None) -> list[Cell]:
     Raises
     ------
     PlanError
-        With all data sets that cannot be read.
-    """
-    from scumble.experiment.compute_cell import REVISION
-    from scumble.experiment.parts import fits, runs_otherwise, versions_of
+        With everything that is wrong, or all data sets that cannot be read.
 
-    known = _contents(plan, store)
-    assert isinstance(plan.splitter, Part)
-    folds = _fold_file(plan.splitter, plan.folder)
-    cells = []
-    for dataset, resampler, classifier, seed, fold in plan.combinations():
-        facts = known[dataset.label]
-        if not fits(classifier, facts):
-            continue
-        cells.append(
-            Cell(
-                dataset=dataset,
-                resampler=resampler,
-                classifier=classifier,
-                splitter=plan.splitter,
-                seed=seed,
-                fold=fold,
-                content=facts["content"],
-                versions={
-                    "cells": str(REVISION),
-                    **versions_of(resampler, classifier, plan.splitter),
-                    **({"fold": "2"} if runs_otherwise(classifier, facts["weighted"]) else {}),
-                    **folds,
-                },
-                seconds=plan.seconds,
-                megabytes=plan.megabytes,
-                keep_predictions=plan.keep_predictions,
-                folder=plan.folder,
-                work=facts["work"],
-            )
+    Examples
+    --------
+    >>> from scumble.experiment import Part, Plan, cells_of
+    >>> two_folds = Part("kfold", {"n_splits": 2, "n_repeats": 1})
+    >>> plan = Plan(["debtags"], ["br"], resamplers=["none", "remedial"], splitter=two_folds)
+    >>> [(cell.resampler.name, cell.fold) for cell in cells_of(plan)]
+    [('none', 0), ('none', 1), ('remedial', 0), ('remedial', 1)]
+    """
+    plan.check()
+    return enumerate_cells(plan, store)
+
+
+def enumerate_cells(plan: Plan, store: Store | None) -> list[Cell]:
+    """Make the cells of a plan that was checked."""
+    known = _facts(plan, store)
+    (splitter,) = parts_of(plan, "splitter")
+    folds = _fold_file(splitter, plan.folder)
+    turns = list(itertools.product(plan.seeds, range(plan.n_folds)))
+    kinds = (parts_of(plan, kind) for kind in ("datasets", "classifiers", "resamplers"))
+    return [
+        Cell(
+            dataset=dataset,
+            resampler=resampler,
+            classifier=classifier,
+            splitter=splitter,
+            seed=seed,
+            fold=fold,
+            content=facts["content"],
+            versions=versions,
+            seconds=plan.seconds,
+            megabytes=plan.megabytes,
+            keep_predictions=plan.keep_predictions,
+            folder=plan.folder,
+            work=facts["work"],
         )
-    return cells
+        for dataset, classifier, resampler in itertools.product(*kinds)
+        for facts in [known[dataset.label]]
+        if _fits(classifier, facts)
+        for versions in [{**_versions(resampler, classifier, splitter, facts), **folds}]
+        for seed, fold in turns
+    ]
 
 
 def estimate(cells: Iterable[Cell], store: Store | None, *, n_jobs: int = 1) -> Estimate:
@@ -164,48 +125,41 @@ def estimate(cells: Iterable[Cell], store: Store | None, *, n_jobs: int = 1) -> 
     store : Store or None
         What is there; None where there is no store yet.
     n_jobs : int
-        Workers.
+        Number of workers.
 
     Returns
     -------
     Estimate
         Rough where nothing similar has been measured.
+
+    Examples
+    --------
+    >>> from scumble.experiment import Part, Plan, cells_of, estimate
+    >>> plan = Plan(["debtags"], ["br"], splitter=Part("kfold", {"n_splits": 5, "n_repeats": 2}))
+    >>> guess = estimate(cells_of(plan), None, n_jobs=2)
+    >>> guess.n_cells, guess.n_done, guess.n_measured
+    (10, 0, 0)
     """
     cells = list(cells)
-    rows = [] if store is None else store.cells()
-    done = {row["key"]: row for row in rows if row["state"] == "done"}
-    exact = _means(
-        (row["dataset"], row["resampler"], row["classifier"], row["seconds"])
-        for row in done.values()
-    )
-    similar = _means((row["dataset"], row["classifier"], row["seconds"]) for row in done.values())
+    states = {} if store is None else store.states()
+    exact, similar = ({}, {}) if store is None else store.mean_seconds()
+    todo = [cell for cell in cells if states.get(cell.key) != "done"]
     total, measured = 0.0, 0
-    for cell in cells:
-        if cell.key in done:
-            continue
-        place = (cell.dataset.label, cell.resampler.label, cell.classifier.label)
-        known = exact.get(place, similar.get((place[0], place[2])))
+    for cell in todo:
+        place = (cell.dataset.label, cell.classifier.label)
+        known = exact.get((*place, cell.resampler.label), similar.get(place))
         measured += known is not None
         total += known if known is not None else SECONDS_AT_LEAST + SECONDS_PER_WORK * cell.work
-    n_done = sum(cell.key in done for cell in cells)
-    return Estimate(len(cells), n_done, total / max(n_jobs, 1), measured)
+    return Estimate(len(cells), len(cells) - len(todo), total / max(n_jobs, 1), measured)
 
 
-def _means(rows: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], float]:
-    found: dict[tuple[Any, ...], list[float]] = {}
-    for *place, seconds in rows:
-        found.setdefault(tuple(place), []).append(seconds)
-    return {place: sum(values) / len(values) for place, values in found.items()}
-
-
-def _contents(plan: Plan, store: Store | None) -> dict[str, Facts]:
+def _facts(plan: Plan, store: Store | None) -> dict[str, Facts]:
     found: dict[str, Facts] = {}
     broken = []
     with track("Reading data sets", len(plan.datasets)) as advance:
-        for part in plan.datasets:
-            assert isinstance(part, Part)
+        for part in parts_of(plan, "datasets"):
             try:
-                found[part.label] = _content(part, plan.folder, store)
+                found[part.label] = facts_of(part, plan.folder, store)
             except ScumbleError as error:
                 broken.append(f"{part.label}: {error}")
             advance(1)
@@ -224,46 +178,17 @@ def _twins(found: dict[str, Facts]) -> Iterator[str]:
             yield f"{known} and {label} hold the same data: keep one."
 
 
-def _content(part: Part, folder: str, store: Store | None) -> Facts:
-    """Return checksum, size and shape of a data set, read only if its file is new."""
-    from scumble.experiment.parts import content_of, file_of, load_dataset, with_label_file
-
-    part = with_label_file(part, folder)
-    path = file_of(part, folder) or _on_the_shelf(part)
-    stamp = "" if path is None else _stamp(path, part.parameters.get("labels"))
-    place = canonical([str(path or part.name), part.spec()])
-    known = store.known_content(place, stamp) if store is not None and stamp else None
-    facts = store.facts(known[0]) if store is not None and known is not None else None
-    if known is not None and facts is not None:
-        return {**facts, "content": known[0], "work": known[1]}
-    data = load_dataset(part, folder)
-    values = data.X.nnz if hasattr(data.X, "nnz") else data.X.size
-    content, work = content_of(data), float(values) * len(data.labels)
-    shape = {
-        f"n_{what}": getattr(data, f"n_{what}") for what in ("instances", "features", "labels")
-    }
-    facts = {**shape, "weighted": data.weights is not None}
-    if store is not None and stamp:
-        store.remember_content(place, stamp, content, work)
-        store.remember_facts(content, facts)
-    return {**facts, "content": content, "work": work}
+def _fits(classifier: Part, facts: Facts) -> bool:
+    """Tell whether a classifier is meant for data of some size."""
+    limits = classifier.where.items()
+    return all(facts[f"n_{name.removeprefix('max_')}"] <= most for name, most in limits)
 
 
-def _on_the_shelf(part: Part) -> Path | None:
-    from scumble.data import shelf
+def _versions(resampler: Part, classifier: Part, splitter: Part, facts: Facts) -> dict[str, str]:
+    from scumble.experiment.parts import runs_otherwise, versions_of
 
-    try:
-        return shelf.locate(part.name)
-    except ScumbleError:
-        return None
-
-
-def _stamp(path: Path, labels: Any) -> str:
-    """Describe the files of a data set; its labels may stand in a file beside it or elsewhere."""
-    files = [path, *sorted(path.parent.glob("*.xml"))]
-    if isinstance(labels, str) and Path(labels).is_file():
-        files.append(Path(labels))
-    return canonical([[p.name, p.stat().st_size, p.stat().st_mtime_ns] for p in files])
+    newer = {"fold": "2"} if runs_otherwise(classifier, facts["weighted"]) else {}
+    return {"cells": str(REVISION), **versions_of(resampler, classifier, splitter), **newer}
 
 
 def _fold_file(splitter: Part, folder: str) -> dict[str, str]:

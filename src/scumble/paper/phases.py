@@ -58,5 +58,5 @@ def phase_text(name: str) -> str:
         raise ParameterError(
             f"The paper has no experiment {name!r}. Expected one of {', '.join(PHASES)}."
         )
-    path = resources.files("scumble.paper") / "plans" / f"{name}.toml"
+    path = resources.files(__package__) / "plans" / f"{name}.toml"
     return path.read_text(encoding="utf-8")

@@ -238,5 +238,5 @@ def _values(row: dict[str, str]) -> tuple[float, float]:
 
 
 def _rows(name: str) -> list[dict[str, str]]:
-    path = resources.files("scumble.paper") / "printed" / f"{name}.csv"
+    path = resources.files(__package__) / "printed" / f"{name}.csv"
     return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
