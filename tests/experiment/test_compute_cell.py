@@ -333,6 +333,10 @@ def test_the_commands(folder, tmp_path, capsys):
     call("experiment", "table", path, "-m", "macro_f1", "--json")
     (table,) = json.loads(capsys.readouterr().out)
     assert table["metric"] == "macro_f1"
+    first, last = table["values"][0], table["values"][-1]
+    assert (first["method"], first["n"]) == ("br", 2)
+    assert first["deviation"] > 0
+    assert (last["mean"], last["deviation"]) == (None, None)  # nothing was learned
     call("experiment", "table", path, "-m", "after.scumble", "--classifier", "none", "--json")
     (table,) = json.loads(capsys.readouterr().out)
     assert [value["method"] for value in table["values"]] == ["none", "remedial"]

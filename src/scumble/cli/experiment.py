@@ -103,6 +103,7 @@ def status(store: StoreFile, json: JsonOption = False) -> None:
     """Tell how far a store is, and what failed."""
     from scumble.cli.console import show, show_json, width
     from scumble.experiment import Store
+    from scumble.experiment.result_tables import costs
     from scumble.report.terminal import Segment, table
 
     with Store(store, create=False) as opened:
@@ -111,7 +112,7 @@ def status(store: StoreFile, json: JsonOption = False) -> None:
     if json:
         keys = ("key", "dataset", "resampler", "classifier", "seed", "fold", "reason", "error")
         failures = [{key: cell[key] for key in keys} for cell in failed]
-        show_json({**counts, "costs": _costs(cells), "failures": failures})
+        show_json({**counts, "costs": costs(cells), "failures": failures})
         return
     show([[Segment(", ".join(f"{number} {state}" for state, number in counts.items()), "title")]])
     head = ("cells", "done", "failed", "open", "seconds", "CPU seconds")
@@ -121,7 +122,7 @@ def status(store: StoreFile, json: JsonOption = False) -> None:
             *(f"{row[key]:.0f}" for key in ("done", "failed", "open")),
             *(f"{row[key]:,.1f}" for key in ("seconds", "cpu_seconds")),
         )
-        for row in _costs(cells)
+        for row in costs(cells)
     ]
     show(table(head, rows, width=width()))
     for cell in failed:
@@ -146,7 +147,7 @@ def print_table(
     cells, shown = _results(store, metric, dataset, classifier)
     grids = [grid(cells, name) for name in shown]
     if json:
-        show_json([_plain(one) for one in grids])
+        show_json([one.to_dict() for one in grids])
         return
     for one in grids:
         rows = [
@@ -220,10 +221,11 @@ def _results(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Read the cells that were asked for, and which metrics to show."""
     from scumble.experiment import Store
+    from scumble.experiment.result_tables import only
 
     with Store(path, create=False) as opened:
         cells, shown = opened.cells(), metrics or opened.recall("metrics") or [*DEFAULT_METRICS]
-    return _only(cells, datasets, classifiers), shown
+    return only(cells, dataset=datasets, classifier=classifiers), shown
 
 
 def _announce(name: str, guess: Estimate) -> None:
@@ -263,52 +265,8 @@ def _duration(seconds: float) -> str:
     return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
 
 
-def _only(
-    cells: list[dict[str, Any]], datasets: list[str] | None, classifiers: list[str] | None
-) -> list[dict[str, Any]]:
-    """Keep the cells of some data sets and classifiers; a name that no cell has is refused."""
-    from scumble._core.errors import ParameterError
-
-    for kind, wanted in (("dataset", datasets), ("classifier", classifiers)):
-        known = {cell[kind] for cell in cells}
-        for name in wanted or []:
-            if name not in known:
-                raise ParameterError(
-                    f"The store has no {kind} {name!r}. There are: {', '.join(sorted(known))}."
-                )
-        cells = [cell for cell in cells if not wanted or cell[kind] in wanted]
-    return cells
-
-
-def _costs(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Sum up cells by data set and classifier, the costliest first."""
-    counted: dict[tuple[str, str], dict[str, Any]] = {}
-    for cell in cells:
-        place = {"dataset": cell["dataset"], "classifier": cell["classifier"]}
-        start = {"done": 0, "failed": 0, "open": 0, "seconds": 0.0, "cpu_seconds": 0.0}
-        row = counted.setdefault((*place.values(),), {**place, **start})
-        row[cell["state"] if cell["state"] in ("done", "failed") else "open"] += 1
-        row["seconds"] += cell["seconds"] or 0.0
-        row["cpu_seconds"] += cell["details"].get("cpu_seconds", 0.0)
-    return sorted(counted.values(), key=lambda row: -row["seconds"])
-
-
 def _number(value: float | None) -> str:
     return "-" if value is None or value != value else f"{value:.4f}"
-
-
-def _plain(one: Any) -> dict[str, Any]:
-    """Turn a grid into what JSON has."""
-    values = [
-        {
-            "dataset": row,
-            "method": column,
-            "mean": None if mean != mean else mean,
-            "n": one.n_cells[row, column],
-        }
-        for (row, column), mean in one.means.items()
-    ]
-    return {"metric": one.metric, "values": values}
 
 
 class _Watch:

@@ -20,7 +20,7 @@ class Part:
     Parameters
     ----------
     name : str
-        As the catalogue, the shelf or the file system knows it.
+        Name in the catalogue or on the shelf, or a file.
     parameters : mapping
         Plain values only: they become part of the key.
     label : str
@@ -62,7 +62,7 @@ class Cell:
     Parameters
     ----------
     dataset, resampler, classifier, splitter : Part
-        What is combined.
+        The parts that are combined.
     seed : int
         The plan's seed.
     fold : int

@@ -36,7 +36,15 @@ class Outcome:
     error : str
         The same in full.
     seconds, megabytes : float
-        What it cost.
+        Time and memory that it took.
+
+    Examples
+    --------
+    >>> from scumble.experiment import Cell, Outcome, Part
+    >>> parts = Part("toy"), Part("none"), Part("none"), Part("kfold")
+    >>> outcome = Outcome(Cell(*parts, seed=1, fold=0), None, "time", "stopped after 60.0 s")
+    >>> outcome.result is None, outcome.reason
+    (True, 'time')
     """
 
     cell: Cell

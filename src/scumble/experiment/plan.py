@@ -47,7 +47,7 @@ class Plan:
     keep_predictions : bool
         Whether predictions are stored.
     name : str
-        What it is called.
+        Name of the plan, for messages.
 
     Examples
     --------

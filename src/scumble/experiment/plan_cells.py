@@ -58,7 +58,7 @@ def cells_of(plan: Plan, store: Store | None = None) -> list[Cell]:
     Parameters
     ----------
     plan : Plan
-        What is wanted.
+        The plan.
     store : Store, optional
         Remembers checksums of files that have not changed.
 
@@ -121,9 +121,9 @@ def estimate(cells: Iterable[Cell], store: Store | None, *, n_jobs: int = 1) -> 
     Parameters
     ----------
     cells : iterable of Cell
-        What is wanted.
+        The cells of a plan.
     store : Store or None
-        What is there; None where there is no store yet.
+        The store of results; None where there is none yet.
     n_jobs : int
         Number of workers.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from statistics import fmean, stdev
 from typing import Any
 
 from scumble._core.errors import ParameterError
@@ -39,13 +40,6 @@ class Grid:
     deviations: dict[tuple[str, str], float]
     n_cells: dict[tuple[str, str], int]
 
-    def complete(self) -> list[list[float]]:
-        """Return the rows in which every column has a value, for statistical tests."""
-        table = [
-            [self.means.get((row, col), math.nan) for col in self.columns] for row in self.rows
-        ]
-        return [values for values in table if not any(map(math.isnan, values))]
-
     def best(self, row: str) -> set[str]:
         """Return the columns with the best value of a row."""
         known = {
@@ -58,6 +52,50 @@ class Grid:
             return set()
         best = sign * max(sign * value for value in known.values())
         return {column for column, value in known.items() if value == best}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values, as JSON has them."""
+
+        def plain(value: float) -> float | None:
+            return None if math.isnan(value) else value
+
+        values = [
+            {
+                "dataset": place[0],
+                "method": place[1],
+                "mean": plain(mean),
+                "deviation": plain(self.deviations[place]),
+                "n": self.n_cells[place],
+            }
+            for place, mean in self.means.items()
+        ]
+        return {"metric": self.metric, "values": values}
+
+
+def only(cells: list[dict[str, Any]], **wanted: Sequence[str] | None) -> list[dict[str, Any]]:
+    """Keep the cells of some data sets or classifiers; a name that no cell has is refused."""
+    for kind, names in wanted.items():
+        known = {cell[kind] for cell in cells}
+        for name in names or ():
+            if name not in known:
+                raise ParameterError(
+                    f"The store has no {kind} {name!r}. There are: {', '.join(sorted(known))}."
+                )
+        cells = [cell for cell in cells if not names or cell[kind] in names]
+    return cells
+
+
+def costs(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Sum up cells by data set and classifier, the costliest first."""
+    counted: dict[tuple[str, str], dict[str, Any]] = {}
+    for cell in cells:
+        place = {"dataset": cell["dataset"], "classifier": cell["classifier"]}
+        start = {"done": 0, "failed": 0, "open": 0, "seconds": 0.0, "cpu_seconds": 0.0}
+        row = counted.setdefault((*place.values(),), {**place, **start})
+        row[cell["state"] if cell["state"] in ("done", "failed") else "open"] += 1
+        row["seconds"] += cell["seconds"] or 0.0
+        row["cpu_seconds"] += cell["details"].get("cpu_seconds", 0.0)
+    return sorted(counted.values(), key=lambda row: -row["seconds"])
 
 
 def long_table(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -96,8 +134,10 @@ def grid(cells: Iterable[dict[str, Any]], metric: str) -> Grid:
         metric=metric,
         rows=tuple(dict.fromkeys(row for row, _ in places)),
         columns=tuple(dict.fromkeys(column_name(*method) for method in methods)),
-        means={place: _mean(found) for place, found in known.items()},
-        deviations={place: _deviation(found) for place, found in known.items()},
+        means={place: fmean(found) if found else math.nan for place, found in known.items()},
+        deviations={
+            place: stdev(found) if len(found) > 1 else math.nan for place, found in known.items()
+        },
         n_cells={place: len(found) for place, found in places.items()},
     )
 
@@ -148,17 +188,6 @@ def column_name(classifier: str, resampler: str) -> str:
     """Name a column after its classifier and what was done to the data."""
     parts = [part for part in (classifier, resampler) if part != NOTHING]
     return " after ".join(parts) if len(parts) == 2 else (parts or [NOTHING])[0]
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values) if values else math.nan
-
-
-def _deviation(values: Sequence[float]) -> float:
-    if len(values) < 2:
-        return math.nan
-    mean = _mean(values)
-    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
 
 
 # Methods against one of them ---------------------------------------------------------------------

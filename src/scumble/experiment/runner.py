@@ -41,7 +41,7 @@ class Report:
     failures : tuple of Outcome
         Cells that failed in this run.
     seconds : float
-        How long it took.
+        Duration of the run.
 
     Examples
     --------
@@ -77,9 +77,9 @@ def run(
     Parameters
     ----------
     plan : Plan
-        What is wanted.
+        The plan to run.
     store : Store, str or Path
-        Where results go.
+        The store of results, or its file, which is made if it is not there.
     n_jobs, cluster, retry_failed : object
         See `run_cells`.
     observe : callable, optional
@@ -91,7 +91,7 @@ def run(
     Returns
     -------
     Report
-        What was done.
+        Numbers of cells that were computed, failed or were known before.
 
     Examples
     --------
@@ -141,9 +141,9 @@ def run_cells(
     Parameters
     ----------
     cells : iterable of Cell
-        What is wanted.
+        The cells to compute.
     store : Store
-        Where results go.
+        The store of results.
     compute : callable
         Takes a `Cell`, returns a `Result`.
     n_jobs : int or None
@@ -159,7 +159,7 @@ def run_cells(
     Returns
     -------
     Report
-        What was done.
+        Numbers of cells that were computed, failed or were known before.
 
     Examples
     --------

@@ -30,17 +30,17 @@ class Job:
     Attributes
     ----------
     id : str
-        Its number.
+        Number of the job.
     title : str
-        What it does, for a person.
+        Description for a person.
     state : {"queued", "running", "done", "failed", "cancelled"}
-        How it stands.
+        Whether it waits, runs, or how it ended.
     progress : dict
         ``title``, ``done`` and ``total`` of the step at hand; ``total`` may be None.
     result : dict or None
-        What came out.
+        The result of a job that is done.
     error : str or None
-        Why it failed.
+        Why a job failed.
     """
 
     id: str

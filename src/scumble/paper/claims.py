@@ -56,15 +56,23 @@ def claims(
     Parameters
     ----------
     datasets : iterable of str, optional
-        Which data sets to look at; by default the paper's eleven and emotions.
+        Names of the data sets to look at; by default the paper's eleven and emotions.
     cells : iterable of dict
         Results of the paper's experiments, from `Store.cells`, for what is said about them.
 
     Returns
     -------
     list of Finding
-        Verdicts ``"holds"``, ``"holds in k of n"``, ``"does not hold"`` and
+        Verdicts ``"holds"``, ``"holds in k of n"``, ``"same direction"``, ``"does not hold"`` and
         ``"not computable here"``.
+
+    Examples
+    --------
+    Without data sets and results nothing can be said:
+
+    >>> from scumble.paper import claims
+    >>> {finding.verdict for finding in claims(datasets=[])}
+    {'not computable here'}
     """
     means = Means(cells)
     every = [*published.characteristics(), "emotions"]

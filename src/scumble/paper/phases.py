@@ -23,7 +23,7 @@ def phase(name: str) -> Plan:
     Parameters
     ----------
     name : {"imbalance", "homer", "remedial"}
-        Which.
+        The experiment; `PHASES` says which tables it fills.
 
     Returns
     -------
@@ -53,6 +53,12 @@ def phase_text(name: str) -> str:
     -------
     str
         A starting point for a plan of one's own.
+
+    Examples
+    --------
+    >>> from scumble.paper import phase_text
+    >>> print(phase_text("homer").splitlines()[1])
+    name = "homer"
     """
     if name not in PHASES:
         raise ParameterError(
