@@ -78,7 +78,7 @@ class Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._printed,
-            start_new_session=True,  # Ctrl-C is the parent's affair
+            start_new_session=True,  # so that what it starts can be killed with it
             env={**os.environ, "PYTHONPATH": _python_path(), **(environment or {})},
         )
         self._in = cast(IO[bytes], self._process.stdin)
@@ -181,6 +181,7 @@ def pack(value: Any) -> bytes:
 
 def serve(parent: int) -> None:
     """Answer requests until the parent has gone; ``parent`` is its number if Linux may tell."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's affair
     _end_with(parent)
     _go_first_when_memory_ends()
     requests, answers = _take_streams()

@@ -18,7 +18,7 @@ KINDS = ("datasets", "resamplers", "classifiers")
 #: Keys of a table in a plan that are no parameters.
 OWN_KEYS = ("name", "label", "where")
 #: The sizes of data that a classifier may be kept to.
-LIMITS = ("max_instances", "max_features", "max_labels")
+SIZES = ("max_instances", "max_features", "max_labels")
 
 
 @dataclass(frozen=True)
@@ -142,10 +142,10 @@ def _where(given: Any, kind: str) -> dict[str, int]:
     if given and kind != "classifiers":
         raise PlanError(f"Only classifiers have a 'where'. Got {given!r} among the {kind}.")
     if not isinstance(given, Mapping):
-        raise PlanError(f"'where' must be a table with {', '.join(LIMITS)}. Got {given!r}.")
+        raise PlanError(f"'where' must be a table with {', '.join(SIZES)}. Got {given!r}.")
     for name, most in given.items():
-        if name not in LIMITS:
-            raise PlanError(f"'where' has no {name!r}. Known are: {', '.join(LIMITS)}.")
+        if name not in SIZES:
+            raise PlanError(f"'where' has no {name!r}. Known are: {', '.join(SIZES)}.")
         if not isinstance(most, int) or isinstance(most, bool) or most < 1:
             raise PlanError(f"{name!r} must be a whole number of at least 1. Got {most!r}.")
     return dict(given)

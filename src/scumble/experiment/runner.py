@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from scumble._core.progress import track
-from scumble.experiment.cell import NOTHING, Cell, Result
+from scumble.experiment.cell import NOTHING, Cell
 from scumble.experiment.datasets import forget_data
-from scumble.experiment.executors import Executor, HereExecutor, Outcome, ProcessExecutor
+from scumble.experiment.executors import Compute, Executor, HereExecutor, Outcome, ProcessExecutor
 from scumble.experiment.plan import Plan
 from scumble.experiment.plan_cells import enumerate_cells, estimate
 from scumble.experiment.scores import NEWER, is_newer
@@ -70,7 +70,7 @@ def run(
     cluster: Any = None,
     retry_failed: bool = False,
     observe: Callable[[str, Any], None] | None = None,
-    compute: Callable[[Cell], Result] | None = None,
+    compute: Compute | None = None,
 ) -> Report:
     """Check a plan and compute every cell that the store does not have yet.
 
@@ -128,7 +128,7 @@ def run_cells(
     cells: Iterable[Cell],
     store: Store,
     *,
-    compute: Callable[[Cell], Result],
+    compute: Compute,
     n_jobs: int | None = 1,
     cluster: Any = None,
     retry_failed: bool = False,
@@ -185,7 +185,7 @@ def run_cells(
     store.reopen([key for key, cell in wanted.items() if _has_predictions(cell)])
     store.register()
     try:
-        with _executor(compute, n_jobs, cluster) as executor:
+        with closing(_executor(compute, n_jobs, cluster)) as executor:
             loop = _Loop(wanted, store, executor, observe or _ignore)
             return loop.run(began)
     finally:
@@ -206,7 +206,7 @@ class _Loop:
         self._executor, self._observe = executor, observe
         self._in_flight: set[str] = set()
         self._last_beat = 0.0
-        self._done: list[Outcome] = []
+        self._n_done = 0
         self._failed: list[Outcome] = []
         self._open: list[str] = []
 
@@ -226,7 +226,7 @@ class _Loop:
                     advance(1)
         return Report(
             n_cells=len(self._wanted),
-            n_done=len(self._done),
+            n_done=self._n_done,
             n_failed=len(self._failed),
             n_known=n_known,
             failures=tuple(self._failed),
@@ -255,15 +255,11 @@ class _Loop:
     def _record(self, outcome: Outcome) -> None:
         key = outcome.cell.key
         self._in_flight.discard(key)
-        seconds, megabytes = outcome.seconds, outcome.megabytes
+        costs: dict[str, Any] = {"seconds": outcome.seconds, "megabytes": outcome.megabytes}
         if outcome.result is not None:
-            kept = self._store.finish(key, outcome.result, seconds=seconds, megabytes=megabytes)
-            self._done += [outcome] if kept else []
-        else:
-            kept = self._store.fail(
-                key, outcome.reason, outcome.error, seconds=seconds, megabytes=megabytes
-            )
-            self._failed += [outcome] if kept else []
+            self._n_done += self._store.finish(key, outcome.result, **costs)
+        elif self._store.fail(key, outcome.reason, outcome.error, **costs):
+            self._failed.append(outcome)
         self._observe("end", outcome)
 
     def _follow_others(self) -> int:
@@ -282,24 +278,16 @@ class _Loop:
             self._last_beat = time.monotonic()
 
 
-@contextmanager
-def _executor(
-    compute: Callable[[Cell], Result], n_jobs: int | None, cluster: Any
-) -> Iterator[Executor]:
-    executor: Executor
+def _executor(compute: Compute, n_jobs: int | None, cluster: Any) -> Executor:
+    """Choose where cells are computed."""
     if cluster is not None:
         from scumble.experiment.cluster import ClusterExecutor
 
-        executor = ClusterExecutor(compute, cluster)
-    elif n_jobs == 0:
-        executor = HereExecutor(compute)
-    else:
-        count = _count(n_jobs)
-        executor = ProcessExecutor(compute, n_jobs=count, threads=max(1, _count(-1) // count))
-    try:
-        yield executor
-    finally:
-        executor.close()
+        return ClusterExecutor(compute, cluster)
+    if n_jobs == 0:
+        return HereExecutor(compute)
+    count = _count(n_jobs)
+    return ProcessExecutor(compute, n_jobs=count, threads=max(1, _count(-1) // count))
 
 
 def _count(n_jobs: int | None) -> int:
