@@ -6,7 +6,7 @@ import csv
 import io
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any
@@ -317,25 +317,31 @@ def best_policy(means: Means, metric: str) -> str:
     """Find the rule for undefined values that fits the values before REMEDIAL best."""
     candidates = POLICIES.get(metric, (METRIC_NAMES[metric],))
     pairs = [pair for pair in published.results() if pair.measure == metric]
-    misfits = {}
-    for name in candidates:
-        ours = [(pair.before, result_means(means, pair, name)[0]) for pair in pairs]
-        found = [abs(value - printed) for printed, value in ours if value is not None]
-        if found:
-            misfits[name] = fmean(found)
-    return min(misfits, key=misfits.__getitem__) if misfits else candidates[0]
+    ours = {
+        name: [(pair.before, result_means(means, pair, name)[0]) for pair in pairs]
+        for name in candidates
+    }
+    return _nearest(ours) or candidates[0]
 
 
 def best_average(means: Means) -> str:
     """Find the F-measure that fits HOMER's untreated values best."""
     bases = {row.dataset: row.before for row in published.f_measures()}
-    misfits = {}
-    for average in AVERAGES:
-        ours = {name: means.get(name, "none", "HOMER", average) for name in bases}
-        found = [abs(value - bases[name]) for name, value in ours.items() if value is not None]
-        if found:
-            misfits[average] = fmean(found)
-    return min(misfits, key=misfits.__getitem__) if misfits else ""
+    ours = {
+        average: [(base, means.get(name, "none", "HOMER", average)) for name, base in bases.items()]
+        for average in AVERAGES
+    }
+    return _nearest(ours)
+
+
+def _nearest(ours: Mapping[str, list[tuple[float, float | None]]]) -> str:
+    """Return the name whose values lie nearest to the printed ones; empty where there are none."""
+    misfits = {
+        name: fmean(found)
+        for name, pairs in ours.items()
+        if (found := [abs(value - printed) for printed, value in pairs if value is not None])
+    }
+    return min(misfits, key=misfits.__getitem__, default="")
 
 
 def _unseen_reason(pair: Pair) -> str:
