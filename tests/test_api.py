@@ -18,6 +18,7 @@ ROOMS = [
     "evaluate",
     "scale",
     "experiment",
+    "paper",
     "plots",
     "report",
     "testing",

@@ -32,7 +32,7 @@ def text_of(path):
 @pytest.fixture(scope="module")
 def layers():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    (contract,) = settings["tool"]["importlinter"]["contracts"]
+    contract, *_ = settings["tool"]["importlinter"]["contracts"]
     return contract["layers"]
 
 

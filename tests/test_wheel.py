@@ -188,6 +188,12 @@ def test_the_demo_runs_and_writes_nothing_into_the_package(machine):
     assert "@data" in arff.lower()
 
 
+def test_the_papers_numbers_and_plans_travel_with_the_package(machine):
+    findings = json.loads(machine.run("scumble", "paper", "audit", "--json"))
+    assert len(findings) == 445
+    assert 'label = "HOMER"' in machine.run("scumble", "paper", "plan", "homer")
+
+
 @pytest.mark.parametrize("classifier", ["br", "mlknn"])
 def test_classifiers_are_evaluated_as_they_are_here(machine, classifier):
     (machine.work / "people.csv").write_text(PEOPLE, encoding="utf-8")

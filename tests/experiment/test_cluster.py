@@ -25,7 +25,7 @@ def cluster(tmp_path_factory):
     patience = {f"distributed.comm.timeouts.{each}": "300s" for each in ("connect", "tcp")}
     with pytest.MonkeyPatch.context() as patch, dask.config.set(patience):
         patch.setenv("TOY_LOG", str(folder / "log"))
-        patch.setenv("PYTHONPATH", str(ROOT))
+        patch.setenv("PYTHONPATH", str(ROOT), prepend=os.pathsep)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             made = distributed.LocalCluster(

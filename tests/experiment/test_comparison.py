@@ -6,8 +6,7 @@ import pytest
 
 from scumble._core.errors import ParameterError
 from scumble.evaluate.statistics import wilcoxon
-from scumble.experiment.comparison import compare
-from scumble.experiment.tables import Grid
+from scumble.experiment.result_tables import Grid, compare_methods
 
 
 def grid_of(metric, table):
@@ -22,7 +21,7 @@ TABLE = {"a": (0.2, 0.4), "b": (0.5, 0.5), "c": (0.3, 0.2), "d": (0.1, math.nan)
 
 
 def test_means_wins_and_p_by_hand():
-    itself, new = compare(grid_of("macro_f1", TABLE), "old", without=["e"])
+    itself, new = compare_methods(grid_of("macro_f1", TABLE), "old", without=["e"])
 
     assert (itself.method, itself.n_datasets, itself.ratio, itself.ties) == ("old", 4, 1.0, 4)
     assert (new.n_datasets, new.wins, new.ties, new.losses) == (3, 1, 1, 1)
@@ -32,14 +31,14 @@ def test_means_wins_and_p_by_hand():
 
 
 def test_of_a_loss_the_smaller_wins():
-    assert compare(grid_of("ranking_loss", TABLE), "old")[1].wins == 1
+    assert compare_methods(grid_of("ranking_loss", TABLE), "old")[1].wins == 1
 
 
 def test_nothing_to_compare_and_unknown_names():
-    empty = compare(grid_of("macro_f1", {"a": (math.nan, 0.3)}), "old")[1]
+    empty = compare_methods(grid_of("macro_f1", {"a": (math.nan, 0.3)}), "old")[1]
     assert empty.n_datasets == 0
     assert math.isnan(empty.ratio)
     with pytest.raises(ParameterError, match="no method 'other'"):
-        compare(grid_of("macro_f1", TABLE), "other")
+        compare_methods(grid_of("macro_f1", TABLE), "other")
     with pytest.raises(ParameterError, match="no data set 'z'"):
-        compare(grid_of("macro_f1", TABLE), "old", without=["z"])
+        compare_methods(grid_of("macro_f1", TABLE), "old", without=["z"])

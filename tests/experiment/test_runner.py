@@ -30,7 +30,7 @@ def run(path, cells, compute, **options):
 @pytest.fixture
 def importable(monkeypatch):
     """Let worker processes import the toys."""
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT), prepend=os.pathsep)
 
 
 def test_everything_is_computed_once(tmp_path):
@@ -194,7 +194,7 @@ def test_workers_end_with_their_parent(tmp_path, importable):
     worker = int(pid.read_text())
     parent.kill()
     parent.wait()
-    from scumble.experiment.processes import is_alive
+    from scumble._core.processes import is_alive
 
     while is_alive(worker) and time.monotonic() < deadline:
         time.sleep(0.05)

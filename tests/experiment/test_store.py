@@ -4,14 +4,15 @@ import math
 import multiprocessing
 import os
 import sqlite3
+import threading
 import time
 from dataclasses import replace
 
 import pytest
 
+from scumble._core.processes import is_alive, machine, started_at
 from scumble.experiment import Part, Result, Store, StoreError
-from scumble.experiment.processes import is_alive, machine, started_at
-from scumble.experiment.tables import grid
+from scumble.experiment.result_tables import grid
 from tests.experiment.toys import make_cells
 
 
@@ -174,11 +175,15 @@ def test_a_full_disk_stops_with_a_message_and_loses_nothing(path):
         assert store.cells()[0]["scores"] == {"f1": 1.0}
 
 
-def test_contents_are_remembered_until_the_file_changes(path):
+def test_plain_values_are_remembered(path):
     with Store(path) as store:
-        store.remember_content("yeast", "1 2", "abc", 3.0)
-        assert store.known_content("yeast", "1 2") == ("abc", 3.0)
-        assert store.known_content("yeast", "1 3") is None
+        assert store.recall("yeast") is None
+        store.remember("yeast", {"stamp": "1 2", "facts": {"work": 3.0}})
+        store.remember("metrics", ["f1"])
+    with Store(path) as store:
+        assert store.recall("yeast") == {"stamp": "1 2", "facts": {"work": 3.0}}
+        store.remember("yeast", None)
+        assert (store.recall("yeast"), store.recall("metrics")) == (None, ["f1"])
 
 
 def finish_all(store, cells, score):
@@ -212,6 +217,17 @@ def test_results_of_two_splitters_are_not_averaged(path):
         finish_all(store, [replace(cell, splitter=Part("other")) for cell in cells], 0.0)
         means = grid(store.cells(), "f1").means
     assert means == {("toy data, folds", "toy"): 1.0, ("toy data, other", "toy"): 0.0}
+
+
+def test_two_processes_may_open_a_new_file_at_once(path):
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")  # as one that makes its tables
+    later = threading.Timer(0.3, other.rollback)
+    later.start()
+    with Store(path) as store:
+        assert store.counts()["done"] == 0
+    later.join()
+    other.close()
 
 
 def test_looking_at_an_empty_file_leaves_it_empty(path):

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import scumble
+from scumble._core.children import ChildGoneError
 from scumble.gui import folders, uploads
 from scumble.gui.answers import Call, RefusedError
 from scumble.gui.api.datasets import _label_numbers
@@ -26,7 +27,7 @@ from scumble.gui.settings import Settings
 from scumble.gui.store import Store
 from scumble.gui.tasks import measured
 from scumble.gui.uploads import Uploads, patiently
-from scumble.gui.worker import Worker, WorkerGoneError
+from scumble.gui.worker import Worker
 from tests.gui.conftest import PATIENCE, TOKEN, Client, all_busy, asleep, running
 from tests.gui.files import CSV, MEKA
 
@@ -202,9 +203,10 @@ def test_an_answer_that_cannot_be_understood_ends_the_worker():
     worker = Worker()
     worker._out.close()
     worker._out = io.BytesIO(b"no pickle at all")
-    with pytest.raises(WorkerGoneError):
+    with pytest.raises(ChildGoneError):
         worker.run("describe_catalogue", {}, lambda *_: None)
     assert not worker.is_alive
+    worker.close()
 
 
 def test_a_killed_worker_is_not_used_again():
@@ -213,6 +215,7 @@ def test_a_killed_worker_is_not_used_again():
     worker.kill()
     assert not worker.is_alive
     worker.kill()  # twice does no harm
+    worker.close()
 
 
 def test_a_job_whose_result_cannot_be_kept_fails_instead_of_running_for_ever(capfd):

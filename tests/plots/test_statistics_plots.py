@@ -5,8 +5,8 @@ import pytest
 
 from scumble import ScumbleError
 from scumble.evaluate.statistics import nemenyi
-from scumble.experiment.paper import published
-from scumble.experiment.paper.audit import imbalance_pairs, scumble_and_change
+from scumble.paper import published
+from scumble.paper.audit import imbalance_pairs, scumble_and_change
 from scumble.plots import plot_bytes
 from scumble.plots.statistics import log_trend, plot_change, plot_critical_difference
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import suppress
+from pathlib import Path
 from typing import Self
 
 _PAUSE = 0.01  # seconds between two looks
-_STATM = "/proc/self/statm"
 
 
 class PeakMemory:
@@ -49,11 +50,31 @@ class PeakMemory:
 
 def resident() -> int:
     """Return the bytes this process holds in memory now, or its most ever where unknown."""
+    return resident_of("self") or _most_ever()
+
+
+def resident_of(pid: int | str) -> int:
+    """Return the bytes a process holds in memory now, or 0 where the system does not tell."""
     try:
-        with open(_STATM, "rb") as file:
+        with open(f"/proc/{pid}/statm", "rb") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
-        return _most_ever()
+        return 0
+
+
+def reset_peak() -> None:
+    """Begin to measure the largest size of this process anew, where the system can."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+def peak() -> int:
+    """Return the most bytes this process held since `reset_peak`; 0 where it is not told."""
+    with suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    return 0
 
 
 def _most_ever() -> int:

@@ -70,29 +70,32 @@ def run_plan(
     dry_run: bool,
 ) -> None:
     """Check a plan, tell what it will cost, and run it under the user's eyes."""
-    from scumble._core.parallel import thread_count
-    from scumble.experiment import Store, cells_of, estimate, run
+    from scumble.experiment import run
 
     if datasets:
         plan = plan.with_only(datasets=datasets)
     if classifiers:
         plan = plan.with_only(classifiers=classifiers)
-    plan.check()
-    n_jobs = thread_count(jobs or 1)
-    if dry_run and not store.exists():  # nothing is made by a look
-        _announce(plan.name, estimate(cells_of(plan), None, n_jobs=n_jobs))
+    if dry_run:
+        _announce(plan.name, _guess(plan, store, jobs))
         return
-    with Store(store, create=not dry_run) as opened:
-        guess = estimate(cells_of(plan, opened), opened, n_jobs=n_jobs)
-        _announce(plan.name, guess)
-        if dry_run:
-            return
-        with _watching(guess) as observe:
-            report = run(
-                plan, opened, n_jobs=jobs, cluster=cluster, retry_failed=retry_failed,
-                observe=observe,
-            )  # fmt: skip
+    with _Watch(plan.name) as watch:
+        report = run(
+            plan, store, n_jobs=jobs, cluster=cluster, retry_failed=retry_failed,
+            observe=watch.observe,
+        )  # fmt: skip
     _conclude(report)
+
+
+def _guess(plan: Plan, path: Path, jobs: int) -> Estimate:
+    """Estimate what a plan will cost; nothing is made by a look."""
+    from contextlib import nullcontext
+
+    from scumble._core.parallel import thread_count
+    from scumble.experiment import Store, cells_of, estimate
+
+    with Store(path, create=False) if path.exists() else nullcontext() as store:
+        return estimate(cells_of(plan, store), store, n_jobs=thread_count(jobs or 1))
 
 
 @app.command()
@@ -100,6 +103,7 @@ def status(store: StoreFile, json: JsonOption = False) -> None:
     """Tell how far a store is, and what failed."""
     from scumble.cli.console import show, show_json, width
     from scumble.experiment import Store
+    from scumble.experiment.result_tables import costs
     from scumble.report.terminal import Segment, table
 
     with Store(store, create=False) as opened:
@@ -108,7 +112,7 @@ def status(store: StoreFile, json: JsonOption = False) -> None:
     if json:
         keys = ("key", "dataset", "resampler", "classifier", "seed", "fold", "reason", "error")
         failures = [{key: cell[key] for key in keys} for cell in failed]
-        show_json({**counts, "costs": _costs(cells), "failures": failures})
+        show_json({**counts, "costs": costs(cells), "failures": failures})
         return
     show([[Segment(", ".join(f"{number} {state}" for state, number in counts.items()), "title")]])
     head = ("cells", "done", "failed", "open", "seconds", "CPU seconds")
@@ -118,7 +122,7 @@ def status(store: StoreFile, json: JsonOption = False) -> None:
             *(f"{row[key]:.0f}" for key in ("done", "failed", "open")),
             *(f"{row[key]:,.1f}" for key in ("seconds", "cpu_seconds")),
         )
-        for row in _costs(cells)
+        for row in costs(cells)
     ]
     show(table(head, rows, width=width()))
     for cell in failed:
@@ -137,16 +141,13 @@ def print_table(
 ) -> None:
     """Print means over folds, data sets down and methods across."""
     from scumble.cli.console import show, show_json, width
-    from scumble.experiment import Store
-    from scumble.experiment.tables import grid
+    from scumble.experiment.result_tables import grid
     from scumble.report.terminal import Segment, table
 
-    with Store(store, create=False) as opened:
-        cells, shown = opened.cells(), metric or opened.metrics() or DEFAULT_METRICS
-    cells = _only(cells, dataset, classifier)
+    cells, shown = _results(store, metric, dataset, classifier)
     grids = [grid(cells, name) for name in shown]
     if json:
-        show_json([_plain(one) for one in grids])
+        show_json([one.to_dict() for one in grids])
         return
     for one in grids:
         rows = [
@@ -173,15 +174,11 @@ def compare_methods(
     from dataclasses import asdict
 
     from scumble.cli.console import show, show_json, width
-    from scumble.experiment import Store
-    from scumble.experiment.comparison import compare
-    from scumble.experiment.tables import grid
+    from scumble.experiment.result_tables import compare_methods, grid
     from scumble.report.terminal import Segment, table
 
-    with Store(store, create=False) as opened:
-        cells, shown = opened.cells(), metric or opened.metrics() or DEFAULT_METRICS
-    cells = _only(cells, dataset, classifier)
-    found = [compare(grid(cells, name), against, without=without or ()) for name in shown]
+    cells, shown = _results(store, metric, dataset, classifier)
+    found = [compare_methods(grid(cells, name), against, without=without or ()) for name in shown]
     if json:
         show_json([asdict(row) for rows in found for row in rows])
         return
@@ -213,12 +210,22 @@ def export_results(
     classifier: OnlyClassifiers = None,
 ) -> None:
     """Write all cells (.csv, .parquet) or tables of means (.tex, .md, .html)."""
-    from scumble.experiment import Store
     from scumble.experiment.export import export
 
-    with Store(store, create=False) as opened:
-        cells, shown = opened.cells(), metric or opened.metrics() or DEFAULT_METRICS
-    export(_only(cells, dataset, classifier), out, metrics=shown)
+    cells, shown = _results(store, metric, dataset, classifier)
+    export(cells, out, metrics=shown)
+
+
+def _results(
+    path: Path, metrics: list[str] | None, datasets: list[str] | None, classifiers: list[str] | None
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Read the cells that were asked for, and which metrics to show."""
+    from scumble.experiment import Store
+    from scumble.experiment.result_tables import only
+
+    with Store(path, create=False) as opened:
+        cells, shown = opened.cells(), metrics or opened.recall("metrics") or [*DEFAULT_METRICS]
+    return only(cells, dataset=datasets, classifier=classifiers), shown
 
 
 def _announce(name: str, guess: Estimate) -> None:
@@ -258,71 +265,49 @@ def _duration(seconds: float) -> str:
     return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
 
 
-def _only(
-    cells: list[dict[str, Any]], datasets: list[str] | None, classifiers: list[str] | None
-) -> list[dict[str, Any]]:
-    """Keep the cells of some data sets and classifiers; a name that no cell has is refused."""
-    from scumble._core.errors import ParameterError
-
-    for kind, wanted in (("dataset", datasets), ("classifier", classifiers)):
-        known = {cell[kind] for cell in cells}
-        for name in wanted or []:
-            if name not in known:
-                raise ParameterError(
-                    f"The store has no {kind} {name!r}. There are: {', '.join(sorted(known))}."
-                )
-        cells = [cell for cell in cells if not wanted or cell[kind] in wanted]
-    return cells
-
-
-def _costs(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Sum up cells by data set and classifier, the costliest first."""
-    counted: dict[tuple[str, str], dict[str, Any]] = {}
-    for cell in cells:
-        place = {"dataset": cell["dataset"], "classifier": cell["classifier"]}
-        start = {"done": 0, "failed": 0, "open": 0, "seconds": 0.0, "cpu_seconds": 0.0}
-        row = counted.setdefault((*place.values(),), {**place, **start})
-        row[cell["state"] if cell["state"] in ("done", "failed") else "open"] += 1
-        row["seconds"] += cell["seconds"] or 0.0
-        row["cpu_seconds"] += cell["details"].get("cpu_seconds", 0.0)
-    return sorted(counted.values(), key=lambda row: -row["seconds"])
-
-
 def _number(value: float | None) -> str:
     return "-" if value is None or value != value else f"{value:.4f}"
 
 
-def _plain(one: Any) -> dict[str, Any]:
-    """Turn a grid into what JSON has."""
-    values = [
-        {
-            "dataset": row,
-            "method": column,
-            "mean": None if mean != mean else mean,
-            "n": one.n_cells[row, column],
-        }
-        for (row, column), mean in one.means.items()
-    ]
-    return {"metric": one.metric, "values": values}
+class _Watch:
+    """Announces what will be done, and keeps a live table of it on a terminal."""
 
-
-class _watching:  # noqa: N801  (used as a function)
-    """A live table on a terminal; nothing elsewhere."""
-
-    def __init__(self, guess: Estimate) -> None:
-        self._total, self._done = guess.n_cells, guess.n_done
-        self._left = guess.seconds
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._running: dict[str, tuple[Any, float]] = {}
-        self._failed = 0
+        self._total = self._first = self._done = self._failed = 0
+        self._left = self._began = 0.0
         self._live: Any = None
 
-    def __enter__(self) -> Any:
-        import sys
+    def __enter__(self) -> _Watch:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def observe(self, event: str, what: Any) -> None:
+        """Hear what a run does: its estimate, a cell that begins, the outcome of one."""
         import time
 
-        self._began, self._first = time.monotonic(), self._done
+        if event == "plan":
+            _announce(self._name, what)
+            self._total, self._left = what.n_cells, what.seconds
+            self._first = self._done = what.n_done
+            self._began = time.monotonic()
+            self._start()
+        elif event == "begin":
+            self._running[what.key] = (what, time.monotonic())
+        else:
+            self._running.pop(what.cell.key, None)
+            self._done += 1
+            self._failed += what.result is None
+
+    def _start(self) -> None:
+        import sys
+
         if not sys.stderr.isatty():
-            return None
+            return
         from rich.console import Console
         from rich.live import Live
 
@@ -331,21 +316,6 @@ class _watching:  # noqa: N801  (used as a function)
             transient=True,
         )  # fmt: skip
         self._live.start()
-        return self._observe
-
-    def __exit__(self, *_: object) -> None:
-        if self._live is not None:
-            self._live.stop()
-
-    def _observe(self, event: str, what: Any) -> None:
-        import time
-
-        if event == "begin":
-            self._running[what.key] = (what, time.monotonic())
-            return
-        self._running.pop(what.cell.key, None)
-        self._done += 1
-        self._failed += what.result is None
 
     def _table(self) -> Any:
         import time

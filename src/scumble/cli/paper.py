@@ -11,7 +11,7 @@ import typer
 from scumble.cli.inputs import JsonOption
 
 if TYPE_CHECKING:
-    from scumble.experiment.paper import Finding
+    from scumble.paper import Finding
 
 app = typer.Typer(
     help="The paper on SCUMBLE and REMEDIAL, recomputed.",
@@ -29,8 +29,8 @@ AllOption = Annotated[bool, typer.Option("--all", help="Show what agrees, too.")
 @app.command()
 def audit(everything: AllOption = False, json: JsonOption = False) -> None:
     """Recompute what follows from the published tables alone; needs no data."""
-    from scumble.experiment.paper import audit as run_audit
-    from scumble.experiment.paper import displaced
+    from scumble.paper import audit as run_audit
+    from scumble.paper import displaced
 
     findings = run_audit()
     repairs = list(displaced())
@@ -53,7 +53,7 @@ def claims(
     """Check what the paper says in prose on the data sets of this machine."""
     from scumble._core.progress import show_progress
     from scumble.cli.console import ProgressBar
-    from scumble.experiment.paper import claims as check_claims
+    from scumble.paper import claims as check_claims
 
     with show_progress(ProgressBar()):
         findings = check_claims(datasets or None, _cells_of(store))
@@ -80,7 +80,7 @@ def run(
 ) -> None:
     """Run one of the paper's experiments; it can be stopped and continued at any time."""
     from scumble.cli.experiment import run_plan
-    from scumble.experiment.paper import phase as plan_of
+    from scumble.paper import phase as plan_of
 
     run_plan(
         plan_of(phase), store, jobs=jobs, cluster=cluster, datasets=dataset,
@@ -91,7 +91,7 @@ def run(
 @app.command()
 def plan(phase: Annotated[str, typer.Argument(help="imbalance, homer or remedial.")]) -> None:
     """Print one of the paper's experiments as a plan, to be changed and run."""
-    from scumble.experiment.paper import phase_text
+    from scumble.paper import phase_text
 
     typer.echo(phase_text(phase), nl=False)
 
@@ -108,8 +108,8 @@ def ledger(
     from scumble._core.files import writing
     from scumble._core.progress import show_progress
     from scumble.cli.console import ProgressBar, complain, show, show_json, width
-    from scumble.experiment.paper import ledger as make_ledger
-    from scumble.experiment.paper.ledger import VERDICTS, summary, to_csv
+    from scumble.paper import ledger as make_ledger
+    from scumble.paper.ledger import VERDICTS, summary, to_csv
     from scumble.report.terminal import table
 
     cells = _cells_of(store)
@@ -153,7 +153,7 @@ def _print_json(findings: Sequence[Finding]) -> None:
 
 def _print_tally(findings: Sequence[Finding]) -> None:
     from scumble.cli.console import show, width
-    from scumble.experiment.paper import tally
+    from scumble.paper import tally
     from scumble.report.terminal import table
 
     counted = tally(findings)

@@ -2,15 +2,17 @@
 
 from scumble.experiment.cell import Cell, Part, Result
 from scumble.experiment.errors import PlanError, StoreError
+from scumble.experiment.executors import Outcome
 from scumble.experiment.plan import Plan
+from scumble.experiment.plan_cells import Estimate, cells_of, estimate
 from scumble.experiment.plan_file import read_plan
-from scumble.experiment.runner import Report, run_cells
-from scumble.experiment.running import Estimate, cells_of, estimate, run
+from scumble.experiment.runner import Report, run, run_cells
 from scumble.experiment.store import Store
 
 __all__ = [
     "Cell",
     "Estimate",
+    "Outcome",
     "Part",
     "Plan",
     "PlanError",

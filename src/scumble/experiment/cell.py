@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 #: The name that stands for "nothing is done here": no resampling, no classifier.
@@ -19,7 +20,7 @@ class Part:
     Parameters
     ----------
     name : str
-        As the catalogue, the shelf or the file system knows it.
+        Name in the catalogue or on the shelf, or a file.
     parameters : mapping
         Plain values only: they become part of the key.
     label : str
@@ -45,18 +46,13 @@ class Part:
             inside = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
             object.__setattr__(self, "label", f"{self.name}({inside})" if inside else self.name)
 
+    @cached_property
     def spec(self) -> dict[str, Any]:
-        """Return what decides about results: everything but the label.
-
-        Returns
-        -------
-        dict
-            Plain values.
-        """
+        """What decides about results, as plain values: everything but the label."""
         return {"name": self.name, "parameters": dict(self.parameters)}
 
     def __hash__(self) -> int:
-        return hash((canonical(self.spec()), self.label))
+        return hash((canonical(self.spec), self.label))
 
 
 @dataclass(frozen=True)
@@ -66,11 +62,11 @@ class Cell:
     Parameters
     ----------
     dataset, resampler, classifier, splitter : Part
-        What is combined.
+        The parts that are combined.
     seed : int
         The plan's seed.
     fold : int
-        Which fold of the splitter is the test part, counted from 0.
+        Number of the fold that is the test part, counted from 0.
     content : str
         Checksum of the data set's content.
     versions : mapping of str to str
@@ -83,6 +79,19 @@ class Cell:
         Where relative paths of data files start.
     work : float
         How much work the data set makes, for estimates.
+
+    Examples
+    --------
+    A plan makes its own cells. The key does not depend on what the parts are called:
+
+    >>> from scumble.experiment import Cell, Part
+    >>> parts = Part("yeast"), Part("remedial"), Part("br"), Part("kfold")
+    >>> cell = Cell(*parts, seed=1, fold=0)
+    >>> renamed = Cell(parts[0], Part("remedial", label="REMEDIAL"), *parts[2:], seed=1, fold=0)
+    >>> cell.key == renamed.key
+    True
+    >>> cell.key == Cell(*parts, seed=1, fold=1).key
+    False
     """
 
     dataset: Part
@@ -99,24 +108,19 @@ class Cell:
     folder: str = ""
     work: float = 0.0
 
-    @property
+    @cached_property
     def key(self) -> str:
         """Checksum of everything that decides about the result."""
-        return digest(self.spec())
+        return digest(self.spec)
 
+    @cached_property
     def spec(self) -> dict[str, Any]:
-        """Return what the key is made of.
-
-        Returns
-        -------
-        dict
-            Plain values. The data set enters by its content, not by its name or place.
-        """
+        """What the key is made of; the data set enters by its content, not by name or place."""
         return {
-            "content": self.content or self.dataset.spec(),
-            "resampler": self.resampler.spec(),
-            "classifier": self.classifier.spec(),
-            "splitter": self.splitter.spec(),
+            "content": self.content or self.dataset.spec,
+            "resampler": self.resampler.spec,
+            "classifier": self.classifier.spec,
+            "splitter": self.splitter.spec,
             "seed": self.seed,
             "fold": self.fold,
             "versions": dict(self.versions),
@@ -138,11 +142,10 @@ class Cell:
         int
             Below 2 ** 31.
         """
-        spec = self.spec()
         keys = ["content", "splitter", "seed"]
         if purpose != "folds":
             keys += ["fold", purpose]
-        chosen = {key: spec[key] for key in keys}
+        chosen = {key: self.spec[key] for key in keys}
         return int(digest({"purpose": purpose, **chosen})[:8], 16) % 2**31
 
 
@@ -158,6 +161,12 @@ class Result:
         Anything else worth keeping, as plain values.
     predictions : bytes, optional
         A compressed archive of what was predicted.
+
+    Examples
+    --------
+    >>> from scumble.experiment import Result
+    >>> Result({"f1": 0.5}, {"note": "fine"}).scores["f1"]
+    0.5
     """
 
     scores: Mapping[str, float]

@@ -10,11 +10,11 @@ from __future__ import annotations
 import queue
 from typing import Any
 
+from scumble._core.children import pack
 from scumble._core.optional import require
 from scumble.experiment.cell import Cell
 from scumble.experiment.errors import PlanError
 from scumble.experiment.executors import Compute, Outcome, ProcessExecutor, describe
-from scumble.experiment.workers import pack
 
 #: Seconds to wait for the scheduler to answer.
 CONNECT = 30

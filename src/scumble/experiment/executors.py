@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
+import pickle
 import queue
+import threading
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from scumble._core.children import Child, ChildGoneError
+from scumble._core.memory import peak, reset_peak, resident_of
 from scumble.experiment.cell import Cell, Result
-from scumble.experiment.processes import resident_megabytes
-from scumble.experiment.workers import Worker
 
 Compute = Callable[[Cell], Result]
 #: How often limits are looked at, in seconds.
@@ -26,7 +28,7 @@ class Outcome:
     Attributes
     ----------
     cell : Cell
-        Which.
+        The cell.
     result : Result or None
         What it gave; None if it failed.
     reason : str
@@ -34,7 +36,15 @@ class Outcome:
     error : str
         The same in full.
     seconds, megabytes : float
-        What it cost.
+        Time and memory that it took.
+
+    Examples
+    --------
+    >>> from scumble.experiment import Cell, Outcome, Part
+    >>> parts = Part("toy"), Part("none"), Part("none"), Part("kfold")
+    >>> outcome = Outcome(Cell(*parts, seed=1, fold=0), None, "time", "stopped after 60.0 s")
+    >>> outcome.result is None, outcome.reason
+    (True, 'time')
     """
 
     cell: Cell
@@ -111,85 +121,106 @@ class _Job:
 
 
 class ProcessExecutor:
-    """Computes in worker processes; a cell over its limits is killed with its worker."""
+    """Computes in child processes; a cell over its limits is killed with its process."""
 
     def __init__(self, compute: Compute, *, n_jobs: int, threads: int) -> None:
-        self._compute, self._threads = compute, threads
-        self._n_jobs = n_jobs
-        self._messages: queue.Queue[tuple[Worker, Any]] = queue.Queue()
-        self._idle: list[Worker] = []
-        self._busy: dict[Worker, _Job] = {}
+        self._compute, self._n_jobs = compute, n_jobs
+        self._environment = dict.fromkeys(("SCUMBLE_NUM_THREADS", "OMP_NUM_THREADS"), str(threads))
+        self._messages: queue.Queue[tuple[Child, Any]] = queue.Queue()
+        self._idle: list[Child] = []
+        self._busy: dict[Child, _Job] = {}
 
     def has_room(self) -> bool:
-        """Tell whether a worker is free or can be started."""
+        """Tell whether a process is free or can be started."""
         return len(self._busy) < self._n_jobs
 
     def submit(self, cell: Cell) -> None:
-        """Give a cell to a worker."""
-        worker = self._idle.pop() if self._idle else self._start()
-        if not worker.is_running():  # it died while it had nothing to do
-            worker.kill()
-            worker = self._start()
-        self._busy[worker] = _Job(cell, time.perf_counter())
-        worker.send(cell)
+        """Give a cell to a process."""
+        child = self._idle.pop() if self._idle else self._start()
+        if not child.is_alive:  # it died while it had nothing to do
+            child.close()
+            child = self._start()
+        self._busy[child] = _Job(cell, time.perf_counter())
+        child.send(cell)
 
     def wait(self, timeout: float) -> list[Outcome]:
         """Collect answers and enforce limits."""
         deadline = time.perf_counter() + timeout
         outcomes: list[Outcome] = []
-        while not outcomes:
-            rest = deadline - time.perf_counter()
-            if rest <= 0:
-                break
-            with contextlib.suppress(queue.Empty):
+        while not outcomes and (rest := deadline - time.perf_counter()) > 0:
+            with suppress(queue.Empty):
                 outcomes += self._receive(*self._messages.get(timeout=min(TICK, rest)))
-            with contextlib.suppress(queue.Empty):
                 while True:
                     outcomes += self._receive(*self._messages.get_nowait())
             outcomes += self._enforce()
         return outcomes
 
     def close(self) -> None:
-        """Kill all workers."""
-        for worker in [*self._idle, *self._busy]:
-            worker.kill()
+        """Kill all processes."""
+        for child in [*self._idle, *self._busy]:
+            child.close()
         self._idle, self._busy = [], {}
 
-    def _start(self) -> Worker:
-        return Worker(self._compute, self._threads, self._messages.put)
+    def _start(self) -> Child:
+        child = Child(
+            "scumble.experiment.executors.compute_measured",
+            self._compute,
+            environment=self._environment,
+            keeps_stderr=True,
+        )
+        threading.Thread(target=self._listen, args=(child,), daemon=True).start()
+        return child
 
-    def _receive(self, worker: Worker, message: Any) -> list[Outcome]:
-        job = self._busy.pop(worker, None)
+    def _listen(self, child: Child) -> None:
+        with suppress(ChildGoneError):
+            while True:
+                self._messages.put((child, child.receive()))
+        self._messages.put((child, None))
+
+    def _receive(self, child: Child, message: Any) -> list[Outcome]:
+        job = self._busy.pop(child, None)
         if job is None:  # killed, or died while idle
-            if worker in self._idle:
-                self._idle.remove(worker)
-                worker.kill()
+            if child in self._idle:
+                self._idle.remove(child)
+                child.close()
             return []
-        spent = time.perf_counter() - job.began
         if message is None:
-            outcome = Outcome(job.cell, None, "crash", worker.last_words(), spent, job.largest)
-            worker.kill()
+            spent = time.perf_counter() - job.began
+            outcome = Outcome(job.cell, None, "crash", child.last_words(), spent, job.largest)
+            child.close()
             return [outcome]
-        self._idle.append(worker)
-        kind, answer, seconds, peak = message
-        megabytes = peak if peak is not None else job.largest
-        if kind == "error":
-            return [Outcome(job.cell, None, "error", answer, seconds, megabytes)]
-        return [Outcome(job.cell, answer, seconds=seconds, megabytes=megabytes)]
+        self._idle.append(child)
+        reason, answer, seconds, most = message
+        costs = (seconds, most or job.largest)
+        if reason:
+            return [Outcome(job.cell, None, reason, answer, *costs)]
+        return [Outcome(job.cell, pickle.loads(answer), "", "", *costs)]
 
     def _enforce(self) -> list[Outcome]:
         outcomes = []
-        for worker, job in list(self._busy.items()):
+        for child, job in list(self._busy.items()):
             # Starting an interpreter is not the cell's fault.
-            ready = worker.ready_at
+            ready = child.ready_at
             spent = 0.0 if ready is None else time.perf_counter() - max(job.began, ready)
-            job.largest = max(job.largest, resident_megabytes(worker.pid) or 0.0)
+            job.largest = max(job.largest, resident_of(child.pid) / 2**20)
             verdict = _over_limit(job, spent)
             if verdict is not None:
-                del self._busy[worker]
-                worker.kill()
+                del self._busy[child]
+                child.close()
                 outcomes.append(Outcome(job.cell, None, *verdict, spent, job.largest))
         return outcomes
+
+
+def compute_measured(compute: Compute, cell: Cell, _tell: Any) -> tuple[str, Any, float, float]:
+    """Compute a cell in a child: why it failed, the result or the error, seconds, megabytes."""
+    reset_peak()
+    began = time.perf_counter()
+    answer: tuple[str, Any]
+    try:
+        answer = "", pickle.dumps(compute(cell))
+    except Exception as error:
+        answer = "error", describe(error)
+    return *answer, time.perf_counter() - began, peak() / 2**20
 
 
 def _over_limit(job: _Job, spent: float) -> tuple[str, str] | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from scumble._core.errors import ParameterError
 from scumble._core.files import writing
-from scumble.experiment.tables import Grid, grid, long_table
+from scumble.experiment.result_tables import Grid, grid, long_table
 
 #: By suffix; the first two hold every cell, the others one table per metric.
 SUFFIXES = (".csv", ".parquet", ".tex", ".md", ".html")

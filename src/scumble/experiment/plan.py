@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
 
 from scumble.experiment.cell import NOTHING, Part, canonical
@@ -13,10 +13,12 @@ from scumble.experiment.errors import PlanError
 #: Metrics shown where a plan names none; all are computed in any case.
 METRICS = ("hamming_loss", "f1", "macro_f1", "micro_f1", "one_error", "ranking_loss")
 
+#: What a plan combines.
+KINDS = ("datasets", "resamplers", "classifiers")
 #: Keys of a table in a plan that are no parameters.
 OWN_KEYS = ("name", "label", "where")
 #: The sizes of data that a classifier may be kept to.
-LIMITS = ("max_instances", "max_features", "max_labels")
+SIZES = ("max_instances", "max_features", "max_labels")
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Plan:
     keep_predictions : bool
         Whether predictions are stored.
     name : str
-        What it is called.
+        Name of the plan, for messages.
 
     Examples
     --------
@@ -74,7 +76,7 @@ class Plan:
     folder: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
-        for kind in ("datasets", "resamplers", "classifiers"):
+        for kind in KINDS:
             object.__setattr__(self, kind, _parts(getattr(self, kind), kind))
         object.__setattr__(self, "splitter", _part(self.splitter, "splitter"))
         for kind in ("seeds", "metrics"):
@@ -83,68 +85,27 @@ class Plan:
     @property
     def n_folds(self) -> int:
         """Training and test parts that the splitter makes."""
-        from scumble.experiment.making import make_splitter
+        from scumble.experiment.parts import make_splitter
 
-        return int(
-            make_splitter(_as_part(self.splitter), seed=0, folder=self.folder).get_n_splits()
-        )
+        (part,) = parts_of(self, "splitter")
+        return int(make_splitter(part, seed=0, folder=self.folder).get_n_splits())
 
     @property
     def n_cells(self) -> int:
         """Number of cells, before any ``where`` rules some out."""
-        parts = (self.datasets, self.resamplers, self.classifiers, self.seeds)
-        total = self.n_folds
-        for part in parts:
-            total *= len(part)
-        return total
+        return self.n_folds * prod(len(getattr(self, kind)) for kind in (*KINDS, "seeds"))
 
     def check(self) -> None:
-        """Refuse what cannot work, before anything runs.
-
-        Raises
-        ------
-        PlanError
-            With everything that is wrong.
-        """
-        from scumble.experiment.making import complaints
-
-        found = [*_duties(self), *complaints(self)]
+        """Refuse with a `PlanError` that says everything that cannot work; no data is read."""
+        found = [*_duties(self), *_complaints(self)]
         if found:
             raise PlanError(f"The plan {self.name!r} cannot be run: " + " ".join(found))
 
-    def combinations(self) -> list[tuple[Part, Part, Part, int, int]]:
-        """Combine everything, data set by data set.
-
-        Returns
-        -------
-        list of tuple
-            Data set, resampler, classifier, seed, fold.
-        """
-        parts = (self.datasets, self.classifiers, self.resamplers)
-        datasets, classifiers, resamplers = ([_as_part(p) for p in kind] for kind in parts)
-        return [
-            (dataset, resampler, classifier, seed, fold)
-            for dataset, classifier, resampler, seed, fold in itertools.product(
-                datasets, classifiers, resamplers, self.seeds, range(self.n_folds)
-            )
-        ]
-
     def with_only(self, **kinds: Sequence[str]) -> Plan:
-        """Keep some data sets, resamplers or classifiers, by label.
-
-        Parameters
-        ----------
-        **kinds : sequence of str
-            ``datasets``, ``resamplers`` or ``classifiers`` to keep.
-
-        Returns
-        -------
-        Plan
-            A smaller one; its cells are among those of the larger.
-        """
+        """Keep only some ``datasets``, ``resamplers`` or ``classifiers``, named by their labels."""
         kept: dict[str, Any] = {}
         for kind, labels in kinds.items():
-            have = {_as_part(part).label: part for part in getattr(self, kind)}
+            have = {part.label: part for part in parts_of(self, kind)}
             for label in labels:
                 if label not in have:
                     raise PlanError(
@@ -154,8 +115,10 @@ class Plan:
         return replace(self, **kept)
 
 
-def _as_part(part: Part | str) -> Part:
-    return Part(part) if isinstance(part, str) else part
+def parts_of(plan: Plan, kind: str) -> tuple[Part, ...]:
+    """Return the parts of one kind; a plan has made parts of names."""
+    found = getattr(plan, kind)
+    return found if isinstance(found, tuple) else (found,)
 
 
 def _part(given: Any, kind: str) -> Part:
@@ -179,10 +142,10 @@ def _where(given: Any, kind: str) -> dict[str, int]:
     if given and kind != "classifiers":
         raise PlanError(f"Only classifiers have a 'where'. Got {given!r} among the {kind}.")
     if not isinstance(given, Mapping):
-        raise PlanError(f"'where' must be a table with {', '.join(LIMITS)}. Got {given!r}.")
+        raise PlanError(f"'where' must be a table with {', '.join(SIZES)}. Got {given!r}.")
     for name, most in given.items():
-        if name not in LIMITS:
-            raise PlanError(f"'where' has no {name!r}. Known are: {', '.join(LIMITS)}.")
+        if name not in SIZES:
+            raise PlanError(f"'where' has no {name!r}. Known are: {', '.join(SIZES)}.")
         if not isinstance(most, int) or isinstance(most, bool) or most < 1:
             raise PlanError(f"{name!r} must be a whole number of at least 1. Got {most!r}.")
     return dict(given)
@@ -205,13 +168,9 @@ def _values(given: Any, kind: str) -> tuple[Any, ...]:
 
 def _duties(plan: Plan) -> list[str]:
     """Check what concerns the plan alone."""
-    found = [
-        f"There are no {kind}."
-        for kind in ("datasets", "resamplers", "classifiers", "seeds")
-        if not getattr(plan, kind)
-    ]
-    for kind in ("datasets", "resamplers", "classifiers"):
-        labels = [part.label for part in getattr(plan, kind)]
+    found = [f"There are no {kind}." for kind in (*KINDS, "seeds") if not getattr(plan, kind)]
+    for kind in KINDS:
+        labels = [part.label for part in parts_of(plan, kind)]
         twice = sorted({label for label in labels if labels.count(label) > 1})
         found += [
             f"Among the {kind}, {label!r} stands twice: give one a 'label'." for label in twice
@@ -230,20 +189,33 @@ def _duties(plan: Plan) -> list[str]:
         found.append(f"'keep_predictions' must be true or false. Got {plan.keep_predictions!r}.")
     if not isinstance(plan.name, str):
         found.append(f"'name' must be a text. Got {plan.name!r}.")
-    for part in (*plan.datasets, *plan.resamplers, *plan.classifiers, plan.splitter):
-        try:
-            canonical(_as_part(part).spec())
-        except (TypeError, ValueError):
-            found.append(f"Parameters must be plain values: {part!r}.")
+    for kind in (*KINDS, "splitter"):
+        for part in parts_of(plan, kind):
+            try:
+                canonical(part.spec)
+            except (TypeError, ValueError):
+                found.append(f"Parameters must be plain values: {part!r}.")
     return found or list(_the_same(plan))
+
+
+def _complaints(plan: Plan) -> Iterator[str]:
+    """Try everything a plan names, without reading data."""
+    from scumble.experiment import datasets, parts
+    from scumble.experiment.scores import complaint
+
+    named = {kind: parts_of(plan, kind) for kind in ("splitter", "resamplers", "classifiers")}
+    yield from parts.complaints(**named, folder=plan.folder)
+    for part in parts_of(plan, "datasets"):
+        yield from datasets.complaints(part, plan.folder)
+    yield from filter(None, map(complaint, plan.metrics))
 
 
 def _the_same(plan: Plan) -> Iterator[str]:
     """Find parts that differ by their label alone: they would share their cells."""
-    for kind in ("datasets", "resamplers", "classifiers"):
+    for kind in KINDS:
         first: dict[str, str] = {}
-        for part in map(_as_part, getattr(plan, kind)):
-            known = first.setdefault(canonical(part.spec()), part.label)
+        for part in parts_of(plan, kind):
+            known = first.setdefault(canonical(part.spec), part.label)
             if known != part.label:
                 yield f"Among the {kind}, {known!r} and {part.label!r} are the same: keep one."
             if part.name == NOTHING and part.parameters and kind != "datasets":

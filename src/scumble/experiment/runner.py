@@ -1,16 +1,21 @@
-"""Running cells until all are done, whatever happens in between."""
+"""Running plans and their cells until all are done, whatever happens in between."""
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from scumble._core.progress import track
-from scumble.experiment.cell import NOTHING, Cell, Result
-from scumble.experiment.executors import Executor, HereExecutor, Outcome, ProcessExecutor
+from scumble.experiment.cell import NOTHING, Cell
+from scumble.experiment.datasets import forget_data
+from scumble.experiment.executors import Compute, Executor, HereExecutor, Outcome, ProcessExecutor
+from scumble.experiment.plan import Plan
+from scumble.experiment.plan_cells import enumerate_cells, estimate
+from scumble.experiment.scores import NEWER, is_newer
 from scumble.experiment.store import Store
 
 #: Seconds between signs of life.
@@ -36,7 +41,16 @@ class Report:
     failures : tuple of Outcome
         Cells that failed in this run.
     seconds : float
-        How long it took.
+        Duration of the run.
+
+    Examples
+    --------
+    See `run`, which makes them.
+
+    >>> from scumble.experiment import Report
+    >>> report = Report(n_cells=9, n_done=4, n_failed=0, n_known=3, failures=(), seconds=1.0)
+    >>> report.n_cells - report.n_done - report.n_known  # what other runners have computed
+    2
     """
 
     n_cells: int
@@ -48,11 +62,73 @@ class Report:
     n_failed_before: int = 0
 
 
+def run(
+    plan: Plan,
+    store: Store | str | os.PathLike[str],
+    *,
+    n_jobs: int | None = 1,
+    cluster: Any = None,
+    retry_failed: bool = False,
+    observe: Callable[[str, Any], None] | None = None,
+    compute: Compute | None = None,
+) -> Report:
+    """Check a plan and compute every cell that the store does not have yet.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan to run.
+    store : Store, str or Path
+        The store of results, or its file, which is made if it is not there.
+    n_jobs, cluster, retry_failed : object
+        See `run_cells`.
+    observe : callable, optional
+        Called with ``"plan"`` and an `Estimate` before anything is computed, and as `run_cells`
+        says.
+    compute : callable, optional
+        Computes a cell; by default it learns, predicts and judges.
+
+    Returns
+    -------
+    Report
+        Numbers of cells that were computed, failed or were known before.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from scumble.experiment import Part, Plan, run
+    >>> two_folds = Part("kfold", {"n_splits": 2, "n_repeats": 1})
+    >>> plan = Plan(["debtags"], ["none"], resamplers=["none", "remedial"], splitter=two_folds)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = pathlib.Path(folder) / "results.db"
+    ...     first, again = run(plan, store, n_jobs=0), run(plan, store, n_jobs=0)
+    >>> first.n_done, again.n_done, again.n_known
+    (4, 0, 4)
+    """
+    from scumble.experiment.compute_cell import compute_cell  # needs more than a plan does
+
+    plan.check()
+    with nullcontext(store) if isinstance(store, Store) else Store(store) as opened:
+        cells = enumerate_cells(plan, opened)
+        if n_jobs != 0 or cluster is not None:
+            forget_data()
+        opened.remember("metrics", list(plan.metrics))
+        if any(map(is_newer, plan.metrics)):
+            learnt = [cell.key for cell in cells if cell.classifier.name != NOTHING]
+            opened.reopen(learnt, without_score=NEWER)
+        if observe is not None:
+            observe("plan", estimate(cells, opened, n_jobs=_count(n_jobs)))
+        return run_cells(
+            cells, opened, compute=compute or compute_cell, n_jobs=n_jobs, cluster=cluster,
+            retry_failed=retry_failed, observe=observe,
+        )  # fmt: skip
+
+
 def run_cells(
     cells: Iterable[Cell],
     store: Store,
     *,
-    compute: Callable[[Cell], Result],
+    compute: Compute,
     n_jobs: int | None = 1,
     cluster: Any = None,
     retry_failed: bool = False,
@@ -65,9 +141,9 @@ def run_cells(
     Parameters
     ----------
     cells : iterable of Cell
-        What is wanted.
+        The cells to compute.
     store : Store
-        Where results go.
+        The store of results.
     compute : callable
         Takes a `Cell`, returns a `Result`.
     n_jobs : int or None
@@ -83,17 +159,33 @@ def run_cells(
     Returns
     -------
     Report
-        What was done.
+        Numbers of cells that were computed, failed or were known before.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from scumble.experiment import Cell, Part, Result, Store, run_cells
+    >>> parts = Part("toy"), Part("none"), Part("none"), Part("kfold")
+    >>> cells = [Cell(*parts, seed=1, fold=fold) for fold in range(3)]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with Store(pathlib.Path(folder) / "results.db") as store:
+    ...         report = run_cells(
+    ...             cells, store, compute=lambda cell: Result({"fold": cell.fold}), n_jobs=0
+    ...         )
+    ...         [cell["scores"] for cell in store.cells()]
+    [{'fold': 0.0}, {'fold': 1.0}, {'fold': 2.0}]
+    >>> report.n_done
+    3
     """
     wanted = {cell.key: cell for cell in cells}
     began = time.perf_counter()
     store.add(wanted.values())
     if retry_failed:
         store.retry_failed(list(wanted))
-    store.want_predictions([key for key, cell in wanted.items() if _has_predictions(cell)])
+    store.reopen([key for key, cell in wanted.items() if _has_predictions(cell)])
     store.register()
     try:
-        with _executor(compute, n_jobs, cluster) as executor:
+        with closing(_executor(compute, n_jobs, cluster)) as executor:
             loop = _Loop(wanted, store, executor, observe or _ignore)
             return loop.run(began)
     finally:
@@ -114,7 +206,7 @@ class _Loop:
         self._executor, self._observe = executor, observe
         self._in_flight: set[str] = set()
         self._last_beat = 0.0
-        self._done: list[Outcome] = []
+        self._n_done = 0
         self._failed: list[Outcome] = []
         self._open: list[str] = []
 
@@ -134,7 +226,7 @@ class _Loop:
                     advance(1)
         return Report(
             n_cells=len(self._wanted),
-            n_done=len(self._done),
+            n_done=self._n_done,
             n_failed=len(self._failed),
             n_known=n_known,
             failures=tuple(self._failed),
@@ -163,15 +255,11 @@ class _Loop:
     def _record(self, outcome: Outcome) -> None:
         key = outcome.cell.key
         self._in_flight.discard(key)
-        seconds, megabytes = outcome.seconds, outcome.megabytes
+        costs: dict[str, Any] = {"seconds": outcome.seconds, "megabytes": outcome.megabytes}
         if outcome.result is not None:
-            kept = self._store.finish(key, outcome.result, seconds=seconds, megabytes=megabytes)
-            self._done += [outcome] if kept else []
-        else:
-            kept = self._store.fail(
-                key, outcome.reason, outcome.error, seconds=seconds, megabytes=megabytes
-            )
-            self._failed += [outcome] if kept else []
+            self._n_done += self._store.finish(key, outcome.result, **costs)
+        elif self._store.fail(key, outcome.reason, outcome.error, **costs):
+            self._failed.append(outcome)
         self._observe("end", outcome)
 
     def _follow_others(self) -> int:
@@ -190,27 +278,23 @@ class _Loop:
             self._last_beat = time.monotonic()
 
 
-@contextmanager
-def _executor(
-    compute: Callable[[Cell], Result], n_jobs: int | None, cluster: Any
-) -> Iterator[Executor]:
-    executor: Executor
+def _executor(compute: Compute, n_jobs: int | None, cluster: Any) -> Executor:
+    """Choose where cells are computed."""
     if cluster is not None:
         from scumble.experiment.cluster import ClusterExecutor
 
-        executor = ClusterExecutor(compute, cluster)
-    elif n_jobs == 0:
-        executor = HereExecutor(compute)
-    else:
-        from scumble._core.parallel import thread_count  # needs numpy, which a worker may not
+        return ClusterExecutor(compute, cluster)
+    if n_jobs == 0:
+        return HereExecutor(compute)
+    count = _count(n_jobs)
+    return ProcessExecutor(compute, n_jobs=count, threads=max(1, _count(-1) // count))
 
-        count = thread_count(n_jobs)
-        threads = max(1, thread_count(-1) // count)
-        executor = ProcessExecutor(compute, n_jobs=count, threads=threads)
-    try:
-        yield executor
-    finally:
-        executor.close()
+
+def _count(n_jobs: int | None) -> int:
+    """Return the number of worker processes; none is one, this process."""
+    from scumble._core.parallel import thread_count  # needs numpy, which a worker may not
+
+    return thread_count(1 if n_jobs == 0 else n_jobs)
 
 
 def _has_predictions(cell: Cell) -> bool:

@@ -13,15 +13,15 @@ import os
 import sqlite3
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from scumble._core.processes import is_alive, machine, started_at
 from scumble._core.version import __version__
 from scumble.experiment.cell import Cell, Result, digest
 from scumble.experiment.errors import StoreError
-from scumble.experiment.processes import is_alive, machine, started_at
 
 #: Marks a SQLite file as ours ("SCMB").
 APPLICATION_ID = 0x53434D42
@@ -53,15 +53,25 @@ CREATE TABLE scores (
     PRIMARY KEY (key, name)
 ) WITHOUT ROWID;
 CREATE TABLE predictions (key TEXT PRIMARY KEY REFERENCES cells (key), archive BLOB NOT NULL);
-CREATE TABLE contents (
-    place TEXT PRIMARY KEY, stamp TEXT NOT NULL, content TEXT NOT NULL, work REAL NOT NULL
-) WITHOUT ROWID;
 """
 
+STATES = ("pending", "running", "done", "failed")
+#: What a cell is called in tables; the same place may hold cells of earlier data or code.
+PLACE = ("dataset", "resampler", "classifier", "splitter", "seed", "fold")
 COLUMNS = (
-    "key", "dataset", "resampler", "classifier", "splitter", "seed", "fold", "state", "attempts",
+    "key", *PLACE, "state", "attempts",
     "began", "ended", "seconds", "megabytes", "reason", "error", "details",
 )  # fmt: skip
+#: What to do about a fault, by a word in SQLite's message.
+HINTS = {
+    "full": "The disk is full: free some space and start again; finished cells are safe.",
+    "not a database": "This is no store of results: choose another file.",
+    "malformed": "The file is damaged: use a copy of it, or start with a new file.",
+    "locked": "Another process holds it for too long: stop that one, or wait.",
+    "unable to open": "Check that the folder exists and may be written to.",
+    "readonly": "Check that the folder exists and may be written to.",
+    "": "Finished cells are safe if the file can be opened again.",
+}
 
 
 class Store:
@@ -94,14 +104,13 @@ class Store:
         if not self.path.exists() and not create:
             raise StoreError(f"{self.path}: there is no such store. Run a plan first.")
         self.runner = uuid.uuid4().hex
-        try:
+        with self._explained():
             self._connection = sqlite3.connect(
                 self.path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False
             )
-        except sqlite3.Error as error:
-            raise self._failure(error) from error
         try:
-            self._open(create)
+            with self._explained():
+                self._open(create)
         except BaseException:
             self._connection.close()
             raise
@@ -114,245 +123,116 @@ class Store:
 
     def close(self) -> None:
         """Give up all claims and close the file."""
-        try:
+        with suppress(StoreError):  # claims of a runner that has gone are found by others
             self.retire()
-        except StoreError:
-            pass  # claims of a runner that has gone are found by others
         self._connection.close()
 
     # -- writing ---------------------------------------------------------------------------
 
     def add(self, cells: Iterable[Cell]) -> int:
-        """Enter cells that are to be computed; known ones stay as they are.
+        """Enter cells that are to be computed and count the new ones; known ones keep their state.
 
-        Parameters
-        ----------
-        cells : iterable of Cell
-            What a plan asks for.
-
-        Returns
-        -------
-        int
-            How many were new.
+        Cells of earlier data or code that stand in the same place are renamed, so that no table
+        mixes their results with new ones.
         """
-        rows = [
-            (
-                cell.key, cell.dataset.label, cell.resampler.label, cell.classifier.label,
-                cell.splitter.label, cell.seed, cell.fold, json.dumps(cell.spec(), sort_keys=True),
+        rows = {
+            cell.key: (
+                cell.dataset.label, cell.resampler.label, cell.classifier.label,
+                cell.splitter.label, cell.seed, cell.fold, json.dumps(cell.spec, sort_keys=True),
             )
             for cell in cells
-        ]  # fmt: skip
+        }  # fmt: skip
+        places = {row[:-1] for row in rows.values()}
         with self._transaction() as cursor:
-            self._set_aside(cursor, rows)
-            before = cursor.execute("SELECT count(*) FROM cells").fetchone()[0]
+            known = cursor.execute(f"SELECT key, spec, {', '.join(PLACE)} FROM cells").fetchall()
             cursor.executemany(
-                "INSERT INTO cells"
-                " (key, dataset, resampler, classifier, splitter, seed, fold, spec)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+                "UPDATE cells SET dataset = ? WHERE key = ?",
+                [
+                    (f"{place[0]} (earlier {_tag(spec)})", key)
+                    for key, spec, *place in known
+                    if key not in rows and tuple(place) in places
+                ],
+            )
+            cursor.executemany(
+                f"INSERT INTO cells (key, {', '.join(PLACE)}, spec) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT (key) DO UPDATE SET dataset = excluded.dataset,"
                 " resampler = excluded.resampler, classifier = excluded.classifier,"
                 " splitter = excluded.splitter",
-                rows,
+                [(key, *row) for key, row in rows.items()],
             )
-            after = cursor.execute("SELECT count(*) FROM cells").fetchone()[0]
-        return int(after - before)
+        return len(rows.keys() - {key for key, *_ in known})
 
-    def _set_aside(self, cursor: sqlite3.Cursor, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Rename results of earlier data or code, so that no table mixes them with new ones."""
-        wanted = {tuple(row[1:7]): row[0] for row in rows}
-        keys = {row[0] for row in rows}
-        found = cursor.execute(
-            "SELECT key, dataset, resampler, classifier, splitter, seed, fold, spec FROM cells"
+    def reopen(self, keys: Sequence[str], *, without_score: str | None = None) -> int:
+        """Make finished cells pending again that lack a score, or their predictions; count them."""
+        lacking = "SELECT 1 FROM predictions WHERE predictions.key = cells.key"
+        if without_score is not None:
+            lacking = "SELECT 1 FROM scores WHERE scores.key = cells.key AND scores.name = ?"
+        return self._change(
+            "UPDATE cells SET state = 'pending' WHERE state = 'done'"
+            f" AND key IN (SELECT value FROM json_each(?)) AND NOT EXISTS ({lacking})",
+            json.dumps(keys),
+            *([] if without_score is None else [without_score]),
         )
-        renamed = []
-        for key, dataset, *place, spec in found.fetchall():
-            if key not in keys and (dataset, *place) in wanted:
-                known = json.loads(spec)
-                tag = digest([known["content"], known["versions"]])[:6]
-                renamed.append((f"{dataset} (earlier {tag})", key))
-        cursor.executemany("UPDATE cells SET dataset = ? WHERE key = ?", renamed)
 
-    def want_predictions(self, keys: Sequence[str]) -> int:
-        """Make finished cells pending again whose predictions were not kept.
+    def retry_failed(self, keys: Sequence[str]) -> int:
+        """Make failed cells pending again, and count them."""
+        return self._change(
+            "UPDATE cells SET state = 'pending', runner = NULL, reason = NULL, error = NULL"
+            " WHERE state = 'failed' AND key IN (SELECT value FROM json_each(?))",
+            json.dumps(keys),
+        )
 
-        Parameters
-        ----------
-        keys : sequence of str
-            Which cells.
-
-        Returns
-        -------
-        int
-            How many there were.
-        """
-        with self._transaction() as cursor:
-            cursor.executemany(
-                "UPDATE cells SET state = 'pending' WHERE key = ? AND state = 'done'"
-                " AND NOT EXISTS (SELECT 1 FROM predictions WHERE predictions.key = cells.key)",
-                [(key,) for key in keys],
-            )
-            return max(0, int(cursor.rowcount))
-
-    def want_scores(self, keys: Sequence[str], name: str) -> int:
-        """Make finished cells pending again that have no such score.
-
-        Parameters
-        ----------
-        keys : sequence of str
-            Which cells.
-        name : str
-            A score that earlier versions did not compute.
-
-        Returns
-        -------
-        int
-            How many there were.
-        """
-        with self._transaction() as cursor:
-            cursor.executemany(
-                "UPDATE cells SET state = 'pending' WHERE key = ? AND state = 'done' AND NOT EXISTS"
-                " (SELECT 1 FROM scores WHERE scores.key = cells.key AND scores.name = ?)",
-                [(key, name) for key in keys],
-            )
-            return max(0, int(cursor.rowcount))
-
-    def remember_metrics(self, metrics: Sequence[str]) -> None:
-        """Keep which metrics tables show first.
-
-        Parameters
-        ----------
-        metrics : sequence of str
-            Those of the plan that was run last.
-        """
-        with self._transaction() as cursor:
-            cursor.execute(
-                "INSERT OR REPLACE INTO meta VALUES ('metrics', ?)", (json.dumps(list(metrics)),)
-            )
+    def remember(self, name: str, value: Any) -> None:
+        """Keep a plain value under a name."""
+        self._change("INSERT OR REPLACE INTO meta VALUES (?, ?)", name, json.dumps(value))
 
     def register(self) -> None:
         """Enter this process as a runner."""
-        with self._transaction() as cursor:
-            cursor.execute(
-                "INSERT OR REPLACE INTO runners VALUES (?, ?, ?, ?, ?)",
-                (self.runner, machine(), os.getpid(), started_at(os.getpid()), time.time()),
-            )
+        self._change(
+            "INSERT OR REPLACE INTO runners VALUES (?, ?, ?, ?, ?)",
+            self.runner, machine(), os.getpid(), started_at(os.getpid()), time.time(),
+        )  # fmt: skip
 
     def beat(self) -> None:
         """Tell others that this runner lives."""
-        with self._transaction() as cursor:
-            cursor.execute(
-                "UPDATE runners SET heartbeat = ? WHERE id = ?", (time.time(), self.runner)
-            )
+        self._change("UPDATE runners SET heartbeat = ? WHERE id = ?", time.time(), self.runner)
 
     def retire(self) -> None:
         """Give this runner's claims back and forget it."""
         with self._transaction() as cursor:
-            cursor.execute(
-                "UPDATE cells SET state = 'pending', runner = NULL"
-                " WHERE state = 'running' AND runner = ?",
-                (self.runner,),
-            )
             cursor.execute("DELETE FROM runners WHERE id = ?", (self.runner,))
+            _release(cursor)
 
     def release_stale(self) -> int:
-        """Make the claims of dead runners pending again.
-
-        Returns
-        -------
-        int
-            How many cells were set free.
-        """
+        """Make the claims of dead runners pending again, and count them."""
         with self._transaction() as cursor:
             runners = cursor.execute("SELECT id, host, pid, started, heartbeat FROM runners")
-            dead = [row[0] for row in runners.fetchall() if _is_dead(*row[1:])]
-            for runner in dead:
-                cursor.execute("DELETE FROM runners WHERE id = ?", (runner,))
-            cursor.execute(
-                "UPDATE cells SET state = 'pending', runner = NULL WHERE state = 'running'"
-                " AND (runner IS NULL OR runner NOT IN (SELECT id FROM runners))"
-            )
-            return int(cursor.rowcount)
+            dead = [row[:1] for row in runners.fetchall() if _is_dead(*row[1:])]
+            cursor.executemany("DELETE FROM runners WHERE id = ?", dead)
+            return _release(cursor)
 
-    def retry_failed(self, keys: Sequence[str]) -> int:
-        """Make failed cells pending again.
-
-        Parameters
-        ----------
-        keys : sequence of str
-            Which cells.
-
-        Returns
-        -------
-        int
-            How many had failed.
-        """
+    def claim(self, keys: Iterable[str]) -> str | None:
+        """Take the first cell that is pending, in the order given; None if none is free."""
         with self._transaction() as cursor:
-            cursor.executemany(
-                "UPDATE cells SET state = 'pending', runner = NULL, reason = NULL, error = NULL"
-                " WHERE key = ? AND state = 'failed'",
-                [(key,) for key in keys],
-            )
-            return int(cursor.rowcount)
-
-    def claim(self, keys: Sequence[str]) -> str | None:
-        """Take the first pending one of some cells.
-
-        Parameters
-        ----------
-        keys : sequence of str
-            Candidates in order of preference.
-
-        Returns
-        -------
-        str or None
-            The key that is now ours; None if none was free.
-        """
-        with self._transaction() as cursor:
-            for start in range(0, len(keys), 500):
-                block = keys[start : start + 500]
-                marks = ", ".join("?" * len(block))
-                found = cursor.execute(
-                    f"SELECT key FROM cells WHERE state = 'pending' AND key IN ({marks})", block
+            for key in keys:
+                cursor.execute(
+                    "UPDATE cells SET state = 'running', runner = ?, began = ?,"
+                    " attempts = attempts + 1 WHERE key = ? AND state = 'pending'",
+                    (self.runner, time.time(), key),
                 )
-                free = {row[0] for row in found.fetchall()}
-                chosen = next((key for key in block if key in free), None)
-                if chosen is not None:
-                    cursor.execute(
-                        "UPDATE cells SET state = 'running', runner = ?, began = ?,"
-                        " attempts = attempts + 1 WHERE key = ?",
-                        (self.runner, time.time(), chosen),
-                    )
-                    return str(chosen)
+                if cursor.rowcount:
+                    return key
         return None
 
     def finish(self, key: str, result: Result, *, seconds: float, megabytes: float | None) -> bool:
         """Record what a cell gave, all of it or nothing.
 
-        Parameters
-        ----------
-        key : str
-            Which cell; must be claimed by this runner.
-        result : Result
-            What it gave.
-        seconds, megabytes : float
-            What it cost.
-
-        Returns
-        -------
-        bool
-            False if the claim was lost, which only happens to a runner that others took for dead.
+        Returns False if the claim was lost, which only happens to a runner that others took for
+        dead.
         """
+        details = json.dumps(_plain(dict(result.details)), sort_keys=True)
         with self._transaction() as cursor:
-            cursor.execute(
-                "UPDATE cells SET state = 'done', runner = NULL, ended = ?, seconds = ?,"
-                " megabytes = ?, reason = NULL, error = NULL, details = ?"
-                " WHERE key = ? AND state = 'running' AND runner = ?",
-                (
-                    time.time(), seconds, megabytes,
-                    json.dumps(_plain(dict(result.details)), sort_keys=True), key, self.runner,
-                ),
-            )  # fmt: skip
-            if cursor.rowcount != 1:
+            if not self._end(cursor, key, "done", (seconds, megabytes, None, None, details)):
                 return False
             cursor.execute("DELETE FROM scores WHERE key = ?", (key,))
             cursor.executemany(
@@ -368,166 +248,55 @@ class Store:
     def fail(
         self, key: str, reason: str, error: str, *, seconds: float, megabytes: float | None = None
     ) -> bool:
-        """Record that a cell could not be computed.
-
-        Parameters
-        ----------
-        key : str
-            Which cell.
-        reason : str
-            In a word: ``"error"``, ``"time"``, ``"memory"``, ``"crash"``.
-        error : str
-            What happened.
-        seconds, megabytes : float
-            What it cost until then.
-
-        Returns
-        -------
-        bool
-            See `finish`.
-        """
+        """Record why a cell could not be computed, in a word and in full; see `finish`."""
         with self._transaction() as cursor:
-            cursor.execute(
-                "UPDATE cells SET state = 'failed', runner = NULL, ended = ?, seconds = ?,"
-                " megabytes = ?, reason = ?, error = ?"
-                " WHERE key = ? AND state = 'running' AND runner = ?",
-                (time.time(), seconds, megabytes, reason, error, key, self.runner),
-            )
-            return bool(cursor.rowcount == 1)
+            return self._end(cursor, key, "failed", (seconds, megabytes, reason, error, None))
 
-    def give_back(self, key: str) -> None:
-        """Make one of our claims pending again.
-
-        Parameters
-        ----------
-        key : str
-            Which cell.
-        """
-        with self._transaction() as cursor:
-            cursor.execute(
-                "UPDATE cells SET state = 'pending', runner = NULL WHERE key = ? AND runner = ?",
-                (key, self.runner),
-            )
-
-    def remember_content(self, place: str, stamp: str, content: str, work: float) -> None:
-        """Keep the checksum of a data set, so that it need not be read to plan.
-
-        Parameters
-        ----------
-        place : str
-            Where it was read, and how.
-        stamp : str
-            Size and time of the file.
-        content : str
-            Its checksum.
-        work : float
-            How much work it makes, for estimates.
-        """
-        with self._transaction() as cursor:
-            cursor.execute(
-                "INSERT OR REPLACE INTO contents VALUES (?, ?, ?, ?)", (place, stamp, content, work)
-            )
-
-    def remember_facts(self, content: str, facts: Mapping[str, Any]) -> None:
-        """Keep what planning needs to know of a data set beside its checksum.
-
-        Parameters
-        ----------
-        content : str
-            Its checksum.
-        facts : mapping
-            Plain values.
-        """
-        with self._transaction() as cursor:
-            cursor.execute(
-                "INSERT OR REPLACE INTO meta VALUES (?, ?)",
-                (f"facts of {content}", json.dumps(dict(facts), sort_keys=True)),
-            )
+    def _end(self, cursor: sqlite3.Cursor, key: str, state: str, values: Sequence[Any]) -> bool:
+        """End one of our claims; a failure keeps the details of an earlier success."""
+        cursor.execute(
+            "UPDATE cells SET state = ?, runner = NULL, ended = ?, seconds = ?, megabytes = ?,"
+            " reason = ?, error = ?, details = coalesce(?, details)"
+            " WHERE key = ? AND state = 'running' AND runner = ?",
+            (state, time.time(), *values, key, self.runner),
+        )
+        return cursor.rowcount == 1
 
     # -- reading ---------------------------------------------------------------------------
 
-    def known_content(self, place: str, stamp: str) -> tuple[str, float] | None:
-        """Look up the checksum of a data set whose file has not changed.
+    def recall(self, name: str) -> Any:
+        """Return what is kept under a name, or None."""
+        row = self._read("SELECT value FROM meta WHERE name = ?", name)
+        return json.loads(row[0][0]) if row else None
 
-        Parameters
-        ----------
-        place, stamp : str
-            See `remember_content`.
-
-        Returns
-        -------
-        tuple of (str, float), or None
-            Checksum and work.
-        """
-        row = self._read(
-            "SELECT content, work FROM contents WHERE place = ? AND stamp = ?", (place, stamp)
-        )
-        return (str(row[0][0]), float(row[0][1])) if row else None
-
-    def facts(self, content: str) -> dict[str, Any] | None:
-        """Look up what was kept of a data set.
-
-        Parameters
-        ----------
-        content : str
-            Its checksum.
-
-        Returns
-        -------
-        dict or None
-            See `remember_facts`.
-        """
-        row = self._read("SELECT value FROM meta WHERE name = ?", (f"facts of {content}",))
-        return dict(json.loads(row[0][0])) if row else None
-
-    def metrics(self) -> tuple[str, ...]:
-        """Return the metrics of the plan that was run last.
-
-        Returns
-        -------
-        tuple of str
-            Empty where no plan was run.
-        """
-        row = self._read("SELECT value FROM meta WHERE name = 'metrics'")
-        return tuple(json.loads(row[0][0])) if row else ()
-
-    def counts(self, keys: Iterable[str] | None = None) -> dict[str, int]:
-        """Count cells by state.
-
-        Parameters
-        ----------
-        keys : iterable of str, optional
-            Only these; by default all.
-
-        Returns
-        -------
-        dict
-            For ``pending``, ``running``, ``done``, ``failed``.
-        """
-        counted = dict.fromkeys(("pending", "running", "done", "failed"), 0)
-        wanted = None if keys is None else set(keys)
-        for key, state in self._read("SELECT key, state FROM cells"):
-            if wanted is None or key in wanted:
-                counted[state] += 1
-        return counted
+    def counts(self) -> dict[str, int]:
+        """Count cells by state."""
+        counted = dict(self._read("SELECT state, count(*) FROM cells GROUP BY state"))
+        return {state: counted.get(state, 0) for state in STATES}
 
     def states(self) -> dict[str, str]:
-        """Return the state of every cell.
-
-        Returns
-        -------
-        dict
-            From key to state.
-        """
+        """Return the state of every cell by its key."""
         return dict(self._read("SELECT key, state FROM cells"))
 
-    def cells(self) -> list[dict[str, Any]]:
-        """Return all cells with what is known of them.
+    def mean_seconds(self) -> tuple[dict[tuple[str, ...], float], ...]:
+        """Average the time of finished cells by data set, classifier and resampler, and without it.
 
-        Returns
-        -------
-        list of dict
-            In a fixed order; ``scores`` is a dict from name to value, NaN where undefined.
+        Returns a dict from (data set, classifier, resampler) and one from (data set, classifier).
+        """
+        return tuple(
+            {
+                tuple(place): seconds
+                for *place, seconds in self._read(
+                    f"SELECT {by}, avg(seconds) FROM cells WHERE state = 'done' GROUP BY {by}"
+                )
+            }
+            for by in ("dataset, classifier, resampler", "dataset, classifier")
+        )
+
+    def cells(self) -> list[dict[str, Any]]:
+        """Return all cells with what is known of them, in a fixed order.
+
+        Each is a dict; its ``scores`` is a dict from name to value, NaN where undefined.
         """
         order = "dataset, classifier, resampler, splitter, seed, fold, key"
         rows = self._read(f"SELECT {', '.join(COLUMNS)} FROM cells ORDER BY {order}")
@@ -535,42 +304,40 @@ class Store:
         for key, name, value in self._read("SELECT key, name, value FROM scores ORDER BY name"):
             found[key]["scores"][name] = math.nan if value is None else value
         for row in found.values():
-            row["details"] = json.loads(row["details"]) if row["details"] else {}
+            row["details"] = json.loads(row["details"] or "{}")
         return list(found.values())
 
     def predictions(self, key: str) -> bytes | None:
-        """Return the archive of a cell's predictions.
-
-        Parameters
-        ----------
-        key : str
-            Which cell.
-
-        Returns
-        -------
-        bytes or None
-            None where they were not kept.
-        """
-        row = self._read("SELECT archive FROM predictions WHERE key = ?", (key,))
+        """Return the archive of a cell's predictions; None where they were not kept."""
+        row = self._read("SELECT archive FROM predictions WHERE key = ?", key)
         return row[0][0] if row else None
 
     # -- the file --------------------------------------------------------------------------
 
     def _open(self, create: bool) -> None:
-        try:
-            connection = self._connection
-            connection.execute("PRAGMA foreign_keys = ON")
-            is_empty = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if not is_empty:
-                self._check_identity()
-            elif not create:
-                raise StoreError(f"{self.path}: this file is empty. Run a plan first.")
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-            if is_empty:
-                self._create()
-        except sqlite3.Error as error:
-            raise self._failure(error) from error
+        connection = self._connection
+        connection.execute("PRAGMA foreign_keys = ON")
+        is_empty = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if not is_empty:
+            self._check_identity()
+        elif not create:
+            raise StoreError(f"{self.path}: this file is empty. Run a plan first.")
+        self._keep_a_log()
+        connection.execute("PRAGMA synchronous = NORMAL")
+        if is_empty:
+            self._create()
+
+    def _keep_a_log(self) -> None:
+        """Let readers and a writer work side by side; SQLite itself does not wait here."""
+        deadline = time.monotonic() + BUSY_TIMEOUT
+        while True:
+            try:
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
 
     def _create(self) -> None:
         with self._transaction() as cursor:
@@ -600,40 +367,48 @@ class Store:
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Cursor]:
         """All or nothing, and alone."""
-        try:
-            with closing(self._connection.cursor()) as cursor:
-                cursor.execute("BEGIN IMMEDIATE")
-                try:
-                    yield cursor
-                    cursor.execute("COMMIT")
-                except BaseException:
-                    if self._connection.in_transaction:
-                        cursor.execute("ROLLBACK")
-                    raise
-        except sqlite3.Error as error:
-            raise self._failure(error) from error
+        with self._explained(), closing(self._connection.cursor()) as cursor:
+            cursor.execute("BEGIN IMMEDIATE")
+            try:
+                yield cursor
+                cursor.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    cursor.execute("ROLLBACK")
+                raise
 
-    def _read(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        try:
+    def _change(self, statement: str, *values: Any) -> int:
+        """Execute one statement and count the rows it changed."""
+        with self._transaction() as cursor:
+            return int(cursor.execute(statement, values).rowcount)
+
+    def _read(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        with self._explained():
             return self._connection.execute(statement, values).fetchall()
-        except sqlite3.Error as error:
-            raise self._failure(error) from error
 
-    def _failure(self, error: sqlite3.Error) -> StoreError:
-        text = str(error)
-        if "full" in text:
-            hint = "The disk is full: free some space and start again; finished cells are safe."
-        elif "not a database" in text:
-            hint = "This is no store of results: choose another file."
-        elif "malformed" in text:
-            hint = "The file is damaged: use a copy of it, or start with a new file."
-        elif "locked" in text:
-            hint = "Another process holds it for too long: stop that one, or wait."
-        elif "unable to open" in text or "readonly" in text:
-            hint = "Check that the folder exists and may be written to."
-        else:
-            hint = "Finished cells are safe if the file can be opened again."
-        return StoreError(f"{self.path}: {text}. {hint}")
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Say what to do about a fault of SQLite's."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            hint = next(hint for word, hint in HINTS.items() if word in str(error))
+            raise StoreError(f"{self.path}: {error}. {hint}") from error
+
+
+def _release(cursor: sqlite3.Cursor) -> int:
+    """Make the claims of runners that are not known pending again, and count them."""
+    cursor.execute(
+        "UPDATE cells SET state = 'pending', runner = NULL WHERE state = 'running'"
+        " AND (runner IS NULL OR runner NOT IN (SELECT id FROM runners))"
+    )
+    return int(cursor.rowcount)
+
+
+def _tag(spec: str) -> str:
+    """Tell results of other data or code apart in a few letters."""
+    known = json.loads(spec)
+    return digest([known["content"], known["versions"]])[:6]
 
 
 def _is_dead(host: str, pid: int, started: float | None, heartbeat: float) -> bool:

@@ -12,8 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from scumble._core.children import ChildGoneError
 from scumble.gui.answers import RefusedError
-from scumble.gui.worker import TaskError, Worker, WorkerGoneError
+from scumble.gui.worker import TaskError, Worker
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 #: Makes the result of a job of what its task returned and which warnings it gave.
@@ -29,17 +30,17 @@ class Job:
     Attributes
     ----------
     id : str
-        Its number.
+        Number of the job.
     title : str
-        What it does, for a person.
+        Description for a person.
     state : {"queued", "running", "done", "failed", "cancelled"}
-        How it stands.
+        Whether it waits, runs, or how it ended.
     progress : dict
         ``title``, ``done`` and ``total`` of the step at hand; ``total`` may be None.
     result : dict or None
-        What came out.
+        The result of a job that is done.
     error : str or None
-        Why it failed.
+        Why a job failed.
     """
 
     id: str
@@ -133,7 +134,7 @@ class Jobs:
         tasks = [job._task for job in self._jobs.values() if job._task is not None]
         await asyncio.gather(*tasks, return_exceptions=True)
         while self._idle:
-            self._idle.pop().kill()
+            self._idle.pop().close()
         self._threads.shutdown(wait=False)
 
     async def _run(
@@ -157,7 +158,7 @@ class Jobs:
                 )
             except TaskError as error:
                 job.settle("failed", str(error))
-            except WorkerGoneError:
+            except ChildGoneError:
                 job.settle(
                     "failed", "The work was ended from outside, most likely for want of memory."
                 )
@@ -169,7 +170,7 @@ class Jobs:
                 if worker.is_alive:
                     self._idle.append(worker)
                 else:
-                    worker.kill()  # closes what is left of it
+                    worker.close()
 
     def _finish(self, job: Job, result: Any, notes: list[str], finish: Finish) -> None:
         job.notes = notes

@@ -48,7 +48,7 @@ def serve(
         listener = stack.enter_context(_listen(host, port))
         # A process that can work takes as long to start as this one takes to import the rest.
         worker = Worker()
-        stack.callback(worker.kill)
+        stack.callback(worker.close)
         settings = Settings(
             port=listener.getsockname()[1],
             hosts=tuple(dict.fromkeys((*LOOPBACK, *_own_name(host), *allow_hosts))),

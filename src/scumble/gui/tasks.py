@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
+import traceback
 import warnings
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +15,7 @@ from typing import Any
 
 from scumble._core.errors import ReadError, ScumbleError, ScumbleWarning
 from scumble._core.files import BLOCK, COMPRESSIONS, Source
-from scumble._core.progress import track
+from scumble._core.progress import show_progress, track
 from scumble.data import MultilabelDataset
 from scumble.gui.parcel import Parcel
 from scumble.gui.uploads import Upload
@@ -21,6 +23,51 @@ from scumble.measures.summary import characterize
 
 #: Bytes of a value in memory.
 VALUE = 8
+#: Seconds between two messages about progress.
+BEAT = 0.05
+
+
+def answer(request: tuple[str, dict[str, Any]], tell: Callable[[Any], None]) -> tuple[str, Any]:
+    """Do one of the tasks below: how it ended, and its result with the warnings it gave."""
+    name, arguments = request
+    try:
+        with show_progress(_Progress(tell)), warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always", ScumbleWarning)
+            result = globals()[name](**arguments)
+    except ScumbleError as error:
+        return "failed", str(error)
+    except MemoryError:
+        return "failed", "There is not enough memory for this."
+    except Exception:
+        traceback.print_exc()
+        return "failed", "Something went wrong inside; the terminal shows where."
+    notes = [str(each.message) for each in heard if issubclass(each.category, ScumbleWarning)]
+    return "done", (result, notes)
+
+
+class _Progress:
+    """Tells the server how far a task is, not more often than anyone could look."""
+
+    def __init__(self, tell: Callable[[Any], None]) -> None:
+        self._tell = tell
+        self._last = 0.0
+
+    def start(self, title: str, total: int | None) -> Callable[[int], None]:
+        done = 0
+        self._tell(("progress", title, 0, total))
+
+        def advance(steps: int) -> None:
+            nonlocal done
+            done += steps
+            now = time.monotonic()
+            if now - self._last >= BEAT:
+                self._last = now
+                self._tell(("progress", title, done, total))
+
+        return advance
+
+    def finish(self) -> None:
+        """Nothing to clear: the next message replaces this one."""
 
 
 def describe_catalogue() -> dict[str, Any]:

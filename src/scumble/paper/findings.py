@@ -7,13 +7,6 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-#: From best to worst.
-VERDICTS = (
-    "follows",
-    "follows before rounding",
-    "does not follow",
-)
-
 
 @dataclass(frozen=True)
 class Finding:
@@ -24,13 +17,20 @@ class Finding:
     part : str
         Section of the audit, such as ``"Table 3"``.
     item : str
-        What it is about.
+        The number or statement in question.
     published, ours : str
         Both as text, to the digits the paper prints.
     verdict : str
-        One of `VERDICTS`, or of those of the claims.
+        Of the audit ``"follows"``, ``"follows before rounding"`` or ``"does not follow"``; those
+        of the claims are described there.
     note : str
         Why, where it is known.
+
+    Examples
+    --------
+    >>> from scumble.paper import Finding
+    >>> Finding("Table 4", "yeast LP-ROS", "8.7000", "8.7000", "follows").to_dict()["verdict"]
+    'follows'
     """
 
     part: str
@@ -41,13 +41,7 @@ class Finding:
     note: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values.
-
-        Returns
-        -------
-        dict
-            By attribute.
-        """
+        """Return its attributes as a dict."""
         return asdict(self)
 
 
@@ -57,12 +51,18 @@ def tally(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:
     Parameters
     ----------
     findings : iterable of Finding
-        What was found.
+        Findings of an audit, or of the claims.
 
     Returns
     -------
     dict
         From part to verdict to number, in order of appearance.
+
+    Examples
+    --------
+    >>> from scumble.paper import audit, tally
+    >>> tally(audit())["Stars"]
+    {'follows': 28, 'does not follow': 2}
     """
     counted: dict[str, Counter[str]] = {}
     for finding in findings:

@@ -10,9 +10,10 @@ import numpy as np
 
 from scumble._core.progress import track
 from scumble.data import MultilabelDataset
-from scumble.experiment.paper import published, sources
-from scumble.experiment.paper.findings import Finding
-from scumble.experiment.paper.ledger import (
+from scumble.measures import characterize, is_minority, scumble_by_label
+from scumble.paper import published, sources
+from scumble.paper.findings import Finding
+from scumble.paper.ledger import (
     METRIC_NAMES,
     NOT_RUN,
     Means,
@@ -20,8 +21,7 @@ from scumble.experiment.paper.ledger import (
     imbalance_means,
     result_means,
 )
-from scumble.experiment.paper.published import Pair
-from scumble.measures import characterize, is_minority, scumble_by_label
+from scumble.paper.published import Pair
 from scumble.resample import REMEDIAL
 
 ABSENT = "not computable here"
@@ -56,15 +56,23 @@ def claims(
     Parameters
     ----------
     datasets : iterable of str, optional
-        Which data sets to look at; by default the paper's eleven and emotions.
+        Names of the data sets to look at; by default the paper's eleven and emotions.
     cells : iterable of dict
         Results of the paper's experiments, from `Store.cells`, for what is said about them.
 
     Returns
     -------
     list of Finding
-        Verdicts ``"holds"``, ``"holds in k of n"``, ``"does not hold"`` and
+        Verdicts ``"holds"``, ``"holds in k of n"``, ``"same direction"``, ``"does not hold"`` and
         ``"not computable here"``.
+
+    Examples
+    --------
+    Without data sets and results nothing can be said:
+
+    >>> from scumble.paper import claims
+    >>> {finding.verdict for finding in claims(datasets=[])}
+    {'not computable here'}
     """
     means = Means(cells)
     every = [*published.characteristics(), "emotions"]

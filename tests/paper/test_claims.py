@@ -5,7 +5,7 @@ import json
 import pytest
 
 from scumble.cli.main import main
-from scumble.experiment.paper import claims
+from scumble.paper import claims
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+from collections import Counter
+from functools import cached_property
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -11,14 +13,26 @@ from rich.console import Console
 from scipy import sparse
 
 import scumble
-from scumble.cli.experiment import _conclude, _watching
+from scumble.cli.experiment import _conclude, _Watch
 from scumble.cli.main import main
 from scumble.evaluate import LabelCounts, cross_validate, evaluate, pool
-from scumble.experiment import Estimate, Part, Plan, PlanError, Report, Store, cells_of, run
-from scumble.experiment.compute import compute
-from scumble.experiment.executors import Outcome
-from scumble.experiment.making import make_classifier, make_resamplers, make_splitter
-from scumble.experiment.tables import grid, long_table
+from scumble.experiment import (
+    Cell,
+    Estimate,
+    Outcome,
+    Part,
+    Plan,
+    PlanError,
+    Report,
+    Store,
+    cells_of,
+    datasets,
+    plan_cells,
+    run,
+)
+from scumble.experiment.compute_cell import compute_cell
+from scumble.experiment.parts import make_classifier, make_resamplers, make_splitter
+from scumble.experiment.result_tables import grid, long_table
 from scumble.learn import BinaryRelevance
 from scumble.resample import REMEDIAL
 
@@ -63,7 +77,7 @@ def test_a_cell_is_what_one_would_do_by_hand(folder):
     treated = REMEDIAL().resample(data[train])
     classifier = BinaryRelevance(categorical_features={3: 3}).fit(treated.X, treated.Y)
     expected = evaluate(data[test], *classifier.predict_both(data[test].X))
-    found = compute(cell).scores
+    found = compute_cell(cell).scores
     for name, value in expected.items():
         assert found[name] == pytest.approx(value, nan_ok=True), name
     summary = scumble.characterize(data[train])
@@ -74,7 +88,7 @@ def test_a_cell_is_what_one_would_do_by_hand(folder):
 
 def test_without_a_classifier_only_the_training_part_is_measured(folder):
     cell = by_place(cells_of(the_plan(folder)))["none", "remedial", 0]
-    scores = compute(cell).scores
+    scores = compute_cell(cell).scores
     assert set(scores) == {
         f"{when}.{name}"
         for when in ("before", "after")
@@ -85,7 +99,7 @@ def test_without_a_classifier_only_the_training_part_is_measured(folder):
 
 
 def test_mldrs_mean_counts_labels_that_do_not_occur():
-    from scumble.experiment.compute import _measures
+    from scumble.experiment.compute_cell import _measures
 
     measured = _measures("before", np.array([[1, 0, 0], [1, 1, 0]]))
     assert measured["before.mean_ir"] == 1.5
@@ -93,7 +107,7 @@ def test_mldrs_mean_counts_labels_that_do_not_occur():
 
 
 def test_means_over_rows_and_labels_with_a_hit():
-    from scumble.experiment.compute import _means_of_hits
+    from scumble.experiment.compute_cell import _means_of_hits
 
     Y = sparse.csr_array(np.array([[1, 1, 0], [0, 1, 0], [1, 0, 0]], dtype=bool))
     said = np.array([[1, 0, 1], [1, 0, 0], [1, 0, 0]])
@@ -108,7 +122,7 @@ def test_foreign_classifiers_and_kept_predictions(folder):
         classifiers=[Part("sklearn.tree.DecisionTreeClassifier", {"max_depth": 3})],
         keep_predictions=True,
     )
-    result = compute(cells_of(plan)[0])
+    result = compute_cell(cells_of(plan)[0])
     assert 0 <= result.scores["f1"] <= 1
     assert 0 <= result.scores["ranking_loss"] <= 1
     archive = np.load(io.BytesIO(result.predictions))
@@ -135,7 +149,7 @@ def test_a_cell_is_what_cross_validation_says(folder, classifier, resampler):
     plan = the_plan(folder, classifiers=[classifier], resamplers=[resampler])
     cells = cells_of(plan)
     data = scumble.read(folder / "made.arff")
-    results = [compute(cell) for cell in cells]
+    results = [compute_cell(cell) for cell in cells]
     for cell, result in zip(cells, results, strict=True):
         splitter = make_splitter(cell.splitter, seed=cell.seed_for("folds"))
         found = cross_validate(
@@ -171,7 +185,7 @@ def test_weights_reach_classifiers_that_take_them(tmp_path):
     part = weighted[train]
     model.fit(part.X, part.Y.toarray(), sample_weight=part.weights)
     expected = evaluate(weighted[test], model.predict(X[test]))
-    found = compute(cell)
+    found = compute_cell(cell)
     assert found.scores["macro_f1"] == expected["macro_f1"]
     # Only cells whose numbers the weights change have keys that earlier stores do not know.
     assert cell.versions["fold"] == "2"
@@ -189,7 +203,7 @@ def test_classifiers_that_refuse_sparse_features_get_dense_ones(tmp_path):
         {"estimator": {"name": "sklearn.ensemble.HistGradientBoostingClassifier", "max_iter": 3}},
     )
     plan = the_plan(tmp_path, datasets=["thin.arff"], classifiers=[trees], resamplers=["none"])
-    assert 0 < compute(cells_of(plan)[0]).scores["micro_f1"] <= 1
+    assert 0 < compute_cell(cells_of(plan)[0]).scores["micro_f1"] <= 1
 
 
 def test_only_cells_that_differ_from_those_of_earlier_stores_have_new_keys(folder):
@@ -248,7 +262,7 @@ def test_data_that_changed_since_planning_is_refused(folder, tmp_path):
 
     cell = replace(cells_of(the_plan(folder))[0], content="0" * 32)
     with pytest.raises(scumble.ScumbleError, match="changed since the plan was made"):
-        compute(cell)
+        compute_cell(cell)
 
 
 def test_numbers_are_the_same_in_this_process_and_in_workers(folder, tmp_path):
@@ -319,6 +333,10 @@ def test_the_commands(folder, tmp_path, capsys):
     call("experiment", "table", path, "-m", "macro_f1", "--json")
     (table,) = json.loads(capsys.readouterr().out)
     assert table["metric"] == "macro_f1"
+    first, last = table["values"][0], table["values"][-1]
+    assert (first["method"], first["n"]) == ("br", 2)
+    assert first["deviation"] > 0
+    assert (last["mean"], last["deviation"]) == (None, None)  # nothing was learned
     call("experiment", "table", path, "-m", "after.scumble", "--classifier", "none", "--json")
     (table,) = json.loads(capsys.readouterr().out)
     assert [value["method"] for value in table["values"]] == ["none", "remedial"]
@@ -329,16 +347,17 @@ def test_the_commands(folder, tmp_path, capsys):
     call("experiment", "status", tmp_path / "absent.db", code=2)
 
 
-def test_the_live_table_shows_what_runs(folder):
+def test_the_live_table_shows_what_runs(folder, capsys):
     cells = cells_of(the_plan(folder, resamplers=["none"]))
-    watching = _watching(Estimate(n_cells=4, n_done=0, seconds=30.0, n_measured=0))
-    with watching as observe:
-        assert observe is None  # no terminal here
-        watching._observe("begin", cells[0])
-        watching._observe("begin", cells[1])
-        watching._observe("end", Outcome(cells[0], None, "error", "no", 1.0))
+    with _Watch("the plan") as watch:
+        watch.observe("plan", Estimate(n_cells=4, n_done=0, seconds=30.0, n_measured=0))
+        assert watch._live is None  # no terminal here
+        watch.observe("begin", cells[0])
+        watch.observe("begin", cells[1])
+        watch.observe("end", Outcome(cells[0], None, "error", "no", 1.0))
         console = Console(file=io.StringIO(), width=100)
-        console.print(watching._table())
+        console.print(watch._table())
+    assert "the plan: 4 cells, 0 done; about 30 s" in capsys.readouterr().out
     shown = console.file.getvalue()
     assert "1 of 4 cells, 1 failed" in shown
     assert shown.count("made.arff") == 1
@@ -363,6 +382,53 @@ def test_cells_that_fail_end_in_exit_code_1(folder, tmp_path, capsys):
 def test_cells_of_other_runners_are_told_of(capsys):
     _conclude(Report(n_cells=9, n_done=4, n_failed=0, n_known=3, failures=(), seconds=1.0))
     assert "2 cells were left to other runners" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("jobs", [0, 1])
+def test_a_plan_is_checked_enumerated_and_read_once(folder, tmp_path, monkeypatch, jobs):
+    counted = Counter()
+
+    def count(owner, name):
+        original = getattr(owner, name)
+
+        def counting(*arguments):
+            counted[name] += 1
+            return original(*arguments)
+
+        monkeypatch.setattr(owner, name, counting)
+
+    def count_cached(owner, name):
+        def counting(self):
+            counted[f"{owner.__name__}.{name}"] += 1
+            return original(self)
+
+        original = vars(owner)[name].func
+        counter = cached_property(counting)
+        counter.__set_name__(owner, name)
+        monkeypatch.setattr(owner, name, counter)
+
+    datasets.forget_data()
+    count(Plan, "check")
+    count(plan_cells, "facts_of")
+    count(datasets, "load_dataset")
+    count_cached(Cell, "spec")
+    count_cached(Cell, "key")
+    call("experiment", "run", folder / "plan.toml", "--store", tmp_path / "a.db", "--jobs", jobs)
+    # A worker process reads the data once more, but not what they were found to be.
+    assert counted == {
+        "check": 1, "facts_of": 1, "load_dataset": 1, "Cell.spec": 8, "Cell.key": 8,
+    }  # fmt: skip
+
+
+def test_cells_without_a_checksum_get_their_own_data(folder):
+    other = scumble.read(folder / "made.arff")[:30]
+    scumble.write(other, folder / "other.arff")
+    parts = Part("none"), Part("none"), Part("kfold", {"n_splits": 2, "n_repeats": 1})
+    sizes = [
+        compute_cell(Cell(Part(name), *parts, seed=0, fold=0, folder=str(folder))).scores
+        for name in ("made.arff", "other.arff")
+    ]
+    assert [scores["before.n_instances"] for scores in sizes] == [40, 15]
 
 
 def test_predictions_asked_for_later_are_computed_then(folder, tmp_path):

@@ -11,18 +11,19 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from statistics import correlation, fmean
 
 from scumble.evaluate.statistics import pearson, wilcoxon
-from scumble.experiment.paper import published
-from scumble.experiment.paper.audit import (
+from scumble.paper import published
+from scumble.paper.audit import (
     before_and_after,
     imbalance_pairs,
     result_pairs,
     scumble_and_change,
 )
-from scumble.experiment.paper.findings import Finding
-from scumble.experiment.paper.published import Pair
+from scumble.paper.findings import Finding
+from scumble.paper.published import Pair
 
 PART = "Displaced rows"
 
@@ -31,16 +32,8 @@ PART = "Displaced rows"
 class Rotation:
     """A run of rows whose values after treatment stand one row too high or too low.
 
-    Attributes
-    ----------
-    classifier : str
-        Whose column.
-    rows : tuple of str
-        Data sets of the run, in printed order.
-    shift : int
-        The values of row ``i`` of the run belong to row ``i + shift``.
-    misfit, repaired : float
-        Mean size of the logarithm of after / before, as printed and put back.
+    The values of row ``i`` of the run belong to row ``i + shift``. ``misfit`` and ``repaired`` are
+    the mean size of the logarithm of after / before, as printed and put back.
     """
 
     classifier: str
@@ -50,6 +43,7 @@ class Rotation:
     repaired: float
 
 
+@cache
 def order_of_undersampled() -> dict[str, str]:
     """Find the order of LP-RUS' results that fits the published correlations best.
 
@@ -57,7 +51,7 @@ def order_of_undersampled() -> dict[str, str]:
 
     Examples
     --------
-    >>> from scumble.experiment.paper.repair import order_of_undersampled
+    >>> from scumble.paper.repair import order_of_undersampled
     >>> {name: row for name, row in order_of_undersampled().items() if name != row}
     {'yeast': 'medical', 'medical': 'genbase', 'genbase': 'yeast'}
     """
@@ -84,7 +78,7 @@ def rotated_column(classifier: str) -> Rotation | None:
 
     Examples
     --------
-    >>> from scumble.experiment.paper.repair import rotated_column
+    >>> from scumble.paper.repair import rotated_column
     >>> found = rotated_column("ECC")
     >>> found.rows
     ('corel5k', 'cs', 'enron', 'genbase', 'mediamill', 'medical', 'tmc2007', 'yeast')
@@ -112,6 +106,12 @@ def displaced() -> Iterator[Finding]:
     ------
     Finding
         The published number and what follows from the repaired table.
+
+    Examples
+    --------
+    >>> from scumble.paper import displaced
+    >>> [found.item.split(",")[0] for found in displaced() if found.verdict == "other conclusion"]
+    ['ECC MacroFM', 'ECC OE']
     """
     yield from _undersampling()
     for classifier in published.CLASSIFIERS:

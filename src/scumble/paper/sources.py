@@ -15,20 +15,10 @@ SUBSTITUTES = {
 
 
 def load(name: str) -> MultilabelDataset | None:
-    """Load one of the paper's data sets, if it is here.
+    """Load one of the paper's data sets; None where it is not on this machine.
 
     Nothing is downloaded: a check of the paper must not start with an hour of transfers. ``scumble
     data get NAME`` brings a missing one.
-
-    Parameters
-    ----------
-    name : str
-        As the paper calls it.
-
-    Returns
-    -------
-    MultilabelDataset or None
-        None where it is not on this machine.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ScumbleWarning)  # the ledger names substitutes itself
@@ -45,7 +35,7 @@ def substitution(name: str, data: MultilabelDataset) -> str:
     Examples
     --------
     >>> from scumble import MultilabelDataset
-    >>> from scumble.experiment.paper.sources import substitution
+    >>> from scumble.paper.sources import substitution
     >>> substitution("tmc2007", MultilabelDataset([[1.0]], [[1]], name="tmc2007-500"))
     'tmc2007-500: the same labels with 500 features'
     """

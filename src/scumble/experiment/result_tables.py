@@ -1,12 +1,14 @@
-"""Results as tables: one row per cell, or means over folds side by side."""
+"""Results as tables: one row per cell, means over folds side by side, methods against one."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from statistics import fmean, stdev
 from typing import Any
 
+from scumble._core.errors import ParameterError
 from scumble.experiment.cell import NOTHING
 from scumble.experiment.errors import PlanError
 from scumble.experiment.scores import LABELS, complaint, direction
@@ -22,7 +24,7 @@ class Grid:
     Attributes
     ----------
     metric : str
-        Which.
+        Name of the metric.
     rows, columns : tuple of str
         Data sets; classifiers and resamplers.
     means, deviations : dict
@@ -38,13 +40,6 @@ class Grid:
     deviations: dict[tuple[str, str], float]
     n_cells: dict[tuple[str, str], int]
 
-    def complete(self) -> list[list[float]]:
-        """Return the rows in which every column has a value, for statistical tests."""
-        table = [
-            [self.means.get((row, col), math.nan) for col in self.columns] for row in self.rows
-        ]
-        return [values for values in table if not any(map(math.isnan, values))]
-
     def best(self, row: str) -> set[str]:
         """Return the columns with the best value of a row."""
         known = {
@@ -57,6 +52,50 @@ class Grid:
             return set()
         best = sign * max(sign * value for value in known.values())
         return {column for column, value in known.items() if value == best}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values, as JSON has them."""
+
+        def plain(value: float) -> float | None:
+            return None if math.isnan(value) else value
+
+        values = [
+            {
+                "dataset": place[0],
+                "method": place[1],
+                "mean": plain(mean),
+                "deviation": plain(self.deviations[place]),
+                "n": self.n_cells[place],
+            }
+            for place, mean in self.means.items()
+        ]
+        return {"metric": self.metric, "values": values}
+
+
+def only(cells: list[dict[str, Any]], **wanted: Sequence[str] | None) -> list[dict[str, Any]]:
+    """Keep the cells of some data sets or classifiers; a name that no cell has is refused."""
+    for kind, names in wanted.items():
+        known = {cell[kind] for cell in cells}
+        for name in names or ():
+            if name not in known:
+                raise ParameterError(
+                    f"The store has no {kind} {name!r}. There are: {', '.join(sorted(known))}."
+                )
+        cells = [cell for cell in cells if not names or cell[kind] in names]
+    return cells
+
+
+def costs(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Sum up cells by data set and classifier, the costliest first."""
+    counted: dict[tuple[str, str], dict[str, Any]] = {}
+    for cell in cells:
+        place = {"dataset": cell["dataset"], "classifier": cell["classifier"]}
+        start = {"done": 0, "failed": 0, "open": 0, "seconds": 0.0, "cpu_seconds": 0.0}
+        row = counted.setdefault((*place.values(),), {**place, **start})
+        row[cell["state"] if cell["state"] in ("done", "failed") else "open"] += 1
+        row["seconds"] += cell["seconds"] or 0.0
+        row["cpu_seconds"] += cell["details"].get("cpu_seconds", 0.0)
+    return sorted(counted.values(), key=lambda row: -row["seconds"])
 
 
 def long_table(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -95,8 +134,10 @@ def grid(cells: Iterable[dict[str, Any]], metric: str) -> Grid:
         metric=metric,
         rows=tuple(dict.fromkeys(row for row, _ in places)),
         columns=tuple(dict.fromkeys(column_name(*method) for method in methods)),
-        means={place: _mean(found) for place, found in known.items()},
-        deviations={place: _deviation(found) for place, found in known.items()},
+        means={place: fmean(found) if found else math.nan for place, found in known.items()},
+        deviations={
+            place: stdev(found) if len(found) > 1 else math.nan for place, found in known.items()
+        },
         n_cells={place: len(found) for place, found in places.items()},
     )
 
@@ -149,12 +190,72 @@ def column_name(classifier: str, resampler: str) -> str:
     return " after ".join(parts) if len(parts) == 2 else (parts or [NOTHING])[0]
 
 
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values) if values else math.nan
+# Methods against one of them ---------------------------------------------------------------------
 
 
-def _deviation(values: Sequence[float]) -> float:
-    if len(values) < 2:
-        return math.nan
-    mean = _mean(values)
-    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+@dataclass(frozen=True)
+class Against:
+    """One method beside another, by one metric.
+
+    Attributes
+    ----------
+    metric, method : str
+        The metric, and the method that is compared.
+    n_datasets : int
+        Data sets on which both have a value; all that follows is over these.
+    mean, ratio : float
+        The mean of the method, and in times of the other's mean.
+    wins, ties, losses : int
+        Data sets on which the method is better, equal and worse.
+    p_value : float
+        Wilcoxon's signed ranks, exact and two-sided, one pair per data set.
+    """
+
+    metric: str
+    method: str
+    n_datasets: int
+    mean: float
+    ratio: float
+    wins: int
+    ties: int
+    losses: int
+    p_value: float
+
+
+def compare_methods(one: Grid, against: str, *, without: Sequence[str] = ()) -> list[Against]:
+    """Compare every method of a grid with one of them."""
+    for kind, names, known in (("method", [against], one.columns), ("data set", without, one.rows)):
+        for name in names:
+            if name not in known:
+                raise ParameterError(
+                    f"The store has no {kind} {name!r}. There are: {', '.join(known)}."
+                )
+    rows = [row for row in one.rows if row not in without]
+    others = [column for column in one.columns if column != against]
+    return [_against(one, column, against, rows) for column in (against, *others)]
+
+
+def _against(one: Grid, method: str, other: str, rows: Sequence[str]) -> Against:
+    from scumble.evaluate.statistics import wilcoxon, win_tie_loss
+
+    pairs = [
+        (one.means.get((row, other), math.nan), one.means.get((row, method), math.nan))
+        for row in rows
+    ]
+    known = [pair for pair in pairs if not any(map(math.isnan, pair))]
+    if not known:
+        return Against(one.metric, method, 0, math.nan, math.nan, 0, 0, 0, math.nan)
+    theirs, ours = zip(*known, strict=True)
+    tally = win_tie_loss(theirs, ours, higher_is_better=direction(one.metric) >= 0)
+    mean, base = sum(ours) / len(ours), sum(theirs) / len(theirs)
+    return Against(
+        metric=one.metric,
+        method=method,
+        n_datasets=len(known),
+        mean=mean,
+        ratio=mean / base if base else math.nan,
+        wins=tally.wins,
+        ties=tally.ties,
+        losses=tally.losses,
+        p_value=wilcoxon(theirs, ours).p_value,
+    )

@@ -23,7 +23,7 @@ def phase(name: str) -> Plan:
     Parameters
     ----------
     name : {"imbalance", "homer", "remedial"}
-        Which.
+        The experiment; `PHASES` says which tables it fills.
 
     Returns
     -------
@@ -32,7 +32,7 @@ def phase(name: str) -> Plan:
 
     Examples
     --------
-    >>> from scumble.experiment.paper import phase
+    >>> from scumble.paper import phase
     >>> phase("imbalance").n_cells
     360
     >>> phase("remedial").n_cells
@@ -53,10 +53,16 @@ def phase_text(name: str) -> str:
     -------
     str
         A starting point for a plan of one's own.
+
+    Examples
+    --------
+    >>> from scumble.paper import phase_text
+    >>> print(phase_text("homer").splitlines()[1])
+    name = "homer"
     """
     if name not in PHASES:
         raise ParameterError(
             f"The paper has no experiment {name!r}. Expected one of {', '.join(PHASES)}."
         )
-    folder = resources.files("scumble.experiment") / "published" / "plans"
-    return (folder / f"{name}.toml").read_text(encoding="utf-8")
+    path = resources.files(__package__) / "plans" / f"{name}.toml"
+    return path.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What the system tells about processes: whether they live, since when, how large they are."""
+"""What the system tells about processes: whether they live, and since when."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import os
 import socket
 import sys
 from pathlib import Path
-
-#: Bytes of a page of memory.
-_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 def machine() -> str:
@@ -39,34 +36,6 @@ def started_at(pid: int) -> float | None:
     """Tell when a process was started."""
     status = _stat(pid)
     return None if status is None else status[1]
-
-
-def resident_megabytes(pid: int) -> float | None:
-    """Tell how much memory a process occupies."""
-    try:
-        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    except (OSError, IndexError, ValueError):
-        return None
-    return pages * _PAGE / 2**20
-
-
-def reset_peak() -> None:
-    """Begin to measure the largest size of this process anew, where the system can."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        pass
-
-
-def peak_megabytes() -> float | None:
-    """Tell the largest size of this process since `reset_peak`."""
-    try:
-        for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) / 1024
-    except OSError:
-        pass
-    return None
 
 
 def _stat(pid: int) -> tuple[str, float] | None:

@@ -9,8 +9,8 @@ import pytest
 
 from scumble.cli.main import main
 from scumble.experiment import Store, run
-from scumble.experiment.paper import PHASES, claims, ledger, phase, published
-from scumble.experiment.paper.ledger import (
+from scumble.paper import PHASES, claims, ledger, phase, published
+from scumble.paper.ledger import (
     METRIC_NAMES,
     Means,
     best_average,
@@ -102,7 +102,7 @@ def test_the_rule_for_undefined_values_that_fits_is_found():
 
 
 def test_table_1_is_reproduced_on_the_data(datasets, monkeypatch):
-    from scumble.experiment.paper.ledger import characteristics
+    from scumble.paper.ledger import characteristics
 
     monkeypatch.setenv("SCUMBLE_DATA", str(datasets))
     kept = {name: published.characteristics()[name] for name in ("yeast", "genbase", "mediamill")}

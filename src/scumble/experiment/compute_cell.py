@@ -5,33 +5,22 @@ from __future__ import annotations
 import io
 import time
 from collections import OrderedDict
+from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
 
-from scumble._core.errors import DataError
-from scumble.experiment.cell import NOTHING, Cell, Part, Result
-from scumble.experiment.making import (
-    content_of,
-    load_dataset,
-    make_classifier,
-    make_resamplers,
-    make_splitter,
-)
+from scumble.experiment.cell import NOTHING, Cell, Result
+from scumble.experiment.datasets import dataset_of, recent
+from scumble.experiment.parts import make_classifier, make_resamplers, make_splitter
 from scumble.experiment.scores import IGNORING, LABELS, MEASURES
 
-#: Raised when cells hold other numbers than before, so that stored ones are computed anew.
-REVISION = 1
-#: A worker keeps this many data sets.
-KEPT = 2
-
-_data: OrderedDict[str, Any] = OrderedDict()
-_folds: OrderedDict[tuple[str, int], list[Any]] = OrderedDict()
+_folds: OrderedDict[Hashable, list[Any]] = OrderedDict()
 
 
-def compute(cell: Cell) -> Result:
+def compute_cell(cell: Cell) -> Result:
     """Compute one cell; resampling sees the training part only."""
     started = time.process_time()
-    data = _load(cell)
+    data = dataset_of(cell)
     train, test = _split(cell, data)
     chain = make_resamplers(cell.resampler, seed=cell.seed_for("resampler"))
     if cell.classifier.name == NOTHING:
@@ -75,32 +64,13 @@ def _run(cell: Cell, data: Any, train: Any, test: Any, chain: list[Any]) -> Resu
     return Result(scores, details, archive)
 
 
-def _load(cell: Cell) -> Any:
-    """Load the data set of a cell, and make sure that it is the one the plan saw."""
-    key = cell.content
-    if key not in _data:
-        data = load_dataset(Part(cell.dataset.name, cell.dataset.parameters), cell.folder)
-        if key and content_of(data) != key:
-            raise DataError(
-                f"{cell.dataset.name}: the data set has changed since the plan was made. "
-                "Run the plan again."
-            )
-        _data[key] = data
-        while len(_data) > KEPT:
-            _data.popitem(last=False)
-    _data.move_to_end(key)
-    return _data[key]
-
-
 def _split(cell: Cell, data: Any) -> tuple[Any, Any]:
-    seed = cell.seed_for("folds")
-    key = (cell.content, seed)
-    if key not in _folds:
+    def split() -> list[Any]:
         splitter = make_splitter(cell.splitter, seed=seed, folder=cell.folder)
-        _folds[key] = list(splitter.split(data))
-        while len(_folds) > KEPT:
-            _folds.popitem(last=False)
-    train, test = _folds[key][cell.fold]
+        return list(splitter.split(data))
+
+    seed = cell.seed_for("folds")  # it depends on data and splitter, too
+    train, test = recent(_folds, (cell.content, seed, cell.folder), split)[cell.fold]
     return train, test
 
 

@@ -22,31 +22,16 @@ PHASE_1 = ("corel5k", "cal500", "enron", "yeast", "medical", "genbase")
 
 @dataclass(frozen=True)
 class Pair:
-    """Two printed values, before and after something was done to the data.
-
-    Attributes
-    ----------
-    table : int
-        Number of the table in the paper.
-    dataset, method, measure : str
-        Data set; resampler or classifier; measure or metric.
-    before, after : float
-        As printed.
-    decimals : int
-        How many decimals were printed.
-    bold : str
-        Which is set in bold: ``"before"``, ``"after"``, ``"none"``; empty where the table has
-        no bold type.
-    """
+    """Two printed values, before and after something was done to the data."""
 
     table: int
     dataset: str
-    method: str
-    measure: str
+    method: str  # a resampler, or a classifier
+    measure: str  # a measure, or a metric
     before: float
     after: float
     decimals: int
-    bold: str = ""
+    bold: str = ""  # "before", "after", "none"; empty where the table has no bold type
 
     @property
     def change(self) -> float:
@@ -64,15 +49,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Correlation:
-    """A row of the table of correlations.
-
-    Attributes
-    ----------
-    resampler, measure : str
-        What was done, and whose change was correlated with SCUMBLE.
-    coefficient, p_value : float
-        As printed.
-    """
+    """SCUMBLE against the change of a measure by a resampler, as printed."""
 
     resampler: str
     measure: str
@@ -82,15 +59,7 @@ class Correlation:
 
 @dataclass(frozen=True)
 class Change:
-    """A row of the table of F-measures.
-
-    Attributes
-    ----------
-    dataset, resampler : str
-        Where.
-    before, after, percent : float
-        As printed.
-    """
+    """An F-measure before and after a resampler, as printed."""
 
     dataset: str
     resampler: str
@@ -101,17 +70,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Significance:
-    """A p-value of Wilcoxon's test.
-
-    Attributes
-    ----------
-    classifier, metric : str
-        Where.
-    p_value : float
-        As printed.
-    starred : bool
-        Whether the paper calls it significant.
-    """
+    """A p-value of Wilcoxon's test, and whether the paper calls it significant."""
 
     classifier: str
     metric: str
@@ -121,17 +80,9 @@ class Significance:
 
 @dataclass(frozen=True)
 class Count:
-    """Better and worse results, as the paper counts them.
+    """Results that are better and worse after REMEDIAL, as the paper counts them."""
 
-    Attributes
-    ----------
-    by, name : str
-        ``"classifier"``, ``"dataset"`` or ``"metric"``, and which.
-    better, worse : int
-        After REMEDIAL.
-    """
-
-    by: str
+    by: str  # "classifier", "dataset" or "metric"
     name: str
     better: int
     worse: int
@@ -217,7 +168,7 @@ def n_published() -> int:
 
     Examples
     --------
-    >>> from scumble.experiment.paper import published
+    >>> from scumble.paper import published
     >>> published.n_published()
     855
     """
@@ -238,5 +189,5 @@ def _values(row: dict[str, str]) -> tuple[float, float]:
 
 
 def _rows(name: str) -> list[dict[str, str]]:
-    path = resources.files("scumble.experiment") / "published" / f"{name}.csv"
+    path = resources.files(__package__) / "printed" / f"{name}.csv"
     return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))

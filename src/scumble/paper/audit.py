@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from statistics import fmean
 
@@ -10,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from scumble.evaluate.statistics import pearson, wilcoxon, win_tie_loss
-from scumble.experiment.paper import published
-from scumble.experiment.paper.findings import Finding
-from scumble.experiment.paper.published import Count, Pair
+from scumble.evaluate.statistics import pearson, wilcoxon
+from scumble.paper import published
+from scumble.paper.findings import Finding
+from scumble.paper.published import Count, Pair
 
 #: How many times the printed values are blurred to see what rounding may have hidden.
 N_BLURRED = 20_000
@@ -32,7 +33,7 @@ def audit() -> list[Finding]:
 
     Examples
     --------
-    >>> from scumble.experiment.paper import audit
+    >>> from scumble.paper import audit
     >>> deltas = [found for found in audit() if found.part == "Table 4"]
     >>> {found.verdict for found in deltas}
     {'follows'}
@@ -72,9 +73,10 @@ def p_values() -> Iterator[Finding]:
         found = wilcoxon(*before_and_after(pairs), method="normal").p_value
         finding = _number("Table 10", f"{row.classifier} {row.metric}", row.p_value, found, 6)
         if finding.verdict != "follows" and _reached_by_rounding(pairs, row.p_value):
-            finding = _with(finding, "follows before rounding", "four decimals made ties")
+            note = "four decimals made ties"
+            finding = replace(finding, verdict="follows before rounding", note=note)
         elif finding.verdict != "follows":
-            finding = _with(finding, finding.verdict, _sample_size_note(row.p_value, len(pairs)))
+            finding = replace(finding, note=_sample_size_note(row.p_value, len(pairs)))
         yield finding
 
 
@@ -282,10 +284,6 @@ def _number(part: str, item: str, printed: float, found: float, decimals: int) -
     return Finding(part, item, f"{printed:.{decimals}f}", ours, verdict)
 
 
-def _with(finding: Finding, verdict: str, note: str) -> Finding:
-    return Finding(finding.part, finding.item, finding.published, finding.ours, verdict, note)
-
-
 def _reached_by_rounding(pairs: Sequence[Pair], printed: float) -> bool:
     """Tell whether values that round to the printed ones can have the printed p-value.
 
@@ -336,19 +334,3 @@ def _sample_size_note(printed: float, n_pairs: int) -> str:
     if not sizes:
         return f"no ranking of {n_pairs} different pairs gives it"
     return f"possible with {sizes[0]} pairs, not with the {n_pairs} printed"
-
-
-def tallies(classifier: str, metric: str) -> tuple[int, int, int]:
-    """Count wins, ties and losses of REMEDIAL in the printed tables.
-
-    Examples
-    --------
-    >>> from scumble.experiment.paper.audit import tallies
-    >>> tallies("HOMER", "Precision")
-    (11, 0, 0)
-    """
-    counted = win_tie_loss(
-        *before_and_after(result_pairs(classifier=classifier, metric=metric)),
-        higher_is_better=published.HIGHER_IS_BETTER[metric],
-    )
-    return counted.wins, counted.ties, counted.losses

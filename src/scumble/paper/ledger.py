@@ -6,16 +6,17 @@ import csv
 import io
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any
 
 from scumble._core.progress import track
 from scumble.evaluate.statistics import pearson, wilcoxon
-from scumble.experiment.paper import published, sources
-from scumble.experiment.paper.published import Pair
-from scumble.experiment.paper.repair import order_of_undersampled, rotated_column
+from scumble.paper import published, sources
+from scumble.paper.audit import imbalance_pairs, result_pairs, scumble_and_change
+from scumble.paper.published import Pair
+from scumble.paper.repair import order_of_undersampled, rotated_column
 
 VERDICTS = ("reproduced", "same direction", "not reproduced", "not computable here")
 #: Relative difference up to which a number that depends on random folds counts as reproduced.
@@ -63,9 +64,9 @@ class Entry:
     Attributes
     ----------
     table : int
-        In the paper.
+        Number of the table in the paper.
     item : str
-        What it is.
+        What the number is about.
     published : float
         As printed.
     ours : float or None
@@ -73,7 +74,13 @@ class Entry:
     verdict : str
         One of `VERDICTS`.
     reason : str
-        Where one is known.
+        Why it differs, where that is known.
+
+    Examples
+    --------
+    >>> from scumble.paper import Entry
+    >>> round(Entry(2, "yeast LP-ROS max_ir after", 8.0, 8.2, "reproduced").difference, 6)
+    0.2
     """
 
     table: int
@@ -89,13 +96,7 @@ class Entry:
         return None if self.ours is None else self.ours - self.published
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values.
-
-        Returns
-        -------
-        dict
-            With the difference.
-        """
+        """Return its attributes and the difference as a dict."""
         return {**asdict(self), "difference": self.difference}
 
 
@@ -138,12 +139,21 @@ def ledger(cells: Iterable[dict[str, Any]]) -> list[Entry]:
     Parameters
     ----------
     cells : iterable of dict
-        Results of the plans `scumble.experiment.paper.phase` gives, from `Store.cells`.
+        Results of the plans `scumble.paper.phase` gives, from `Store.cells`.
 
     Returns
     -------
     list of Entry
         855 of them. Characteristics are measured on the data sets of this machine.
+
+    Examples
+    --------
+    >>> from scumble.paper import ledger
+    >>> entries = ledger([])
+    >>> len(entries)
+    855
+    >>> {entry.verdict for entry in entries if entry.table > 1}
+    {'not computable here'}
     """
     means = Means(cells)
     return [
@@ -213,19 +223,14 @@ def correlations(means: Means) -> Iterator[Entry]:
     """Compare Table 3: SCUMBLE against our own relative changes."""
     for row in published.correlations():
         item = f"{row.resampler} {row.measure}"
-        pairs = [
-            p
-            for p in published.imbalance()
-            if (p.method, p.measure) == (row.resampler, row.measure)
-        ]
+        pairs = imbalance_pairs(row.resampler, row.measure)
         known = [(p, *imbalance_means(means, p)) for p in pairs]
         if any(before is None or after is None for _, before, after in known):
             yield Entry(3, f"{item} r", row.coefficient, None, VERDICTS[3], NOT_RUN)
             yield Entry(3, f"{item} p", row.p_value, None, VERDICTS[3], NOT_RUN)
             continue
-        scumble = [published.characteristics()[p.dataset]["scumble"] for p in pairs]
-        changes = [(after - before) / before for _, before, after in known if before and after]
-        found = pearson(scumble, changes)
+        ours = [replace(p, before=b, after=a) for p, b, a in known if b and a]
+        found = pearson(*scumble_and_change(ours))
         # A weak correlation with the right sign says nothing: it must be significant alike.
         same = (found.coefficient > 0) == (row.coefficient > 0) and (found.p_value < ALPHA) == (
             row.p_value < ALPHA
@@ -276,9 +281,7 @@ def significances(means: Means) -> Iterator[Entry]:
     rules = {metric: best_policy(means, metric) for metric in published.METRICS}
     for row in published.significances():
         item = f"{row.classifier} {row.metric}"
-        pairs = [
-            p for p in published.results() if (p.method, p.measure) == (row.classifier, row.metric)
-        ]
+        pairs = result_pairs(classifier=row.classifier, metric=row.metric)
         both = [result_means(means, pair, rules[row.metric]) for pair in pairs]
         known = [
             (before, after) for before, after in both if before is not None and after is not None
@@ -314,25 +317,31 @@ def best_policy(means: Means, metric: str) -> str:
     """Find the rule for undefined values that fits the values before REMEDIAL best."""
     candidates = POLICIES.get(metric, (METRIC_NAMES[metric],))
     pairs = [pair for pair in published.results() if pair.measure == metric]
-    misfits = {}
-    for name in candidates:
-        ours = [(pair.before, result_means(means, pair, name)[0]) for pair in pairs]
-        found = [abs(value - printed) for printed, value in ours if value is not None]
-        if found:
-            misfits[name] = fmean(found)
-    return min(misfits, key=misfits.__getitem__) if misfits else candidates[0]
+    ours = {
+        name: [(pair.before, result_means(means, pair, name)[0]) for pair in pairs]
+        for name in candidates
+    }
+    return _nearest(ours) or candidates[0]
 
 
 def best_average(means: Means) -> str:
     """Find the F-measure that fits HOMER's untreated values best."""
     bases = {row.dataset: row.before for row in published.f_measures()}
-    misfits = {}
-    for average in AVERAGES:
-        ours = {name: means.get(name, "none", "HOMER", average) for name in bases}
-        found = [abs(value - bases[name]) for name, value in ours.items() if value is not None]
-        if found:
-            misfits[average] = fmean(found)
-    return min(misfits, key=misfits.__getitem__) if misfits else ""
+    ours = {
+        average: [(base, means.get(name, "none", "HOMER", average)) for name, base in bases.items()]
+        for average in AVERAGES
+    }
+    return _nearest(ours)
+
+
+def _nearest(ours: Mapping[str, list[tuple[float, float | None]]]) -> str:
+    """Return the name whose values lie nearest to the printed ones; empty where there are none."""
+    misfits = {
+        name: fmean(found)
+        for name, pairs in ours.items()
+        if (found := [abs(value - printed) for printed, value in pairs if value is not None])
+    }
+    return min(misfits, key=misfits.__getitem__, default="")
 
 
 def _unseen_reason(pair: Pair) -> str:

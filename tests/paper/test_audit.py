@@ -7,8 +7,8 @@ import re
 import pytest
 
 from scumble.cli.main import main
-from scumble.experiment.paper import audit, displaced, published, tally
-from scumble.experiment.paper.repair import order_of_undersampled, rotated_column
+from scumble.paper import audit, displaced, published, tally
+from scumble.paper.repair import order_of_undersampled, rotated_column
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +173,7 @@ def test_the_command_prints_what_does_not_follow(capsys):
 def test_every_table_is_plain_csv():
     from importlib import resources
 
-    folder = resources.files("scumble.experiment") / "published"
+    folder = resources.files("scumble.paper") / "printed"
     files = [file for file in folder.iterdir() if file.name.endswith(".csv")]
     assert len(files) == 7
     for file in files:

@@ -1,0 +1,21 @@
+"""The paper recomputed: what it prints, what follows from it, what the data say."""
+
+from scumble.paper.audit import audit
+from scumble.paper.claims import claims
+from scumble.paper.findings import Finding, tally
+from scumble.paper.ledger import Entry, ledger
+from scumble.paper.phases import PHASES, phase, phase_text
+from scumble.paper.repair import displaced
+
+__all__ = [
+    "PHASES",
+    "Entry",
+    "Finding",
+    "audit",
+    "claims",
+    "displaced",
+    "ledger",
+    "phase",
+    "phase_text",
+    "tally",
+]
