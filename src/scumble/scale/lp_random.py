@@ -11,6 +11,15 @@ from scumble.scale.output import Output
 from scumble.scale.tables import column
 
 
+def resample(tables: LabelsetTables, method: LPROS | LPRUS, output: Output, folder: str) -> None:
+    """Write what LP-ROS or LP-RUS makes of the data into a folder."""
+    drawn = draw(tables, method)
+    sql = result_sql(tables, method, output)
+    tables.engine.write(sql, folder, partition_by=output.partition_by, title="Writing the result")
+    method.n_added_ = drawn if isinstance(method, LPROS) else 0
+    method.n_removed_ = drawn if isinstance(method, LPRUS) else 0
+
+
 def draw(tables: LabelsetTables, method: LPROS | LPRUS) -> int:
     """Decide which rows are cloned or dropped, and make ``clones`` or ``dropped``."""
     import pyarrow as pa

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from scumble._core.errors import ParameterError, ScumbleError
 from scumble._core.validation import check_choice
 from scumble.measures.difficult import DifficultLabel
 from scumble.measures.summary import Summary
-from scumble.resample.base import BaseResampler
-from scumble.resample.lp_random import LPROS, LPRUS
-from scumble.resample.remedial import REMEDIAL
-from scumble.scale import difficult, lp_random, remedial
+from scumble.scale import difficult
 from scumble.scale.engines import DuckDBEngine, Engine, SparkEngine, Workspace
 from scumble.scale.labelset_tables import LabelsetTables
 from scumble.scale.layout import find_layout
 from scumble.scale.output import Output, appearing_whole, as_output
 from scumble.scale.sources import Files, find_files, naming_the_damaged
 from scumble.scale.summary import summarize
+
+if TYPE_CHECKING:  # measuring needs no resampler, and no scikit-learn
+    from scumble.resample import BaseResampler
 
 ENGINES = ("duckdb", "spark")
 
@@ -187,39 +187,22 @@ class Scan:
 
     def __scumble_resample__(self, method: BaseResampler, out: Any) -> Scan:
         """Answer ``method.resample(scan, out)``; return a scan of the result."""
+        from scumble.resample import LPROS, LPRUS, REMEDIAL
+        from scumble.scale import lp_random, remedial
+
         output = as_output(out, caller=type(method).__name__)
-        if isinstance(method, REMEDIAL):
-            write = self._remedial
-        elif isinstance(method, LPROS | LPRUS):
-            write = self._lp_random
-        else:
+        if not isinstance(method, REMEDIAL | LPROS | LPRUS):
             raise ScumbleError(
                 f"{type(method).__name__} works in memory only. On a scan there are REMEDIAL, "
                 "LPROS and LPRUS; or read the data with scumble.read."
             )
         self._check_partitions(output)
         with naming_the_damaged(self.files), appearing_whole(output) as folder:
-            write(method, output, folder)
+            if isinstance(method, REMEDIAL):
+                remedial.resample(self._tables, method, output, folder)
+            else:
+                lp_random.resample(self._tables, method, output, folder)
         return self._result(output)
-
-    def _remedial(self, method: REMEDIAL, output: Output, folder: str) -> None:
-        history = remedial.decouple(self._tables, method)
-        self._put(remedial.result_sql(self._tables, output), output, folder)
-        method.passes_ = history
-        method.n_one_sided_ = sum(met.n_one_sided for met in history)
-        method.n_added_ = sum(met.n_added for met in history)
-        method.n_removed_ = 0
-
-    def _lp_random(self, method: LPROS | LPRUS, output: Output, folder: str) -> None:
-        drawn = lp_random.draw(self._tables, method)
-        self._put(lp_random.result_sql(self._tables, method, output), output, folder)
-        method.n_added_ = drawn if isinstance(method, LPROS) else 0
-        method.n_removed_ = drawn if isinstance(method, LPRUS) else 0
-
-    def _put(self, sql: str, output: Output, folder: str) -> None:
-        self._tables.engine.write(
-            sql, folder, partition_by=output.partition_by, title="Writing the result"
-        )
 
     def _check_partitions(self, output: Output) -> None:
         allowed = {*self.layout.others, *self.layout.instances, output.clone_column}
