@@ -14,8 +14,6 @@ import scumble
 from scumble.plots import chord_layout
 from scumble.plots.theme import LIGHT
 from scumble.report import (
-    apply_chain,
-    apply_remedial,
     concurrence_report,
     pdf,
     render_html,
@@ -26,7 +24,7 @@ from scumble.report.breaks import breakable
 from scumble.report.html import asset
 from scumble.report.letters import unprintable
 from scumble.report.numbers import format_number, significant
-from scumble.resample import make_chain
+from scumble.resample import apply_chain, apply_remedial, make_chain
 
 NASTY = [
     "<img src=x onerror=alert(1)>",

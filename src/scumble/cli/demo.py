@@ -20,12 +20,8 @@ def demo(
     from scumble.cli.describe import write_page
     from scumble.data import load, write
     from scumble.plots import chord_layout
-    from scumble.report import (
-        apply_remedial,
-        concurrence_report,
-        render_report,
-        render_treatment,
-    )
+    from scumble.report import concurrence_report, render_report, render_treatment
+    from scumble.resample import apply_remedial
 
     try:
         output.mkdir(parents=True, exist_ok=True)

@@ -44,7 +44,8 @@ def remedial(
     from scumble._core.progress import show_progress
     from scumble.cli.console import ProgressBar, show, show_json, tell_written, width
     from scumble.data import write
-    from scumble.report import apply_remedial, render_treatment
+    from scumble.report import render_treatment
+    from scumble.resample import apply_remedial
 
     keep_inputs(out, data)
     side = cast(Literal["clone", "keep"], one_sided)
@@ -53,7 +54,7 @@ def remedial(
     after = None
     if found is not None:
         with found, show_progress(ProgressBar()):
-            result = scale.remedial(found, out, passes=passes, one_sided=side)
+            _, result = apply_remedial(found, passes=passes, one_sided=side, out=out)
     else:
         before = load(data, format=format, labels=labels, options=option)
         after, result = apply_remedial(before, passes=passes, one_sided=side)

@@ -54,8 +54,8 @@ def resample(
     """Resample a data set, and show before and after."""
     from scumble.cli.console import show, show_json, tell_written, width
     from scumble.data import write
-    from scumble.report import apply_chain, render_treatment
-    from scumble.resample import make_chain
+    from scumble.report import render_treatment
+    from scumble.resample import apply_chain, make_chain
 
     if compare == (out is not None):
         raise ParameterError("Name either the file to write, OUT, or --compare.")

@@ -35,7 +35,7 @@ class Entry:
     parent : str or None
         The data set it was made of.
     treatment : dict or None
-        What was done to it: ``steps``, and the report of `scumble.report.apply_chain`.
+        What was done to it: ``steps``, and the report of `scumble.resample.apply_chain`.
     """
 
     id: str

@@ -104,7 +104,7 @@ def open_example(name: str, options: dict[str, Any]) -> Parcel:
 def treat(parcel: Parcel, steps: list[dict[str, Any]]) -> tuple[Parcel, dict[str, Any]]:
     """Run resamplers one after another."""
     from scumble.gui.methods import make_step
-    from scumble.report import apply_chain
+    from scumble.resample import apply_chain
 
     chain = [make_step(step["method"], step["parameters"]) for step in steps]
     with track(" + ".join(type(step).__name__ for step in chain)):

@@ -36,7 +36,7 @@ def render_advice(
     --------
     >>> import scumble
     >>> from scumble.report import render_advice
-    >>> data = scumble.make_multilabel(300, 8, mean_ir=10, random_state=0)
+    >>> data = scumble.make_multilabel(300, 8, mean_ir=10, scumble=0.1, random_state=0)
     >>> lines = render_advice(scumble.advise(data, random_state=0).to_dict())
     >>> print("".join(part.text for part in lines[0]))
     Advice for synthetic
@@ -77,7 +77,7 @@ def render_advice_page(
     --------
     >>> import scumble
     >>> from scumble.report import render_advice_page
-    >>> data = scumble.make_multilabel(300, 8, mean_ir=10, random_state=0)
+    >>> data = scumble.make_multilabel(300, 8, mean_ir=10, scumble=0.1, random_state=0)
     >>> page = render_advice_page(scumble.advise(data, random_state=0).to_dict())
     >>> "https://" in page
     False

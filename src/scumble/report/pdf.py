@@ -29,8 +29,8 @@ def render_pdf(report: dict[str, Any], treatment: dict[str, Any] | None = None) 
     report : dict
         From `scumble.report.concurrence_report`.
     treatment : dict, optional
-        One more treatment to show before and after, from `scumble.report.apply_remedial` or
-        `scumble.report.apply_chain`.
+        One more treatment to show before and after, from `scumble.resample.apply_remedial` or
+        `scumble.resample.apply_chain`.
 
     Returns
     -------

@@ -149,7 +149,7 @@ def render_treatment(report: dict[str, Any], *, width: int | None = None) -> lis
     Parameters
     ----------
     report : dict
-        From `scumble.report.apply_remedial` or `scumble.report.apply_chain`.
+        From `scumble.resample.apply_remedial` or `scumble.resample.apply_chain`.
     width : int, optional
         Cells a line may take.
 
