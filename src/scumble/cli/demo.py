@@ -8,11 +8,15 @@ from typing import Annotated
 
 import typer
 
+from scumble.cli.files import WRITES
+
 N_SHOWN = 12  # labels on the terminal; the page has them all
 
 
 def demo(
-    output: Annotated[Path, typer.Option(help="Folder for what it writes.")] = Path("scumble-demo"),
+    output: Annotated[Path, typer.Option(help="Folder for what it writes."), WRITES] = Path(
+        "scumble-demo"
+    ),
 ) -> None:
     """Report, decouple and compare on Debian's package tags."""
     from scumble._core.errors import WriteError

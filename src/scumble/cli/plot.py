@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from scumble._core.errors import ParameterError
+from scumble.cli.files import WRITES
 from scumble.cli.inputs import FormatOption, Input, LabelsOption, load
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ BEFORE_AFTER = "before-after"
 def plot(
     data: Input,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The file to write: .svg, .pdf or .png.")
+        Path, typer.Option("--output", "-o", help="The file to write: .svg, .pdf or .png."), WRITES
     ],
     kind: Annotated[
         str,

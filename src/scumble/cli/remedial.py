@@ -7,20 +7,20 @@ from typing import Annotated, Literal, cast
 import typer
 
 from scumble.cli import scale
+from scumble.cli.files import WRITES_DATA
 from scumble.cli.inputs import (
     FormatOption,
     Input,
     JsonOption,
     LabelsOption,
     ReadOption,
-    keep_inputs,
     load,
 )
 
 
 def remedial(
     data: Input,
-    out: Annotated[str, typer.Argument(metavar="OUT", help="The file to write.")],
+    out: Annotated[str, typer.Argument(metavar="OUT", help="The file to write."), WRITES_DATA],
     passes: Annotated[int, typer.Option(help="How often to repeat it.")] = 1,
     one_sided: Annotated[
         str,
@@ -47,7 +47,6 @@ def remedial(
     from scumble.report import render_treatment
     from scumble.resample import apply_remedial
 
-    keep_inputs(out, data)
     side = cast(Literal["clone", "keep"], one_sided)
     choice = scale.Choice(engine, memory, label_column, instance_column, spark)
     found = scale.open_scan(data, choice, format=format)
