@@ -20,10 +20,9 @@ from scumble.report import (
     render_pdf,
     render_report,
 )
-from scumble.report.breaks import breakable
-from scumble.report.html import asset
-from scumble.report.letters import unprintable
 from scumble.report.numbers import format_number, significant
+from scumble.report.pages import asset
+from scumble.report.printed_names import breakable, unprintable
 from scumble.resample import apply_chain, apply_remedial, make_chain
 
 NASTY = [

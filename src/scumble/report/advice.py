@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from typing import Any
 
 from scumble._core.text import safe, wrap
 from scumble.report.numbers import format_number
+from scumble.report.pages import render_page
 from scumble.report.terminal import Line, Segment, table
 
 TITLES = {"macro_f1": "macro F1", "minority_f1": "of rare labels", "micro_f1": "micro F1"}
@@ -82,21 +81,14 @@ def render_advice_page(
     >>> "https://" in page
     False
     """
-    from scumble.report.html import asset, template
-
-    script = asset("report.js")
-    digest = hashlib.sha256(f"\n{script}".encode()).digest()
     told = dict(advice["sentences"])
     told["What to do"] = [fill(line, source, model) for line in told["What to do"]]
-    page: str = template("advice.html.j2").render(
-        advice={**advice, "sentences": told},
-        methods=_ordered(advice),
-        titles=TITLES,
-        script=script,
-        script_hash=base64.b64encode(digest).decode(),
-        style=asset("report.css"),
-    )
-    return page
+    content = {
+        "advice": {**advice, "sentences": told},
+        "methods": _ordered(advice),
+        "titles": TITLES,
+    }
+    return render_page("advice.html.j2", content, scripts=("report.js",), styles=("report.css",))
 
 
 def fill(line: str, source: str, model: str) -> str:
