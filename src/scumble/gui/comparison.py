@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from scumble.gui.open_datasets import OpenDataset
 from scumble.gui.overview import N_DIFFICULT, scumble_histogram
-from scumble.gui.store import Entry
 from scumble.measures.summary import LabelTable, plain
 from scumble.report.treatment import TRAITS
 
 
-def comparison(before: Entry | None, after: Entry) -> dict[str, Any]:
+def comparison(before: OpenDataset | None, after: OpenDataset) -> dict[str, Any]:
     """Put a treated data set beside the one it was made of."""
     report = after.treatment or {}
     found: dict[str, Any] = {
@@ -38,7 +38,7 @@ def comparison(before: Entry | None, after: Entry) -> dict[str, Any]:
     return found
 
 
-def _label_changes(before: Entry, after: Entry) -> list[dict[str, Any]]:
+def _label_changes(before: OpenDataset, after: OpenDataset) -> list[dict[str, Any]]:
     """Follow the difficult labels of the first data set."""
     return [
         {
@@ -47,7 +47,7 @@ def _label_changes(before: Entry, after: Entry) -> list[dict[str, Any]]:
             "before": _of_label(before.summary.labels, each["label"]),
             "after": _of_label(after.summary.labels, each["label"]),
         }
-        for each in before.parcel.overview["difficult"][:N_DIFFICULT]
+        for each in before.packed.overview["difficult"][:N_DIFFICULT]
     ]
 
 

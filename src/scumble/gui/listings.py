@@ -9,7 +9,7 @@ import numpy as np
 
 from scumble.data import MultilabelDataset
 from scumble.data.feature_table import FeatureTable, describe_features
-from scumble.gui.tables import Table, matcher
+from scumble.gui.paged_tables import PagedTable, matcher
 from scumble.measures.summary import Summary
 
 Array = np.ndarray[Any, Any]
@@ -17,10 +17,10 @@ Array = np.ndarray[Any, Any]
 N_SHOWN_LABELS = 40
 
 
-def labels(summary: Summary) -> Table:
+def labels(summary: Summary) -> PagedTable:
     """List all labels."""
     table = summary.labels
-    return Table(
+    return PagedTable(
         {
             "label": np.arange(len(table)),
             "name": table.name,
@@ -36,7 +36,7 @@ def labels(summary: Summary) -> Table:
     )
 
 
-def labelsets(data: MultilabelDataset, summary: Summary) -> Table:
+def labelsets(data: MultilabelDataset, summary: Summary) -> PagedTable:
     """List all labelsets.
 
     Parameters
@@ -48,7 +48,7 @@ def labelsets(data: MultilabelDataset, summary: Summary) -> Table:
 
     Returns
     -------
-    Table
+    PagedTable
         The most frequent first.
     """
     sets = summary.labelsets
@@ -61,7 +61,7 @@ def labelsets(data: MultilabelDataset, summary: Summary) -> Table:
     def details(shown: Array) -> list[dict[str, Any]]:
         return [{"labels": _names(members, int(at), data.labels, N_SHOWN_LABELS)} for at in shown]
 
-    return Table(
+    return PagedTable(
         {
             "rank": np.arange(1, len(rows) + 1),
             "size": np.diff(members.indptr),
@@ -77,7 +77,7 @@ def labelsets(data: MultilabelDataset, summary: Summary) -> Table:
     )
 
 
-def features(data: MultilabelDataset, table: FeatureTable) -> Table:
+def features(data: MultilabelDataset, table: FeatureTable) -> PagedTable:
     """List all features."""
     known: dict[int, dict[str, Any]] = {}
 
@@ -87,7 +87,7 @@ def features(data: MultilabelDataset, table: FeatureTable) -> Table:
         known.update(zip(new, describe_features(data, new), strict=True))
         return [known[column] for column in columns]
 
-    return Table(
+    return PagedTable(
         {
             "feature": np.arange(len(table)),
             "name": table.name,

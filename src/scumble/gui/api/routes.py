@@ -7,9 +7,9 @@ from typing import Any
 
 from scumble.gui.answers import Call
 from scumble.gui.api import about, datasets, tables, work
-from scumble.gui.desk import Desk
+from scumble.gui.state import ServerState
 
-Handler = Callable[[Desk, Call], Any] | Callable[[Desk, Call], Awaitable[Any]]
+Handler = Callable[[ServerState, Call], Any] | Callable[[ServerState, Call], Awaitable[Any]]
 
 PREFIX = "/api/v1"
 ONE = "/datasets/{dataset}"

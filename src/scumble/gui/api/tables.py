@@ -5,37 +5,37 @@ from __future__ import annotations
 from typing import Any
 
 from scumble.gui.answers import Answer, Call
-from scumble.gui.desk import Desk
+from scumble.gui.state import ServerState
 
 
-def labels(desk: Desk, call: Call) -> dict[str, Any]:
+def labels(state: ServerState, call: Call) -> dict[str, Any]:
     """Give a page of the labels."""
-    return desk.store.get(call.path["dataset"]).labels.page(call)
+    return state.datasets.get(call.path["dataset"]).labels.page(call)
 
 
-def labels_csv(desk: Desk, call: Call) -> Answer:
+def labels_csv(state: ServerState, call: Call) -> Answer:
     """Give all labels as CSV."""
-    entry = desk.store.get(call.path["dataset"])
+    entry = state.datasets.get(call.path["dataset"])
     return entry.labels.csv(call, f"{entry.id}-labels.csv")
 
 
-def labelsets(desk: Desk, call: Call) -> dict[str, Any]:
+def labelsets(state: ServerState, call: Call) -> dict[str, Any]:
     """Give a page of the labelsets."""
-    return desk.store.get(call.path["dataset"]).labelsets.page(call)
+    return state.datasets.get(call.path["dataset"]).labelsets.page(call)
 
 
-def labelsets_csv(desk: Desk, call: Call) -> Answer:
+def labelsets_csv(state: ServerState, call: Call) -> Answer:
     """Give all labelsets as CSV."""
-    entry = desk.store.get(call.path["dataset"])
+    entry = state.datasets.get(call.path["dataset"])
     return entry.labelsets.csv(call, f"{entry.id}-labelsets.csv")
 
 
-def features(desk: Desk, call: Call) -> dict[str, Any]:
+def features(state: ServerState, call: Call) -> dict[str, Any]:
     """Give a page of the features."""
-    return desk.store.get(call.path["dataset"]).features.page(call)
+    return state.datasets.get(call.path["dataset"]).features.page(call)
 
 
-def features_csv(desk: Desk, call: Call) -> Answer:
+def features_csv(state: ServerState, call: Call) -> Answer:
     """Give all features as CSV."""
-    entry = desk.store.get(call.path["dataset"])
+    entry = state.datasets.get(call.path["dataset"])
     return entry.features.csv(call, f"{entry.id}-features.csv")

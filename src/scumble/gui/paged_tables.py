@@ -20,7 +20,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class PagedTable:
     """Columns that can be sorted, and a way to find rows by a text.
 
     Attributes
@@ -131,7 +131,7 @@ def matcher(names: Sequence[str]) -> Callable[[str], Array]:
 
     Examples
     --------
-    >>> from scumble.gui.tables import matcher
+    >>> from scumble.gui.paged_tables import matcher
     >>> matcher(["Sky", "sea"])("SK").tolist()
     [True, False]
     """

@@ -12,8 +12,8 @@ from scumble.gui.answers import RefusedError
 
 if TYPE_CHECKING:  # what computes is imported when something is computed
     from scumble.data import MultilabelDataset
-    from scumble.gui.parcel import Parcel
-    from scumble.gui.tables import Table
+    from scumble.gui.packed_dataset import PackedDataset
+    from scumble.gui.paged_tables import PagedTable
     from scumble.measures.summary import Summary
 
 #: Chord diagrams remembered for each data set.
@@ -21,14 +21,14 @@ N_CHORDS = 32
 
 
 @dataclass(eq=False)
-class Entry:
+class OpenDataset:
     """One open data set.
 
     Attributes
     ----------
     id : str
         Its name in addresses.
-    parcel : Parcel
+    packed : PackedDataset
         The data with its measures.
     source : str
         Where it comes from, for a person.
@@ -39,7 +39,7 @@ class Entry:
     """
 
     id: str
-    parcel: Parcel
+    packed: PackedDataset
     source: str
     parent: str | None = None
     treatment: dict[str, Any] | None = None
@@ -49,18 +49,18 @@ class Entry:
     @property
     def name(self) -> str:
         """What the data set calls itself."""
-        found: str = self.parcel.facts["name"]
+        found: str = self.packed.facts["name"]
         return found
 
     @property
     def data(self) -> MultilabelDataset:
         """The data; unpacked where it is not yet."""
-        return self.parcel.data
+        return self.packed.data
 
     @property
     def summary(self) -> Summary:
         """Its measures; unpacked where they are not yet."""
-        return self.parcel.summary
+        return self.packed.summary
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a list of data sets shows.
@@ -75,30 +75,30 @@ class Entry:
             "source": self.source,
             "parent": self.parent,
             "treatment": None if self.treatment is None else self.treatment["title"],
-            **self.parcel.facts,
+            **self.packed.facts,
             "notes": self.notes,
         }
 
     @cached_property
-    def labels(self) -> Table:
+    def labels(self) -> PagedTable:
         """All labels."""
         from scumble.gui.listings import labels
 
         return labels(self.summary)
 
     @cached_property
-    def labelsets(self) -> Table:
+    def labelsets(self) -> PagedTable:
         """All labelsets."""
         from scumble.gui.listings import labelsets
 
         return labelsets(self.data, self.summary)
 
     @cached_property
-    def features(self) -> Table:
+    def features(self) -> PagedTable:
         """All features."""
         from scumble.gui.listings import features
 
-        return features(self.data, self.parcel.feature_table)
+        return features(self.data, self.packed.feature_table)
 
     def chord(self, **wish: Any) -> dict[str, Any]:
         """Compute a chord diagram, or remember it.
@@ -133,7 +133,7 @@ class Entry:
         self.chord(labels=None, n_labels=None, keep_order=False)
 
 
-class Store:
+class OpenDatasets:
     """Open data sets, by their names in addresses.
 
     Parameters
@@ -144,7 +144,7 @@ class Store:
 
     def __init__(self, max_open: int) -> None:
         self._max_open = max_open
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, OpenDataset] = {}
 
     def __iter__(self) -> Any:
         return iter(list(self._entries.values()))
@@ -156,34 +156,34 @@ class Store:
                 409, f"{self._max_open} data sets are open, which is the limit. Close one first."
             )
 
-    def add(self, parcel: Parcel, source: str, **more: Any) -> Entry:
+    def add(self, packed: PackedDataset, source: str, **more: Any) -> OpenDataset:
         """Open a data set.
 
         Parameters
         ----------
-        parcel : Parcel
+        packed : PackedDataset
             The data with its measures.
         source : str
             Where it comes from.
         **more : object
-            Further fields of `Entry`.
+            Further fields of `OpenDataset`.
 
         Returns
         -------
-        Entry
+        OpenDataset
             With a name of its own.
         """
         self.check_room()
         treatment = more.get("treatment")
-        given = parcel.facts["name"]
+        given = packed.facts["name"]
         wanted = given if treatment is None else f"{given} {treatment['title']}"
         # The name of a closed data set is not given to another while something made of it is open.
         parents = {each.parent for each in self._entries.values() if each.parent is not None}
         name = copy_of({*self._entries, *parents}, slug(wanted))
-        entry = self._entries[name] = Entry(name, parcel, source, **more)
+        entry = self._entries[name] = OpenDataset(name, packed, source, **more)
         return entry
 
-    def get(self, name: str) -> Entry:
+    def get(self, name: str) -> OpenDataset:
         """Find a data set.
 
         Parameters
@@ -193,7 +193,7 @@ class Store:
 
         Returns
         -------
-        Entry
+        OpenDataset
             The data set.
 
         Raises
@@ -207,12 +207,12 @@ class Store:
             )
         return self._entries[name]
 
-    def holds(self, entry: Entry) -> bool:
+    def holds(self, entry: OpenDataset) -> bool:
         """Tell whether a data set is still open.
 
         Parameters
         ----------
-        entry : Entry
+        entry : OpenDataset
             The data set.
 
         Returns
@@ -238,7 +238,7 @@ def slug(name: str) -> str:
 
     Examples
     --------
-    >>> from scumble.gui.store import slug
+    >>> from scumble.gui.open_datasets import slug
     >>> slug("20ng (Subset)"), slug("../../etc/passwd"), slug("")
     ('20ng-subset', 'etc-passwd', 'data')
     """
@@ -250,7 +250,7 @@ def copy_of(names: Collection[str], wanted: str) -> str:
 
     Examples
     --------
-    >>> from scumble.gui.store import copy_of
+    >>> from scumble.gui.open_datasets import copy_of
     >>> copy_of(["a", "a-2"], "a")
     'a-3'
     """
