@@ -63,13 +63,7 @@ class OpenDataset:
         return self.packed.summary
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what a list of data sets shows.
-
-        Returns
-        -------
-        dict
-            Ready for JSON.
-        """
+        """Return what a list of data sets shows."""
         return {
             "id": self.id,
             "source": self.source,
@@ -82,37 +76,26 @@ class OpenDataset:
     @cached_property
     def labels(self) -> PagedTable:
         """All labels."""
-        from scumble.gui.listings import labels
+        from scumble.gui.paged_tables import labels_table
 
-        return labels(self.summary)
+        return labels_table(self.summary)
 
     @cached_property
     def labelsets(self) -> PagedTable:
         """All labelsets."""
-        from scumble.gui.listings import labelsets
+        from scumble.gui.paged_tables import labelsets_table
 
-        return labelsets(self.data, self.summary)
+        return labelsets_table(self.data, self.summary)
 
     @cached_property
     def features(self) -> PagedTable:
         """All features."""
-        from scumble.gui.listings import features
+        from scumble.gui.paged_tables import features_table
 
-        return features(self.data, self.packed.feature_table)
+        return features_table(self.data, self.packed.feature_table)
 
     def chord(self, **wish: Any) -> dict[str, Any]:
-        """Compute a chord diagram, or remember it.
-
-        Parameters
-        ----------
-        **wish : object
-            For `scumble.plots.chord_layout`.
-
-        Returns
-        -------
-        dict
-            The layout, ready for JSON.
-        """
+        """Compute a chord diagram as `scumble.plots.chord_layout` is asked to, or remember it."""
         from scumble.plots.chord_layout import chord_layout
 
         key = repr(sorted(wish.items()))
@@ -134,13 +117,7 @@ class OpenDataset:
 
 
 class OpenDatasets:
-    """Open data sets, by their names in addresses.
-
-    Parameters
-    ----------
-    max_open : int
-        How many at the most.
-    """
+    """Open data sets by their names in addresses, up to a limit."""
 
     def __init__(self, max_open: int) -> None:
         self._max_open = max_open
@@ -157,22 +134,7 @@ class OpenDatasets:
             )
 
     def add(self, packed: PackedDataset, source: str, **more: Any) -> OpenDataset:
-        """Open a data set.
-
-        Parameters
-        ----------
-        packed : PackedDataset
-            The data with its measures.
-        source : str
-            Where it comes from.
-        **more : object
-            Further fields of `OpenDataset`.
-
-        Returns
-        -------
-        OpenDataset
-            With a name of its own.
-        """
+        """Open a data set under a name of its own."""
         self.check_room()
         treatment = more.get("treatment")
         given = packed.facts["name"]
@@ -184,23 +146,7 @@ class OpenDatasets:
         return entry
 
     def get(self, name: str) -> OpenDataset:
-        """Find a data set.
-
-        Parameters
-        ----------
-        name : str
-            Its name in addresses.
-
-        Returns
-        -------
-        OpenDataset
-            The data set.
-
-        Raises
-        ------
-        RefusedError
-            If it is not open.
-        """
+        """Find a data set by its name in addresses."""
         if name not in self._entries:
             raise RefusedError(
                 404, "This data set is not open. It may have been closed: open it again."
@@ -208,28 +154,11 @@ class OpenDatasets:
         return self._entries[name]
 
     def holds(self, entry: OpenDataset) -> bool:
-        """Tell whether a data set is still open.
-
-        Parameters
-        ----------
-        entry : OpenDataset
-            The data set.
-
-        Returns
-        -------
-        bool
-            Whether it is; another one of the same name does not count.
-        """
+        """Tell whether this data set, not another one of its name, is still open."""
         return self._entries.get(entry.id) is entry
 
     def close(self, name: str) -> None:
-        """Forget a data set.
-
-        Parameters
-        ----------
-        name : str
-            Its name in addresses.
-        """
+        """Forget a data set."""
         del self._entries[self.get(name).id]
 
 

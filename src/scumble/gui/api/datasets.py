@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from scumble.gui.answers import Answer, Call, RefusedError
@@ -122,6 +123,28 @@ def show_chord(state: ServerState, call: Call) -> dict[str, Any]:
     n_labels = call.integer("n_labels", 12, most=MAX_LABELS) if "n_labels" in call.query else None
     as_given = call.choice("order", ("difficulty", "given"), "difficulty") == "given"
     return entry.chord(labels=labels, n_labels=n_labels, keep_order=as_given)
+
+
+def page_of(table: str) -> Callable[[ServerState, Call], dict[str, Any]]:
+    """Make the function that gives a page of a table."""
+
+    def show_page(state: ServerState, call: Call) -> dict[str, Any]:
+        entry = state.datasets.get(call.path["dataset"])
+        page: dict[str, Any] = getattr(entry, table).page(call)
+        return page
+
+    return show_page
+
+
+def csv_of(table: str) -> Callable[[ServerState, Call], Answer]:
+    """Make the function that gives a whole table as CSV."""
+
+    def show_csv(state: ServerState, call: Call) -> Answer:
+        entry = state.datasets.get(call.path["dataset"])
+        answer: Answer = getattr(entry, table).csv(call, f"{entry.id}-{table}.csv")
+        return answer
+
+    return show_csv
 
 
 def _label_numbers(text: str | None, n_labels: int) -> list[int] | None:
