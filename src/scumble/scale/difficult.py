@@ -72,8 +72,7 @@ def _partners(tables: LabelsetTables, chosen: list[Any]) -> dict[Any, list[tuple
 
     met: dict[Any, list[tuple[Any, int]]] = {}
     if chosen:
-        tables.engine.load("chosen", pa.table({"label": chosen}))
-        sql = tables.fill(statements.PARTNERS)
-        for row in tables.engine.query(sql, title="Counting partners").to_pylist():
+        tables.load("chosen", pa.table({"label": chosen}))
+        for row in tables.fetch(statements.PARTNERS, title="Counting partners").to_pylist():
             met.setdefault(row["label"], []).append((row["partner"], row["joint_count"]))
     return met

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from scumble.scale import statements
 from scumble.scale.labelset_tables import LabelsetTables
-from scumble.scale.tables import column
+from scumble.scale.workspace import column
 
 Array = np.ndarray[Any, Any]
 
@@ -116,12 +115,5 @@ class LabelsetRelation:
         pyarrow.Table
             Columns ``labels`` and ``n``; ties in the order of the labels.
         """
-        sql = self._tables.fill(statements.FREQUENT_SETS, limit=int(n))
-        return self._tables.engine.query(sql, title="Sorting labelsets")
-
-
-def arrow_column(values: Sequence[Any] | Array) -> Any:
-    """Make an Arrow array."""
-    import pyarrow as pa
-
-    return pa.array(values)
+        sql = statements.FREQUENT_SETS
+        return self._tables.fetch(sql, title="Sorting labelsets", limit=int(n))

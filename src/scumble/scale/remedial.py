@@ -64,11 +64,11 @@ def _make_parts(tables: LabelsetTables, lowest: str, n_empty: str, passes: int) 
         inner = {"changed": f"({sql})"}
         inner["rare_halves"] = f"({tables.fill(statements.RARE_HALVES, **inner)})"
         queries.append(tables.fill(statements.PARTS, raw=raw, spellings=several, **inner))
-    tables.engine.table("parts", *queries, title="Taking labelsets apart")
+    tables.table("parts", *queries, title="Taking labelsets apart")
     sizes = range(1, 2 * passes + 3)
     pairs = [(size, copy) for size in sizes for copy in range(size)]
     columns = {"n_copies": [size for size, _ in pairs], "copy": [copy for _, copy in pairs]}
-    tables.engine.load("copies", pa.table(columns))
+    tables.load("copies", pa.table(columns))
 
 
 def result_sql(tables: LabelsetTables, output: Output) -> str:

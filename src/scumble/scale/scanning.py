@@ -11,9 +11,8 @@ from scumble._core.validation import check_choice
 from scumble.measures.difficult import DifficultLabel
 from scumble.measures.summary import Summary
 from scumble.scale import difficult
-from scumble.scale.engines import DuckDBEngine, Engine, SparkEngine, Workspace
+from scumble.scale.engines import DuckDBEngine, Engine, SparkEngine
 from scumble.scale.labelset_tables import LabelsetTables
-from scumble.scale.layout import find_layout
 from scumble.scale.output import Output, appearing_whole, as_output
 from scumble.scale.sources import Files, find_files, naming_the_damaged
 from scumble.scale.summary import summarize
@@ -132,19 +131,15 @@ class Scan:
     ) -> None:
         self.files, self.engine = files, engine
         self.name = files.name
-        space = Workspace(engine)
-        columns = space.open("source", files)
-        where = files.paths[0] if len(files.paths) == 1 else f"{files.paths[0]}, ..."
-        self.layout = find_layout(
-            columns,
-            engine.dialect,
+        self._declared = None if labels is None else list(labels)
+        self._tables = LabelsetTables(
+            engine,
+            files,
             label_column=label_column,
             instance_column=instance_column,
             separator=separator,
-            where=where,
         )
-        self._declared = None if labels is None else list(labels)
-        self._tables = LabelsetTables(space, self.layout, where)
+        self.layout = self._tables.layout
 
     def __repr__(self) -> str:
         n_files = len(self.files.paths)

@@ -23,7 +23,7 @@ from scumble.measures.summary import LabelTable, Summary
 from scumble.scale import statements
 from scumble.scale.labelset_tables import LabelsetTables
 from scumble.scale.relations import InstanceScores, LabelsetRelation
-from scumble.scale.tables import column
+from scumble.scale.workspace import column
 
 Array = np.ndarray[Any, Any]
 
@@ -75,10 +75,8 @@ def label_table(tables: LabelsetTables, n_rows: int, declared: Sequence[Any] | N
     """Measure every label."""
     found = tables.labels()
     tables.scored()
-    sql = tables.fill(statements.LABEL_MEANS)
-    tables.engine.table("label_means", sql, title="Scoring labels")
-    sql = tables.fill(statements.LABEL_SQUARES)
-    measured = tables.engine.query(sql, title="Scoring labels")
+    tables.make("label_means", statements.LABEL_MEANS, title="Scoring labels")
+    measured = tables.fetch(statements.LABEL_SQUARES, title="Scoring labels")
     places, n_labels = _places(found.names, declared)
 
     def spread(values: Array, empty: float, dtype: Any = float) -> Array:
