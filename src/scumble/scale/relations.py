@@ -14,7 +14,7 @@ Array = np.ndarray[Any, Any]
 
 
 class InstanceScores:
-    """SCUMBLE of every instance, computed when it is asked for.
+    r"""SCUMBLE of every instance, computed when it is asked for.
 
     ``len(scores)`` costs nothing; ``numpy.asarray(scores)`` and `to_arrow` fetch all of them.
 
@@ -24,6 +24,16 @@ class InstanceScores:
         The tables of the input.
     n_rows : int
         Number of instances.
+
+    Examples
+    --------
+    >>> import numpy, pathlib, scumble, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.csv"
+    >>> _ = path.write_text("instance,label\n1,war\n2,war\n2,love\n")
+    >>> with scumble.scan(path) as films:
+    ...     scores = scumble.characterize(films).scumble_by_instance
+    ...     len(scores), numpy.asarray(scores).round(3)
+    (2, array([0.   , 0.057]))
     """
 
     def __init__(self, tables: LabelsetTables, n_rows: int) -> None:
@@ -68,7 +78,7 @@ class InstanceScores:
 
 
 class LabelsetRelation:
-    """The distinct labelsets: numbers at once, the sets themselves on demand.
+    r"""The distinct labelsets: numbers at once, the sets themselves on demand.
 
     Parameters
     ----------
@@ -76,6 +86,16 @@ class LabelsetRelation:
         The tables of the input.
     totals : dict of str to int
         From `LabelsetTables.totals`.
+
+    Examples
+    --------
+    >>> import pathlib, scumble, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.csv"
+    >>> _ = path.write_text("instance,label\n1,war\n2,war\n2,love\n3,war\n")
+    >>> with scumble.scan(path) as films:
+    ...     labelsets = scumble.characterize(films).labelsets
+    ...     len(labelsets), labelsets.head(1).to_pylist()
+    (2, [{'labels': ['war'], 'n': 2}])
     """
 
     def __init__(self, tables: LabelsetTables, totals: dict[str, int]) -> None:

@@ -107,7 +107,7 @@ def scan(
 
 
 class Scan:
-    """Data on disk and the engine that reads it; made by `scan`.
+    r"""Data on disk and the engine that reads it; made by `scan`.
 
     Parameters
     ----------
@@ -117,6 +117,15 @@ class Scan:
         What reads it.
     label_column, instance_column, labels, separator
         See `scan`.
+
+    Examples
+    --------
+    >>> import pathlib, scumble, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.csv"
+    >>> _ = path.write_text("instance,label\n1,war\n2,war\n2,love\n3,war\n")
+    >>> with scumble.scan(path) as films:
+    ...     print(films, [label.name for label in films.difficult_labels()])
+    <Scan 'films': 1 file(s), duckdb> ['love']
     """
 
     def __init__(

@@ -27,6 +27,12 @@ class Column:
         What it holds, or what its lists hold.
     is_list : bool
         Whether every cell is a list.
+
+    Examples
+    --------
+    >>> from scumble.scale.engines import Column
+    >>> Column("tags", "string", is_list=True)
+    Column(name='tags', kind='string', is_list=True)
     """
 
     name: str
@@ -62,6 +68,15 @@ class Engine(Protocol):
     ----------
     dialect : Dialect
         How it spells what differs.
+
+    Examples
+    --------
+    >>> from scumble.scale import DuckDBEngine, Engine
+    >>> engine: Engine = DuckDBEngine(threads=1)
+    >>> engine.view("numbers", "SELECT UNNEST!([1, 2, 3]) AS n")
+    >>> engine.query("SELECT max(n) AS most FROM numbers", title="Looking").to_pylist()
+    [{'most': 3}]
+    >>> engine.close()
     """
 
     dialect: Dialect

@@ -30,6 +30,17 @@ class SparkEngine:
     -----
     Tables of the work are cached (in memory, then on the executors' disks). They follow from the
     input alone, so a lost executor costs time and changes nothing.
+
+    Examples
+    --------
+    ``scumble.scan(paths, engine="spark", spark="local[2]")`` makes one. It runs the statements that
+    DuckDB runs, in its own words:
+
+    >>> from scumble.scale import DuckDBEngine, SparkEngine
+    >>> for engine in (DuckDBEngine, SparkEngine):
+    ...     print(engine.dialect.spell("SELECT UNNEST!(labels)"))
+    SELECT unnest(labels)
+    SELECT explode(labels)
     """
 
     dialect = SPARK
