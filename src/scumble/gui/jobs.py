@@ -33,11 +33,11 @@ class Job:
     title : str
         What it does, for a person.
     state : {"queued", "running", "done", "failed", "cancelled"}
-        How it stands.
+        Whether it waits, runs or is over.
     progress : dict
         ``title``, ``done`` and ``total`` of the step at hand; ``total`` may be None.
     result : dict or None
-        What came out.
+        Its result, once it is done.
     error : str or None
         Why it failed.
     """

@@ -73,7 +73,7 @@ def save_plot(ax: Any, path: str | Path, *, dpi: int = 150) -> None:
     ax : matplotlib Axes, or several of one figure
         From any function of `scumble.plots`.
     path : str or Path
-        Where to; the suffix decides between SVG, PDF and PNG.
+        The file to write; its suffix decides between SVG, PDF and PNG.
     dpi : int
         Dots per inch of a PNG.
 

@@ -31,7 +31,7 @@ def plot_gains(
     n_labels : int
         How many labels to draw at the most, those that change most.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        The axes to draw on; by default those of a new figure.
     dark : bool, optional
         Light ink on a dark page; by default as the figure's background asks.
 

@@ -49,7 +49,7 @@ def concurrence_report(
     treatments : sequence of str
         Resamplers to try, such as ``"remedial"`` or ``"remedial+mlsmote"``.
     random_state : int, optional
-        Their seed.
+        The seed of the resamplers.
 
     Returns
     -------

@@ -18,22 +18,7 @@ from scumble.scale.summary import label_table
 def difficult_labels(
     tables: LabelsetTables, declared: Sequence[Any] | None, n_labels: int | None
 ) -> tuple[DifficultLabel, ...]:
-    """Rank the minority labels by SCUMBLELbl and tell which majority labels they meet.
-
-    Parameters
-    ----------
-    tables : LabelsetTables
-        The tables of the input.
-    declared : sequence or None
-        All labels in order; by default those that occur, sorted.
-    n_labels : int or None
-        How many to return at the most; by default as in memory.
-
-    Returns
-    -------
-    tuple of DifficultLabel
-        Highest SCUMBLELbl first.
-    """
+    """Rank the minority labels by SCUMBLELbl and tell which majority labels they meet."""
     if n_labels is not None:
         check_count(n_labels, name="n_labels", caller="difficult_labels", minimum=0)
     measured = label_table(tables, tables.totals()["n_instances"], declared)

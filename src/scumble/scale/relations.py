@@ -128,7 +128,7 @@ class LabelsetRelation:
         Parameters
         ----------
         n : int
-            How many.
+            How many to fetch.
 
         Returns
         -------

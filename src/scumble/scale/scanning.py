@@ -61,7 +61,7 @@ def scan(
     format : {"parquet", "arrow", "csv"}, optional
         Form of the files; by default from their suffix.
     engine : {"duckdb", "spark"} or Engine
-        What computes.
+        The database that computes.
     memory, spill_directory, threads : optional
         Limits of DuckDB, see `DuckDBEngine`. (Those of Spark are set in its session.)
     spark : SparkSession or str, optional
@@ -114,7 +114,7 @@ class Scan:
     files : Files
         The data.
     engine : Engine
-        What reads it.
+        The database that reads it.
     label_column, instance_column, labels, separator
         See `scan`.
 
@@ -175,7 +175,7 @@ class Scan:
         Parameters
         ----------
         n_labels : int, optional
-            How many; see `scumble.measures.difficult_labels`.
+            How many to return at the most; see `scumble.measures.difficult_labels`.
 
         Returns
         -------

@@ -82,7 +82,7 @@ def label_thresholds(
     format : {"parquet", "arrow", "csv"}, optional
         Form of the files; by default from their suffix.
     engine, memory, spill_directory, threads, spark
-        What computes, see `scan`. Where ``labels`` is a scan, its engine does.
+        The database that computes, see `scan`. Where ``labels`` is a scan, its engine computes.
 
     Returns
     -------

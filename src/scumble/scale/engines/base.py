@@ -67,7 +67,7 @@ class Engine(Protocol):
     Attributes
     ----------
     dialect : Dialect
-        How it spells what differs.
+        How it spells what engines spell differently.
 
     Examples
     --------
