@@ -89,7 +89,7 @@ def plot_labelsets(
     Parameters
     ----------
     data : MultilabelDataset, or labels
-        The data set, its measures, or labels alone.
+        The data set, or labels alone.
     n_labelsets : int
         How many to draw at the most.
     ax : matplotlib Axes, optional

@@ -93,7 +93,7 @@ def plot_cardinality(data: Any, *, ax: Any = None, dark: bool | None = None) -> 
     Parameters
     ----------
     data : MultilabelDataset, or labels
-        The data set, its measures, or labels alone.
+        The data set, or labels alone.
     ax : matplotlib Axes, optional
         The axes to draw on; by default those of a new figure.
     dark : bool, optional
@@ -134,7 +134,7 @@ def plot_attributes(data: Any, *, ax: Any = None, dark: bool | None = None) -> A
     Parameters
     ----------
     data : MultilabelDataset
-        The data set, its measures, or labels alone.
+        The data set.
     ax : matplotlib Axes, optional
         The axes to draw on; by default those of a new figure.
     dark : bool, optional

@@ -10,12 +10,11 @@ from scumble._core.errors import ParameterError, ScumbleError
 from scumble._core.validation import check_choice
 from scumble.measures.difficult import DifficultLabel
 from scumble.measures.summary import Summary
-from scumble.scale import difficult
 from scumble.scale.engines import DuckDBEngine, Engine, SparkEngine
 from scumble.scale.labelset_tables import LabelsetTables
 from scumble.scale.output import Output, appearing_whole, as_output
 from scumble.scale.sources import Files, find_files, naming_the_damaged
-from scumble.scale.summary import summarize
+from scumble.scale.summary import difficult_labels, summarize
 
 if TYPE_CHECKING:  # measuring needs no resampler, and no scikit-learn
     from scumble.resample import BaseResampler
@@ -182,7 +181,7 @@ class Scan:
         tuple of DifficultLabel
             As in memory.
         """
-        return difficult.difficult_labels(self._tables, self._declared, n_labels)
+        return difficult_labels(self._tables, self._declared, n_labels)
 
     def __scumble_characterize__(self) -> Summary:
         """Answer `scumble.characterize`."""

@@ -105,7 +105,7 @@ async def close_dataset(state: ServerState, call: Call) -> Answer:
 
 def show_comparison(state: ServerState, call: Call) -> dict[str, Any]:
     """Put a treated data set beside the one it was made of."""
-    from scumble.gui.comparison import comparison
+    from scumble.gui.overview import comparison
 
     after = state.datasets.get(call.path["dataset"])
     if after.treatment is None:
