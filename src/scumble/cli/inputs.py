@@ -75,21 +75,7 @@ def load(
 ) -> MultilabelDataset:
     """Read a file, or a data set of the shelf when no such file exists.
 
-    Parameters
-    ----------
-    name : str
-        What the user typed.
-    format : str, optional
-        Name of the format.
-    labels : str, optional
-        What the user typed after ``--labels``; ``()`` reads every column as a feature.
-    options : list of str, optional
-        What the user typed after ``--option``.
-
-    Returns
-    -------
-    MultilabelDataset
-        The data.
+    The options are as the user typed them; ``labels=()`` reads every column as a feature.
     """
     from scumble import data  # whose names load when they are used
     from scumble._core.progress import show_progress
