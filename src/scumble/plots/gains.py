@@ -45,7 +45,7 @@ def plot_gains(
     --------
     >>> import scumble
     >>> from scumble.plots import plot_gains
-    >>> data = scumble.make_multilabel(300, 8, mean_ir=10, random_state=0)
+    >>> data = scumble.make_multilabel(300, 8, mean_ir=10, scumble=0.1, random_state=0)
     >>> found = scumble.evaluate.compare(data, ["br", "rare"], folds="1x3", random_state=0)
     >>> ax = plot_gains(found)
     >>> len(ax.get_yticklabels())
