@@ -86,6 +86,49 @@ def test_the_summary_of_a_file_on_the_command_line_needs_little(tmp_path):
     assert run_python(code) == []
 
 
+ABOVE_A_SUMMARY = ("sklearn", "matplotlib", "jinja2")
+ABOVE_A_SUMMARY += tuple(f"scumble.{room}" for room in ("resample", "learn", "plots", "gui"))
+
+
+@pytest.mark.parametrize("way", ["scan", "command"])
+def test_a_summary_on_duckdb_needs_neither_scikit_learn_nor_resamplers(tmp_path, way):
+    pytest.importorskip("duckdb", reason="DuckDB is missing: pip install 'scumble[scale]'")
+    path = tmp_path / "films.csv"
+    path.write_text("instance,label\n1,war\n2,war\n2,love\n")
+    if way == "scan":
+        code = (
+            f"with scumble.scan({str(path)!r}) as films:\n"
+            "    found = str(scumble.characterize(films).mean_ir)\n"
+        )
+    else:
+        code = (
+            "from scumble.cli.main import main\n"
+            "out = io.StringIO()\n"
+            "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(out):\n"
+            f"    main(['summary', {str(path)!r}, '--engine', 'duckdb'])\n"
+            "found = out.getvalue()\n"
+        )
+    assert (
+        run_python(
+            f"import contextlib, io, sys, scumble\n{code}assert '1.5' in found, found\n"
+            f"print(*({set(ABOVE_A_SUMMARY)} & set(sys.modules)))"
+        )
+        == []
+    )
+
+
+def test_reports_are_ink_until_a_treatment_or_a_picture_is_asked_for():
+    code = (
+        "import sys, scumble\n"
+        "from scumble.report import render_comparison, render_report, render_treatment\n"
+        "from scumble.report.terminal import label_rows, render_labels, render_summary\n"
+        "summary = scumble.characterize([[1, 0], [1, 1]])\n"
+        "assert render_summary(summary.to_dict()) and render_labels(label_rows(summary))\n"
+        f"print(*({set(ABOVE_A_SUMMARY)} & set(sys.modules)))"
+    )
+    assert run_python(code) == []
+
+
 def test_every_module_imports_with_the_core_alone():
     # Optional packages are hidden; whatever needs one must import it where it is used.
     code = (

@@ -205,11 +205,20 @@ def exported_names(modules: list[Module]) -> Iterator[tuple[str, bool]]:
         if not module.is_package or "._" in module.name:
             continue
         for name in all_of(module):
-            if name in seen or not defined.get(name):
+            if name in seen or not defined.get(name) or exports_module(module, name):
                 continue
             seen.add(name)
             docs = [ast.get_docstring(node) or "" for node in defined[name]]  # type: ignore[arg-type]
             yield f"{module.name}.{name}", any(">>>" in text for text in docs)
+
+
+def exports_module(package: Module, name: str) -> bool:
+    """Tell whether a package imports one of its modules under a name, not a thing in it."""
+    for node in ast.walk(package.tree) if package.tree else ():
+        if isinstance(node, ast.ImportFrom) and node.module == package.name:
+            if name in {alias.name for alias in node.names}:
+                return True
+    return False
 
 
 def all_of(module: Module) -> list[str]:

@@ -33,7 +33,7 @@ class Running:
     """A server in a thread."""
 
     settings: Settings
-    desk: Any
+    state: Any
 
     @property
     def address(self) -> str:
@@ -144,7 +144,7 @@ def asleep(server: Running, client: Client) -> Iterator[None]:
 
     client.get("/catalogue")  # it is made by a job, too
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(server.desk.jobs, "_take_worker", take_worker)
+        patch.setattr(server.state.jobs, "_take_worker", take_worker)
         yield
 
 

@@ -309,7 +309,7 @@ def test_a_csv_that_does_not_say_its_labels_can_be_tried_again(client, server):
     assert client.result(client.post("/datasets", json=wish))["dataset"]["n_labels"] == 2
     # Now that it is open the upload is gone.
     assert client.post("/datasets", json=wish).status_code == 404
-    assert not (server.desk.folder / "uploads" / upload["id"]).exists()
+    assert not (server.state.folder / "uploads" / upload["id"]).exists()
 
 
 def test_compressed_files_are_unpacked(client):
@@ -351,7 +351,7 @@ def test_a_broken_file_is_named_as_the_user_knows_it(client, server):
     assert job["state"] == "failed"
     assert job["error"].startswith("my broken.arff, line 6")
     assert "maybe" in job["error"]
-    assert str(server.desk.folder) not in job["error"]
+    assert str(server.state.folder) not in job["error"]
 
 
 @pytest.mark.parametrize(
@@ -383,18 +383,18 @@ def test_names_of_clients_never_reach_the_disk(client, server):
     name = "../../../../tmp/owned<b>\x00.csv"
     upload = client.upload(name, CSV.encode()).json()
     assert upload["name"] == name
-    [stored] = (server.desk.folder / "uploads" / upload["id"]).iterdir()
+    [stored] = (server.state.folder / "uploads" / upload["id"]).iterdir()
     assert stored.name == "data.csv"
     # Labels as the path of an XML file is for the command line only.
     wish = {"uploads": [upload["id"]], "labels": "/etc/passwd.xml"}
     assert client.post("/datasets", json=wish).status_code == 422
     odd = client.upload("x.py.exe", CSV.encode()).json()
-    [stored] = (server.desk.folder / "uploads" / odd["id"]).iterdir()
+    [stored] = (server.state.folder / "uploads" / odd["id"]).iterdir()
     assert stored.name == "data"
 
 
 def test_an_oversized_file_is_refused_before_and_while_it_is_sent(client, server):
-    before = set((server.desk.folder / "uploads").iterdir())
+    before = set((server.state.folder / "uploads").iterdir())
     declared = client.upload("big.csv", b"x" * (2 * 1024 * 1024 + 1))
     assert declared.status_code == 413
     assert "2 MB" in declared.json()["error"]
@@ -407,7 +407,7 @@ def test_an_oversized_file_is_refused_before_and_while_it_is_sent(client, server
     address = f"{server.address}/api/v1/uploads?name=a.csv"
     streamed = httpx.post(address, content=endless(), headers=headers, timeout=PATIENCE)
     assert streamed.status_code == 413
-    assert set((server.desk.folder / "uploads").iterdir()) == before
+    assert set((server.state.folder / "uploads").iterdir()) == before
 
 
 @pytest.mark.parametrize("suffix", ["gz", "xz", "bz2"])
@@ -551,7 +551,7 @@ def test_a_process_that_dies_fails_its_job_only(client, server):
     with asleep(server, client):
         started = client.post("/examples/synthetic", json=SMALL)
         number = client.until_running(started)
-    server.desk.jobs.get(number)._worker._process.kill()
+    server.state.jobs.get(number)._worker._process.kill()
     told = client.job(started)
     assert told["state"] == "failed"
     assert "want of memory" in told["error"]

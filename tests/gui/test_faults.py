@@ -19,12 +19,12 @@ from scumble._core.children import ChildGoneError
 from scumble.gui import folders, uploads
 from scumble.gui.answers import Call, RefusedError
 from scumble.gui.api.datasets import _label_numbers
-from scumble.gui.desk import Desk
 from scumble.gui.folders import PrivateFolder, remove_abandoned
 from scumble.gui.jobs import Job, Jobs
+from scumble.gui.open_datasets import OpenDatasets
 from scumble.gui.server import _listen
 from scumble.gui.settings import Settings
-from scumble.gui.store import Store
+from scumble.gui.state import ServerState
 from scumble.gui.tasks import measured
 from scumble.gui.uploads import Uploads, patiently
 from scumble.gui.worker import Worker
@@ -61,14 +61,14 @@ def test_the_server_can_answer_before_anything_that_computes_is_imported():
 
 def test_a_parcel_stays_packed_until_somebody_looks_inside():
     data = scumble.make_multilabel(**SMALL, random_state=0)
-    parcel = measured(data)
-    assert parcel.facts == {"name": data.name, "n_instances": 60, "n_features": 20, "n_labels": 4}
-    assert parcel.overview["summary"] == scumble.characterize(data).to_dict()
-    assert parcel._content is None
-    assert parcel.data == data
-    assert parcel.summary.to_dict() == scumble.characterize(data).to_dict()
-    assert parcel._packed is None  # not twice in memory
-    kind, arguments = parcel.__reduce__()
+    packed = measured(data)
+    assert packed.facts == {"name": data.name, "n_instances": 60, "n_features": 20, "n_labels": 4}
+    assert packed.overview["summary"] == scumble.characterize(data).to_dict()
+    assert packed._content is None
+    assert packed.data == data
+    assert packed.summary.to_dict() == scumble.characterize(data).to_dict()
+    assert packed._packed is None  # not twice in memory
+    kind, arguments = packed.__reduce__()
     assert kind(*arguments).data == data
 
 
@@ -76,7 +76,7 @@ def test_waiting_for_a_job_ends_with_the_job(client, server, monkeypatch):
     over = client.job(client.post("/examples/synthetic", json=SMALL))
     assert over["state"] == "done"
     waits = []
-    monkeypatch.setattr(server.desk.jobs.get(over["id"]), "wait", waits.append)
+    monkeypatch.setattr(server.state.jobs.get(over["id"]), "wait", waits.append)
     again = client.get(f"/jobs/{over['id']}", params={"wait": 30}).json()
     assert again == over
     assert waits == []  # what is over is not waited for
@@ -165,18 +165,18 @@ def test_two_tabs_treat_the_same_data_at_the_same_time(client, debtags):
 
 
 def test_the_limit_of_open_data_sets_holds_when_work_finishes():
-    store = Store(1)
+    datasets = OpenDatasets(1)
     data = scumble.make_multilabel(**SMALL, random_state=0)
-    store.add(measured(data), "first")
+    datasets.add(measured(data), "first")
     with pytest.raises(RefusedError, match="Close one first"):
-        store.add(measured(data), "second")
+        datasets.add(measured(data), "second")
 
 
 # Work that ends badly
 
 
 def test_a_cancelled_export_leaves_nothing_behind(client, server, debtags):
-    before = set((server.desk.folder / "files").iterdir())
+    before = set((server.state.folder / "files").iterdir())
     with all_busy(server, client):
         queued = client.post(f"/datasets/{debtags}/exports", json={"format": "csv"})
         client.delete(f"/jobs/{queued.json()['id']}")
@@ -186,7 +186,7 @@ def test_a_cancelled_export_leaves_nothing_behind(client, server, debtags):
         client.delete(f"/jobs/{client.until_running(running)}")
     assert client.job(running)["state"] == "cancelled"
     until = time.monotonic() + PATIENCE
-    while set((server.desk.folder / "files").iterdir()) != before:  # its process has to end first
+    while set((server.state.folder / "files").iterdir()) != before:  # its process has to end first
         assert time.monotonic() < until, "a folder is left"
         time.sleep(0.05)
 
@@ -292,7 +292,7 @@ def test_a_bomb_inside_a_column_format_does_not_go_off(client, tmp_path, make):
 
 def test_a_sender_who_falls_silent_is_given_up(server, monkeypatch):
     monkeypatch.setattr(uploads, "PATIENCE", 0.2)
-    before = set((server.desk.folder / "uploads").iterdir())
+    before = set((server.state.folder / "uploads").iterdir())
     request = (
         f"POST /api/v1/uploads?name=a.csv HTTP/1.1\r\nHost: 127.0.0.1:{server.settings.port}\r\n"
         f"Authorization: Bearer {TOKEN}\r\nContent-Length: 1000\r\n\r\nsome bytes"
@@ -301,8 +301,8 @@ def test_a_sender_who_falls_silent_is_given_up(server, monkeypatch):
         slow.settimeout(PATIENCE)
         slow.sendall(request.encode())
         assert slow.recv(4096).startswith(b"HTTP/1.1 408")
-    assert set((server.desk.folder / "uploads").iterdir()) == before
-    assert server.desk.uploads._turns._value == uploads.MAX_RECEIVING
+    assert set((server.state.folder / "uploads").iterdir()) == before
+    assert server.state.uploads._turns._value == uploads.MAX_RECEIVING
 
 
 def test_senders_wait_for_their_turn(tmp_path, monkeypatch):
@@ -377,24 +377,24 @@ def test_an_upload_that_is_being_read_is_not_pushed_out(tmp_path, monkeypatch):
 
 def test_a_file_waits_for_who_asked_for_it(tmp_path, monkeypatch):
     monkeypatch.setattr(folders.tempfile, "tempdir", str(tmp_path))
-    desk = Desk(Settings(port=1))
+    state = ServerState(Settings(port=1))
 
     def offered():
-        number, folder = desk.new_folder()
+        number, folder = state.new_folder()
         (folder / "a.csv").write_text(number)
-        return desk.offer(number, "a.csv")["file"]
+        return state.offer(number, "a.csv")["file"]
 
     first = [offered() for _ in range(50)]
-    assert [desk.file(number).path.read_text() for number in first] == first
+    assert [state.file(number).path.read_text() for number in first] == first
     last = offered()  # now the older ones make room
-    assert {path.name for path in (desk.folder / "files").iterdir()} == {*first[-12:], last}
+    assert {path.name for path in (state.folder / "files").iterdir()} == {*first[-12:], last}
     with pytest.raises(RefusedError, match="Make it again"):
-        desk.file(first[0])
+        state.file(first[0])
     later = [offered() for _ in range(64)]
     with pytest.raises(RefusedError, match="Make it again"):
-        desk.file(last)
-    assert desk.file(later[0]).path.exists()
-    asyncio.run(desk.close())
+        state.file(last)
+    assert state.file(later[0]).path.exists()
+    asyncio.run(state.close())
 
 
 # Servers that were killed

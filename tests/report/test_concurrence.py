@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import scumble
-from scumble.report import apply_remedial, concurrence_report, render_html, render_report
+from scumble.report import concurrence_report, render_html, render_report
 from scumble.report.numbers import significant
+from scumble.resample import apply_remedial
 
 GOLDEN = ["emotions", "enron", "flags", "genbase", "yeast"]
 

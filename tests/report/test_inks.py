@@ -14,19 +14,16 @@ import scumble
 from scumble.plots import chord_layout
 from scumble.plots.theme import LIGHT
 from scumble.report import (
-    apply_chain,
-    apply_remedial,
     concurrence_report,
     pdf,
     render_html,
     render_pdf,
     render_report,
 )
-from scumble.report.breaks import breakable
-from scumble.report.html import asset
-from scumble.report.letters import unprintable
 from scumble.report.numbers import format_number, significant
-from scumble.resample import make_chain
+from scumble.report.pages import asset
+from scumble.report.printed_names import breakable, unprintable
+from scumble.resample import apply_chain, apply_remedial, make_chain
 
 NASTY = [
     "<img src=x onerror=alert(1)>",

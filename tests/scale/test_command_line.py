@@ -46,6 +46,20 @@ def test_remedial_into_a_folder(tmp_path, run):
     assert written_lists(tmp_path / "out") == expected_remedial(FILMS, one_sided="keep")[0]
 
 
+def test_remedial_in_two_passes_says_what_each_of_them_met(tmp_path, run):
+    write_lists(tmp_path / "films.parquet", FILMS)
+    out = tmp_path / "out"
+    code, printed, _ = run(
+        "remedial", tmp_path / "films.parquet", out, "--engine", "duckdb", "--passes", 2
+    )
+    assert code == 0
+    assert printed.splitlines()[0].split() == ["before", "after"]
+    said = " ".join(printed.split())
+    assert "Pass 1: 1 instances above the mean" in said
+    assert "Pass 2: " in said
+    assert written_lists(out) == expected_remedial(FILMS, passes=2)[0]
+
+
 def test_a_file_too_large_for_memory_goes_to_duckdb_and_says_so(tmp_path, run, monkeypatch):
     write_lists(tmp_path / "films.parquet", FILMS)
     monkeypatch.setattr(memory, "bytes_available", lambda: 100)

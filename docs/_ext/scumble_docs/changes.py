@@ -1,19 +1,54 @@
-"""The list of changes, from the notes in ``changes/``."""
+"""The list of changes, from the notes in ``changes/``.
+
+A line such as ``# Fixed, 2026-11-17`` begins a section of a note: its category, and the day that it
+is sorted by. What stands before any such line was added, and is the newest.
+"""
 
 import re
 from pathlib import Path
 
-from scumble_docs.rst import escape
+from scumble_docs.rst import escape, title
 
 ROOT = Path(__file__).resolve().parents[3]
 CODE_OR_LINK = re.compile(r"`([^`]+)`|\[([^\]]+)\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^# *(\w+)(?:, *(\d{4}-\d\d-\d\d))? *$", re.MULTILINE)
+#: In the order of the page, with the titles there.
+CATEGORIES = {
+    "Moved": "Names that moved",
+    "Changed": "Changed",
+    "Added": "Added",
+    "Fixed": "Fixed",
+    "Faster": "Faster",
+}
+UNDATED = "9999-12-31"
 
 
 def write():
-    """Make one item of every note, in the order of the files' names."""
+    """List the items of all notes by category, the newest first."""
     notes = (path.read_text(encoding="utf-8") for path in sorted((ROOT / "changes").glob("*.md")))
-    items = [item for note in notes for item in items_of(note)]
-    return "\n".join(f"- {from_markdown(item)}" for item in items) + "\n"
+    return page(notes)
+
+
+def page(notes):
+    """Lay out notes, which are given in the order that items of one day keep."""
+    sections = [section for note in notes for section in sections_of(note)]
+    sections.sort(key=lambda section: section[1], reverse=True)
+    lines = []
+    for category, heading in CATEGORIES.items():
+        items = [item for name, _, found in sections if name == category for item in found]
+        if items:
+            lines += [title(heading, "-"), *(f"- {from_markdown(item)}" for item in items), ""]
+    return "\n".join(lines)
+
+
+def sections_of(note):
+    """Split a note at its headings: category, day and items of each part."""
+    before, *rest = HEADING.split(note)
+    parts = [("Added", None, before), *zip(rest[::3], rest[1::3], rest[2::3], strict=True)]
+    return [
+        (category if category in CATEGORIES else "Added", day or UNDATED, items_of(text))
+        for category, day, text in parts
+    ]
 
 
 def items_of(note):

@@ -9,7 +9,17 @@ from pathlib import Path
 
 
 class ScumbleError(Exception):
-    """Base of everything this package raises on purpose."""
+    """Base of everything this package raises on purpose.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> try:
+    ...     scumble.characterize([[0, 2]])
+    ... except scumble.ScumbleError as error:
+    ...     print(type(error).__name__)
+    LabelError
+    """
 
 
 class ParameterError(ScumbleError, ValueError):
@@ -64,4 +74,16 @@ class DownloadError(ScumbleError):
 
 
 class ScumbleWarning(UserWarning):
-    """Something worth knowing that does not stop the work."""
+    """Something worth knowing that does not stop the work.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, warnings
+    >>> import scumble
+    >>> films = scumble.MultilabelDataset([[90.0]], [["war"]], weights=[2.0])
+    >>> with warnings.catch_warnings(record=True) as heard:
+    ...     warnings.simplefilter("always", scumble.ScumbleWarning)
+    ...     scumble.write(films, pathlib.Path(tempfile.mkdtemp()) / "films.txt")
+    >>> [each.category.__name__ for each in heard]
+    ['ScumbleWarning']
+    """

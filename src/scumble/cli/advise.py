@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from scumble._core.errors import ParameterError
+from scumble.cli.files import WRITES
 from scumble.cli.inputs import (
     FormatOption,
     Input,
@@ -16,7 +17,6 @@ from scumble.cli.inputs import (
     LabelsOption,
     ReadOption,
     ThreadsOption,
-    keep_inputs,
     load,
 )
 
@@ -29,10 +29,12 @@ def advise(
         str, typer.Option(help="How long it may take: 90, 90s, 2m, 1h; 'none' tries everything.")
     ] = "2m",
     train: Annotated[
-        str | None, typer.Option(help="Train what is advised, and write the model to this file.")
+        str | None,
+        typer.Option(help="Train what is advised, and write the model to this file."),
+        WRITES,
     ] = None,
     html: Annotated[
-        Path | None, typer.Option(help="Write the advice as a page to this file.")
+        Path | None, typer.Option(help="Write the advice as a page to this file."), WRITES
     ] = None,
     seed: Annotated[int, typer.Option(help="One seed, one answer.")] = 0,
     jobs: ThreadsOption = None,
@@ -52,9 +54,6 @@ def advise(
     from scumble.report import render_advice
 
     seconds = parse_budget(budget)
-    for out in (train, html):
-        if out is not None:
-            keep_inputs(str(out), data)
     given = load(data, format=format, labels=labels, options=option)
     with show_progress(ProgressBar()):
         found = advise(given, budget=seconds, random_state=seed, n_jobs=jobs)

@@ -14,6 +14,8 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
+from scumble.cli.files import keeping_inputs
+
 #: The module of each command, in the order of the help. It holds a function of the command's name,
 #: or an ``app`` with commands of its own.
 HOMES = {
@@ -68,7 +70,9 @@ def _build(name: str) -> Any:
     module = import_module(f"scumble.cli.{HOMES[name]}")
     parent = typer.Typer(rich_markup_mode=None)
     if hasattr(module, "app"):
+        for info in module.app.registered_commands:
+            info.callback = keeping_inputs(info.callback)
         parent.add_typer(module.app, name=name)
     else:
-        parent.command()(getattr(module, name))
+        parent.command()(keeping_inputs(getattr(module, name)))
     return get_group(parent).commands[name]

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from scumble.cli.files import READS, READS_DATA, WRITES
 from scumble.cli.inputs import (
     FormatOption,
     Input,
@@ -38,17 +39,21 @@ def compare(
         ),
     ] = "none",
     folds: Annotated[
-        str, typer.Option(help="Repetitions x folds, a number of folds, or a file of folds.")
+        str, typer.Option(help="Repetitions x folds, a number of folds, or a file of folds."), READS
     ] = "2x5",
     test: Annotated[
-        str | None, typer.Option(help="Learn from DATA and judge on this file instead of folds.")
+        str | None,
+        typer.Option(help="Learn from DATA and judge on this file instead of folds."),
+        READS_DATA,
     ] = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(help="Judge by this metric; repeatable, the first decides."),
     ] = None,
     plot: Annotated[
-        str | None, typer.Option(help="Draw what each label gains by the best method (png, svg).")
+        str | None,
+        typer.Option(help="Draw what each label gains by the best method (png, svg)."),
+        WRITES,
     ] = None,
     seed: SeedOption = None,
     jobs: Annotated[
@@ -66,7 +71,6 @@ def compare(
     """
     from scumble._core.progress import show_progress
     from scumble.cli.console import ProgressBar, show, show_json, width
-    from scumble.cli.inputs import keep_inputs
     from scumble.evaluate import compare, find_metric
     from scumble.evaluate.compare import METRICS
     from scumble.evaluate.groups import GROUPS
@@ -85,8 +89,6 @@ def compare(
         text: None if name == "none" else make_chain(name, **given)
         for text, name, given in parse_methods(resample)
     }
-    if plot is not None:
-        keep_inputs(plot, data, *([test] if test else []))
     read = {"format": format, "labels": labels, "options": option}
     given = load(data, **read)  # type: ignore[arg-type]
     tested = None if test is None else load(test, **read)  # type: ignore[arg-type]

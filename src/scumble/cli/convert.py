@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
-from scumble.cli.inputs import FormatOption, Input, LabelsOption, ReadOption, keep_inputs, load
+from scumble.cli.files import WRITES_DATA
+from scumble.cli.inputs import FormatOption, Input, LabelsOption, ReadOption, load
 
 
 def convert(
     data: Input,
-    out: Annotated[str, typer.Argument(metavar="OUT", help="The file to write.")],
+    out: Annotated[str, typer.Argument(metavar="OUT", help="The file to write."), WRITES_DATA],
     format: FormatOption = None,
     labels: LabelsOption = None,
     option: ReadOption = None,
@@ -24,7 +25,6 @@ def convert(
     from scumble.cli.console import tell_written
     from scumble.data import write
 
-    keep_inputs(out, data)
     dataset = load(data, format=format, labels=labels, options=option)
     write(dataset, out, format=to)
     tell_written(out, dataset)

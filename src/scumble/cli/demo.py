@@ -8,11 +8,15 @@ from typing import Annotated
 
 import typer
 
+from scumble.cli.files import WRITES
+
 N_SHOWN = 12  # labels on the terminal; the page has them all
 
 
 def demo(
-    output: Annotated[Path, typer.Option(help="Folder for what it writes.")] = Path("scumble-demo"),
+    output: Annotated[Path, typer.Option(help="Folder for what it writes."), WRITES] = Path(
+        "scumble-demo"
+    ),
 ) -> None:
     """Report, decouple and compare on Debian's package tags."""
     from scumble._core.errors import WriteError
@@ -20,12 +24,8 @@ def demo(
     from scumble.cli.describe import write_page
     from scumble.data import load, write
     from scumble.plots import chord_layout
-    from scumble.report import (
-        apply_remedial,
-        concurrence_report,
-        render_report,
-        render_treatment,
-    )
+    from scumble.report import concurrence_report, render_report, render_treatment
+    from scumble.resample import apply_remedial
 
     try:
         output.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from scumble._core.errors import ParameterError
+from scumble.cli.files import WRITES
 from scumble.cli.inputs import FormatOption, Input, JsonOption, LabelsOption, ReadOption, load
 from scumble.cli.scale import (
     Choice,
@@ -107,8 +107,12 @@ def report(
     difficult: Annotated[
         int | None, typer.Option(min=0, help="How many difficult labels to list.")
     ] = None,
-    html: Annotated[Path | None, typer.Option(help="Also write a self-contained page.")] = None,
-    pdf: Annotated[Path | None, typer.Option(help="Also write a document for paper.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Also write a self-contained page."), WRITES
+    ] = None,
+    pdf: Annotated[
+        Path | None, typer.Option(help="Also write a document for paper."), WRITES
+    ] = None,
     treat: Annotated[
         list[str] | None,
         typer.Option(
@@ -122,12 +126,7 @@ def report(
     from scumble.cli.console import show, show_json, width
     from scumble.report import concurrence_report, render_report
 
-    # Complaints come before the data is read, which may take long.
-    if html is not None and pdf is not None and html.resolve() == pdf.resolve():
-        raise ParameterError(
-            f"--html and --pdf name the same file, {html}. Expected two: one would be lost."
-        )
-    if pdf is not None:
+    if pdf is not None:  # complaints come before the data is read, which may take long
         from scumble._core.optional import require
 
         require("typst", purpose="scumble report --pdf", extra="pdf")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from scumble.cli.files import READS, WRITES
 from scumble.cli.inputs import JsonOption
 
 if TYPE_CHECKING:
@@ -18,11 +19,15 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan, as a TOML file.")]
+PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan, as a TOML file."), READS]
 StoreOption = Annotated[
-    Path, typer.Option("--store", "-s", help="The file with the results; made if it is absent.")
+    Path,
+    typer.Option("--store", "-s", help="The file with the results; made if it is absent."),
+    WRITES,
 ]
-StoreFile = Annotated[Path, typer.Argument(metavar="STORE", help="The file with the results.")]
+StoreFile = Annotated[
+    Path, typer.Argument(metavar="STORE", help="The file with the results."), READS
+]
 MetricsOption = Annotated[
     list[str] | None,
     typer.Option("--metric", "-m", help="Which metric; repeatable. [default: those of the plan]"),
@@ -204,7 +209,11 @@ def compare_methods(
 @app.command("export")
 def export_results(
     store: StoreFile,
-    out: Annotated[Path, typer.Argument(help="A .csv, .parquet, .tex, .md or .html file.")],
+    out: Annotated[
+        Path,
+        typer.Argument(metavar="OUT", help="A .csv, .parquet, .tex, .md or .html file."),
+        WRITES,
+    ],
     metric: MetricsOption = None,
     dataset: OnlyDatasets = None,
     classifier: OnlyClassifiers = None,

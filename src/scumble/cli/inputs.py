@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from scumble._core.errors import ParameterError
+from scumble.cli.files import READS, READS_DATA, may_be_on_the_shelf
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
@@ -18,6 +18,7 @@ Input = Annotated[
     typer.Argument(
         metavar="DATA", help="A file, or the name of a public data set (see 'scumble data list')."
     ),
+    READS_DATA,
 ]
 FormatOption = Annotated[
     str | None,
@@ -31,6 +32,7 @@ LabelsOption = Annotated[
         help="Which columns are labels: names or numbers with commas between them, a count "
         "(negative: from the end), or a MULAN XML file.",
     ),
+    READS,
 ]
 ReadOption = Annotated[
     list[str] | None,
@@ -73,21 +75,7 @@ def load(
 ) -> MultilabelDataset:
     """Read a file, or a data set of the shelf when no such file exists.
 
-    Parameters
-    ----------
-    name : str
-        What the user typed.
-    format : str, optional
-        Name of the format.
-    labels : str, optional
-        What the user typed after ``--labels``; ``()`` reads every column as a feature.
-    options : list of str, optional
-        What the user typed after ``--option``.
-
-    Returns
-    -------
-    MultilabelDataset
-        The data.
+    The options are as the user typed them; ``labels=()`` reads every column as a feature.
     """
     from scumble import data  # whose names load when they are used
     from scumble._core.progress import show_progress
@@ -96,31 +84,13 @@ def load(
     chosen: Any = parse_labels(labels) if isinstance(labels, str) else labels
     more = parse_parameters(options or [])
     with show_progress(ProgressBar()):
-        if not _may_be_on_the_shelf(name):
+        if not may_be_on_the_shelf(name):
             return data.read(name, format=format, labels=chosen, **more)
         given: dict[str, Any] = {"format": format, "labels": chosen, **more}
         try:
             return data.shelf.load(name, **{key: v for key, v in given.items() if v is not None})
         except ParameterError as error:
             raise ParameterError(f"There is no file {name!r}. {error}") from error
-
-
-def keep_inputs(out: str, *inputs: str) -> None:
-    """Refuse to write over what is read: a slip of the hand would cost the user's data."""
-    for name in inputs:
-        try:
-            same = os.path.samefile(name, out)
-        except (OSError, ValueError):  # one of them is not there; other words are said about that
-            continue
-        if same:
-            raise ParameterError(
-                f"{out}: this is the file to read, and would be lost. Name another to write."
-            )
-
-
-def _may_be_on_the_shelf(name: str) -> bool:
-    """Names of data sets have neither a folder nor a suffix."""
-    return not os.path.lexists(name) and os.path.basename(name) == name and "." not in name
 
 
 def parse_labels(text: str | None) -> list[str] | list[int] | int | str | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from scumble.cli.files import READS, WRITES
 from scumble.cli.inputs import JsonOption
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ app = typer.Typer(
 StoresOption = Annotated[
     list[Path] | None,
     typer.Option("--store", "-s", help="A file with results of 'paper run'; repeatable."),
+    READS,
 ]
 AllOption = Annotated[bool, typer.Option("--all", help="Show what agrees, too.")]
 
@@ -66,7 +68,9 @@ def claims(
 @app.command()
 def run(
     phase: Annotated[str, typer.Argument(help="imbalance, homer or remedial.")],
-    store: Annotated[Path, typer.Option("--store", "-s", help="The file with the results.")],
+    store: Annotated[
+        Path, typer.Option("--store", "-s", help="The file with the results."), WRITES
+    ],
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Worker processes; -1: all cores.")] = 1,
     cluster: Annotated[str | None, typer.Option(help="Address of a Dask scheduler.")] = None,
     dataset: Annotated[
@@ -100,7 +104,9 @@ def plan(phase: Annotated[str, typer.Argument(help="imbalance, homer or remedial
 def ledger(
     store: StoresOption = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write all 855 numbers to a .csv file.")
+        Path | None,
+        typer.Option("--out", "-o", help="Write all 855 numbers to a .csv file."),
+        WRITES,
     ] = None,
     json: JsonOption = False,
 ) -> None:

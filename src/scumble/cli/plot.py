@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from scumble._core.errors import ParameterError
+from scumble.cli.files import WRITES
 from scumble.cli.inputs import FormatOption, Input, LabelsOption, load
 
 if TYPE_CHECKING:
+    from scumble.data import MultilabelDataset
     from scumble.plots import Plot
 
 BEFORE_AFTER = "before-after"
@@ -19,7 +22,7 @@ BEFORE_AFTER = "before-after"
 def plot(
     data: Input,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The file to write: .svg, .pdf or .png.")
+        Path, typer.Option("--output", "-o", help="The file to write: .svg, .pdf or .png."), WRITES
     ],
     kind: Annotated[
         str,
@@ -61,15 +64,13 @@ def plot(
     options = {} if entry is None else _options(entry, draw, top)
     if entry is None and method is None:
         method = "remedial"
-    chain = _chain(method, seed)
+    treat = None if method is None else _treatment(method, seed)
     before = load(data, format=format, labels=labels, options=option)
-    after = before
-    for sampler in chain:
-        after = sampler.resample(after)
+    after = before if treat is None else treat(before)
     if entry is None:
         few: dict[str, Any] = {} if top is None else {"n_labels": top}
         ax = plot_before_after(before, after, dark=dark, **few)
-    elif chain:
+    elif treat is not None:
         titles = ("before", f"after {method}")
         ax, _ = plot_pair(before, after, entry.name, titles=titles, dark=dark, **options)
     else:
@@ -109,9 +110,9 @@ def _options(entry: Plot, draw: str | None, top: int | None) -> dict[str, Any]:
     return options
 
 
-def _chain(method: str | None, seed: int | None) -> list[Any]:
-    if method is None:
-        return []
-    from scumble.resample import make_chain
+def _treatment(method: str, seed: int | None) -> Callable[[MultilabelDataset], MultilabelDataset]:
+    """Check the names of resamplers now, and run them on the data that is given later."""
+    from scumble.resample import make_chain, run_chain
 
-    return list(make_chain(method, **({} if seed is None else {"random_state": seed})))
+    chain = make_chain(method, random_state=seed)
+    return lambda data: run_chain(data, chain)

@@ -7,20 +7,20 @@ from typing import Annotated, Literal, cast
 import typer
 
 from scumble.cli import scale
+from scumble.cli.files import WRITES_DATA
 from scumble.cli.inputs import (
     FormatOption,
     Input,
     JsonOption,
     LabelsOption,
     ReadOption,
-    keep_inputs,
     load,
 )
 
 
 def remedial(
     data: Input,
-    out: Annotated[str, typer.Argument(metavar="OUT", help="The file to write.")],
+    out: Annotated[str, typer.Argument(metavar="OUT", help="The file to write."), WRITES_DATA],
     passes: Annotated[int, typer.Option(help="How often to repeat it.")] = 1,
     one_sided: Annotated[
         str,
@@ -44,16 +44,16 @@ def remedial(
     from scumble._core.progress import show_progress
     from scumble.cli.console import ProgressBar, show, show_json, tell_written, width
     from scumble.data import write
-    from scumble.report import apply_remedial, render_treatment
+    from scumble.report import render_treatment
+    from scumble.resample import apply_remedial
 
-    keep_inputs(out, data)
     side = cast(Literal["clone", "keep"], one_sided)
     choice = scale.Choice(engine, memory, label_column, instance_column, spark)
     found = scale.open_scan(data, choice, format=format)
     after = None
     if found is not None:
         with found, show_progress(ProgressBar()):
-            result = scale.remedial(found, out, passes=passes, one_sided=side)
+            _, result = apply_remedial(found, passes=passes, one_sided=side, out=out)
     else:
         before = load(data, format=format, labels=labels, options=option)
         after, result = apply_remedial(before, passes=passes, one_sided=side)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from scumble._core.errors import ParameterError
+from scumble.cli.files import WRITES_DATA
 from scumble.cli.inputs import (
     FormatOption,
     Input,
@@ -15,7 +16,6 @@ from scumble.cli.inputs import (
     ReadOption,
     SeedOption,
     ThreadsOption,
-    keep_inputs,
     load,
     parse_parameters,
 )
@@ -24,7 +24,9 @@ from scumble.cli.inputs import (
 def resample(
     data: Input,
     out: Annotated[
-        str | None, typer.Argument(metavar="OUT", help="The file to write; not with --compare.")
+        str | None,
+        typer.Argument(metavar="OUT", help="The file to write; not with --compare."),
+        WRITES_DATA,
     ] = None,
     method: Annotated[
         str | None,
@@ -54,8 +56,8 @@ def resample(
     """Resample a data set, and show before and after."""
     from scumble.cli.console import show, show_json, tell_written, width
     from scumble.data import write
-    from scumble.report import apply_chain, render_treatment
-    from scumble.resample import make_chain
+    from scumble.report import render_treatment
+    from scumble.resample import apply_chain, make_chain
 
     if compare == (out is not None):
         raise ParameterError("Name either the file to write, OUT, or --compare.")
@@ -70,7 +72,6 @@ def resample(
     if out is None:
         _compare(load(data, format=format, labels=labels, options=option), method, given, json)
         return
-    keep_inputs(out, data)
     chain = make_chain(str(method), **given)  # before the data is read, which may take long
     before = load(data, format=format, labels=labels, options=option)
     after, result = apply_chain(before, chain)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -62,24 +62,6 @@ def open_scan(name: str, choice: Choice, *, format: str | None = None) -> Scan |
         instance_column=choice.instance_column,
         spark=choice.spark,
     )
-
-
-def remedial(
-    scan: Scan, out: str, *, passes: int, one_sided: Literal["clone", "keep"]
-) -> dict[str, Any]:
-    """Decouple files into a folder, and report as `scumble.report.apply_remedial` does."""
-    from scumble.measures import characterize
-    from scumble.resample import REMEDIAL
-
-    method = REMEDIAL(passes=passes, one_sided=one_sided)
-    method._check_parameters()
-    before = characterize(scan).to_dict()
-    after = characterize(method.resample(scan, out)).to_dict()
-    met = [
-        {"n_above_mean": p.n_above_mean, "n_one_sided": p.n_one_sided, "n_added": p.n_added}
-        for p in method.passes_
-    ]
-    return {"before": before, "after": after, "steps": [after], "passes": met}
 
 
 def engine_asked(name: str, choice: Choice) -> str | None:

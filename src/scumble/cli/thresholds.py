@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from scumble._core.errors import ParameterError
+from scumble.cli.files import READS_DATA, WRITES
 from scumble.cli.inputs import (
     FormatOption,
     JsonOption,
     LabelsOption,
     ReadOption,
     ThreadsOption,
-    keep_inputs,
     load,
     parse_labels,
     parse_parameters,
@@ -43,6 +43,7 @@ def thresholds(
             help="Scores of rows the model has not learnt from, a column per label: a table "
             "(.csv, .parquet), .npy, or .npz (also sparse).",
         ),
+        READS_DATA,
     ],
     truth: Annotated[
         str,
@@ -50,6 +51,7 @@ def thresholds(
             metavar="LABELS",
             help="The labels of these rows: a data set, or a table or array of 0 and 1.",
         ),
+        READS_DATA,
     ],
     rule: Annotated[
         str, typer.Option(help="How to choose: shrunken, capped, plain, rate, fixed.")
@@ -60,11 +62,12 @@ def thresholds(
     ] = 20.0,
     threshold: Annotated[float, typer.Option(help="The threshold of --rule fixed.")] = 0.5,
     output: Annotated[
-        str | None, typer.Option("--output", help="Also write the table: .csv or .json.")
+        str | None, typer.Option("--output", help="Also write the table: .csv or .json."), WRITES
     ] = None,
     predictions: Annotated[
         str | None,
         typer.Option(help="Also write the resulting labels: .csv, .parquet or .npz (sparse)."),
+        WRITES,
     ] = None,
     jobs: ThreadsOption = None,
     format: FormatOption = None,
@@ -87,7 +90,7 @@ def thresholds(
     from scumble.cli.console import show, show_json, width
     from scumble.report.terminal import render_thresholds
 
-    _check_outputs(output, predictions, scores, truth)
+    _check_outputs(output, predictions)
     how = {"rule": rule, "metric": metric, "strength": strength, "threshold": threshold}
     choice = Choice(engine, memory, label_column, instance_column, spark)
     asked = engine_asked(scores, choice) or ("duckdb" if score_column or n_instances else None)
@@ -156,21 +159,12 @@ def _read_truth(
     return truth_of(load(name, format=format, labels=labels, options=options), name)
 
 
-def _check_outputs(output: str | None, predictions: str | None, *inputs: str) -> None:
+def _check_outputs(output: str | None, predictions: str | None) -> None:
     """Say what is wrong with the names of files before any work."""
     from scumble.learn.chosen_thresholds import output_suffix
     from scumble.learn.storage import table_suffix
 
-    for path in (output, predictions):
-        if path is not None:
-            keep_inputs(path, *inputs)
     if output is not None:
         output_suffix(output)
     if predictions is not None and Path(predictions).suffix.lower() != ".npz":
         table_suffix(predictions)
-    if output is not None and predictions is not None:
-        if os.path.realpath(output) == os.path.realpath(predictions):
-            raise ParameterError(
-                f"--output and --predictions name the same file, {output}. Expected two: one "
-                "would be lost."
-            )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from scumble._core.errors import ReadError
+from scumble.cli.files import READS, WRITES, WRITES_DATA
 from scumble.cli.inputs import (
     ClassifierOption,
     ClassifierParameters,
@@ -18,7 +19,6 @@ from scumble.cli.inputs import (
     ResamplerParameters,
     SeedOption,
     ThreadsOption,
-    keep_inputs,
     load,
     parse_parameters,
 )
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def train(
     data: Input,
-    out: Annotated[str, typer.Argument(metavar="MODEL", help="The model file to write.")],
+    out: Annotated[str, typer.Argument(metavar="MODEL", help="The model file to write."), WRITES],
     classifier: ClassifierOption,
     resample: Annotated[
         str | None,
@@ -54,7 +54,6 @@ def train(
     from scumble.learn import fit_dataset, make_classifier, save
     from scumble.resample import make_chain, run_chain
 
-    keep_inputs(out, data)
     shared = {"random_state": seed, "n_jobs": jobs}
     model = make_classifier(classifier, **shared | parse_parameters(param or []))
     wanted = shared | parse_parameters(resample_param or [])
@@ -86,9 +85,15 @@ def train(
 
 
 def predict(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="What 'scumble train' wrote.")],
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="What 'scumble train' wrote."), READS
+    ],
     data: Input,
-    out: Annotated[str, typer.Argument(metavar="OUT", help="The file to write: .csv or .parquet.")],
+    out: Annotated[
+        str,
+        typer.Argument(metavar="OUT", help="The file to write: .csv or .parquet."),
+        WRITES_DATA,
+    ],
     probabilities: Annotated[
         bool, typer.Option("--probabilities", "-p", help="Write confidences instead of 0 and 1.")
     ] = False,
@@ -117,7 +122,6 @@ def predict(
     from scumble.learn import ask, read_model
     from scumble.learn.storage import table_suffix
 
-    keep_inputs(out, model, data)
     if dataset and probabilities:
         raise ParameterError("A data set has no place for --probabilities: leave out --dataset.")
     if to is not None and not dataset:

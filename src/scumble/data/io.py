@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from scumble._core.errors import (
     ReadError,
     ScumbleWarning,
 )
-from scumble._core.files import Source, writing
+from scumble._core.files import Source, Target, writing
 from scumble._core.registry import registered
 from scumble.data.dataset import MultilabelDataset
 
@@ -180,6 +181,32 @@ def _opened(path: str | os.PathLike[str], member: str | None) -> Iterator[Source
                 "Leave it out."
             )
         yield source
+
+
+def files_read(
+    path: str | os.PathLike[str], *, format: str | None = None, labels: Any = None
+) -> list[Path]:
+    """List the files that `read` would open: the file itself, and the XML of a MULAN one."""
+    from scumble.data.sources import is_archive
+
+    if os.fspath(path) == "-":
+        return []
+    source = Source(path)
+    if is_archive(source):
+        return [source.path]
+    chosen = _by_name(format) if format is not None else _by_content(source)
+    beside = chosen.beside(source)
+    # Where the user says which labels there are, an XML file of another name is not read.
+    is_read = beside is not None and (labels is None or source.stem.startswith(beside.stem))
+    return [source.path, beside] if beside is not None and is_read else [source.path]
+
+
+def files_written(path: str | os.PathLike[str], *, format: str | None = None) -> list[Path]:
+    """List the files that `write` would make: the file itself, and the XML of a MULAN one."""
+    target = Target(path)
+    chosen = _by_name(format) if format is not None else _by_suffix(target.suffix, path)
+    beside = chosen.beside(target)
+    return [target.path] if beside is None else [target.path, beside]
 
 
 def _checked_path(path: Any, caller: str) -> str | os.PathLike[str]:

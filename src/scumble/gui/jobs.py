@@ -34,11 +34,11 @@ class Job:
     title : str
         Description for a person.
     state : {"queued", "running", "done", "failed", "cancelled"}
-        Whether it waits, runs, or how it ended.
+        Whether it waits, runs or is over.
     progress : dict
         ``title``, ``done`` and ``total`` of the step at hand; ``total`` may be None.
     result : dict or None
-        The result of a job that is done.
+        Its result, once it is done.
     error : str or None
         Why a job failed.
     """

@@ -1,15 +1,19 @@
-"""What the overview of a data set shows, as plain values."""
+"""What the pages show of a data set, and of two of them side by side, as plain values."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from scumble.data import MultilabelDataset
 from scumble.measures.difficult import rank_difficult
-from scumble.measures.summary import Summary
+from scumble.measures.summary import LabelTable, Summary, plain
 from scumble.report.concurrence import difficult_as_dict, features_by_kind, verdict
+from scumble.report.treatment import TRAITS
+
+if TYPE_CHECKING:
+    from scumble.gui.open_datasets import OpenDataset
 
 Array = np.ndarray[Any, Any]
 N_DIFFICULT, N_PARTNERS = 12, 4
@@ -79,3 +83,52 @@ def _by_decade(counts: Array) -> dict[str, Any]:
         edges.append(edges[-1] * 2 if digit != 2 else edges[-1] * 5 // 2)
     found, _ = np.histogram(seen, bins=np.array(edges) - 0.5)
     return {"edges": edges, "counts": found.tolist()}
+
+
+def comparison(before: OpenDataset | None, after: OpenDataset) -> dict[str, Any]:
+    """Put a treated data set beside the one it was made of."""
+    report = after.treatment or {}
+    found: dict[str, Any] = {
+        "dataset": after.to_dict(),
+        "steps": report.get("methods", []),
+        "chain": report.get("chain", []),
+        "traits": [
+            {
+                "key": key,
+                "title": title,
+                "before": report["before"][key],
+                "steps": [step[key] for step in report["steps"]],
+            }
+            for key, title, _ in TRAITS
+        ],
+        "labels": [],
+        "histograms": {},
+    }
+    if before is not None:
+        found["labels"] = _label_changes(before, after)
+        found["histograms"] = {
+            "before": scumble_histogram(before.summary),
+            "after": scumble_histogram(after.summary),
+        }
+    return found
+
+
+def _label_changes(before: OpenDataset, after: OpenDataset) -> list[dict[str, Any]]:
+    """Follow the difficult labels of the first data set."""
+    return [
+        {
+            "label": each["label"],
+            "name": each["name"],
+            "before": _of_label(before.summary.labels, each["label"]),
+            "after": _of_label(after.summary.labels, each["label"]),
+        }
+        for each in before.packed.overview["difficult"][:N_DIFFICULT]
+    ]
+
+
+def _of_label(table: LabelTable, label: int) -> dict[str, Any]:
+    return {
+        "count": int(table.count[label]),
+        "irlbl": plain(table.irlbl[label]),
+        "scumble": plain(table.scumble[label]),
+    }

@@ -16,9 +16,9 @@ from scumble.gui.settings import LOOPBACK, MEGABYTE, Settings
 from scumble.gui.worker import Worker
 
 if TYPE_CHECKING:
-    from scumble.gui.desk import Desk
     from scumble.gui.guard import App
     from scumble.gui.jobs import Job
+    from scumble.gui.state import ServerState
 
 #: Tried first, so that the address stays the same from day to day.
 PORT = 8707
@@ -61,12 +61,12 @@ def serve(
             if job.state == "failed":
                 complain(str(job.error))
 
-        def on_start(desk: Desk) -> None:
+        def on_start(state: ServerState) -> None:
             if file is not None:
                 arguments = {"name": file, "options": options}
-                finish = desk.open_result(file)
+                finish = state.open_result(file)
                 title = f"Opening {file}"
-                desk.first_job = desk.jobs.submit(
+                state.first_job = state.jobs.submit(
                     title, "open_path", arguments, finish, after=tell_failure
                 )
             announce(address)
@@ -78,14 +78,17 @@ def serve(
 
 
 def _run(
-    listener: socket.socket, settings: Settings, on_start: Callable[[Desk], None], worker: Worker
+    listener: socket.socket,
+    settings: Settings,
+    on_start: Callable[[ServerState], None],
+    worker: Worker,
 ) -> None:
     """Serve until a signal says to stop."""
     from scumble.gui.web import create_app
 
-    def on_start_here(desk: Desk) -> None:
-        desk.is_closing = lambda: server.should_exit
-        on_start(desk)
+    def on_start_here(state: ServerState) -> None:
+        state.is_closing = lambda: server.should_exit
+        on_start(state)
 
     server = make_server(create_app(settings, on_start_here, [worker]))
     with suppress(KeyboardInterrupt):  # that is how it is ended, and all is cleaned up by now

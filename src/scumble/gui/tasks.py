@@ -17,7 +17,7 @@ from scumble._core.errors import ReadError, ScumbleError, ScumbleWarning
 from scumble._core.files import BLOCK, COMPRESSIONS, Source
 from scumble._core.progress import show_progress, track
 from scumble.data import MultilabelDataset
-from scumble.gui.parcel import Parcel
+from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.uploads import Upload
 from scumble.measures.summary import characterize
 
@@ -92,19 +92,19 @@ def describe_catalogue() -> dict[str, Any]:
     }
 
 
-def measured(data: MultilabelDataset) -> Parcel:
+def measured(data: MultilabelDataset) -> PackedDataset:
     """Measure a data set."""
     from scumble.data.feature_table import feature_table
     from scumble.gui.overview import overview
 
     with track("Measuring"):
         summary = characterize(data)
-        return Parcel.pack(overview(data, summary), (data, summary, feature_table(data)))
+        return PackedDataset.pack(overview(data, summary), (data, summary, feature_table(data)))
 
 
 def open_upload(
     file: Upload, xml: Upload | None, options: dict[str, Any], max_unpacked: int
-) -> Parcel:
+) -> PackedDataset:
     """Read a file that a client sent."""
     from scumble.data import read
     from scumble.data.formats.arff.label_xml import MissingXmlError
@@ -126,7 +126,7 @@ def open_upload(
     return measured(data)
 
 
-def open_path(name: str, options: dict[str, Any]) -> Parcel:
+def open_path(name: str, options: dict[str, Any]) -> PackedDataset:
     """Read what was named on the command line: a file, or a data set of the shelf."""
     from scumble.data import read, shelf
 
@@ -135,7 +135,7 @@ def open_path(name: str, options: dict[str, Any]) -> Parcel:
     return measured(read(name, **given) if is_file else shelf.load(name, **given))
 
 
-def open_example(name: str, options: dict[str, Any]) -> Parcel:
+def open_example(name: str, options: dict[str, Any]) -> PackedDataset:
     """Make one of the built-in examples."""
     if name == "debtags":
         from scumble.data.embedded import load_debtags
@@ -148,27 +148,29 @@ def open_example(name: str, options: dict[str, Any]) -> Parcel:
     return measured(data)
 
 
-def treat(parcel: Parcel, steps: list[dict[str, Any]]) -> tuple[Parcel, dict[str, Any]]:
+def treat(
+    packed: PackedDataset, steps: list[dict[str, Any]]
+) -> tuple[PackedDataset, dict[str, Any]]:
     """Run resamplers one after another."""
     from scumble.gui.methods import make_step
-    from scumble.report import apply_chain
+    from scumble.resample import apply_chain
 
     chain = [make_step(step["method"], step["parameters"]) for step in steps]
     with track(" + ".join(type(step).__name__ for step in chain)):
-        after, report = apply_chain(parcel.data, chain)
+        after, report = apply_chain(packed.data, chain)
     for step, told in zip(chain, report["methods"], strict=True):
         told["n_one_sided"] = getattr(step, "n_one_sided_", None)
     return measured(after), report
 
 
-def export_data(parcel: Parcel, folder: Path, stem: str, form: str, compression: str) -> str:
+def export_data(packed: PackedDataset, folder: Path, stem: str, form: str, compression: str) -> str:
     """Write a data set to a folder of ours."""
     from scumble.catalogue import get
     from scumble.data import write
 
     target = folder / f"{stem}{get('format', form).suffixes[0]}{compression}"
     with track(f"Writing {target.name}"), _speaking_of({str(target): target.name}):
-        write(parcel.data, target, format=form)
+        write(packed.data, target, format=form)
     written = sorted(folder.iterdir())
     if len(written) == 1:
         return target.name
@@ -181,14 +183,14 @@ def export_data(parcel: Parcel, folder: Path, stem: str, form: str, compression:
 
 
 def export_report(
-    parcel: Parcel, treatment: dict[str, Any] | None, folder: Path, stem: str, form: str
+    packed: PackedDataset, treatment: dict[str, Any] | None, folder: Path, stem: str, form: str
 ) -> str:
     """Write the concurrence report to a folder of ours."""
     from scumble.report import concurrence_report
 
     path = folder / f"{stem}-report.{form}"
     with track(f"Writing {path.name}"):
-        report = concurrence_report(parcel.data)
+        report = concurrence_report(packed.data)
         if form == "json":
             whole = report if treatment is None else {**report, "treatment": treatment}
             path.write_text(json.dumps(whole, indent=2, allow_nan=False, ensure_ascii=False))

@@ -14,9 +14,9 @@ from scumble._core.errors import ScumbleError
 from scumble._core.optional import require
 from scumble.gui.answers import Answer, Call, FileAnswer, RefusedError
 from scumble.gui.api.routes import PREFIX, ROUTES, UPLOAD, Handler
-from scumble.gui.desk import Desk
 from scumble.gui.guard import App, Guard
 from scumble.gui.settings import Settings
+from scumble.gui.state import ServerState
 from scumble.gui.uploads import PATIENCE, patiently
 from scumble.gui.worker import Worker
 
@@ -36,7 +36,7 @@ SANDBOX = {"content-security-policy": "default-src 'none'; sandbox"}
 
 def create_app(
     settings: Settings,
-    on_start: Callable[[Desk], None] | None = None,
+    on_start: Callable[[ServerState], None] | None = None,
     idle: Sequence[Worker] = (),
 ) -> App:
     """Make the application of one server."""
@@ -46,13 +46,13 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        desk = app.state.desk = Desk(settings, idle)
+        state = app.state.server = ServerState(settings, idle)
         try:
             if on_start is not None:
-                on_start(desk)
+                on_start(state)
             yield
         finally:
-            await desk.close()
+            await state.close()
 
     routes = [
         *(
@@ -71,14 +71,14 @@ def _endpoint(handler: Handler) -> Any:
     """Let an API function answer HTTP requests."""
 
     async def answer(request: Any) -> Any:
-        desk: Desk = request.app.state.desk
+        state: ServerState = request.app.state.server
         try:
             body = await _body(request) if request.method == "POST" else b""
             call = Call(request.path_params, request.query_params, body)
             if inspect.iscoroutinefunction(handler):
-                content = await handler(desk, call)
+                content = await handler(state, call)
             else:
-                content = await asyncio.to_thread(handler, desk, call)
+                content = await asyncio.to_thread(handler, state, call)
         except (RefusedError, ScumbleError) as error:
             return _refused(error)
         return _response(content)
@@ -90,11 +90,11 @@ async def _upload(request: Any) -> Any:
     """Receive one file as the body of a request."""
     from starlette.requests import ClientDisconnect
 
-    desk: Desk = request.app.state.desk
+    state: ServerState = request.app.state.server
     length = request.headers.get("content-length", "")
     try:
-        suffixes = frozenset((await desk.catalogue())["suffixes"])
-        stored = await desk.uploads.store(
+        suffixes = frozenset((await state.catalogue())["suffixes"])
+        stored = await state.uploads.store(
             request.query_params.get("name", "data"),
             request.stream(),
             declared=int(length) if length.isdecimal() else None,

@@ -34,13 +34,13 @@ def plot_labels(
     Parameters
     ----------
     data : Summary, MultilabelDataset, or labels
-        What to draw.
+        The data set, its measures, or labels alone.
     labels : sequence of str or int, optional
         Names or numbers of labels to draw.
     n_labels : int
         How many to draw at the most: where there are more, the most frequent and the rarest ones.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        The axes to draw on; by default those of a new figure.
     dark : bool, optional
         Light ink on a dark page; by default as the figure's background asks.
 
@@ -89,11 +89,11 @@ def plot_labelsets(
     Parameters
     ----------
     data : MultilabelDataset, or labels
-        What to draw.
+        The data set, or labels alone.
     n_labelsets : int
         How many to draw at the most.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        The axes to draw on; by default those of a new figure.
     dark : bool, optional
         Light ink on a dark page; by default as the figure's background asks.
 

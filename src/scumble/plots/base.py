@@ -35,6 +35,13 @@ class Plot:
         What mldr calls it, or nothing.
     function : callable
         Draws it: takes a data set, returns matplotlib axes.
+
+    Examples
+    --------
+    >>> from scumble import catalogue
+    >>> chord = catalogue.get("plot", "chord")
+    >>> chord.title, chord.alias
+    ('which labels share instances', 'LC')
     """
 
     name: str
@@ -66,7 +73,7 @@ def save_plot(ax: Any, path: str | Path, *, dpi: int = 150) -> None:
     ax : matplotlib Axes, or several of one figure
         From any function of `scumble.plots`.
     path : str or Path
-        Where to; the suffix decides between SVG, PDF and PNG.
+        The file to write; its suffix decides between SVG, PDF and PNG.
     dpi : int
         Dots per inch of a PNG.
 
@@ -106,6 +113,12 @@ def plot_bytes(ax: Any, suffix: str, *, dpi: int = 150) -> bytes:
     ScumbleWarning
         If a name holds letters that no font of this machine has. An SVG then keeps all its words
         as text, which whoever looks at it may have fonts for.
+
+    Examples
+    --------
+    >>> from scumble.plots import plot_bytes, plot_labels
+    >>> plot_bytes(plot_labels([["a"], ["a", "b"]]), "png")[1:4]
+    b'PNG'
     """
     from matplotlib import rc_context
 

@@ -49,11 +49,11 @@ def plot_chord(
     Parameters
     ----------
     data : ChordLayout, MultilabelDataset, or labels
-        What to draw.
+        The data set, labels alone, or a layout of them.
     labels, n_labels, n_partners, max_ribbons, keep_order
         What to choose, see `chord_layout`. By default the difficult labels and their partners.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        The axes to draw on; by default those of a new figure.
     dark : bool, optional
         Light ink on a dark page; by default as the figure's background asks.
 
@@ -258,12 +258,12 @@ class _Outline:
         self._codes += [self._kinds.CURVE4] * 3
 
     def line(self, angle: float, radius: float) -> None:
-        """Go straight."""
+        """Draw a straight line to a point."""
         self._points.append(_point(angle, radius))
         self._codes.append(self._kinds.LINETO)
 
     def path(self) -> Any:
-        """Close it."""
+        """Return the closed outline as a path of matplotlib's."""
         codes = [*self._codes, self._kinds.CLOSEPOLY]
         return self._kinds([*self._points, self._points[0]], codes)
 

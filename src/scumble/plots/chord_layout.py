@@ -68,6 +68,13 @@ class ChordArc:
         Whether IRLbl > MeanIR.
     irlbl, scumble : float
         Imbalance ratio and SCUMBLELbl.
+
+    Examples
+    --------
+    >>> from scumble.plots import chord_layout
+    >>> arc = chord_layout([["war"], ["war", "love"], ["war", "noir"], ["war", "love"]]).arcs[0]
+    >>> arc.name, arc.count, arc.is_minority
+    ('noir', 1, True)
     """
 
     label: int
@@ -99,6 +106,14 @@ class ChordRibbon:
         Angles at both ends.
     is_mixed : bool
         Whether a minority label meets a majority label.
+
+    Examples
+    --------
+    >>> from scumble.plots import chord_layout
+    >>> layout = chord_layout([["war"], ["war", "love"], ["war", "noir"], ["war", "love"]])
+    >>> ribbon = layout.ribbons[0]
+    >>> layout.arcs[ribbon.source].name, layout.arcs[ribbon.target].name, ribbon.joint_count
+    ('love', 'war', 2)
     """
 
     source: int
@@ -132,6 +147,19 @@ class ChordLayout:
         What is not drawn: labels that occur, and pairs of drawn labels that meet.
     is_choice : bool
         Whether the labels were chosen by difficulty, rather than given or all.
+
+    See Also
+    --------
+    chord_layout : Makes it.
+
+    Examples
+    --------
+    >>> from scumble.plots import ChordLayout, chord_layout
+    >>> layout = chord_layout([["war"], ["war", "love"], ["war", "noir"], ["war", "love"]])
+    >>> [arc.name for arc in layout.arcs], len(layout.ribbons)
+    (['noir', 'war', 'love'], 2)
+    >>> ChordLayout.from_json(layout.to_json()) == layout
+    True
     """
 
     name: str

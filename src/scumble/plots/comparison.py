@@ -34,11 +34,11 @@ def plot_before_after(
     before, after : Summary, MultilabelDataset, or labels
         The data, with the same labels.
     measure : {"scumble", "irlbl", "count"}
-        What to compare.
+        The measure of labels that is compared.
     n_labels : int
         How many labels to draw at the most, those with the largest values before.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        The axes to draw on; by default those of a new figure.
     dark : bool, optional
         Light ink on a dark page; by default as the figure's background asks.
 
@@ -121,7 +121,7 @@ def plot_pair(
     kind : str
         Name of a plot, see ``scumble.catalogue.names("plot")``.
     titles : tuple of str
-        What to write above.
+        The titles above the two pictures.
     dark : bool, optional
         Light ink on a dark page.
     **options

@@ -23,11 +23,11 @@ def plot_difficult(
     Parameters
     ----------
     data : Summary, MultilabelDataset, or labels
-        What to draw.
+        The data set, its measures, or labels alone.
     n_names : int
         How many of the difficult labels (minority labels by decreasing SCUMBLELbl) to name.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        The axes to draw on; by default those of a new figure.
     dark : bool, optional
         Light ink on a dark page; by default as the figure's background asks.
 

@@ -31,7 +31,7 @@ def plot_gains(
     n_labels : int
         How many labels to draw at the most, those that change most.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        The axes to draw on; by default those of a new figure.
     dark : bool, optional
         Light ink on a dark page; by default as the figure's background asks.
 
@@ -45,7 +45,7 @@ def plot_gains(
     --------
     >>> import scumble
     >>> from scumble.plots import plot_gains
-    >>> data = scumble.make_multilabel(300, 8, mean_ir=10, random_state=0)
+    >>> data = scumble.make_multilabel(300, 8, mean_ir=10, scumble=0.1, random_state=0)
     >>> found = scumble.evaluate.compare(data, ["br", "rare"], folds="1x3", random_state=0)
     >>> ax = plot_gains(found)
     >>> len(ax.get_yticklabels())

@@ -37,7 +37,7 @@ def plot_cooccurrence(
     Parameters
     ----------
     data : MultilabelDataset, or labels
-        What to draw.
+        The data set, or labels alone.
     labels : sequence of str or int, optional
         Names or numbers of labels to draw.
     n_labels : int
@@ -46,7 +46,7 @@ def plot_cooccurrence(
     cluster : bool
         Whether to order labels by a hierarchical clustering, rather than as in the data.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        The axes to draw on; by default those of a new figure.
     dark : bool, optional
         Light ink on a dark page; by default as the figure's background asks.
 

@@ -26,9 +26,9 @@ def plot_label_histogram(data: Any, *, ax: Any = None, dark: bool | None = None)
     Parameters
     ----------
     data : Summary, MultilabelDataset, or labels
-        What to draw.
+        The data set, its measures, or labels alone.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        The axes to draw on; by default those of a new figure.
     dark : bool, optional
         Light ink on a dark page; by default as the figure's background asks.
 
@@ -59,9 +59,9 @@ def plot_labelset_histogram(data: Any, *, ax: Any = None, dark: bool | None = No
     Parameters
     ----------
     data : Summary, MultilabelDataset, or labels
-        What to draw.
+        The data set, its measures, or labels alone.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        The axes to draw on; by default those of a new figure.
     dark : bool, optional
         Light ink on a dark page; by default as the figure's background asks.
 
@@ -93,9 +93,9 @@ def plot_cardinality(data: Any, *, ax: Any = None, dark: bool | None = None) -> 
     Parameters
     ----------
     data : MultilabelDataset, or labels
-        What to draw.
+        The data set, or labels alone.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        The axes to draw on; by default those of a new figure.
     dark : bool, optional
         Light ink on a dark page; by default as the figure's background asks.
 
@@ -134,9 +134,9 @@ def plot_attributes(data: Any, *, ax: Any = None, dark: bool | None = None) -> A
     Parameters
     ----------
     data : MultilabelDataset
-        What to draw.
+        The data set.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        The axes to draw on; by default those of a new figure.
     dark : bool, optional
         Light ink on a dark page; by default as the figure's background asks.
 
@@ -184,9 +184,9 @@ def plot_instances(data: Any, *, ax: Any = None, dark: bool | None = None) -> An
     Parameters
     ----------
     data : Summary, MultilabelDataset, or labels
-        What to draw.
+        The data set, its measures, or labels alone.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        The axes to draw on; by default those of a new figure.
     dark : bool, optional
         Light ink on a dark page; by default as the figure's background asks.
 

@@ -51,7 +51,7 @@ def plot_thresholds(
     n_labels : int
         How many to draw where ``labels`` does not say.
     figure : matplotlib Figure, optional
-        Where to draw; by default a new one.
+        The figure to draw on; by default a new one.
     dark : bool, optional
         Light ink on a dark page; by default as the figure's background asks.
 

@@ -83,7 +83,7 @@ def plot_tree(
     feature_names, class_names, value_names
         As in `scumble.learn.export_text`.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        The axes to draw on; by default those of a new figure.
 
     Returns
     -------

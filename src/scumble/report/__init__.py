@@ -13,11 +13,8 @@ if TYPE_CHECKING:
     from scumble.report.methods import render_methods
     from scumble.report.pdf import render_pdf
     from scumble.report.terminal import render_comparison, render_report, render_treatment
-    from scumble.report.treatment import apply_chain, apply_remedial, try_treatment
 
 __all__ = [
-    "apply_chain",
-    "apply_remedial",
     "concurrence_report",
     "render_advice",
     "render_advice_page",
@@ -27,15 +24,12 @@ __all__ = [
     "render_pdf",
     "render_report",
     "render_treatment",
-    "try_treatment",
 ]
 
 # Names load on first use: text on a terminal needs neither templates nor plots.
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "apply_chain": "scumble.report.treatment",
-        "apply_remedial": "scumble.report.treatment",
         "concurrence_report": "scumble.report.concurrence",
         "render_advice": "scumble.report.advice",
         "render_advice_page": "scumble.report.advice",
@@ -45,6 +39,5 @@ __getattr__, __dir__ = lazy_names(
         "render_pdf": "scumble.report.pdf",
         "render_report": "scumble.report.terminal",
         "render_treatment": "scumble.report.terminal",
-        "try_treatment": "scumble.report.treatment",
     },
 )

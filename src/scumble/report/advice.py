@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from typing import Any
 
 from scumble._core.text import safe, wrap
 from scumble.report.numbers import format_number
+from scumble.report.pages import render_page
 from scumble.report.terminal import Line, Segment, table
 
 TITLES = {"macro_f1": "macro F1", "minority_f1": "of rare labels", "micro_f1": "micro F1"}
@@ -36,7 +35,7 @@ def render_advice(
     --------
     >>> import scumble
     >>> from scumble.report import render_advice
-    >>> data = scumble.make_multilabel(300, 8, mean_ir=10, random_state=0)
+    >>> data = scumble.make_multilabel(300, 8, mean_ir=10, scumble=0.1, random_state=0)
     >>> lines = render_advice(scumble.advise(data, random_state=0).to_dict())
     >>> print("".join(part.text for part in lines[0]))
     Advice for synthetic
@@ -77,26 +76,19 @@ def render_advice_page(
     --------
     >>> import scumble
     >>> from scumble.report import render_advice_page
-    >>> data = scumble.make_multilabel(300, 8, mean_ir=10, random_state=0)
+    >>> data = scumble.make_multilabel(300, 8, mean_ir=10, scumble=0.1, random_state=0)
     >>> page = render_advice_page(scumble.advise(data, random_state=0).to_dict())
     >>> "https://" in page
     False
     """
-    from scumble.report.html import asset, template
-
-    script = asset("report.js")
-    digest = hashlib.sha256(f"\n{script}".encode()).digest()
     told = dict(advice["sentences"])
     told["What to do"] = [fill(line, source, model) for line in told["What to do"]]
-    page: str = template("advice.html.j2").render(
-        advice={**advice, "sentences": told},
-        methods=_ordered(advice),
-        titles=TITLES,
-        script=script,
-        script_hash=base64.b64encode(digest).decode(),
-        style=asset("report.css"),
-    )
-    return page
+    content = {
+        "advice": {**advice, "sentences": told},
+        "methods": _ordered(advice),
+        "titles": TITLES,
+    }
+    return render_page("advice.html.j2", content, scripts=("report.js",), styles=("report.css",))
 
 
 def fill(line: str, source: str, model: str) -> str:

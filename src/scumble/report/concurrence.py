@@ -13,7 +13,6 @@ from scumble.data import MultilabelDataset
 from scumble.measures import Summary, characterize
 from scumble.measures.difficult import DifficultLabel, Partner, rank_difficult
 from scumble.measures.summary import plain
-from scumble.report.treatment import try_treatment
 
 #: Majority partners shown per difficult label, as in mldr.
 N_PARTNERS = 10
@@ -50,7 +49,7 @@ def concurrence_report(
     treatments : sequence of str
         Resamplers to try, such as ``"remedial"`` or ``"remedial+mlsmote"``.
     random_state : int, optional
-        Their seed.
+        The seed of the resamplers.
 
     Returns
     -------
@@ -58,8 +57,8 @@ def concurrence_report(
         ``version`` (of this package), ``summary`` (all measures), ``verdict`` (sentences),
         ``labels`` (by decreasing SCUMBLELbl), ``difficult`` (each with its ``partners``),
         ``labelsets`` (the most frequent ones), ``features`` (how many of each kind), ``chord``
-        (see `scumble.plots.chord_layout`) and ``treatments`` (what `try_treatment` gives). Ready
-        for JSON.
+        (see `scumble.plots.chord_layout`) and ``treatments`` (what `scumble.resample.apply_chain`
+        reports of each, with its ``method`` and ``chord``). Ready for JSON.
 
     Examples
     --------
@@ -91,11 +90,20 @@ def concurrence_report(
         "labelsets": frequent_labelsets(data, summary, top=N_LABELSETS),
         "features": features_by_kind(data),
         "chord": chord.to_json(),
-        "treatments": [
-            try_treatment(data, method, labels=drawn, random_state=random_state)
-            for method in treatments
-        ],
+        "treatments": [_treated(data, method, drawn, random_state) for method in treatments],
     }
+
+
+def _treated(
+    data: MultilabelDataset, method: str, drawn: list[int], random_state: int | None
+) -> dict[str, Any]:
+    """Report what resamplers do to a data set, with the chord diagram of the same labels."""
+    from scumble.plots.chord_layout import chord_layout
+    from scumble.resample import apply_chain, make_chain
+
+    after, report = apply_chain(data, make_chain(method, random_state=random_state))
+    chord = chord_layout(after, drawn, keep_order=True)
+    return {"method": method, **report, "chord": chord.to_json()}
 
 
 def frequent_labelsets(

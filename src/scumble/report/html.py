@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from scumble._core.text import safe
-from scumble.report.numbers import format_number, significant
+from scumble.report.pages import render_page
 from scumble.report.terminal import measure_rows
 from scumble.report.treatment import TRAITS, all_treatments
 
@@ -22,8 +17,8 @@ def render_html(report: dict[str, Any], treatment: dict[str, Any] | None = None)
     report : dict
         From `scumble.report.concurrence_report`.
     treatment : dict, optional
-        One more treatment to show before and after, from `scumble.report.apply_remedial` or
-        `scumble.report.apply_chain`.
+        One more treatment to show before and after, from `scumble.resample.apply_remedial` or
+        `scumble.resample.apply_chain`.
 
     Returns
     -------
@@ -40,36 +35,16 @@ def render_html(report: dict[str, Any], treatment: dict[str, Any] | None = None)
     False
     """
     treatments = all_treatments(report, treatment)
-    script = asset("chord.js") + asset("report.js")
-    digest = hashlib.sha256(f"\n{script}".encode()).digest()
-    return template("concurrence.html.j2").render(
-        report=report,
-        treatments=treatments,
-        chords=[report["chord"], *(each["chord"] for each in treatments)],
-        traits=TRAITS,
-        measures=measure_rows(report),
-        script=script,
-        script_hash=base64.b64encode(digest).decode(),
-        style=asset("report.css") + asset("chord.css"),
+    content = {
+        "report": report,
+        "treatments": treatments,
+        "chords": [report["chord"], *(each["chord"] for each in treatments)],
+        "traits": TRAITS,
+        "measures": measure_rows(report),
+    }
+    return render_page(
+        "concurrence.html.j2",
+        content,
+        scripts=("chord.js", "report.js"),
+        styles=("report.css", "chord.css"),
     )
-
-
-def asset(name: str) -> str:
-    """Return the text of a script or style sheet that comes with the reports."""
-    return (files("scumble.report") / "assets" / name).read_text(encoding="utf-8")
-
-
-@cache
-def template(name: str) -> Any:
-    """Load a template of a page; what comes from files is escaped."""
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("scumble.report"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters.update(number=format_number, significant=significant, visible=safe)
-    return environment.get_template(name)

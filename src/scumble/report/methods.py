@@ -32,7 +32,7 @@ def render_methods(found: dict[str, Any], *, width: int | None = None) -> list[L
     --------
     >>> import scumble
     >>> from scumble.report import render_methods
-    >>> data = scumble.make_multilabel(300, 8, mean_ir=10, random_state=0)
+    >>> data = scumble.make_multilabel(300, 8, mean_ir=10, scumble=0.1, random_state=0)
     >>> found = scumble.evaluate.compare(data, ["br", "rare"], folds="1x3", random_state=0)
     >>> print("".join(part.text for part in render_methods(found.to_dict())[0]))
     synthetic: 2 methods on 3 folds, each against br

@@ -8,9 +8,9 @@ from typing import Any
 
 from scumble._core.optional import require
 from scumble._core.text import safe
-from scumble.report.breaks import MAY_BREAK, breakable
-from scumble.report.letters import code, spelled, unprintable
 from scumble.report.numbers import format_number, significant
+from scumble.report.pages import PACKAGE
+from scumble.report.printed_names import MAY_BREAK, breakable, code, spelled, unprintable
 from scumble.report.terminal import measure_rows
 from scumble.report.treatment import TRAITS, all_treatments
 
@@ -29,8 +29,8 @@ def render_pdf(report: dict[str, Any], treatment: dict[str, Any] | None = None) 
     report : dict
         From `scumble.report.concurrence_report`.
     treatment : dict, optional
-        One more treatment to show before and after, from `scumble.report.apply_remedial` or
-        `scumble.report.apply_chain`.
+        One more treatment to show before and after, from `scumble.resample.apply_remedial` or
+        `scumble.resample.apply_chain`.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def render_pdf(report: dict[str, Any], treatment: dict[str, Any] | None = None) 
     lost = unprintable(json.dumps(content, ensure_ascii=False), typst)
     printed = spelled(content, lost, after=MAY_BREAK)
     content = {**printed, "name": content["title"], "note": _note(lost)}
-    template = (files("scumble.report") / "templates" / "concurrence.typ").read_bytes()
+    template = (files(PACKAGE) / "templates" / "concurrence.typ").read_bytes()
     inputs = {f"chord-{at}": svg for at, (_, svg) in enumerate(pictures)}
     inputs["report"] = json.dumps(content, allow_nan=False)
     rendered: bytes = typst.compile(template, format="pdf", sys_inputs=inputs)

@@ -78,6 +78,17 @@ def render_report(report: dict[str, Any], *, width: int | None = None) -> list[L
     -------
     list of list of Segment
         The lines.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.report import concurrence_report, render_report
+    >>> films = [["war"], ["war", "love"], ["war", "noir"], ["war", "love"]]
+    >>> data = scumble.MultilabelDataset([[0.0]] * 4, films, name="films")
+    >>> for line in render_report(concurrence_report(data))[:2]:
+    ...     print("".join(part.text for part in line))
+    Concurrence report: films
+    Mean SCUMBLE 0.07859548 with CV 1.085412
     """
     summary = report["summary"]
     lines: list[Line] = [
@@ -149,7 +160,7 @@ def render_treatment(report: dict[str, Any], *, width: int | None = None) -> lis
     Parameters
     ----------
     report : dict
-        From `scumble.report.apply_remedial` or `scumble.report.apply_chain`.
+        From `scumble.resample.apply_remedial` or `scumble.resample.apply_chain`.
     width : int, optional
         Cells a line may take.
 
@@ -157,6 +168,18 @@ def render_treatment(report: dict[str, Any], *, width: int | None = None) -> lis
     -------
     list of list of Segment
         The lines.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.report import render_treatment
+    >>> from scumble.resample import apply_remedial
+    >>> films = [["war"], ["war", "love"], ["war", "noir"], ["war", "love"]]
+    >>> _, report = apply_remedial(scumble.MultilabelDataset([[0.0]] * 4, films))
+    >>> for line in render_treatment(report)[:2]:
+    ...     print("".join(part.text for part in line))
+                                before     after
+    instances                        4         5
     """
     steps = report["steps"]
     titles = step_titles(report)
@@ -189,6 +212,16 @@ def render_comparison(rows: list[dict[str, Any]], *, width: int | None = None) -
     -------
     list of list of Segment
         The lines.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.report import render_comparison
+    >>> from scumble.resample import compare_methods
+    >>> films = [["war"], ["war", "love"], ["war", "noir"], ["war", "love"]]
+    >>> rows = compare_methods(scumble.MultilabelDataset([[0.0]] * 4, films), ["remedial"])
+    >>> [line[0].text.strip() for line in render_comparison(rows)]
+    ['method', 'none', 'remedial']
     """
     done = [row for row in rows if row["error"] is None]
     lines = table(

@@ -11,6 +11,7 @@ from scumble.resample.mlenn import MLeNN
 from scumble.resample.mlsmote import MLSMOTE
 from scumble.resample.mltl import MLTL
 from scumble.resample.remedial import REMEDIAL
+from scumble.resample.treatment import apply_chain, apply_remedial
 
 __all__ = [
     "LPROS",
@@ -27,6 +28,8 @@ __all__ = [
     "MLeNN",
     "RemedialHwR",
     "Resampled",
+    "apply_chain",
+    "apply_remedial",
     "compare_methods",
     "make_chain",
     "run_chain",

@@ -10,9 +10,10 @@ import numpy as np
 from scumble._core.errors import ReadError
 from scumble.measures.imbalance import mean_of_ratios, ratios_from_counts
 from scumble.scale import statements
-from scumble.scale.engines.base import Workspace
-from scumble.scale.layout import Layout
-from scumble.scale.tables import Tables, column
+from scumble.scale.engines.base import Engine
+from scumble.scale.layout import find_layout
+from scumble.scale.sources import Files
+from scumble.scale.workspace import Workspace, column
 
 Array = np.ndarray[Any, Any]
 
@@ -26,12 +27,14 @@ class LabelCounts:
     mean_ir: float
 
 
-class LabelsetTables(Tables):
+class LabelsetTables(Workspace):
     """Tables of one input, computed when they are first needed."""
 
-    def __init__(self, engine: Workspace, layout: Layout, where: str) -> None:
+    def __init__(self, engine: Engine, files: Files, **columns: Any) -> None:
         super().__init__(engine)
-        self.layout, self.where = layout, where
+        self.where = files.paths[0] if len(files.paths) == 1 else f"{files.paths[0]}, ..."
+        found = self.open("source", files)
+        self.layout = find_layout(found, engine.dialect, where=self.where, **columns)
         self._labels: LabelCounts | None = None
         self._totals: dict[str, int] | None = None
         self.is_regular = True
@@ -69,14 +72,14 @@ class LabelsetTables(Tables):
         if self._labels is None:
             self.sets()
             self.make("label_counts", statements.LABEL_COUNTS, title="Counting labels")
-            sql = self.fill("SELECT label, n FROM {label_counts} ORDER BY label")
-            found = self.engine.query(sql, title="Counting labels")
+            sql = "SELECT label, n FROM {label_counts} ORDER BY label"
+            found = self.fetch(sql, title="Counting labels")
             counts = column(found, "n").astype(np.int64)
             # The mean is taken here, so that a label on the border falls on the same side as in
             # memory, whatever the order in which an engine adds.
             mean_ir = mean_of_ratios(ratios_from_counts(counts))
-            sql = self.fill(statements.RATIOS, mean_ir=repr(mean_ir))
-            self.make("ratios", sql, title="Comparing labels")
+            values = {"mean_ir": repr(mean_ir)}
+            self.make("ratios", statements.RATIOS, title="Comparing labels", **values)
             self._labels = LabelCounts(found.column("label").to_pylist(), counts, mean_ir)
         return self._labels
 
@@ -86,12 +89,12 @@ class LabelsetTables(Tables):
         if "scored" in self._done:
             return
         queries = [self.fill(statements.SCORED, sets=part) for part in self.slices("sets")]
-        self.engine.table("scored", *queries, title="Scoring labelsets")
+        self.table("scored", *queries, title="Scoring labelsets")
         self._done.add("scored")
         if self.is_regular:  # the same labelsets twice would take twice the room
             self.make("sets_scored", statements.SETS_AS_SCORED)
             self._renamed["sets"] = "sets_scored"
-            self.engine.drop("raw_sets")
+            self.drop("raw_sets")
 
     def slices(self, table: str) -> list[str]:
         """Cut a table with a row for each labelset into pieces, work on which fits into memory."""

@@ -25,7 +25,7 @@ class Layout:
     separator : str or None
         What stands between the labels of a text.
     dialect : Dialect
-        How the engine spells.
+        How the engine spells names and texts.
     """
 
     columns: tuple[Column, ...]

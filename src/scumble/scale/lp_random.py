@@ -8,20 +8,29 @@ from scumble.resample.percent import rows_in_percent
 from scumble.scale import statements
 from scumble.scale.labelset_tables import LabelsetTables
 from scumble.scale.output import Output
-from scumble.scale.tables import column
+from scumble.scale.workspace import column
+
+
+def resample(tables: LabelsetTables, method: LPROS | LPRUS, output: Output, folder: str) -> None:
+    """Write what LP-ROS or LP-RUS makes of the data into a folder."""
+    drawn = draw(tables, method)
+    sql = result_sql(tables, method, output)
+    tables.engine.write(sql, folder, partition_by=output.partition_by, title="Writing the result")
+    method.n_added_ = drawn if isinstance(method, LPROS) else 0
+    method.n_removed_ = drawn if isinstance(method, LPRUS) else 0
 
 
 def draw(tables: LabelsetTables, method: LPROS | LPRUS) -> int:
     """Decide which rows are cloned or dropped, and make ``clones`` or ``dropped``."""
     import pyarrow as pa
 
-    layout, engine = tables.layout, tables.engine
+    layout = tables.layout
     seed = _seed(tables, method)
     tables.rows(keep=True)
     name = f"concat('{seed}:', {layout.instance_text()})"
-    sql = tables.fill(statements.HASHED, ids=layout.ids(), name="NAME").replace("NAME", name)
-    engine.table("hashed", sql, title="Naming instances")
-    engine.table("bags", tables.fill(statements.BAGS), title="Counting labelsets")
+    sql = tables.fill(statements.HASHED, ids=layout.ids(), name=name)
+    tables.table("hashed", sql, title="Naming instances")
+    tables.table("bags", tables.fill(statements.BAGS), title="Counting labelsets")
     n_rows, n_bags = tables.record(
         "SELECT CAST(coalesce(sum(size), 0) AS BIGINT) AS n_rows, count(*) AS n_bags FROM {bags}",
         title="Counting labelsets",
@@ -32,20 +41,20 @@ def draw(tables: LabelsetTables, method: LPROS | LPRUS) -> int:
         is_open=f"size * {n_bags} {'>' if is_rus else '<'} {n_rows}",
         order="ASC" if is_rus else "DESC",
     )
-    found = engine.query(sql, title="Sharing out")
+    found = tables.engine.query(sql, title="Sharing out")
     sizes = column(found, "size")
     floor = n_rows // max(n_bags, 1)
     capacity = sizes - floor if is_rus else -(-n_rows // max(n_bags, 1)) - sizes
     shares = share_out(rows_in_percent(method.percent, n_rows), capacity)
-    engine.load("shares", pa.table({"bag": found["bag"], "size": sizes, "share": shares}))
+    tables.load("shares", pa.table({"bag": found["bag"], "size": sizes, "share": shares}))
     sql = tables.fill(statements.RANKED, ids_h=layout.ids("h."))
-    engine.table("ranked", sql, title="Drawing rows")
+    tables.table("ranked", sql, title="Drawing rows")
     if is_rus:
-        engine.view("dropped", tables.fill(statements.DROPPED, ids=layout.ids()))
+        tables.view("dropped", tables.fill(statements.DROPPED, ids=layout.ids()))
     else:
-        engine.view("drawn", tables.fill(statements.DRAWN, seed=seed))
+        tables.view("drawn", tables.fill(statements.DRAWN, seed=seed))
         sql = tables.fill(statements.CLONES, ids_k=layout.ids("k."))
-        engine.table("clones", sql, title="Drawing rows")
+        tables.table("clones", sql, title="Drawing rows")
     return int(shares.sum())
 
 

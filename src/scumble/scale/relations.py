@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from scumble.scale import statements
 from scumble.scale.labelset_tables import LabelsetTables
-from scumble.scale.tables import column
+from scumble.scale.workspace import column
 
 Array = np.ndarray[Any, Any]
 
 
 class InstanceScores:
-    """SCUMBLE of every instance, computed when it is asked for.
+    r"""SCUMBLE of every instance, computed when it is asked for.
 
     ``len(scores)`` costs nothing; ``numpy.asarray(scores)`` and `to_arrow` fetch all of them.
 
@@ -25,6 +24,16 @@ class InstanceScores:
         The tables of the input.
     n_rows : int
         Number of instances.
+
+    Examples
+    --------
+    >>> import numpy, pathlib, scumble, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.csv"
+    >>> _ = path.write_text("instance,label\n1,war\n2,war\n2,love\n")
+    >>> with scumble.scan(path) as films:
+    ...     scores = scumble.characterize(films).scumble_by_instance
+    ...     len(scores), numpy.asarray(scores).round(3)
+    (2, array([0.   , 0.057]))
     """
 
     def __init__(self, tables: LabelsetTables, n_rows: int) -> None:
@@ -69,7 +78,7 @@ class InstanceScores:
 
 
 class LabelsetRelation:
-    """The distinct labelsets: numbers at once, the sets themselves on demand.
+    r"""The distinct labelsets: numbers at once, the sets themselves on demand.
 
     Parameters
     ----------
@@ -77,6 +86,16 @@ class LabelsetRelation:
         The tables of the input.
     totals : dict of str to int
         From `LabelsetTables.totals`.
+
+    Examples
+    --------
+    >>> import pathlib, scumble, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.csv"
+    >>> _ = path.write_text("instance,label\n1,war\n2,war\n2,love\n3,war\n")
+    >>> with scumble.scan(path) as films:
+    ...     labelsets = scumble.characterize(films).labelsets
+    ...     len(labelsets), labelsets.head(1).to_pylist()
+    (2, [{'labels': ['war'], 'n': 2}])
     """
 
     def __init__(self, tables: LabelsetTables, totals: dict[str, int]) -> None:
@@ -109,19 +128,12 @@ class LabelsetRelation:
         Parameters
         ----------
         n : int
-            How many.
+            How many to fetch.
 
         Returns
         -------
         pyarrow.Table
             Columns ``labels`` and ``n``; ties in the order of the labels.
         """
-        sql = self._tables.fill(statements.FREQUENT_SETS, limit=int(n))
-        return self._tables.engine.query(sql, title="Sorting labelsets")
-
-
-def arrow_column(values: Sequence[Any] | Array) -> Any:
-    """Make an Arrow array."""
-    import pyarrow as pa
-
-    return pa.array(values)
+        sql = statements.FREQUENT_SETS
+        return self._tables.fetch(sql, title="Sorting labelsets", limit=int(n))

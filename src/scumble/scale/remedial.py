@@ -13,6 +13,17 @@ from scumble.scale.output import Output
 NEVER = 2.0
 
 
+def resample(tables: LabelsetTables, method: REMEDIAL, output: Output, folder: str) -> None:
+    """Write what REMEDIAL makes of the data into a folder, and note in ``method`` what it met."""
+    history = decouple(tables, method)
+    sql = result_sql(tables, output)
+    tables.engine.write(sql, folder, partition_by=output.partition_by, title="Writing the result")
+    method.passes_ = history
+    method.n_one_sided_ = sum(met.n_one_sided for met in history)
+    method.n_added_ = sum(met.n_added for met in history)
+    method.n_removed_ = 0
+
+
 def decouple(tables: LabelsetTables, method: REMEDIAL) -> tuple[Pass, ...]:
     """Take labelsets apart and make ``parts``: what becomes of each of them."""
     n_rows = tables.totals()["n_instances"]
@@ -53,11 +64,11 @@ def _make_parts(tables: LabelsetTables, lowest: str, n_empty: str, passes: int) 
         inner = {"changed": f"({sql})"}
         inner["rare_halves"] = f"({tables.fill(statements.RARE_HALVES, **inner)})"
         queries.append(tables.fill(statements.PARTS, raw=raw, spellings=several, **inner))
-    tables.engine.table("parts", *queries, title="Taking labelsets apart")
+    tables.table("parts", *queries, title="Taking labelsets apart")
     sizes = range(1, 2 * passes + 3)
     pairs = [(size, copy) for size in sizes for copy in range(size)]
     columns = {"n_copies": [size for size, _ in pairs], "copy": [copy for _, copy in pairs]}
-    tables.engine.load("copies", pa.table(columns))
+    tables.load("copies", pa.table(columns))
 
 
 def result_sql(tables: LabelsetTables, output: Output) -> str:

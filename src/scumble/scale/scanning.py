@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from scumble._core.errors import ParameterError, ScumbleError
 from scumble._core.validation import check_choice
 from scumble.measures.difficult import DifficultLabel
 from scumble.measures.summary import Summary
-from scumble.resample.base import BaseResampler
-from scumble.resample.lp_random import LPROS, LPRUS
-from scumble.resample.remedial import REMEDIAL
-from scumble.scale import difficult, lp_random, remedial
-from scumble.scale.engines import DuckDBEngine, Engine, SparkEngine, Workspace
+from scumble.scale.engines import DuckDBEngine, Engine, SparkEngine
 from scumble.scale.labelset_tables import LabelsetTables
-from scumble.scale.layout import find_layout
 from scumble.scale.output import Output, appearing_whole, as_output
 from scumble.scale.sources import Files, find_files, naming_the_damaged
-from scumble.scale.summary import summarize
+from scumble.scale.summary import difficult_labels, summarize
+
+if TYPE_CHECKING:  # measuring needs no resampler, and no scikit-learn
+    from scumble.resample import BaseResampler
 
 ENGINES = ("duckdb", "spark")
 
@@ -62,7 +60,7 @@ def scan(
     format : {"parquet", "arrow", "csv"}, optional
         Form of the files; by default from their suffix.
     engine : {"duckdb", "spark"} or Engine
-        What computes.
+        The database that computes.
     memory, spill_directory, threads : optional
         Limits of DuckDB, see `DuckDBEngine`. (Those of Spark are set in its session.)
     spark : SparkSession or str, optional
@@ -108,16 +106,25 @@ def scan(
 
 
 class Scan:
-    """Data on disk and the engine that reads it; made by `scan`.
+    r"""Data on disk and the engine that reads it; made by `scan`.
 
     Parameters
     ----------
     files : Files
         The data.
     engine : Engine
-        What reads it.
+        The database that reads it.
     label_column, instance_column, labels, separator
         See `scan`.
+
+    Examples
+    --------
+    >>> import pathlib, scumble, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.csv"
+    >>> _ = path.write_text("instance,label\n1,war\n2,war\n2,love\n3,war\n")
+    >>> with scumble.scan(path) as films:
+    ...     print(films, [label.name for label in films.difficult_labels()])
+    <Scan 'films': 1 file(s), duckdb> ['love']
     """
 
     def __init__(
@@ -132,19 +139,15 @@ class Scan:
     ) -> None:
         self.files, self.engine = files, engine
         self.name = files.name
-        space = Workspace(engine)
-        columns = space.open("source", files)
-        where = files.paths[0] if len(files.paths) == 1 else f"{files.paths[0]}, ..."
-        self.layout = find_layout(
-            columns,
-            engine.dialect,
+        self._declared = None if labels is None else list(labels)
+        self._tables = LabelsetTables(
+            engine,
+            files,
             label_column=label_column,
             instance_column=instance_column,
             separator=separator,
-            where=where,
         )
-        self._declared = None if labels is None else list(labels)
-        self._tables = LabelsetTables(space, self.layout, where)
+        self.layout = self._tables.layout
 
     def __repr__(self) -> str:
         n_files = len(self.files.paths)
@@ -171,14 +174,14 @@ class Scan:
         Parameters
         ----------
         n_labels : int, optional
-            How many; see `scumble.measures.difficult_labels`.
+            How many to return at the most; see `scumble.measures.difficult_labels`.
 
         Returns
         -------
         tuple of DifficultLabel
             As in memory.
         """
-        return difficult.difficult_labels(self._tables, self._declared, n_labels)
+        return difficult_labels(self._tables, self._declared, n_labels)
 
     def __scumble_characterize__(self) -> Summary:
         """Answer `scumble.characterize`."""
@@ -187,39 +190,22 @@ class Scan:
 
     def __scumble_resample__(self, method: BaseResampler, out: Any) -> Scan:
         """Answer ``method.resample(scan, out)``; return a scan of the result."""
+        from scumble.resample import LPROS, LPRUS, REMEDIAL
+        from scumble.scale import lp_random, remedial
+
         output = as_output(out, caller=type(method).__name__)
-        if isinstance(method, REMEDIAL):
-            write = self._remedial
-        elif isinstance(method, LPROS | LPRUS):
-            write = self._lp_random
-        else:
+        if not isinstance(method, REMEDIAL | LPROS | LPRUS):
             raise ScumbleError(
                 f"{type(method).__name__} works in memory only. On a scan there are REMEDIAL, "
                 "LPROS and LPRUS; or read the data with scumble.read."
             )
         self._check_partitions(output)
         with naming_the_damaged(self.files), appearing_whole(output) as folder:
-            write(method, output, folder)
+            if isinstance(method, REMEDIAL):
+                remedial.resample(self._tables, method, output, folder)
+            else:
+                lp_random.resample(self._tables, method, output, folder)
         return self._result(output)
-
-    def _remedial(self, method: REMEDIAL, output: Output, folder: str) -> None:
-        history = remedial.decouple(self._tables, method)
-        self._put(remedial.result_sql(self._tables, output), output, folder)
-        method.passes_ = history
-        method.n_one_sided_ = sum(met.n_one_sided for met in history)
-        method.n_added_ = sum(met.n_added for met in history)
-        method.n_removed_ = 0
-
-    def _lp_random(self, method: LPROS | LPRUS, output: Output, folder: str) -> None:
-        drawn = lp_random.draw(self._tables, method)
-        self._put(lp_random.result_sql(self._tables, method, output), output, folder)
-        method.n_added_ = drawn if isinstance(method, LPROS) else 0
-        method.n_removed_ = drawn if isinstance(method, LPRUS) else 0
-
-    def _put(self, sql: str, output: Output, folder: str) -> None:
-        self._tables.engine.write(
-            sql, folder, partition_by=output.partition_by, title="Writing the result"
-        )
 
     def _check_partitions(self, output: Output) -> None:
         allowed = {*self.layout.others, *self.layout.instances, output.clone_column}

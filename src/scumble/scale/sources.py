@@ -32,7 +32,7 @@ class Files:
     paths : tuple of str
         Local files in order, or object-store paths as they were given.
     format : {"parquet", "arrow", "csv"}
-        Their form.
+        The form of the files.
     roots : tuple of str
         The same as the user gave them, where these are folders or files.
     """

@@ -1,4 +1,4 @@
-"""The same summary as in memory, from the tables of an engine."""
+"""The same measures as in memory, from the tables of an engine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any, cast
 import numpy as np
 
 from scumble._core.errors import ParameterError
+from scumble._core.validation import check_count
 from scumble.measures.concurrence import cv_by_label, cv_of_scores, mean_of_scores
+from scumble.measures.difficult import DifficultLabel, Partner, _report_size
 from scumble.measures.imbalance import (
     cv_of_ratios,
     frequencies_from_counts,
@@ -23,7 +25,7 @@ from scumble.measures.summary import LabelTable, Summary
 from scumble.scale import statements
 from scumble.scale.labelset_tables import LabelsetTables
 from scumble.scale.relations import InstanceScores, LabelsetRelation
-from scumble.scale.tables import column
+from scumble.scale.workspace import column
 
 Array = np.ndarray[Any, Any]
 
@@ -75,10 +77,8 @@ def label_table(tables: LabelsetTables, n_rows: int, declared: Sequence[Any] | N
     """Measure every label."""
     found = tables.labels()
     tables.scored()
-    sql = tables.fill(statements.LABEL_MEANS)
-    tables.engine.table("label_means", sql, title="Scoring labels")
-    sql = tables.fill(statements.LABEL_SQUARES)
-    measured = tables.engine.query(sql, title="Scoring labels")
+    tables.make("label_means", statements.LABEL_MEANS, title="Scoring labels")
+    measured = tables.fetch(statements.LABEL_SQUARES, title="Scoring labels")
     places, n_labels = _places(found.names, declared)
 
     def spread(values: Array, empty: float, dtype: Any = float) -> Array:
@@ -97,6 +97,54 @@ def label_table(tables: LabelsetTables, n_rows: int, declared: Sequence[Any] | N
         means,
         cv_by_label(squares, counts, means),
     )
+
+
+def difficult_labels(
+    tables: LabelsetTables, declared: Sequence[Any] | None, n_labels: int | None
+) -> tuple[DifficultLabel, ...]:
+    """Rank the minority labels by SCUMBLELbl and tell which majority labels they meet."""
+    if n_labels is not None:
+        check_count(n_labels, name="n_labels", caller="difficult_labels", minimum=0)
+    measured = label_table(tables, tables.totals()["n_instances"], declared)
+    values = list(tables.labels().names if declared is None else declared)
+    minority = np.flatnonzero(minority_from_ratios(measured.irlbl))
+    order = np.lexsort((minority, -measured.irlbl[minority], -measured.scumble[minority]))
+    chosen = minority[order][: _report_size(len(minority)) if n_labels is None else n_labels]
+    met = _partners(tables, [values[at] for at in chosen])
+    place = {value: at for at, value in enumerate(values)}
+
+    def partner(label: Any, times: int) -> Partner:
+        at = place[label]
+        return Partner(
+            at, measured.name[at], times, float(measured.irlbl[at]), float(measured.scumble[at])
+        )
+
+    def partners_of(at: int) -> tuple[Partner, ...]:
+        found = [partner(label, times) for label, times in met.get(values[at], [])]
+        return tuple(sorted(found, key=lambda one: (-one.joint_count, one.label)))
+
+    return tuple(
+        DifficultLabel(
+            int(at),
+            measured.name[at],
+            int(measured.count[at]),
+            float(measured.irlbl[at]),
+            float(measured.scumble[at]),
+            partners_of(int(at)),
+        )
+        for at in chosen
+    )
+
+
+def _partners(tables: LabelsetTables, chosen: list[Any]) -> dict[Any, list[tuple[Any, int]]]:
+    import pyarrow as pa
+
+    met: dict[Any, list[tuple[Any, int]]] = {}
+    if chosen:
+        tables.load("chosen", pa.table({"label": chosen}))
+        for row in tables.fetch(statements.PARTNERS, title="Counting partners").to_pylist():
+            met.setdefault(row["label"], []).append((row["partner"], row["joint_count"]))
+    return met
 
 
 def _places(names: list[Any], declared: Sequence[Any] | None) -> tuple[Array, int]:

@@ -23,11 +23,11 @@ from scumble.learn.thresholds import (
     _middle,
 )
 from scumble.scale import threshold_statements as statements
-from scumble.scale.engines import Column, Engine, Workspace
+from scumble.scale.engines import Column, Engine
 from scumble.scale.layout import Layout, _checked, find_layout
 from scumble.scale.scanning import Scan, open_engine
 from scumble.scale.sources import Files, find_files, naming_the_damaged
-from scumble.scale.tables import Tables, column
+from scumble.scale.workspace import Workspace, column
 
 Array = np.ndarray[Any, Any]
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -82,7 +82,7 @@ def label_thresholds(
     format : {"parquet", "arrow", "csv"}, optional
         Form of the files; by default from their suffix.
     engine, memory, spill_directory, threads, spark
-        What computes, see `scan`. Where ``labels`` is a scan, its engine does.
+        The database that computes, see `scan`. Where ``labels`` is a scan, its engine computes.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def label_thresholds(
         try:
             return work.choose(wanted, n_instances)
         finally:
-            work.drop()
+            work.forget()
 
 
 @contextmanager
@@ -158,7 +158,7 @@ def _scan(
             started.close()
 
 
-class ThresholdTables(Tables):
+class ThresholdTables(Workspace):
     """The tables behind one choice of thresholds."""
 
     def __init__(
@@ -169,19 +169,18 @@ class ThresholdTables(Tables):
         instance_column: str | Sequence[str] | None,
         score_column: str,
     ) -> None:
+        super().__init__(truth.engine)
         self._truth, self._where = truth, files.paths[0]
-        space = Workspace(truth.engine)
-        columns = space.open("scores", files)
+        columns = self.open("scores", files)
         layout = find_layout(
-            columns, space.dialect, label_column=label_column or "label",
+            columns, truth.engine.dialect, label_column=label_column or "label",
             instance_column=instance_column or "instance", separator=None, where=self._where,
         )  # fmt: skip
         known = {one.name: one for one in columns}
         score = known[_checked(score_column, known, "score_column", self._where)]
         _refuse_kinds(layout, truth.layout, score, self._where)
         self._ids = [f"i{at}" for at in range(len(layout.instances))]
-        super().__init__(
-            space,
+        self._values = dict(
             source=truth.source_name,
             score=layout.dialect.quote(score.name),
             label=layout.label_in(),
@@ -209,11 +208,11 @@ class ThresholdTables(Tables):
             return table_from_cuts(labels, self._fixed(labels, counts, rule), rule.metric)
         return table_from_cuts(labels, self._best(labels, counts, rule, n_rows), rule.metric)
 
-    def drop(self) -> None:
-        """Forget what was kept, where the engine goes on."""
+    def forget(self) -> None:
+        """Drop what was kept, where the engine goes on."""
         for table in ("cuts", "top", "positives", "truth"):
             if table in self._done:
-                self.engine.drop(table)
+                self.drop(table)
 
     def _open(self) -> list[Any]:
         """Make ``cells``, ``truth`` and ``positives``; return the labels of the scores."""
@@ -288,7 +287,7 @@ class ThresholdTables(Tables):
         slopes = np.append(np.diff(shared) / np.diff(RATES), 0.0)
         places = np.arange(len(RATES), dtype=np.int64)
         table = {"place": places, "rate": RATES, "recall": shared, "slope": slopes}
-        self.engine.load("shared", pa.table(table))
+        self.load("shared", pa.table(table))
 
     def _fixed(self, labels: list[Any], counts: Array, rule: ThresholdRule) -> ChosenCuts:
         """Count what one threshold for all labels gives."""

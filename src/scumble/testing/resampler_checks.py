@@ -60,6 +60,13 @@ def resampler_checks() -> list[Check]:
     -------
     list of callable
         Named ``check_...``.
+
+    Examples
+    --------
+    >>> from scumble.resample import MLROS
+    >>> from scumble.testing import resampler_checks
+    >>> for check in resampler_checks()[:3]:
+    ...     check(MLROS())
     """
     return [
         check_sample_indices_name_the_source_of_every_row,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scumble._core.files import Source, Target
@@ -41,6 +42,8 @@ class Format:
     read: Callable[..., MultilabelDataset]
     write: Callable[..., None]
     carries: frozenset[str]
+    #: Which file beside it is read, or would be written, with a file.
+    beside: Callable[[Source | Target], Path | None] = lambda _: None
 
     def __post_init__(self) -> None:
         unknown = self.carries - set(PARTS)

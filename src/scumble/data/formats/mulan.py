@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from scumble._core.errors import ParameterError
@@ -102,7 +103,7 @@ def write_mulan(dataset: MultilabelDataset, target: Target) -> None:
     90,1
     <BLANKLINE>
     """
-    xml = target.path.parent / f"{target.stem}.xml"
+    xml = _written_xml(target)
     if xml == target.path:
         raise ParameterError(
             f"{target.path}: the suffix .xml belongs to the file with the labels. Call the file "
@@ -123,6 +124,15 @@ def write_mulan(dataset: MultilabelDataset, target: Target) -> None:
         stream.write(format_label_xml(tuple(names), dataset.label_parents).encode())
 
 
+def label_xml_of(file: Source | Target) -> Path | None:
+    """Return the XML file that is read, or would be written, with an ARFF file."""
+    return find_label_xml(file)[0] if isinstance(file, Source) else _written_xml(file)
+
+
+def _written_xml(target: Target) -> Path:
+    return target.path.parent / f"{target.stem}.xml"
+
+
 FORMAT = Format(
     name="mulan",
     title="MULAN (ARFF with the labels in an XML file beside it)",
@@ -131,4 +141,5 @@ FORMAT = Format(
     read=read_mulan,
     write=write_mulan,
     carries=frozenset(PARTS),
+    beside=label_xml_of,
 )

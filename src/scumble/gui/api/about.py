@@ -8,7 +8,7 @@ from typing import Any
 
 from scumble._core.version import __version__
 from scumble.gui.answers import Call
-from scumble.gui.desk import Desk
+from scumble.gui.state import ServerState
 
 EXAMPLES = (
     {
@@ -25,26 +25,26 @@ EXAMPLES = (
 )
 
 
-async def show_about(desk: Desk, call: Call) -> dict[str, Any]:
+async def show_about(state: ServerState, call: Call) -> dict[str, Any]:
     """Tell the version, the limits and the examples."""
-    settings = desk.settings
+    settings = state.settings
     return {
         "version": __version__,
         "max_upload": settings.max_upload,
         "max_unpacked": settings.max_unpacked,
         "max_open": settings.max_open,
         "examples": list(EXAMPLES),
-        "jobs": [job.to_dict() for job in desk.jobs.running],
-        "first_job": None if desk.first_job is None else desk.first_job.to_dict(),
+        "jobs": [job.to_dict() for job in state.jobs.running],
+        "first_job": None if state.first_job is None else state.first_job.to_dict(),
     }
 
 
-async def show_catalogue(desk: Desk, call: Call) -> dict[str, Any]:
+async def show_catalogue(state: ServerState, call: Call) -> dict[str, Any]:
     """List formats, methods with their parameters, and forms of the report."""
-    return await desk.catalogue()
+    return await state.catalogue()
 
 
-def show_openapi(desk: Desk, call: Call) -> dict[str, Any]:
+def show_openapi(state: ServerState, call: Call) -> dict[str, Any]:
     """Describe this API."""
     text = (files("scumble.gui") / "openapi.json").read_text(encoding="utf-8")
     described: dict[str, Any] = json.loads(text)

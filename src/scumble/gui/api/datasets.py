@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from scumble.gui.answers import Answer, Call, RefusedError
-from scumble.gui.desk import Desk
 from scumble.gui.jobs import Job
+from scumble.gui.state import ServerState
 
 #: What a client may say about a file, and of which type it must be.
 READ_OPTIONS: dict[str, tuple[type, ...]] = {
@@ -28,19 +29,19 @@ SYNTHETIC = {
 MAX_LABELS = 2_000
 
 
-async def list_datasets(desk: Desk, call: Call) -> dict[str, Any]:
+async def list_datasets(state: ServerState, call: Call) -> dict[str, Any]:
     """List what is open."""
-    return {"datasets": [entry.to_dict() for entry in desk.store]}
+    return {"datasets": [entry.to_dict() for entry in state.datasets]}
 
 
-async def open_dataset(desk: Desk, call: Call) -> Answer:
+async def open_dataset(state: ServerState, call: Call) -> Answer:
     """Open uploaded files."""
     wish = call.json()
     numbers = wish.pop("uploads", None)
     if not isinstance(numbers, list) or not 1 <= len(numbers) <= 2:
         raise RefusedError(422, "'uploads' must list one file, or a MULAN file and its XML.")
     options = _read_options(wish)
-    stored = [desk.uploads.get(str(number)) for number in numbers]
+    stored = [state.uploads.get(str(number)) for number in numbers]
     xml = [each for each in stored if each.upload.path.suffix == ".xml"]
     files = [each for each in stored if each not in xml]
     if len(files) != 1:
@@ -50,30 +51,30 @@ async def open_dataset(desk: Desk, call: Call) -> Answer:
             if not files
             else "Only a MULAN file and its XML belong together: open other files one by one.",
         )
-    desk.store.check_room()
+    state.datasets.check_room()
     [file] = files
     arguments = {
         "file": file.upload,
         "xml": xml[0].upload if xml else None,
         "options": options,
-        "max_unpacked": desk.settings.max_unpacked,
+        "max_unpacked": state.settings.max_unpacked,
     }
 
     def let_go(job: Job) -> None:
-        desk.uploads.let_go(held)
+        state.uploads.let_go(held)
         if job.state == "done":  # else it stays, for another try with other options
             for number in held:
-                desk.uploads.discard(number)
+                state.uploads.discard(number)
 
     held = [each.id for each in stored]
-    desk.uploads.hold(held)
-    finish = desk.open_result(file.upload.shown)
+    state.uploads.hold(held)
+    finish = state.open_result(file.upload.shown)
     title = f"Opening {file.upload.shown}"
-    job = desk.jobs.submit(title, "open_upload", arguments, finish, let_go)
+    job = state.jobs.submit(title, "open_upload", arguments, finish, let_go)
     return Answer(job.to_dict(), 202)
 
 
-async def open_example(desk: Desk, call: Call) -> Answer:
+async def open_example(state: ServerState, call: Call) -> Answer:
     """Open one of the built-in examples."""
     name = call.path["example"]
     if name not in ("debtags", "synthetic"):
@@ -82,46 +83,68 @@ async def open_example(desk: Desk, call: Call) -> Answer:
     if name == "debtags" and wish:
         raise RefusedError(422, "The example debtags has no options.")
     options = _synthetic_options(wish)
-    desk.store.check_room()
+    state.datasets.check_room()
     arguments = {"name": name, "options": options}
-    job = desk.jobs.submit(
-        f"Opening {name}", "open_example", arguments, desk.open_result("built-in example")
+    job = state.jobs.submit(
+        f"Opening {name}", "open_example", arguments, state.open_result("built-in example")
     )
     return Answer(job.to_dict(), 202)
 
 
-async def show_dataset(desk: Desk, call: Call) -> dict[str, Any]:
+async def show_dataset(state: ServerState, call: Call) -> dict[str, Any]:
     """Tell all measures of a data set, and what its overview shows."""
-    entry = desk.store.get(call.path["dataset"])
-    return {"dataset": entry.to_dict(), **entry.parcel.overview, "treatment": entry.treatment}
+    entry = state.datasets.get(call.path["dataset"])
+    return {"dataset": entry.to_dict(), **entry.packed.overview, "treatment": entry.treatment}
 
 
-async def close_dataset(desk: Desk, call: Call) -> Answer:
+async def close_dataset(state: ServerState, call: Call) -> Answer:
     """Close a data set."""
-    desk.store.close(call.path["dataset"])
+    state.datasets.close(call.path["dataset"])
     return Answer(None, 204)
 
 
-def show_comparison(desk: Desk, call: Call) -> dict[str, Any]:
+def show_comparison(state: ServerState, call: Call) -> dict[str, Any]:
     """Put a treated data set beside the one it was made of."""
-    from scumble.gui.comparison import comparison
+    from scumble.gui.overview import comparison
 
-    after = desk.store.get(call.path["dataset"])
+    after = state.datasets.get(call.path["dataset"])
     if after.treatment is None:
         raise RefusedError(
             409, "This data set was not treated here, so there is nothing to compare."
         )
-    before = next((entry for entry in desk.store if entry.id == after.parent), None)
+    before = next((entry for entry in state.datasets if entry.id == after.parent), None)
     return comparison(before, after)
 
 
-def show_chord(desk: Desk, call: Call) -> dict[str, Any]:
+def show_chord(state: ServerState, call: Call) -> dict[str, Any]:
     """Compute where the arcs and ribbons of a chord diagram lie."""
-    entry = desk.store.get(call.path["dataset"])
-    labels = _label_numbers(call.query.get("labels"), entry.parcel.facts["n_labels"])
+    entry = state.datasets.get(call.path["dataset"])
+    labels = _label_numbers(call.query.get("labels"), entry.packed.facts["n_labels"])
     n_labels = call.integer("n_labels", 12, most=MAX_LABELS) if "n_labels" in call.query else None
     as_given = call.choice("order", ("difficulty", "given"), "difficulty") == "given"
     return entry.chord(labels=labels, n_labels=n_labels, keep_order=as_given)
+
+
+def page_of(table: str) -> Callable[[ServerState, Call], dict[str, Any]]:
+    """Make the function that gives a page of a table."""
+
+    def show_page(state: ServerState, call: Call) -> dict[str, Any]:
+        entry = state.datasets.get(call.path["dataset"])
+        page: dict[str, Any] = getattr(entry, table).page(call)
+        return page
+
+    return show_page
+
+
+def csv_of(table: str) -> Callable[[ServerState, Call], Answer]:
+    """Make the function that gives a whole table as CSV."""
+
+    def show_csv(state: ServerState, call: Call) -> Answer:
+        entry = state.datasets.get(call.path["dataset"])
+        answer: Answer = getattr(entry, table).csv(call, f"{entry.id}-{table}.csv")
+        return answer
+
+    return show_csv
 
 
 def _label_numbers(text: str | None, n_labels: int) -> list[int] | None:

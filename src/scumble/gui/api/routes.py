@@ -6,13 +6,14 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from scumble.gui.answers import Call
-from scumble.gui.api import about, datasets, tables, work
-from scumble.gui.desk import Desk
+from scumble.gui.api import about, datasets, work
+from scumble.gui.state import ServerState
 
-Handler = Callable[[Desk, Call], Any] | Callable[[Desk, Call], Awaitable[Any]]
+Handler = Callable[[ServerState, Call], Any] | Callable[[ServerState, Call], Awaitable[Any]]
 
 PREFIX = "/api/v1"
 ONE = "/datasets/{dataset}"
+TABLES = ("labels", "labelsets", "features")
 
 #: Coroutines run in the event loop and are quick; plain functions compute, and get a thread.
 ROUTES: tuple[tuple[str, str, Handler], ...] = (
@@ -24,12 +25,8 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("POST", "/examples/{example}", datasets.open_example),
     ("GET", ONE, datasets.show_dataset),
     ("DELETE", ONE, datasets.close_dataset),
-    ("GET", f"{ONE}/labels", tables.labels),
-    ("GET", f"{ONE}/labels.csv", tables.labels_csv),
-    ("GET", f"{ONE}/labelsets", tables.labelsets),
-    ("GET", f"{ONE}/labelsets.csv", tables.labelsets_csv),
-    ("GET", f"{ONE}/features", tables.features),
-    ("GET", f"{ONE}/features.csv", tables.features_csv),
+    *(("GET", f"{ONE}/{table}", datasets.page_of(table)) for table in TABLES),
+    *(("GET", f"{ONE}/{table}.csv", datasets.csv_of(table)) for table in TABLES),
     ("GET", f"{ONE}/chord", datasets.show_chord),
     ("GET", f"{ONE}/comparison", datasets.show_comparison),
     ("POST", f"{ONE}/treatments", work.treat),

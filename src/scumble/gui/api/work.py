@@ -5,69 +5,69 @@ from __future__ import annotations
 from typing import Any
 
 from scumble.gui.answers import Answer, Call, FileAnswer, RefusedError
-from scumble.gui.desk import Desk
 from scumble.gui.jobs import Job
-from scumble.gui.parcel import Parcel
-from scumble.gui.store import slug
+from scumble.gui.open_datasets import slug
+from scumble.gui.packed_dataset import PackedDataset
+from scumble.gui.state import ServerState
 
 MAX_STEPS = 6
 #: Seconds a client may wait for the end of a job in one call.
 MAX_WAIT = 30
 
 
-async def list_jobs(desk: Desk, call: Call) -> dict[str, Any]:
+async def list_jobs(state: ServerState, call: Call) -> dict[str, Any]:
     """List the jobs that are not over."""
-    return {"jobs": [job.to_dict() for job in desk.jobs.running]}
+    return {"jobs": [job.to_dict() for job in state.jobs.running]}
 
 
-async def show_job(desk: Desk, call: Call) -> dict[str, Any]:
+async def show_job(state: ServerState, call: Call) -> dict[str, Any]:
     """Tell how a job stands; with ``wait`` not before it is over, or so many seconds later."""
-    job = _job(desk, call)
+    job = _job(state, call)
     for _ in range(call.integer("wait", 0, most=MAX_WAIT)):
-        if job.is_over or desk.is_closing():
+        if job.is_over or state.is_closing():
             break
         await job.wait(1.0)
     return job.to_dict()
 
 
-async def cancel_job(desk: Desk, call: Call) -> dict[str, Any]:
+async def cancel_job(state: ServerState, call: Call) -> dict[str, Any]:
     """Stop a job."""
-    job = _job(desk, call)
-    desk.jobs.cancel(job)
+    job = _job(state, call)
+    state.jobs.cancel(job)
     return job.to_dict()
 
 
-async def treat(desk: Desk, call: Call) -> Answer:
+async def treat(state: ServerState, call: Call) -> Answer:
     """Run resamplers on a data set; the result becomes a data set of its own."""
-    entry = desk.store.get(call.path["dataset"])
+    entry = state.datasets.get(call.path["dataset"])
     steps = _steps(call.json())
-    known = {method["name"]: method for method in (await desk.catalogue())["methods"]}
+    known = {method["name"]: method for method in (await state.catalogue())["methods"]}
     for step in steps:
         if step["method"] not in known:
             raise RefusedError(422, f"There is no method {step['method']!r}.")
-    desk.store.check_room()
+    state.datasets.check_room()
     title = " + ".join(known[step["method"]]["title"] for step in steps)
 
-    def finish(treated: tuple[Parcel, dict[str, Any]], notes: list[str]) -> dict[str, Any]:
-        parcel, report = treated
-        return desk.open(
-            parcel,
+    def finish(treated: tuple[PackedDataset, dict[str, Any]], notes: list[str]) -> dict[str, Any]:
+        packed, report = treated
+        return state.open(
+            packed,
             f"{title} of {entry.name}",
-            parent=entry.id if desk.store.holds(entry) else None,
+            parent=entry.id if state.datasets.holds(entry) else None,
             treatment={**report, "chain": steps, "title": title},
             notes=notes,
         )
 
-    arguments = {"parcel": entry.parcel, "steps": steps}
-    job = desk.jobs.submit(f"{title} on {entry.name}", "treat", arguments, finish)
+    arguments = {"packed": entry.packed, "steps": steps}
+    job = state.jobs.submit(f"{title} on {entry.name}", "treat", arguments, finish)
     return Answer(job.to_dict(), 202)
 
 
-async def export(desk: Desk, call: Call) -> Answer:
+async def export(state: ServerState, call: Call) -> Answer:
     """Write a data set, or its report, to a file for download."""
-    entry = desk.store.get(call.path["dataset"])
+    entry = state.datasets.get(call.path["dataset"])
     wish = call.json()
-    catalogue = await desk.catalogue()
+    catalogue = await state.catalogue()
     kind, form = wish.get("kind", "data"), wish.get("format")
     compression = wish.get("compression", "")
     forms = {
@@ -80,33 +80,33 @@ async def export(desk: Desk, call: Call) -> Answer:
         )
     if compression not in catalogue["compressions"] or (compression and kind == "report"):
         raise RefusedError(422, f"'compression' must be one of {catalogue['compressions']}.")
-    number, folder = desk.new_folder()
+    number, folder = state.new_folder()
     stem = slug(entry.name)
     if entry.treatment is not None:
         stem += "-" + slug(entry.treatment["title"])
-    arguments = {"parcel": entry.parcel, "folder": folder, "stem": stem, "form": form}
+    arguments = {"packed": entry.packed, "folder": folder, "stem": stem, "form": form}
     if kind == "data":
         arguments["compression"] = compression
     else:
         arguments["treatment"] = entry.treatment
 
-    job = desk.jobs.submit(
+    job = state.jobs.submit(
         f"Writing {entry.name}",
         f"export_{kind}",
         arguments,
-        lambda name, _: desk.offer(number, name),
-        lambda _: desk.forget_folder(number),
+        lambda name, _: state.offer(number, name),
+        lambda _: state.forget_folder(number),
     )
     return Answer(job.to_dict(), 202)
 
 
-async def download(desk: Desk, call: Call) -> FileAnswer:
+async def download(state: ServerState, call: Call) -> FileAnswer:
     """Give a file that a job has written."""
-    return desk.file(call.path["file"])
+    return state.file(call.path["file"])
 
 
-def _job(desk: Desk, call: Call) -> Job:
-    job = desk.jobs.get(call.path["job"])
+def _job(state: ServerState, call: Call) -> Job:
+    job = state.jobs.get(call.path["job"])
     if job is None:
         raise RefusedError(404, "There is no such job.")
     return job

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from scumble.scale.engines.base import Column, Engine, Workspace
+from scumble.scale.engines.base import Column, Engine
 from scumble.scale.engines.duckdb import DuckDBEngine
 from scumble.scale.engines.spark import SparkEngine
 
-__all__ = ["Column", "DuckDBEngine", "Engine", "SparkEngine", "Workspace"]
+__all__ = ["Column", "DuckDBEngine", "Engine", "SparkEngine"]

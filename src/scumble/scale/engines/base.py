@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -28,6 +27,12 @@ class Column:
         What it holds, or what its lists hold.
     is_list : bool
         Whether every cell is a list.
+
+    Examples
+    --------
+    >>> from scumble.scale.engines import Column
+    >>> Column("tags", "string", is_list=True)
+    Column(name='tags', kind='string', is_list=True)
     """
 
     name: str
@@ -62,7 +67,16 @@ class Engine(Protocol):
     Attributes
     ----------
     dialect : Dialect
-        How it spells what differs.
+        How it spells what engines spell differently.
+
+    Examples
+    --------
+    >>> from scumble.scale import DuckDBEngine, Engine
+    >>> engine: Engine = DuckDBEngine(threads=1)
+    >>> engine.view("numbers", "SELECT UNNEST!([1, 2, 3]) AS n")
+    >>> engine.query("SELECT max(n) AS most FROM numbers", title="Looking").to_pylist()
+    [{'most': 3}]
+    >>> engine.close()
     """
 
     dialect: Dialect
@@ -93,65 +107,3 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Give back what the work has taken."""
-
-
-class Workspace:
-    """An engine on which names of tables belong to one piece of work.
-
-    Parameters
-    ----------
-    engine : Engine
-        Shared by several pieces, such as a scan and the scan of its result.
-    """
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._prefix = f"scumble_{uuid.uuid4().hex[:8]}_"
-        self.dialect = engine.dialect
-
-    def name(self, table: str) -> str:
-        """Return the name a table of ours has in statements.
-
-        Parameters
-        ----------
-        table : str
-            Our name.
-
-        Returns
-        -------
-        str
-            The engine's.
-        """
-        return self._prefix + table
-
-    def open(self, table: str, files: Files) -> list[Column]:
-        """Make files known under a name; return their columns."""
-        return self._engine.open(self.name(table), files)
-
-    def table(self, table: str, *queries: str, title: str) -> None:
-        """Compute a table from the rows of one query after the other, and keep it."""
-        self._engine.table(self.name(table), *queries, title=title)
-
-    def slices(self, n_labelsets: int) -> int:
-        """Tell into how many slices labelsets are cut so that work on one fits into memory."""
-        return self._engine.slices(n_labelsets)
-
-    def view(self, table: str, sql: str) -> None:
-        """Give a query a name."""
-        self._engine.view(self.name(table), sql)
-
-    def load(self, table: str, content: Any) -> None:
-        """Make an Arrow table of ours known."""
-        self._engine.load(self.name(table), content)
-
-    def query(self, sql: str, *, title: str) -> Any:
-        """Run a query; return an Arrow table."""
-        return self._engine.query(sql, title=title)
-
-    def write(self, sql: str, folder: str, *, partition_by: Sequence[str], title: str) -> None:
-        """Write the rows of a query as Parquet files into a folder."""
-        self._engine.write(sql, folder, partition_by=partition_by, title=title)
-
-    def drop(self, table: str) -> None:
-        """Forget a table."""
-        self._engine.drop(self.name(table))

@@ -32,8 +32,8 @@ class DuckDBEngine:
         How much it may hold in memory, such as ``"2GB"``; what is more goes to disk. By default
         80 % of the machine's memory.
     spill_directory : str or None
-        Where to; by default a folder of its own among the system's temporary files. It is
-        removed at the end.
+        The folder for what goes to disk; by default one of its own among the system's temporary
+        files, which is removed at the end.
     threads : int or None
         Number of threads; by default all cores.
     max_spill : str or None
@@ -82,20 +82,7 @@ class DuckDBEngine:
             ) from error
 
     def open(self, table: str, files: Files) -> list[Column]:
-        """Make files known.
-
-        Parameters
-        ----------
-        table : str
-            Their name in statements.
-        files : Files
-            What to read.
-
-        Returns
-        -------
-        list of Column
-            Their columns.
-        """
+        """Make files known."""
         if files.format == "arrow":
             self._open_arrow(table, files)
         else:
@@ -117,96 +104,34 @@ class DuckDBEngine:
             )
 
     def table(self, table: str, *queries: str, title: str) -> None:
-        """Compute a table and keep it.
-
-        Parameters
-        ----------
-        table : str
-            Its name.
-        *queries : str
-            Its rows: those of one query after the other.
-        title : str
-            What is being done, for the progress bar.
-        """
+        """Compute a table and keep it."""
         start = f"CREATE OR REPLACE TABLE {table} AS"
         for sql in queries:
             self._run(f"{start} {self.dialect.spell(sql)}", title)
             start = f"INSERT INTO {table}"
 
     def slices(self, n_labelsets: int) -> int:
-        """Tell into how many slices labelsets are cut so that work on one fits into memory.
-
-        Parameters
-        ----------
-        n_labelsets : int
-            How many there are.
-
-        Returns
-        -------
-        int
-            1 where all of them fit: DuckDB puts aside what a single join or grouping holds, but
-            not what several of them hold at once.
-        """
+        """Tell into how many slices labelsets are cut so that work on one fits into memory."""
+        # DuckDB puts aside what a single join or grouping holds, not what several hold at once.
         [[limit]] = self._run("SELECT current_setting('memory_limit')", "Planning").fetchall()
         needed, limit = n_labelsets * BYTES_PER_LABELSET, _bytes(limit)
         return 1 if needed <= limit else -(-4 * needed // limit)
 
     def view(self, table: str, sql: str) -> None:
-        """Give a query a name.
-
-        Parameters
-        ----------
-        table : str
-            The name.
-        sql : str
-            The query.
-        """
+        """Give a query a name."""
         self._run(f"CREATE OR REPLACE TEMP VIEW {table} AS {self.dialect.spell(sql)}", "Opening")
 
     def load(self, table: str, content: Any) -> None:
-        """Make an Arrow table of ours known.
-
-        Parameters
-        ----------
-        table : str
-            Its name.
-        content : pyarrow.Table
-            Its rows.
-        """
+        """Make an Arrow table of ours known."""
         self._connection.register(table, content)
 
     def query(self, sql: str, *, title: str) -> Any:
-        """Run a query.
-
-        Parameters
-        ----------
-        sql : str
-            The query.
-        title : str
-            What is being done, for the progress bar.
-
-        Returns
-        -------
-        pyarrow.Table
-            All of its rows.
-        """
+        """Run a query."""
         spelled = self.dialect.spell(sql)
         return self._guarded(lambda: self._connection.sql(spelled).to_arrow_table(), title)
 
     def write(self, sql: str, folder: str, *, partition_by: Sequence[str], title: str) -> None:
-        """Write the rows of a query as Parquet files.
-
-        Parameters
-        ----------
-        sql : str
-            The query.
-        folder : str
-            Where to: a folder that exists and is empty, or an object of an object store.
-        partition_by : sequence of str
-            Columns that become folders.
-        title : str
-            What is being done, for the progress bar.
-        """
+        """Write the rows of a query as Parquet files into a folder, or to an object store."""
         options = ["FORMAT parquet", "COMPRESSION zstd"]
         if partition_by:
             columns = ", ".join(self.dialect.quote(column) for column in partition_by)
@@ -218,13 +143,7 @@ class DuckDBEngine:
         self._run(statement, title)
 
     def drop(self, table: str) -> None:
-        """Forget a table.
-
-        Parameters
-        ----------
-        table : str
-            Its name.
-        """
+        """Forget a table."""
         self._run(f"DROP TABLE IF EXISTS {table}", "Clearing up")
 
     def close(self) -> None:

@@ -30,6 +30,17 @@ class SparkEngine:
     -----
     Tables of the work are cached (in memory, then on the executors' disks). They follow from the
     input alone, so a lost executor costs time and changes nothing.
+
+    Examples
+    --------
+    ``scumble.scan(paths, engine="spark", spark="local[2]")`` makes one. It runs the statements that
+    DuckDB runs, in its own words:
+
+    >>> from scumble.scale import DuckDBEngine, SparkEngine
+    >>> for engine in (DuckDBEngine, SparkEngine):
+    ...     print(engine.dialect.spell("SELECT UNNEST!(labels)"))
+    SELECT unnest(labels)
+    SELECT explode(labels)
     """
 
     dialect = SPARK
@@ -42,20 +53,7 @@ class SparkEngine:
         self._staged: list[tempfile.TemporaryDirectory[str]] = []
 
     def open(self, table: str, files: Files) -> list[Column]:
-        """Make files known.
-
-        Parameters
-        ----------
-        table : str
-            Their name in statements.
-        files : Files
-            What to read; Arrow files are turned into Parquet first, as Spark does not read them.
-
-        Returns
-        -------
-        list of Column
-            Their columns.
-        """
+        """Make files known; Arrow files become Parquet first, as Spark does not read them."""
 
         def read() -> list[Column]:
             for path in files.roots:  # what was cached of files since replaced is out of date
@@ -87,17 +85,7 @@ class SparkEngine:
         return [folder.name]
 
     def table(self, table: str, *queries: str, title: str) -> None:
-        """Give a query a name, and keep its rows when they are first computed.
-
-        Parameters
-        ----------
-        table : str
-            The name.
-        *queries : str
-            Its rows: those of one query after the other.
-        title : str
-            What is being done, for the progress bar.
-        """
+        """Give a query a name, and keep its rows when they are first computed."""
 
         def keep() -> None:
             sql = self.dialect.spell(" UNION ALL ".join(queries))
@@ -108,30 +96,11 @@ class SparkEngine:
         self._guarded(keep, title)
 
     def slices(self, n_labelsets: int) -> int:
-        """Leave everything in one piece: Spark cuts it into partitions by itself.
-
-        Parameters
-        ----------
-        n_labelsets : int
-            How many there are.
-
-        Returns
-        -------
-        int
-            1.
-        """
+        """Leave everything in one piece: Spark cuts it into partitions by itself."""
         return 1
 
     def view(self, table: str, sql: str) -> None:
-        """Give a query a name.
-
-        Parameters
-        ----------
-        table : str
-            The name.
-        sql : str
-            The query.
-        """
+        """Give a query a name."""
 
         def name() -> None:
             self._session.sql(self.dialect.spell(sql)).createOrReplaceTempView(table)
@@ -139,50 +108,17 @@ class SparkEngine:
         self._guarded(name, "Opening")
 
     def load(self, table: str, content: Any) -> None:
-        """Make an Arrow table of ours known.
-
-        Parameters
-        ----------
-        table : str
-            Its name.
-        content : pyarrow.Table
-            Its rows.
-        """
+        """Make an Arrow table of ours known."""
         self._guarded(
             lambda: self._session.createDataFrame(content).createOrReplaceTempView(table), "Opening"
         )
 
     def query(self, sql: str, *, title: str) -> Any:
-        """Run a query.
-
-        Parameters
-        ----------
-        sql : str
-            The query.
-        title : str
-            What is being done, for the progress bar.
-
-        Returns
-        -------
-        pyarrow.Table
-            All of its rows.
-        """
+        """Run a query."""
         return self._guarded(lambda: self._session.sql(self.dialect.spell(sql)).toArrow(), title)
 
     def write(self, sql: str, folder: str, *, partition_by: Sequence[str], title: str) -> None:
-        """Write the rows of a query as Parquet files.
-
-        Parameters
-        ----------
-        sql : str
-            The query.
-        folder : str
-            Where to: a folder that all executors see, or a place in an object store.
-        partition_by : sequence of str
-            Columns that become folders.
-        title : str
-            What is being done, for the progress bar.
-        """
+        """Write the rows of a query as Parquet files into a folder that all executors see."""
 
         def write() -> None:
             writer = self._session.sql(self.dialect.spell(sql)).write.mode("append")
@@ -194,13 +130,7 @@ class SparkEngine:
         self._guarded(write, title)
 
     def drop(self, table: str) -> None:
-        """Do nothing yet: tables not computed so far may still need this one.
-
-        Parameters
-        ----------
-        table : str
-            Its name.
-        """
+        """Do nothing yet: tables not computed so far may still need this one."""
 
     def close(self) -> None:
         """Forget all tables, and stop the session if it was made here."""

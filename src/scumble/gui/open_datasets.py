@@ -12,8 +12,8 @@ from scumble.gui.answers import RefusedError
 
 if TYPE_CHECKING:  # what computes is imported when something is computed
     from scumble.data import MultilabelDataset
-    from scumble.gui.parcel import Parcel
-    from scumble.gui.tables import Table
+    from scumble.gui.packed_dataset import PackedDataset
+    from scumble.gui.paged_tables import PagedTable
     from scumble.measures.summary import Summary
 
 #: Chord diagrams remembered for each data set.
@@ -21,25 +21,25 @@ N_CHORDS = 32
 
 
 @dataclass(eq=False)
-class Entry:
+class OpenDataset:
     """One open data set.
 
     Attributes
     ----------
     id : str
         Its name in addresses.
-    parcel : Parcel
+    packed : PackedDataset
         The data with its measures.
     source : str
         Where it comes from, for a person.
     parent : str or None
         The data set it was made of.
     treatment : dict or None
-        What was done to it: ``steps``, and the report of `scumble.report.apply_chain`.
+        What was done to it: ``steps``, and the report of `scumble.resample.apply_chain`.
     """
 
     id: str
-    parcel: Parcel
+    packed: PackedDataset
     source: str
     parent: str | None = None
     treatment: dict[str, Any] | None = None
@@ -49,70 +49,53 @@ class Entry:
     @property
     def name(self) -> str:
         """What the data set calls itself."""
-        found: str = self.parcel.facts["name"]
+        found: str = self.packed.facts["name"]
         return found
 
     @property
     def data(self) -> MultilabelDataset:
         """The data; unpacked where it is not yet."""
-        return self.parcel.data
+        return self.packed.data
 
     @property
     def summary(self) -> Summary:
         """Its measures; unpacked where they are not yet."""
-        return self.parcel.summary
+        return self.packed.summary
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what a list of data sets shows.
-
-        Returns
-        -------
-        dict
-            Ready for JSON.
-        """
+        """Return what a list of data sets shows."""
         return {
             "id": self.id,
             "source": self.source,
             "parent": self.parent,
             "treatment": None if self.treatment is None else self.treatment["title"],
-            **self.parcel.facts,
+            **self.packed.facts,
             "notes": self.notes,
         }
 
     @cached_property
-    def labels(self) -> Table:
+    def labels(self) -> PagedTable:
         """All labels."""
-        from scumble.gui.listings import labels
+        from scumble.gui.paged_tables import labels_table
 
-        return labels(self.summary)
+        return labels_table(self.summary)
 
     @cached_property
-    def labelsets(self) -> Table:
+    def labelsets(self) -> PagedTable:
         """All labelsets."""
-        from scumble.gui.listings import labelsets
+        from scumble.gui.paged_tables import labelsets_table
 
-        return labelsets(self.data, self.summary)
+        return labelsets_table(self.data, self.summary)
 
     @cached_property
-    def features(self) -> Table:
+    def features(self) -> PagedTable:
         """All features."""
-        from scumble.gui.listings import features
+        from scumble.gui.paged_tables import features_table
 
-        return features(self.data, self.parcel.feature_table)
+        return features_table(self.data, self.packed.feature_table)
 
     def chord(self, **wish: Any) -> dict[str, Any]:
-        """Compute a chord diagram, or remember it.
-
-        Parameters
-        ----------
-        **wish : object
-            For `scumble.plots.chord_layout`.
-
-        Returns
-        -------
-        dict
-            The layout, ready for JSON.
-        """
+        """Compute a chord diagram as `scumble.plots.chord_layout` is asked to, or remember it."""
         from scumble.plots.chord_layout import chord_layout
 
         key = repr(sorted(wish.items()))
@@ -133,18 +116,12 @@ class Entry:
         self.chord(labels=None, n_labels=None, keep_order=False)
 
 
-class Store:
-    """Open data sets, by their names in addresses.
-
-    Parameters
-    ----------
-    max_open : int
-        How many at the most.
-    """
+class OpenDatasets:
+    """Open data sets by their names in addresses, up to a limit."""
 
     def __init__(self, max_open: int) -> None:
         self._max_open = max_open
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, OpenDataset] = {}
 
     def __iter__(self) -> Any:
         return iter(list(self._entries.values()))
@@ -156,80 +133,32 @@ class Store:
                 409, f"{self._max_open} data sets are open, which is the limit. Close one first."
             )
 
-    def add(self, parcel: Parcel, source: str, **more: Any) -> Entry:
-        """Open a data set.
-
-        Parameters
-        ----------
-        parcel : Parcel
-            The data with its measures.
-        source : str
-            Where it comes from.
-        **more : object
-            Further fields of `Entry`.
-
-        Returns
-        -------
-        Entry
-            With a name of its own.
-        """
+    def add(self, packed: PackedDataset, source: str, **more: Any) -> OpenDataset:
+        """Open a data set under a name of its own."""
         self.check_room()
         treatment = more.get("treatment")
-        given = parcel.facts["name"]
+        given = packed.facts["name"]
         wanted = given if treatment is None else f"{given} {treatment['title']}"
         # The name of a closed data set is not given to another while something made of it is open.
         parents = {each.parent for each in self._entries.values() if each.parent is not None}
         name = copy_of({*self._entries, *parents}, slug(wanted))
-        entry = self._entries[name] = Entry(name, parcel, source, **more)
+        entry = self._entries[name] = OpenDataset(name, packed, source, **more)
         return entry
 
-    def get(self, name: str) -> Entry:
-        """Find a data set.
-
-        Parameters
-        ----------
-        name : str
-            Its name in addresses.
-
-        Returns
-        -------
-        Entry
-            The data set.
-
-        Raises
-        ------
-        RefusedError
-            If it is not open.
-        """
+    def get(self, name: str) -> OpenDataset:
+        """Find a data set by its name in addresses."""
         if name not in self._entries:
             raise RefusedError(
                 404, "This data set is not open. It may have been closed: open it again."
             )
         return self._entries[name]
 
-    def holds(self, entry: Entry) -> bool:
-        """Tell whether a data set is still open.
-
-        Parameters
-        ----------
-        entry : Entry
-            The data set.
-
-        Returns
-        -------
-        bool
-            Whether it is; another one of the same name does not count.
-        """
+    def holds(self, entry: OpenDataset) -> bool:
+        """Tell whether this data set, not another one of its name, is still open."""
         return self._entries.get(entry.id) is entry
 
     def close(self, name: str) -> None:
-        """Forget a data set.
-
-        Parameters
-        ----------
-        name : str
-            Its name in addresses.
-        """
+        """Forget a data set."""
         del self._entries[self.get(name).id]
 
 
@@ -238,7 +167,7 @@ def slug(name: str) -> str:
 
     Examples
     --------
-    >>> from scumble.gui.store import slug
+    >>> from scumble.gui.open_datasets import slug
     >>> slug("20ng (Subset)"), slug("../../etc/passwd"), slug("")
     ('20ng-subset', 'etc-passwd', 'data')
     """
@@ -250,7 +179,7 @@ def copy_of(names: Collection[str], wanted: str) -> str:
 
     Examples
     --------
-    >>> from scumble.gui.store import copy_of
+    >>> from scumble.gui.open_datasets import copy_of
     >>> copy_of(["a", "a-2"], "a")
     'a-3'
     """

@@ -12,9 +12,9 @@ from typing import Any
 from scumble.gui.answers import FileAnswer, RefusedError
 from scumble.gui.folders import PrivateFolder, remove_abandoned
 from scumble.gui.jobs import Finish, Job, Jobs
-from scumble.gui.parcel import Parcel
+from scumble.gui.open_datasets import OpenDataset, OpenDatasets
+from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.settings import Settings
-from scumble.gui.store import Entry, Store
 from scumble.gui.uploads import Uploads
 from scumble.gui.worker import Worker
 
@@ -26,7 +26,7 @@ KEPT_WAITING = 64
 HEAD_START = 0.5
 
 
-class Desk:
+class ServerState:
     """Open data sets, running jobs, uploads and files to download."""
 
     def __init__(self, settings: Settings, idle: Sequence[Worker] = ()) -> None:
@@ -36,7 +36,7 @@ class Desk:
         self.folder = self._private.path
         for part in ("uploads", "files"):
             (self.folder / part).mkdir()
-        self.store = Store(settings.max_open)
+        self.datasets = OpenDatasets(settings.max_open)
         self.uploads = Uploads(self.folder / "uploads", settings.max_upload)
         self.jobs = Jobs(settings.n_workers, idle)
         self.first_job: Job | None = None
@@ -99,18 +99,18 @@ class Desk:
     def open_result(self, source: str) -> Finish:
         """Make the function that puts the result of a job among the open data sets."""
 
-        def finish(parcel: Parcel, notes: list[str]) -> dict[str, Any]:
-            return self.open(parcel, source, notes=notes)
+        def finish(packed: PackedDataset, notes: list[str]) -> dict[str, Any]:
+            return self.open(packed, source, notes=notes)
 
         return finish
 
-    def open(self, parcel: Parcel, source: str, **more: Any) -> dict[str, Any]:
+    def open(self, packed: PackedDataset, source: str, **more: Any) -> dict[str, Any]:
         """Put a data set among the open ones."""
-        entry = self.store.add(parcel, source, **more)
+        entry = self.datasets.add(packed, source, **more)
         asyncio.get_running_loop().call_later(HEAD_START, self._warm_up, entry)
         return {"dataset": entry.to_dict()}
 
-    def _warm_up(self, entry: Entry) -> None:
+    def _warm_up(self, entry: OpenDataset) -> None:
         """Prepare the other pages of a data set, beside the event loop."""
         if self.is_closing():
             return

@@ -1,4 +1,7 @@
-"""Tables, a page at a time: sorted and searched on the server, so that any size is quick."""
+"""The labels, labelsets and features of a data set, a page at a time.
+
+They are sorted and searched on the server, so that any size is quick.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,21 @@ from typing import Any
 
 import numpy as np
 
+from scumble.data import MultilabelDataset
+from scumble.data.feature_table import FeatureTable, describe_features
 from scumble.gui.answers import Answer, Call, RefusedError
-from scumble.measures.summary import plain
+from scumble.measures.summary import Summary, plain
 
 Array = np.ndarray[Any, Any]
 PAGE, MAX_PAGE = 50, 500
+#: Names of a labelset that a page shows; the rest is counted.
+N_SHOWN_LABELS = 40
 #: A spreadsheet takes a cell that begins so for a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class PagedTable:
     """Columns that can be sorted, and a way to find rows by a text.
 
     Attributes
@@ -45,19 +52,7 @@ class Table:
     exported: Mapping[str, Any] = field(default_factory=dict)
 
     def page(self, call: Call) -> dict[str, Any]:
-        """Answer a call for a page.
-
-        Parameters
-        ----------
-        call : Call
-            With ``sort``, ``order``, ``q``, ``offset`` and ``limit`` in its query.
-
-        Returns
-        -------
-        dict
-            ``rows``, and ``total`` (all rows), ``found`` (those that fit), ``offset``, ``limit``,
-            ``sort``, ``order``.
-        """
+        """Answer a call for a page: ``sort``, ``order``, ``q``, ``offset``, ``limit`` choose it."""
         limit = call.integer("limit", PAGE, least=1, most=MAX_PAGE)
         offset = call.integer("offset", 0)
         sort, order = self._sorting(call)
@@ -74,20 +69,7 @@ class Table:
         }
 
     def csv(self, call: Call, filename: str) -> Answer:
-        """Answer a call for the whole table as CSV.
-
-        Parameters
-        ----------
-        call : Call
-            With ``sort``, ``order`` and ``q`` in its query.
-        filename : str
-            Name of the file.
-
-        Returns
-        -------
-        Answer
-            Texts that a spreadsheet would run as formulas begin with an apostrophe.
-        """
+        """Answer a call for the whole table as CSV; formulas get an apostrophe before them."""
         sort, order = self._sorting(call)
         rows = self._rows(call, sort, order)
         out = io.StringIO(newline="")
@@ -126,12 +108,102 @@ class Table:
         return found
 
 
+def labels_table(summary: Summary) -> PagedTable:
+    """List all labels."""
+    table = summary.labels
+    return PagedTable(
+        {
+            "label": np.arange(len(table)),
+            "name": table.name,
+            "count": table.count,
+            "frequency": table.frequency,
+            "irlbl": table.irlbl,
+            "scumble": table.scumble,
+            "scumble_cv": table.scumble_cv,
+            "is_minority": table.is_minority,
+        },
+        matcher(table.name),
+        "scumble",
+    )
+
+
+def labelsets_table(data: MultilabelDataset, summary: Summary) -> PagedTable:
+    """List all labelsets, the most frequent first."""
+    sets = summary.labelsets
+    rows = sets.first_row[sets.order]
+    members = data.Y[rows]
+
+    def matches(text: str) -> Array:
+        return np.asarray(members @ matcher(data.labels)(text).astype(np.int64)).ravel() > 0
+
+    def details(shown: Array) -> list[dict[str, Any]]:
+        return [{"labels": _names(members, int(at), data.labels, N_SHOWN_LABELS)} for at in shown]
+
+    return PagedTable(
+        {
+            "rank": np.arange(1, len(rows) + 1),
+            "size": np.diff(members.indptr),
+            "count": sets.counts[sets.order],
+            "imbalance": sets.imbalance[sets.order],
+            "scumble": summary.scumble_by_instance[rows],
+        },
+        matches,
+        "rank",
+        "ascending",
+        details,
+        {"labels": _Joined(members, data.labels)},
+    )
+
+
+def features_table(data: MultilabelDataset, table: FeatureTable) -> PagedTable:
+    """List all features."""
+    known: dict[int, dict[str, Any]] = {}
+
+    def details(shown: Array) -> list[dict[str, Any]]:
+        columns = [int(at) for at in shown]
+        new = [column for column in columns if column not in known]
+        known.update(zip(new, describe_features(data, new), strict=True))
+        return [known[column] for column in columns]
+
+    return PagedTable(
+        {
+            "feature": np.arange(len(table)),
+            "name": table.name,
+            "kind": table.kind,
+            "n_missing": table.n_missing,
+            "n_nonzero": table.n_nonzero,
+            "minimum": table.minimum,
+            "mean": table.mean,
+            "maximum": table.maximum,
+        },
+        matcher(table.name),
+        "feature",
+        "ascending",
+        details,
+    )
+
+
+class _Joined:
+    """Labelsets as one text each, made when a row is written."""
+
+    def __init__(self, members: Any, names: Sequence[str]) -> None:
+        self._members, self._names = members, names
+
+    def __getitem__(self, at: int) -> str:
+        return " | ".join(_names(self._members, int(at), self._names))
+
+
+def _names(members: Any, at: int, names: Sequence[str], most: int | None = None) -> list[str]:
+    held = members.indices[members.indptr[at] : members.indptr[at + 1]]
+    return [names[label] for label in held[:most]]
+
+
 def matcher(names: Sequence[str]) -> Callable[[str], Array]:
     """Find names that hold a text, in any case.
 
     Examples
     --------
-    >>> from scumble.gui.tables import matcher
+    >>> from scumble.gui.paged_tables import matcher
     >>> matcher(["Sky", "sea"])("SK").tolist()
     [True, False]
     """

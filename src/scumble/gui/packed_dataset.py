@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Content = tuple[MultilabelDataset, Summary, FeatureTable]
 
 
-class Parcel:
+class PackedDataset:
     """A data set with its measures, packed until somebody looks inside."""
 
     def __init__(self, facts: dict[str, Any], overview: dict[str, Any], packed: bytes) -> None:
@@ -28,7 +28,7 @@ class Parcel:
         self._lock = Lock()
 
     @classmethod
-    def pack(cls, overview: dict[str, Any], content: Content) -> Parcel:
+    def pack(cls, overview: dict[str, Any], content: Content) -> PackedDataset:
         """Pack a data set."""
         sizes = ("n_instances", "n_features", "n_labels")
         facts = {"name": content[0].name, **{size: getattr(content[0], size) for size in sizes}}
@@ -40,7 +40,7 @@ class Parcel:
             packed = self._packed
         if packed is None:
             packed = pickle.dumps(self._content, protocol=5)
-        return Parcel, (self.facts, self.overview, packed)
+        return PackedDataset, (self.facts, self.overview, packed)
 
     @property
     def data(self) -> MultilabelDataset:

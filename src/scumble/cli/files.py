@@ -1,0 +1,180 @@
+"""Files that commands read and write: none writes over what it reads.
+
+A parameter that names a file carries a mark in its annotation, beside typer's: what happens to the
+file. Where a command is built it is wrapped in `keeping_inputs`: before any work it compares the
+files that will be written with those that are read, and with the files that belong to these.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from enum import Enum
+from functools import wraps
+from pathlib import Path
+from typing import Any, NamedTuple, get_type_hints
+
+from typer.models import ArgumentInfo, ParameterInfo
+
+from scumble._core.errors import ParameterError, ScumbleError
+
+
+class Mark(Enum):
+    """What a command does with the file that a parameter names."""
+
+    READS = "reads it"
+    READS_DATA = "reads it, or a data set of the shelf, with the files that belong to it"
+    WRITES = "writes it"
+    WRITES_DATA = "writes it, with the files that belong to it"
+
+
+READS, READS_DATA, WRITES, WRITES_DATA = Mark
+#: SQLite keeps what is not yet in a store's file in files beside it.
+BESIDE_STORES = ("-wal", "-shm", "-journal")
+
+
+def keeping_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a command begin only if nothing that it reads would be lost."""
+
+    @wraps(command)
+    def checked(**given: Any) -> Any:
+        refuse_losses(command, given)
+        return command(**given)
+
+    return checked
+
+
+def marked_parameters(command: Callable[..., Any]) -> dict[str, tuple[Mark, str]]:
+    """Return the parameters that name files: their mark, and what the user calls them."""
+    found = {}
+    for name, hint in get_type_hints(command, include_extras=True).items():
+        notes = getattr(hint, "__metadata__", ())
+        for mark in notes:
+            if isinstance(mark, Mark):
+                found[name] = mark, _title(name, notes)
+    return found
+
+
+def refuse_losses(command: Callable[..., Any], given: dict[str, Any]) -> None:
+    """Refuse outputs that are inputs, that belong to one, or that are named twice."""
+    marked = marked_parameters(command)
+    outputs = [
+        Output(title, value, path)
+        for name, (mark, title) in marked.items()
+        for value in _values(given.get(name))
+        for path in _files_written(value, mark, given)
+    ]
+    _refuse_twice(outputs)
+    for name, (mark, _) in marked.items() if outputs else ():
+        for value in _values(given.get(name)):
+            for kept in _files_read(value, mark, given):
+                for output in outputs:
+                    if _is_same(output.path, kept):
+                        raise _loss(output, kept, value)
+
+
+class Output(NamedTuple):
+    """A file that would be written: the parameter, what it was given, and the file."""
+
+    title: str
+    named: str
+    path: Path
+
+
+def _refuse_twice(outputs: list[Output]) -> None:
+    """Refuse two parameters that name one file, be it there or not."""
+    seen: dict[str, str] = {}
+    for title, _, path in outputs:
+        other = seen.setdefault(os.path.realpath(path), title)
+        if other != title:
+            raise ParameterError(
+                f"{other} and {title} name the same file, {path}. Expected two: one would be lost."
+            )
+
+
+def _loss(output: Output, kept: str | Path, read: str) -> ParameterError:
+    title, named, path = output
+    beside = "" if str(path) == str(Path(named)) else f", written with {named}"
+    what = "this is the file to read" if _is_same(kept, read) else f"it belongs to {read}"
+    return ParameterError(
+        f"{path}{beside}: {what}, and would be lost. Name another to write as {title}."
+    )
+
+
+def _title(name: str, notes: tuple[Any, ...]) -> str:
+    """Name a parameter as the help does."""
+    info = next(note for note in notes if isinstance(note, ParameterInfo))
+    if isinstance(info, ArgumentInfo):
+        return info.metavar or name.upper()
+    long = [part for part in info.param_decls or () if part.startswith("--")]
+    return long[0] if long else f"--{name.replace('_', '-')}"
+
+
+def _values(value: Any) -> list[str]:
+    """Return the paths that a parameter names: none, one or several."""
+    if value is None:
+        return []
+    return [os.fspath(one) for one in (value if isinstance(value, list) else [value])]
+
+
+def _files_written(value: str, mark: Mark, given: dict[str, Any]) -> list[Path]:
+    if mark is WRITES:
+        return [Path(value)]
+    if mark is not WRITES_DATA:
+        return []
+    from scumble.data.io import files_written
+
+    try:
+        return files_written(value, format=given.get("to"))
+    except ScumbleError:  # no format has this name: it is said where the file is written
+        return [Path(value)]
+
+
+def _files_read(value: str, mark: Mark, given: dict[str, Any]) -> Iterator[str | Path]:
+    """Go through the files that a parameter names, with those that belong to them."""
+    if mark is READS:
+        yield value
+        yield from (value + ending for ending in BESIDE_STORES)
+    elif mark is READS_DATA:
+        for path in _files_meant(value):
+            yield path
+            if not os.path.isdir(value):
+                yield from _files_of_data(path, given)
+
+
+def _files_meant(value: str) -> list[str]:
+    """Find the file of a data set on the shelf, or the files of a folder or a pattern."""
+    if may_be_on_the_shelf(value):
+        from scumble.data import shelf
+
+        with warnings.catch_warnings(), suppress(ScumbleError):
+            warnings.simplefilter("ignore")  # they come again when the data is read
+            return [str(shelf.locate(value))]
+        return []
+    found = [value] if os.path.lexists(value) else glob.glob(value, recursive=True)
+    return [file for path in found for file in (path, *glob.glob(f"{path}/**", recursive=True))]
+
+
+def _files_of_data(path: str, given: dict[str, Any]) -> list[Path]:
+    from scumble.data.io import files_read
+
+    try:
+        return files_read(path, format=given.get("format"), labels=given.get("labels"))
+    except ScumbleError:  # not to be read as a data set: nothing belongs to it
+        return []
+
+
+def may_be_on_the_shelf(name: str) -> bool:
+    """Tell names of public data sets, which have neither a folder nor a suffix, from files."""
+    return not os.path.lexists(name) and os.path.basename(name) == name and "." not in name
+
+
+def _is_same(path: str | Path, other: str | Path) -> bool:
+    """Tell whether two paths lead to one file that is there, by links or other spellings."""
+    try:
+        return os.path.samefile(path, other)
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,248 @@
+"""Nothing that a command reads is lost: all commands that write, with all they might write over."""
+
+import hashlib
+import inspect
+import os
+
+import pytest
+from typer.main import get_command
+
+from scumble.cli.files import READS, READS_DATA, WRITES, WRITES_DATA, marked_parameters
+from scumble.cli.main import app, main
+from scumble.experiment import Store
+
+ARFF = (
+    "@relation films\n@attribute minutes numeric\n@attribute war {0,1}\n@attribute love {0,1}\n"
+    "@data\n10,1,0\n95,1,1\n120,1,0\n90,0,1\n"
+)
+XML = "<labels><label name='war'/><label name='love'/></labels>"
+PLAN = """
+name = "small"
+datasets = ["films.arff"]
+classifiers = ["br"]
+"""
+DATA = ("films.arff", "films.xml")
+OUTPUTS = (WRITES, WRITES_DATA)
+
+#: For each command that writes: a call for each parameter that names what is written, and what
+#: must not be named there. A new command that writes fails the test until it stands here.
+WRITING = {
+    "demo": [("--output", "demo --output {out}", ())],
+    "report": [
+        ("--html", "report films.arff --html {out}", DATA),
+        ("--pdf", "report films.arff --pdf {out}", DATA),
+    ],
+    "plot": [("--output", "plot films.arff -o {out}", DATA)],
+    "remedial": [("OUT", "remedial films.arff {out} --to csv", DATA)],
+    "resample": [("OUT", "resample films.arff {out} --to csv --method mlros", DATA)],
+    "convert": [("OUT", "convert films.arff {out} --to csv", DATA)],
+    "train": [("MODEL", "train films.arff {out} -c br", DATA)],
+    "predict": [
+        ("OUT", "predict model.skops films.arff {out}", ("model.skops", *DATA)),
+        ("OUT", "predict model.skops films.arff {out} --dataset", ("model.skops", *DATA)),
+    ],
+    "thresholds": [
+        ("--output", "thresholds scores.csv films.arff --output {out}", ("scores.csv", *DATA)),
+        (
+            "--predictions",
+            "thresholds scores.csv films.arff --predictions {out}",
+            ("scores.csv", *DATA),
+        ),
+    ],
+    "compare": [
+        (
+            "--plot",
+            "compare films.arff --test more.csv --folds folds.txt --plot {out}",
+            (*DATA, "more.csv", "folds.txt"),
+        )
+    ],
+    "advise": [
+        ("--train", "advise films.arff --train {out}", DATA),
+        ("--html", "advise films.arff --html {out}", DATA),
+    ],
+    "experiment run": [
+        ("--store", "experiment run plan.toml --store {out}", ("plan.toml", *DATA)),
+    ],
+    "experiment export": [("OUT", "experiment export results.db {out}", ("results.db",))],
+    "paper run": [("--store", "paper run imbalance --store {out}", ())],
+    "paper ledger": [("--out", "paper ledger --store results.db --out {out}", ("results.db",))],
+}
+#: Commands that write no file of the user's choice.
+PRINTING = {
+    "summary", "labels", "labelsets", "evaluate", "gui", "data list", "data get", "data path",
+    "experiment status", "experiment table", "experiment compare", "paper audit", "paper claims",
+    "paper plan",
+}  # fmt: skip
+CALLS = [(call, kept) for calls in WRITING.values() for _, call, inputs in calls for kept in inputs]
+
+
+def leaves(command, name=""):
+    if hasattr(command, "commands"):
+        for part in command.commands:
+            yield from leaves(command.commands[part], f"{name} {part}".strip())
+    else:
+        yield name, command
+
+
+COMMANDS = dict(leaves(get_command(app)))
+
+
+def marks_of(name):
+    return marked_parameters(inspect.unwrap(COMMANDS[name].callback))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    texts = {"films.arff": ARFF, "films.xml": XML, "plan.toml": PLAN, "folds.txt": "0 1\n2 3\n"}
+    texts |= {"more.csv": "minutes,war,love\n10,1,0\n", "scores.csv": "war,love\n1,0\n"}
+    texts |= {"model.skops": "a model"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    with Store(tmp_path / "results.db"):
+        pass
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def checksums(folder):
+    return {
+        path: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def refused(capsys, call):
+    with pytest.raises(SystemExit) as stopped:
+        main(call.split())
+    out, err = capsys.readouterr()
+    assert stopped.value.code == 2, out + err
+    assert "Traceback" not in err
+    return " ".join(err.split())
+
+
+def test_every_command_says_what_it_writes():
+    assert set(COMMANDS) == set(WRITING) | PRINTING
+    for name in COMMANDS:
+        written = {title for mark, title in marks_of(name).values() if mark in OUTPUTS}
+        assert written == {title for title, _, _ in WRITING.get(name, ())}, name
+
+
+def test_a_parameter_that_speaks_of_writing_is_marked():
+    for name, command in COMMANDS.items():
+        for parameter in command.params:
+            speaks = "write" in (getattr(parameter, "help", None) or "").lower()
+            if speaks and not getattr(parameter, "is_flag", False):
+                assert marks_of(name)[parameter.name][0] in OUTPUTS, (name, parameter.name)
+
+
+def test_every_data_set_that_is_read_is_marked():
+    for name, command in COMMANDS.items():
+        for parameter in command.params:
+            if parameter.name == "data" and name != "gui":
+                assert marks_of(name)["data"][0] is READS_DATA, name
+            elif parameter.name == "labels":
+                assert name == "gui" or marks_of(name)["labels"][0] is READS, name
+
+
+@pytest.mark.parametrize("spelling", ["plain", "detour", "absolute", "link", "hard link"])
+@pytest.mark.parametrize(("call", "kept"), CALLS)
+def test_no_output_may_be_an_input_or_belong_to_one(capsys, folder, call, kept, spelling):
+    out = {
+        "plain": kept,
+        "detour": os.path.join("..", folder.name, ".", kept),
+        "absolute": str(folder / kept),
+    }.get(spelling, "link" + os.path.splitext(kept)[1])
+    if spelling == "link":
+        os.symlink(kept, out)
+    elif spelling == "hard link":
+        os.link(kept, out)
+    before = checksums(folder)
+    err = refused(capsys, call.format(out=out))
+    assert checksums(folder) == before
+    if not (call.startswith("experiment run") and kept in DATA):  # refused as it is no store
+        assert "would be lost" in err
+
+
+def test_files_beside_a_store_belong_to_it(capsys, folder):
+    (folder / "results.db-wal").write_text("what is not in the store yet")
+    before = checksums(folder)
+    err = refused(capsys, "experiment export results.db results.db-wal")
+    assert "it belongs to results.db, and would be lost" in err
+    assert checksums(folder) == before
+
+
+def test_an_xml_file_named_by_an_option_is_kept_from_what_is_written_beside_a_file(capsys, folder):
+    os.rename("films.xml", "names.xml")
+    before = checksums(folder)
+    for call in (
+        "convert films.arff names.arff --labels names.xml",
+        "predict model.skops films.arff names.arff --labels names.xml --dataset",
+    ):
+        said = "names.xml, written with names.arff: this is the file to read, and would be lost"
+        assert said in refused(capsys, call)
+    said = "names.xml, written with names.arff: it belongs to films.arff, and would be lost"
+    assert said in refused(capsys, "remedial films.arff names.arff")
+    assert checksums(folder) == before
+
+
+def test_parts_share_an_xml_file(capsys, folder):
+    os.rename("films.arff", "films-train.arff")
+    before = checksums(folder)
+    said = "films.xml, written with films.arff.gz: it belongs to films-train.arff"
+    assert said in refused(capsys, "remedial films-train.arff films.arff.gz")
+    assert checksums(folder) == before
+
+
+def test_public_data_sets_are_kept_too(capsys, folder, monkeypatch):
+    monkeypatch.setenv("SCUMBLE_DATA", str(folder))
+    before = checksums(folder)
+    for name in DATA:
+        assert "it belongs to films, and would be lost" in refused(
+            capsys, f"report films --html {name}"
+        )
+    assert checksums(folder) == before
+
+
+@pytest.mark.parametrize("data", ["parts", "parts/*.csv"])
+def test_files_of_a_folder_or_a_pattern_are_kept(capsys, folder, data):
+    (folder / "parts").mkdir()
+    (folder / "parts" / "0.csv").write_text("instance,label\n1,war\n")
+    before = checksums(folder)
+    for out in ("parts/0.csv", "parts/../parts/0.csv"):
+        call = f"thresholds {data} films.arff --engine duckdb --output {out}"
+        assert "would be lost" in refused(capsys, call)
+    assert checksums(folder) == before
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "report films.arff --html a.html --pdf ./a.html",
+        "advise films.arff --html a.html --train a.html",
+        "thresholds scores.csv films.arff --output a.csv --predictions a.csv",
+    ],
+)
+def test_two_outputs_are_two_files(capsys, folder, call):
+    before = checksums(folder)
+    assert "name the same file" in refused(capsys, call)
+    assert checksums(folder) == before
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "convert more.csv more.arff --labels war,love",
+        "convert meka.arff other.arff",
+        "convert films.arff other.arff --labels war,love",
+        "convert films.arff films.csv",
+    ],
+)
+def test_what_a_command_has_written_it_may_write_again(capsys, folder, call):
+    (folder / "meka.arff").write_text(ARFF.replace("films", "'films: -C -2'", 1))
+    if "films" not in call or "--labels" in call:
+        os.remove("films.xml")
+    for _ in range(2):
+        with pytest.raises(SystemExit) as stopped:
+            main(call.split())
+        assert not stopped.value.code, capsys.readouterr().err
