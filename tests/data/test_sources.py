@@ -13,6 +13,7 @@ import pytest
 import scumble
 from scumble._core import files
 from scumble._core.errors import ParameterError, ReadError, ScumbleError, ScumbleWarning
+from scumble.data.io import files_read
 
 ARFF = "@relation films\n@attribute minutes numeric\n@attribute war {0,1}\n@data\n150,1\n90,0\n"
 XML = "<labels><label name='war'/></labels>"
@@ -57,6 +58,16 @@ def test_every_format(tmp_path, form):
 def test_a_mulan_pair(tmp_path, members):
     data = scumble.read(pack(tmp_path / "archive.zip", members))
     assert (data.name, data.labels, data.feature_names) == ("films", ("war",), ("minutes",))
+
+
+def test_the_files_that_are_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "films.arff").write_text(ARFF)
+    (tmp_path / "films.xml").write_text(XML)
+    pack(tmp_path / "films.zip", {"films.arff": ARFF, "films.xml": XML})
+    assert [path.name for path in files_read("films.arff")] == ["films.arff", "films.xml"]
+    assert [path.name for path in files_read("films.zip")] == ["films.zip"]
+    assert files_read("-") == []
 
 
 def test_several_are_a_question(tmp_path):

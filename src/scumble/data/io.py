@@ -204,7 +204,7 @@ def files_read(
 def files_written(path: str | os.PathLike[str], *, format: str | None = None) -> list[Path]:
     """List the files that `write` would make: the file itself, and the XML of a MULAN one."""
     target = Target(path)
-    chosen = _by_name(format) if format is not None else _by_suffix(target.suffix, path)
+    chosen = _by_name(format) if format is not None else _by_suffix(target.suffix, os.fspath(path))
     beside = chosen.beside(target)
     return [target.path] if beside is None else [target.path, beside]
 

@@ -126,7 +126,10 @@ def write_mulan(dataset: MultilabelDataset, target: Target) -> None:
 
 def label_xml_of(file: Source | Target) -> Path | None:
     """Return the XML file that is read, or would be written, with an ARFF file."""
-    return find_label_xml(file)[0] if isinstance(file, Source) else _written_xml(file)
+    if not isinstance(file, Source):
+        return _written_xml(file)
+    found, _ = find_label_xml(file)
+    return found if isinstance(found, Path) else None  # in an archive it is no file of its own
 
 
 def _written_xml(target: Target) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from scumble._core.errors import ReadError
@@ -29,7 +30,7 @@ class LabelTree:
     where: str
 
 
-def find_label_xml(source: Source) -> tuple[Source | str | None, bool]:
+def find_label_xml(source: Source) -> tuple[Member | Path | None, bool]:
     """Find the XML file that belongs to an ARFF file; tell whether its name says so."""
     stems = (source.stem, PART.sub("", source.stem))
     if isinstance(source, Member):
@@ -42,14 +43,14 @@ def find_label_xml(source: Source) -> tuple[Source | str | None, bool]:
         for stem in stems:
             path = folder / f"{stem}.xml"
             if path.is_file():
-                return str(path), True
+                return path, True
         beside = [path for path in folder.iterdir() if path.suffix.lower() == ".xml"]
     except OSError:  # a folder that may not be listed, a name too long
         return None, False
-    return (str(beside[0]), False) if len(beside) == 1 else (None, False)
+    return (beside[0], False) if len(beside) == 1 else (None, False)
 
 
-def read_label_xml(file: Source | str) -> LabelTree:
+def read_label_xml(file: Source | Path | str) -> LabelTree:
     """Read which attributes are labels."""
     from defusedxml.common import DefusedXmlException
     from defusedxml.ElementTree import ParseError, fromstring
