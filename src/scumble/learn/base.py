@@ -17,10 +17,7 @@ from scumble._core.errors import ParameterError
 from scumble._core.parallel import thread_count
 from scumble._core.registry import register
 from scumble._core.validation import check_same_length
-from scumble.learn.features import (
-    read_rows,
-    read_training,
-)
+from scumble.learn.features import read_rows, read_training
 from scumble.learn.labels import LabelForm, read_labels
 from scumble.learn.weights import check_weights
 

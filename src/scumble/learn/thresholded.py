@@ -10,10 +10,10 @@ from sklearn.base import clone
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
 from scumble._core.errors import ParameterError
+from scumble._core.features import FeatureCodes
 from scumble._core.random import as_generator
 from scumble._core.validation import check_count
 from scumble.learn.base import BaseMultilabelClassifier
-from scumble.learn.features import FeatureCodes
 from scumble.learn.inside import (
     Inside,
     check_classifier_given,
@@ -211,7 +211,7 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded"):
             _check_feature_names(self, X, reset=True)
             _check_n_features(self, X, reset=True)
             n_columns = self.n_features_in_
-        self._codes = FeatureCodes(np.zeros(n_columns, np.int64), (None,) * n_columns)
+        self._codes = FeatureCodes.numeric(n_columns)
         return X
 
     def _read_rows(self, X: Any) -> Any:

@@ -17,15 +17,12 @@ from sklearn.utils.validation import (
 )
 
 from scumble._core.errors import LabelError, ParameterError
+from scumble._core.features import FeatureCodes
 from scumble._core.validation import check_count
 from scumble.learn.c45.growing import Target, grow_trees, predict_trees
 from scumble.learn.c45.table import prepare_table
 from scumble.learn.c45.tree import Tree, TreeSettings
-from scumble.learn.features import (
-    FeatureCodes,
-    read_rows,
-    read_training,
-)
+from scumble.learn.features import read_rows, read_training
 from scumble.learn.weights import check_class_weight, check_weights
 
 Array = np.ndarray[Any, Any]
@@ -55,8 +52,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         Whether probabilities are smoothed by one row per class.
     categorical_features : None, indices, names, mask or mapping, default=None
         The nominal columns, holding codes 0, 1, ...; a mapping tells their numbers of declared
-        values, otherwise it is the largest code seen plus 1. Categorical, text and boolean
-        columns of a frame are nominal by themselves.
+        values, otherwise it is the largest code seen plus 1. Categories, text and truth values,
+        in a frame or an array, are nominal by themselves.
     class_weight : None, {"balanced", "sqrt"} or mapping, default=None
         What the weight of a row is multiplied by, by its class. ``"balanced"`` makes all classes
         weigh the same, ``"sqrt"`` goes half of the way, a mapping tells the factors, 1 for
