@@ -10,7 +10,7 @@ import numpy as np
 from scumble._core.errors import DataError
 from scumble._core.features import join_columns
 from scumble._core.frames import Column, read_column
-from scumble.data.dataset import Feature
+from scumble.data.feature import Feature
 
 if TYPE_CHECKING:
     import pyarrow as pa

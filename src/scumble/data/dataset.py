@@ -9,61 +9,12 @@ from typing import Any, Literal, overload
 import numpy as np
 from scipy import sparse
 
-from scumble._core.errors import DataError, ParameterError
+from scumble._core.errors import DataError
 from scumble._core.features import as_matrix, take_apart
 from scumble._core.hierarchy import check_parents
 from scumble._core.validation import check_named_labels
-
-Kind = Literal["numeric", "nominal", "string", "date"]
-KINDS: tuple[Kind, ...] = ("numeric", "nominal", "string", "date")
-
-
-@dataclass(frozen=True, slots=True)
-class Feature:
-    """What a column of ``X`` means.
-
-    Parameters
-    ----------
-    name : str
-        Its name, unique in the data set.
-    kind : {"numeric", "nominal", "string", "date"}
-        ``X`` holds numbers for *numeric*, codes of `categories` for *nominal* and *string*, and
-        milliseconds since 1970 (UTC) for *date*.
-    categories : tuple of str
-        The declared values of a *nominal* feature, or the texts of a *string* one, by code.
-    integer : bool
-        Whether a *numeric* feature holds whole numbers only.
-    date_format : str or None
-        How a *date* is written in files, in the manner of Java's SimpleDateFormat.
-
-    Examples
-    --------
-    >>> from scumble.data import Feature
-    >>> Feature("colour", "nominal", ("red", "green")).is_categorical
-    True
-    """
-
-    name: str
-    kind: Kind = "numeric"
-    categories: tuple[str, ...] = ()
-    integer: bool = False
-    date_format: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise ParameterError(
-                f"The kind of feature {self.name!r} must be one of {', '.join(KINDS)}. "
-                f"Got {self.kind!r} instead."
-            )
-        if self.categories and not self.is_categorical:
-            raise DataError(f"The {self.kind} feature {self.name!r} cannot have categories.")
-        if self.categories and len(set(self.categories)) < len(self.categories):
-            raise DataError(f"The categories of feature {self.name!r} repeat a value.")
-
-    @property
-    def is_categorical(self) -> bool:
-        """Whether ``X`` holds codes rather than quantities."""
-        return self.kind in ("nominal", "string")
+from scumble.data.columns import features_from_columns
+from scumble.data.feature import Feature
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -315,11 +266,9 @@ class MultilabelDataset:
         MultilabelDataset
             Text and categorical columns become nominal features.
         """
-        from scumble.data.frames import dataset_from_frame
+        from scumble.data.frames import read_frame
 
-        return dataset_from_frame(
-            frame, label_columns=label_columns, name=name, weight_column=weight_column
-        )
+        return cls(**read_frame(frame, label_columns, weight_column), name=name)
 
     def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
         """Make a table with one column per feature, then one per label.
@@ -334,17 +283,15 @@ class MultilabelDataset:
         DataFrame or Table
             Nominal features as categoricals, labels as booleans.
         """
-        from scumble.data.frames import dataset_to_frame
+        from scumble.data.frames import make_frame
 
-        return dataset_to_frame(self, backend)
+        return make_frame(self, backend)
 
 
 def _as_features(X: Any) -> tuple[Any, tuple[Feature, ...] | None]:
     """Read features, and what they tell of their columns."""
     X, names, columns = take_apart(X, caller="MultilabelDataset")
     if columns is not None:
-        from scumble.data.columns import features_from_columns
-
         names = _numbered(len(columns)) if names is None else names
         known, X = features_from_columns(names, columns, X.shape[0])
         return X, known

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -28,22 +28,21 @@ from scumble.data.columns import (
     feature_from_column,
     features_from_columns,
 )
-from scumble.data.dataset import Feature, MultilabelDataset
+from scumble.data.feature import Feature
 from scumble.data.label_lists import labels_from_lists
+
+if TYPE_CHECKING:
+    from scumble.data.dataset import MultilabelDataset
 
 #: A table that a sparse data set would need to fill may have this many bytes.
 MOST_BYTES = 1 << 30
 BACKENDS = ("pandas", "polars", "pyarrow")
 
 
-def dataset_from_frame(
-    frame: Any,
-    *,
-    label_columns: Sequence[str] | str,
-    name: str = "",
-    weight_column: str | None = None,
-) -> MultilabelDataset:
-    """Make a data set from a table; see `MultilabelDataset.from_frame`.
+def read_frame(
+    frame: Any, label_columns: Sequence[str] | str, weight_column: str | None = None
+) -> dict[str, Any]:
+    """Read what makes a data set from a table; see `MultilabelDataset.from_frame`.
 
     Notes
     -----
@@ -84,10 +83,10 @@ def dataset_from_frame(
         read_column(column(place[name]), f"column {name!r}", caller="from_frame") for name in rest
     ]
     features, X = features_from_columns(rest, read, Y.shape[0])
-    return MultilabelDataset(X, Y, features=features, labels=labels, name=name, weights=weights)
+    return {"X": X, "Y": Y, "features": features, "labels": labels, "weights": weights}
 
 
-def dataset_to_frame(dataset: MultilabelDataset, backend: str = "pandas") -> Any:
+def make_frame(dataset: MultilabelDataset, backend: str = "pandas") -> Any:
     """Make a table from a data set; see `MultilabelDataset.to_frame`.
 
     Notes
