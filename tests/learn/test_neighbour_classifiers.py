@@ -22,7 +22,7 @@ import scumble
 from scumble import ScumbleError
 from scumble.evaluate import evaluate
 from scumble.learn import IBLR, BRkNN, MLkNN, fit_dataset
-from scumble.learn.design import Columns
+from scumble.learn.regression_columns import Columns
 from scumble.resample import LPROS
 
 #: The check wants probabilities strictly between 0 and 1, and a share may be either.

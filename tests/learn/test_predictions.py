@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 
 from scumble._core.errors import ScumbleError
 from scumble.learn import HOMER, BinaryRelevance, ResampledEnsemble
-from scumble.learn.inside import Inside
+from scumble.learn.inner_classifier import Inside
 from scumble.learn.predictions import labels_for, predict_with_confidences, predict_with_scores
 
 

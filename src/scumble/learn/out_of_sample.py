@@ -9,8 +9,8 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 
 from scumble._core.errors import DataError, ParameterTypeError
+from scumble.learn.inner_classifier import Inside
 from scumble.learn.inner_folds import out_of_fold
-from scumble.learn.inside import Inside
 
 Array = np.ndarray[Any, Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble.learn.design import Columns
+from scumble.learn.regression_columns import Columns
 
 Array = np.ndarray[Any, Any]
 

@@ -13,10 +13,15 @@ from scumble._core.random import as_generator
 from scumble._core.validation import check_count
 from scumble.learn.binary_relevance import BinaryRelevance, LabelTargets
 from scumble.learn.c45 import Target
-from scumble.learn.inside import Inside
-from scumble.learn.many import ForeignModels, ask_second, check_estimator_given, fit_many
+from scumble.learn.inner_classifier import Inside
 from scumble.learn.parameters import check_flag
-from scumble.learn.transforming import TransformingClassifier
+from scumble.learn.problem_transformation import TransformingClassifier
+from scumble.learn.single_label_models import (
+    ForeignModels,
+    ask_second,
+    check_estimator_given,
+    fit_many,
+)
 from scumble.learn.undersampling import one_generator_each
 from scumble.learn.weights import refuser_of, take_weights
 
@@ -58,16 +63,8 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking"):
         The fitted first `BinaryRelevance`.
     second_ : Inside
         The fitted second one, on features (if wanted) and then the confidences of all labels.
-    classes_ : list of ndarray, or ndarray
-        The two values of each label; the classes where one class per row was given.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : tuple of str or None
-        Their names, where they had any.
-    n_features_in_ : int
-        Number of columns seen when fitting.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have any.
+    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
+        See `BaseMultilabelClassifier`.
 
     See Also
     --------

@@ -14,7 +14,7 @@ from scumble._core.features import FeatureCodes
 from scumble._core.random import as_generator
 from scumble._core.validation import check_count
 from scumble.learn.base import BaseMultilabelClassifier
-from scumble.learn.inside import (
+from scumble.learn.inner_classifier import (
     Inside,
     check_classifier_given,
     nominal_columns_of,

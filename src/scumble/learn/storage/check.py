@@ -12,9 +12,9 @@ from scumble._core.features import FeatureCodes
 from scumble._core.neighbours import Space
 from scumble.learn.c45 import C45Classifier, Forest, Tree
 from scumble.learn.chains import ClassifierChain, EnsembleOfClassifierChains
-from scumble.learn.design import Columns
 from scumble.learn.eccru import ECCRU
 from scumble.learn.ranker import BaseRanker
+from scumble.learn.regression_columns import Columns
 from scumble.learn.storage.check_rankers import check_ranker, width_of
 from scumble.learn.storage.demands import demand, is_vector
 from scumble.learn.thresholded import ThresholdedClassifier

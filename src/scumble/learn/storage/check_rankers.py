@@ -11,7 +11,7 @@ from scumble.learn.bagged_trees import BaggedTrees
 from scumble.learn.blended import BlendedRanker
 from scumble.learn.c45 import Forest
 from scumble.learn.calibration import Calibration
-from scumble.learn.inside import Inside
+from scumble.learn.inner_classifier import Inside
 from scumble.learn.neighbour_ranker import NeighbourRanker
 from scumble.learn.radial import RadialKernel
 from scumble.learn.rates import LogRates

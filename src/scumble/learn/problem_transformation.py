@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.utils import get_tags
 
 from scumble.learn.base import BaseMultilabelClassifier
-from scumble.learn.many import check_estimator_given, is_tree
+from scumble.learn.single_label_models import check_estimator_given, is_tree
 from scumble.learn.weights import refuser_of
 
 

@@ -240,7 +240,7 @@ def class_weight_name(estimator: Any) -> str | None:
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> from scumble.learn.many import class_weight_name
+    >>> from scumble.learn.single_label_models import class_weight_name
     >>> class_weight_name(make_pipeline(StandardScaler(), LogisticRegression()))
     'logisticregression__class_weight'
     """

@@ -30,7 +30,7 @@ class Columns:
     Examples
     --------
     >>> import numpy as np
-    >>> from scumble.learn.design import Columns
+    >>> from scumble.learn.regression_columns import Columns
     >>> X = np.array([[1.0, 0], [np.nan, 2], [3.0, 2], [2.0, np.nan]])
     >>> Columns.of(X, np.array([0, 3])).take(X)
     array([[1., 0., 0.],
