@@ -12,7 +12,8 @@ from scumble._core.errors import ParameterTypeError
 from scumble._core.random import as_generator
 from scumble._core.validation import check_choice, check_count
 from scumble.learn.binary_relevance import LabelTargets
-from scumble.learn.c45 import C45Classifier, Forest, Target
+from scumble.learn.c45 import C45Classifier, Target
+from scumble.learn.c45.forest import Forest
 from scumble.learn.parameters import check_share
 from scumble.learn.ranker import BaseRanker
 from scumble.learn.single_label_models import ask_second, fit_many

@@ -10,7 +10,10 @@ from scipy import sparse
 
 from scumble._core.parallel import run, thread_count
 from scumble.learn.binary_relevance import LabelTargets
-from scumble.learn.c45 import Forest, ListedTargets, Target, as_rows, each_block
+from scumble.learn.c45 import Target
+from scumble.learn.c45.forest import Forest, each_block
+from scumble.learn.c45.growing import ListedTargets
+from scumble.learn.c45.table import as_rows
 from scumble.learn.c45.walk import exclusive_rows, vote_rows
 from scumble.learn.parameters import check_flag
 from scumble.learn.problem_transformation import TransformingClassifier

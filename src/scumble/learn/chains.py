@@ -14,7 +14,9 @@ from scumble._core.parallel import run
 from scumble._core.random import as_generator
 from scumble._core.validation import check_count
 from scumble.learn.binary_relevance import LabelTargets
-from scumble.learn.c45 import Forest, Target, as_rows, each_block
+from scumble.learn.c45 import Target
+from scumble.learn.c45.forest import Forest, each_block
+from scumble.learn.c45.table import as_rows
 from scumble.learn.c45.walk import chain_rows
 from scumble.learn.parameters import check_flag, check_share
 from scumble.learn.problem_transformation import TransformingClassifier

@@ -23,7 +23,7 @@ from scumble.learn.hierarchy import (
 )
 from scumble.learn.inner_classifier import (
     Answer,
-    Inside,
+    InnerClassifier,
     check_classifier_given,
     nominal_columns_of,
     pass_on_tags,
@@ -291,12 +291,12 @@ class _Single:
     def __init__(self, inner: Any, problems: list[_NodeProblem]) -> None:
         self._inner = inner
         self._problems = problems
-        self._fitted: list[Inside] = []
+        self._fitted: list[InnerClassifier] = []
 
     def fit(self, X: Any, n_values: Array, generator: Any, n_jobs: int | None) -> None:
         for problem in self._problems:
             part = X if problem.rows is None else X[problem.rows]
-            inside = Inside.fitted(
+            inside = InnerClassifier.fitted(
                 self._inner, part, problem.Y, n_values, generator, n_jobs, problem.weights
             )
             self._fitted.append(inside)

@@ -10,7 +10,7 @@ from scipy import sparse
 from scumble.learn.logistic import LogisticModels, fit_logistic
 from scumble.learn.neighbourhood import NeighbourClassifier
 from scumble.learn.parameters import check_flag
-from scumble.learn.regression_columns import Columns
+from scumble.learn.regression_columns import RegressionColumns
 
 Array = np.ndarray[Any, Any]
 
@@ -102,7 +102,7 @@ class IBLR(NeighbourClassifier, name="iblr"):
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._remember(X, Y)
-        self._columns = Columns.of(X, self._codes.n_values) if self.features else None
+        self._columns = RegressionColumns.of(X, self._codes.n_values) if self.features else None
         described = self._describe(self._count_labels(), X)
         self.models_ = fit_logistic(
             described, Y, weights=weights, names=self.label_names_, n_jobs=self.n_jobs

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 
 from scumble._core.errors import DataError, ParameterTypeError
-from scumble.learn.inner_classifier import Inside
+from scumble.learn.inner_classifier import InnerClassifier
 from scumble.learn.inner_folds import out_of_fold
 
 Array = np.ndarray[Any, Any]
@@ -26,23 +26,23 @@ def fit_with_scores(
     n_folds: int = 5,
     n_jobs: int | None = None,
     caller: str,
-) -> tuple[Inside, Array]:
+) -> tuple[InnerClassifier, Array]:
     """Fit an estimator, and score every training row without having seen it."""
     if estimator is None:
         raise ParameterTypeError(f"{caller}: got None where a classifier that scores is expected.")
     if hasattr(estimator, "fit_out_of_sample"):
-        fitted, scores = Inside.fitted_with_scores(
+        fitted, scores = InnerClassifier.fitted_with_scores(
             estimator, X, Y, n_values, generator, n_jobs, weights
         )
     else:
         seeds = generator.integers(2**31 - 1, size=2)
-        fitted = Inside.fitted(
+        fitted = InnerClassifier.fitted(
             estimator, X, Y, n_values, np.random.default_rng(seeds[0]), n_jobs, weights
         )
         _check_gives_scores(fitted.model, caller)
 
         def ask(train: Array, test: Array) -> Array:
-            part = Inside.fitted(
+            part = InnerClassifier.fitted(
                 estimator,
                 _safe_indexing(X, train),
                 Y[train],
@@ -82,11 +82,11 @@ def fit_alone(
     weights: Array | None = None,
     n_jobs: int | None = None,
     caller: str,
-) -> Inside:
+) -> InnerClassifier:
     """Fit an estimator that scores labels; the same model as with `fit_with_scores`."""
     if not hasattr(estimator, "fit_out_of_sample"):
         generator = np.random.default_rng(generator.integers(2**31 - 1, size=2)[0])
-    fitted = Inside.fitted(estimator, X, Y, n_values, generator, n_jobs, weights)
+    fitted = InnerClassifier.fitted(estimator, X, Y, n_values, generator, n_jobs, weights)
     _check_gives_scores(fitted.model, caller)
     return fitted
 

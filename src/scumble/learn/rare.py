@@ -42,7 +42,7 @@ class RareLabelClassifier(ThresholdedClassifier, name="rare"):
         always.
     curves_ : list of ThresholdCurve
         What every possible threshold of each label gives on the training rows.
-    estimator_ : Inside
+    estimator_ : InnerClassifier
         The fitted ranker.
     classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
         See `BaseMultilabelClassifier`.

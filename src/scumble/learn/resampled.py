@@ -14,7 +14,7 @@ from scumble._core.validation import check_count
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.binary_relevance import BinaryRelevance
 from scumble.learn.inner_classifier import (
-    Inside,
+    InnerClassifier,
     check_classifier_given,
     nominal_columns_of,
     nominal_mapping,
@@ -53,7 +53,7 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled"):
 
     Attributes
     ----------
-    members_ : list of Inside
+    members_ : list of InnerClassifier
         The fitted classifiers.
     thresholds_ : ndarray of shape (n_labels,)
         A label is predicted from this confidence on.
@@ -97,7 +97,7 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled"):
            [0, 1]])
     """
 
-    members_: list[Inside]
+    members_: list[InnerClassifier]
     thresholds_: Array
 
     def __init__(
@@ -176,7 +176,7 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled"):
         self.members_ = []
         for _ in range(self.n_estimators):
             rows, labels, share = self._copy(X, Y, weights, generator)
-            member = Inside.fitted(
+            member = InnerClassifier.fitted(
                 inner, rows, labels, self._codes.n_values, generator, self.n_jobs, share
             )
             self.members_.append(member)

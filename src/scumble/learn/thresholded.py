@@ -15,7 +15,7 @@ from scumble._core.random import as_generator
 from scumble._core.validation import check_count
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.inner_classifier import (
-    Inside,
+    InnerClassifier,
     check_classifier_given,
     nominal_columns_of,
     pass_on_tags,
@@ -73,18 +73,11 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded"):
     curves_ : list of ThresholdCurve
         What every possible threshold of each label gives on the training rows. Empty with rule
         ``"fixed"``, which fits the estimator once and scores no training rows.
-    estimator_ : Inside
+    estimator_ : InnerClassifier
         The fitted estimator.
-    classes_ : list of ndarray, or ndarray
-        The two values of each label; the classes where one class per row was given.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : tuple of str or None
-        Their names, where they had any.
-    n_features_in_ : int
-        Number of columns seen when fitting; not there where X is no table, such as texts.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have any.
+    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
+        See `BaseMultilabelClassifier`; the last two are not there where X is no table, such as
+        texts.
 
     See Also
     --------
@@ -120,7 +113,7 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded"):
     True
     """
 
-    estimator_: Inside
+    estimator_: InnerClassifier
     curves_: list[ThresholdCurve]
 
     def __init__(
