@@ -13,7 +13,7 @@ from scipy import sparse
 
 from scumble._core.categorical import MOST_VALUES, resolve_categorical
 from scumble._core.errors import DataError, ParameterError, ParameterTypeError
-from scumble._core.features import encode, read_features, read_values
+from scumble._core.features import FeatureCodes, encode, read_features, read_values
 from scumble.data import Feature, MultilabelDataset
 from scumble.learn import BinaryRelevance, C45Classifier
 from scumble.resample import MLSMOTE
@@ -180,6 +180,12 @@ def test_rows_to_judge_take_the_codes_of_training():
         encode(unknown, codes, caller="test")
     with pytest.raises(DataError, match=r"column 'kind' of X holds 3 in row 1\. Expected a code"):
         encode(np.array([[0.0, 1.0], [3.0, 1.0]]), codes, caller="test")
+
+
+def test_codes_beyond_what_a_damaged_model_declares_are_refused():
+    codes = FeatureCodes(np.array([1]), (("a", "b"),), ("kind",))
+    with pytest.raises(DataError, match="column 'kind' of X holds 1 in row 0"):
+        encode(pd.DataFrame({"kind": ["b"]}), codes, caller="test")
 
 
 def test_numbers_stay_numbers_when_judging():

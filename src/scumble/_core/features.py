@@ -60,11 +60,6 @@ class FeatureCodes:
         known = self.categories[column]
         return str(code) if known is None else str(known[code])
 
-    @property
-    def holds_codes(self) -> Array:
-        """The columns in which the data itself holds codes."""
-        return (self.n_values > 0) & np.array([known is None for known in self.categories], bool)
-
     def where(self, column: int) -> str:
         """Name a column in a message."""
         return _where(column, self.names)
@@ -151,7 +146,7 @@ def encode(X: Any, codes: FeatureCodes, *, caller: str) -> Any:
     """Read rows with the columns of earlier ones, as numbers and the same codes."""
     X, names, columns = take_apart(X, caller=caller)
     if columns is None:
-        values, coded = as_matrix(X, caller=caller), codes.n_values > 0
+        values = as_matrix(X, caller=caller)
     else:
         parts = [
             _translated(_filled(column, X.shape[0]), known, _where(at, names), caller)
@@ -160,9 +155,9 @@ def encode(X: Any, codes: FeatureCodes, *, caller: str) -> Any:
             for at, (column, known) in enumerate(zip(columns, codes.categories, strict=True))
         ]
         _refuse_dates(np.array([part.date for part in parts], bool), codes, caller)
-        values, coded = join_columns(parts, X.shape[0]), codes.holds_codes
+        values = join_columns(parts, X.shape[0])
     _refuse_infinite(values, codes, caller, gaps=True)
-    _check_codes(values, codes, coded, caller)
+    _check_codes(values, codes, caller)  # they may come from a file
     return values
 
 
@@ -306,8 +301,9 @@ def _count_values(
     open_ended = np.array([at for at in coded if not n_values[at]], np.intp)
     n_values[open_ended] = MOST_VALUES
     counted = replace(codes, n_values=n_values)
-    _check_codes(values, counted, counted.holds_codes, caller)
-    n_values[open_ended] = _largest(values, open_ended).astype(np.int64) + 1
+    _check_codes(values, counted, caller)
+    if len(open_ended):
+        n_values[open_ended] = _largest(values, open_ended).astype(np.int64) + 1
     return counted
 
 
@@ -321,11 +317,13 @@ def _largest(values: Any, columns: Array) -> Array:
     return np.fmax.reduce(values[:, columns], axis=0, initial=0.0)
 
 
-def _check_codes(values: Any, codes: FeatureCodes, coded: Array, caller: str) -> None:
-    """Refuse cells of such columns that hold no code, or one outside its declared range."""
+def _check_codes(values: Any, codes: FeatureCodes, caller: str) -> None:
+    """Refuse nominal cells that hold no code, or one outside its declared range."""
+    n_values = codes.n_values
+    coded = n_values > 0
     if not coded.any():
         return
-    columns, n_values = np.flatnonzero(coded), codes.n_values
+    columns = np.flatnonzero(coded)
     if sparse.issparse(values):
         cells, limits, chosen = values.data, n_values[values.indices], coded[values.indices]
     else:

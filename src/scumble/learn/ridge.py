@@ -11,7 +11,7 @@ from scumble._core.errors import ParameterError
 from scumble._core.parallel import one_thread_for_products, run
 from scumble._core.random import as_generator
 from scumble._core.validation import check_choice, check_count
-from scumble.learn.inner_folds import out_of_fold
+from scumble.learn.out_of_sample import out_of_fold
 from scumble.learn.parameters import check_share
 from scumble.learn.radial import RadialKernel, products
 from scumble.learn.ranker import BaseRanker, bend

@@ -176,7 +176,7 @@ def _check_forest(forest: Forest, n_values: Array) -> None:
 
 
 def _check_tree(tree: Any, n_values: Array, n_classes: int) -> None:
-    demand(isinstance(tree, Tree), "the tree is none")
+    demand(isinstance(tree, Tree), "the tree is missing, or of another type")
     n_nodes = len(tree.feature)
     sizes = all(
         isinstance(part, np.ndarray) and part.shape == (n_nodes,) and part.dtype.kind in "biuf"

@@ -47,7 +47,7 @@ def width_of(model: Any) -> int:
 
 def _check_ridge(model: RidgeRanker) -> None:
     n_columns = width_of(model)
-    demand(model.kernel_ in ("linear", "rbf"), "the kernel is none")
+    demand(model.kernel_ in ("linear", "rbf"), "the kernel is neither linear nor rbf")
     if model.kernel_ == "rbf":
         kernel = model._kernel
         points = kernel.points if isinstance(kernel, RadialKernel) else None
