@@ -226,17 +226,22 @@ def as_matrix(X: Any, *, caller: str) -> Any:
     """Make a float table of numbers; what is one already is not copied."""
     if X.dtype.kind not in "biuf":
         raise DataError(f"{caller}: X must hold numbers. Got values of type {X.dtype} instead.")
-    if X.ndim != 2:
-        raise DataError(
-            f"{caller}: X must be two-dimensional. Got shape {X.shape} instead. Expected 2D "
-            "array: reshape your data with X.reshape(-1, 1) if it has a single column, or "
-            "X.reshape(1, -1) if it is a single row."
-        )
+    check_two_dimensional(X.shape, caller=caller)
     if X.dtype.kind in "iu":
         check_exact(X.data if sparse.issparse(X) else X, "a cell", caller=caller)
     if sparse.issparse(X):
         return _canonical(sparse.csr_array(X, dtype=np.float64))
     return np.ascontiguousarray(X, np.float64)
+
+
+def check_two_dimensional(shape: Sequence[int], *, caller: str) -> None:
+    """Refuse what is no table by its shape."""
+    if len(shape) != 2:
+        raise DataError(
+            f"{caller}: X must be two-dimensional. Got shape {tuple(shape)} instead. Expected 2D "
+            "array: reshape your data with X.reshape(-1, 1) if it has a single column, or "
+            "X.reshape(1, -1) if it is a single row."
+        )
 
 
 def _canonical(X: sparse.csr_array) -> sparse.csr_array:

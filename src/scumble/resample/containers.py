@@ -7,30 +7,25 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.errors import DataError, ParameterTypeError
-from scumble._core.features import Features, as_array
+from scumble._core.errors import ParameterTypeError
+from scumble._core.features import Features, as_array, check_two_dimensional
 from scumble.resample.kernels import bags as kernels
 
 Array = np.ndarray[Any, Any]
 
 
-def as_container(data: Any, *, name: str, caller: str) -> Any:
+def as_container(X: Any, *, caller: str) -> Any:
     """Turn nested lists into arrays, leave arrays, sparse matrices and frames as they are."""
-    if isinstance(data, list | tuple):
-        data = as_array(data, caller=caller)
-    shape = getattr(data, "shape", None)
+    if isinstance(X, list | tuple):
+        X = as_array(X, caller=caller)
+    shape = getattr(X, "shape", None)
     if shape is None:
         raise ParameterTypeError(
-            f"{caller}: {name} must be an array, a sparse matrix or a DataFrame. "
-            f"Got {type(data).__name__} instead."
+            f"{caller}: X must be an array, a sparse matrix or a DataFrame. "
+            f"Got {type(X).__name__} instead."
         )
-    if len(shape) != 2:
-        raise DataError(
-            f"{caller}: {name} must be two-dimensional. Got shape {tuple(shape)} instead. "
-            f"Expected 2D array: reshape your data with {name}.reshape(-1, 1) if it has a "
-            f"single column, or {name}.reshape(1, -1) if it is a single row."
-        )
-    return data
+    check_two_dimensional(shape, caller=caller)
+    return X
 
 
 def take_rows(data: Any, rows: Array) -> Any:
