@@ -115,7 +115,8 @@ def test_equality_looks_at_everything():
     [
         ({"X": np.zeros((2, 2))}, "X has 2 rows and Y has 3"),
         ({"X": np.zeros(3)}, "two-dimensional"),
-        ({"X": [["a"], ["b"], ["c"]]}, "from_frame"),
+        ({"X": [["a", 1], ["b", 2], ["c"]]}, "X must be a table"),
+        ({"X": [["a", 1], ["b", "x"], ["c", 3]]}, "column 1 of type object cannot be read"),
         ({"features": ["a"]}, "2 columns, but 1 features"),
         ({"features": ["a", "a"]}, "Two features are called 'a'"),
         ({"labels": ["a", "a"]}, "Two labels are called 'a'"),

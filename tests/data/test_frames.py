@@ -80,7 +80,7 @@ def test_every_kind_of_column(backend):
     assert data.features == (
         Feature("minutes", integer=True),
         Feature("stars"),
-        Feature("seen", integer=True),
+        Feature("seen", "nominal", ("False", "True")),
         Feature("land", "nominal", ("fr", "no")),
         Feature("size", "nominal", ("S", "M", "L")),
         Feature("day", "date"),
@@ -197,7 +197,7 @@ def test_types_of_a_pandas_table():
     assert [str(kind) for kind in frame.dtypes] == [
         "int64",
         "float64",
-        "int64",
+        "category",
         "category",
         "category",
         "datetime64[ms, UTC]",
@@ -342,7 +342,12 @@ def test_pandas_columns_named_by_numbers():
         (pa.table({"a": [["x"], None]}), "a", LabelError, "label list of row 1 is missing"),
         (pa.table({"a": [[], ["x", None]]}), "a", LabelError, "a label in row 1 is missing"),
         (pa.table({"a": [[0.5]]}), "a", LabelError, "expected lists of label names or numbers"),
-        (pa.table({"x": [b"1"], "a": [1]}), ["a"], DataError, "'x' holds binary"),
+        (
+            pa.table({"x": [b"1"], "a": [1]}),
+            ["a"],
+            DataError,
+            "'x' of X holds values of type binary",
+        ),
         (pa.table({"x": [2**60], "a": [1]}), ["a"], DataError, "exact up to 2\\*\\*53 only"),
         (pd.DataFrame({"x": [1, "b"], "a": [1, 1]}), ["a"], DataError, "'x' of type object"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), ["a"], DataError, "Two columns"),

@@ -186,7 +186,7 @@ REFUSALS = [
     ({"confidence": 0.6}, [[1.0], [2.0]], [0, 1], None, ParameterError, "confidence"),
     ({"min_objects": 0}, [[1.0], [2.0]], [0, 1], None, ParameterError, "min_objects"),
     ({"prune": "no"}, [[1.0], [2.0]], [0, 1], None, ParameterError, "'prune'"),
-    ({}, [["a"], ["b"]], [0, 1], None, DataError, "X must hold numbers"),
+    ({}, [["a"], [2.0]], [0, 1], None, DataError, "Expected values of one type"),
     ({}, [[1.0], [2.0]], [0, 1], [1, -1], DataError, "weight of row 1 is -1"),
     ({}, [[1.0], [2.0]], [0, 1], [0, 0], DataError, "weights are zero"),
     ({}, [[1.0], [2.0]], [0.5, 1.7], None, LabelError, "continuous"),

@@ -22,7 +22,7 @@ import scumble
 from scumble import ScumbleError
 from scumble.evaluate import evaluate
 from scumble.learn import IBLR, BRkNN, MLkNN, fit_dataset
-from scumble.learn.design import Columns
+from scumble.learn.regression_columns import RegressionColumns
 from scumble.resample import LPROS
 
 #: The check wants probabilities strictly between 0 and 1, and a share may be either.
@@ -326,7 +326,7 @@ def test_ties_by_row_order_are_another_choice():
 
 def test_nominal_features_become_columns_of_the_regression():
     X = np.array([[2.0, 0, 1], [1.0, 1, 0], [0.0, np.nan, 1], [2.0, 0, np.nan]])
-    columns = Columns.of(X, np.array([3, 0, 2]))
+    columns = RegressionColumns.of(X, np.array([3, 0, 2]))
 
     assert columns.fillings.round(3).tolist() == [0, 0.333, 1]
     expected = [[0, 1, 0, 1], [1, 0, 1, 0], [0, 0, 1 / 3, 1], [0, 1, 0, 1]]

@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 
 from scumble._core.errors import ScumbleError
 from scumble.learn import HOMER, BinaryRelevance, ResampledEnsemble
-from scumble.learn.inside import Inside
+from scumble.learn.inner_classifier import InnerClassifier
 from scumble.learn.predictions import labels_for, predict_with_confidences, predict_with_scores
 
 
@@ -125,7 +125,7 @@ def test_classifiers_inside_others_answer_the_same_way():
     X, Y = problem(4)
     Y[:, 3] = 1  # always there: the classifier inside never hears of it
     ridge = RidgeClassifier().fit(X, Y[:, :3])
-    inside = Inside.fitted(
+    inside = InnerClassifier.fitted(
         RidgeClassifier(), X, sparse.csr_array(Y, dtype=bool), np.zeros(4, int), None, None
     )
     labels, confidences = inside.ask(X)
@@ -134,7 +134,7 @@ def test_classifiers_inside_others_answer_the_same_way():
     assert labels[:, 3].all()
     assert (confidences[:, 3] == 1).all()
     # A single label that is open is a list of classes to scikit-learn.
-    single = Inside.fitted(
+    single = InnerClassifier.fitted(
         RidgeClassifier(), X, sparse.csr_array(Y[:, 2:], dtype=bool), np.zeros(4, int), None, None
     )
     np.testing.assert_allclose(single.ask(X)[1], confidences[:, 2:])

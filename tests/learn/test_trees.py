@@ -7,15 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from scumble._core.errors import DataError
-from scumble.learn.c45 import (
-    ListedTargets,
-    Target,
-    TreeSettings,
-    grow_listed,
-    grow_trees,
-    predict_trees,
-    prepare_table,
-)
+from scumble.learn.c45 import Target, TreeSettings, grow_trees, predict_trees, prepare_table
+from scumble.learn.c45.growing import ListedTargets, grow_listed
 
 FIELDS = ("feature", "cut", "first", "width", "branch", "empty", "counts")
 

@@ -48,7 +48,8 @@ from scumble.learn import (
     load,
     save,
 )
-from scumble.learn.c45 import ListedTargets, Target, TreeSettings, grow_listed, grow_trees
+from scumble.learn.c45 import Target, TreeSettings, grow_trees
+from scumble.learn.c45.growing import ListedTargets, grow_listed
 from scumble.learn.c45.table import prepare_table
 from scumble.learn.label_powerset import LabelsetProblem
 from scumble.learn.logistic import fit_logistic

@@ -7,9 +7,8 @@ import pytest
 from scipy import sparse
 
 from scumble import ScumbleError
-from scumble._core.categorical import resolve_categorical
+from scumble._core.features import read_features
 from scumble.resample import MLSMOTE, MLSOL, LabelsetSMOTE
-from scumble.resample.features import read_features
 
 N = 40
 SAMPLERS = [MLSMOTE(random_state=0), MLSOL(random_state=0), LabelsetSMOTE(random_state=0)]
@@ -97,43 +96,6 @@ def test_truth_values_are_nominal():
         assert X_new.dtype == bool
 
 
-def test_declared_values_count_even_if_unseen():
-    X = np.array([[0.0, 1.0], [1.0, 2.0]])
-
-    assert read_features(X, {0: 5, 1: 2}, caller="test").n_values.tolist() == [5, 3]
-    assert read_features(X, [1], caller="test").n_values.tolist() == [0, 3]
-
-
-@pytest.mark.parametrize(
-    ("spec", "expected"),
-    [
-        (None, {}),
-        ([], {}),
-        ([2, 0], {0: 0, 2: 0}),
-        (np.array([True, False, False]), {0: 0}),
-        (["b", "c"], {1: 0, 2: 0}),
-        ({"c": 3, 0: 2}, {0: 2, 2: 3}),
-        ({"c", "a"}, {0: 0, 2: 0}),
-    ],
-)
-def test_ways_to_name_categorical_columns(spec, expected):
-    assert resolve_categorical(spec, 3, ["a", "b", "c"], caller="test") == expected
-
-
-@pytest.mark.parametrize("spec", [[3], ["d"], [1.5], 7, {"a": 2.5}, [True, False], np.array(1)])
-def test_columns_that_are_not_there(spec):
-    with pytest.raises(ScumbleError, match="'categorical_features'"):
-        resolve_categorical(spec, 3, ["a", "b", "c"], caller="test")
-
-
-def test_codes_must_be_whole_and_not_negative():
-    for value in (0.5, -1.0):
-        X = np.array([[0.0, 1.0], [1.0, value]])
-        for form in (X, sparse.csr_array(X)):
-            with pytest.raises(ScumbleError, match=f"categorical column 1 of X holds {value:g}"):
-                read_features(form, [1], caller="test")
-
-
 @pytest.mark.parametrize("sampler", SAMPLERS, ids=lambda sampler: type(sampler).__name__)
 @pytest.mark.parametrize("kind", ["U3", "S3", object])
 def test_arrays_of_text_stay_text(sampler, kind):
@@ -166,18 +128,3 @@ def test_columns_of_lists_are_refused():
 
     with pytest.raises(ScumbleError, match="column 'words' of X holds values of type"):
         MLSMOTE().fit_resample(X, labels())
-
-
-def test_codes_too_large_for_a_table_are_refused():
-    X = np.array([[0.0], [2e9]])
-
-    with pytest.raises(ScumbleError, match=r"column 0 of X holds 2000000000\. Expected codes 0, 1"):
-        read_features(X, [0], caller="test")
-
-
-def test_categorical_columns_by_an_index_or_a_mask_of_pandas():
-    pd = pytest.importorskip("pandas", reason="pip install 'scumble[frames]'")
-    X = pd.DataFrame({"a": [0.5, 1.5], "b": [0, 1], "c": [1, 0]})
-
-    for spec in (X.columns[1:], X.dtypes == "int64"):
-        assert read_features(X, spec, caller="test").n_values.tolist() == [0, 2, 2]

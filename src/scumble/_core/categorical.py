@@ -9,6 +9,10 @@ import numpy as np
 
 from scumble._core.errors import ParameterError
 
+#: A column may have so many values: more are no categories but names of rows, and tables of them,
+#: one number each, would fill the memory.
+MOST_VALUES = 1 << 24
+
 
 def resolve_categorical(
     spec: Any, n_columns: int, names: Sequence[Any] | None = None, *, caller: str
@@ -28,10 +32,11 @@ def resolve_categorical(
     if isinstance(spec, Mapping):
         found = {_column(key, n_columns, names, caller): spec[key] for key in spec}
         for column, count in found.items():
-            if not _is_int(count) or count < 0:
+            if not _is_int(count) or not 0 <= count <= MOST_VALUES:
                 raise ParameterError(
                     f"The 'categorical_features' parameter of {caller} maps column {column} to "
-                    f"{count!r}. Expected its number of values, an int in [0, inf)."
+                    f"{count!r}. Expected its number of values, an int in "
+                    f"[0, {MOST_VALUES}]."
                 )
         return {column: int(found[column]) for column in sorted(found)}
     is_column = len(getattr(spec, "shape", ())) == 1  # an array, an index or a series

@@ -13,7 +13,7 @@ from scipy import sparse
 from scumble.data import MultilabelDataset
 from scumble.evaluate.folds import run_fold
 from scumble.learn import BinaryRelevance, RareLabelClassifier, label_thresholds
-from scumble.learn.inside import tell_nominal
+from scumble.learn.inner_classifier import tell_nominal
 from scumble.learn.predictions import features_for
 from scumble.learn.seeds import close_seeds
 from scumble.measures.stratification import deal_rows

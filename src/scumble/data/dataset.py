@@ -9,60 +9,12 @@ from typing import Any, Literal, overload
 import numpy as np
 from scipy import sparse
 
-from scumble._core.errors import DataError, ParameterError
+from scumble._core.errors import DataError
+from scumble._core.features import as_matrix, take_apart
 from scumble._core.hierarchy import check_parents
 from scumble._core.validation import check_named_labels
-
-Kind = Literal["numeric", "nominal", "string", "date"]
-KINDS: tuple[Kind, ...] = ("numeric", "nominal", "string", "date")
-
-
-@dataclass(frozen=True, slots=True)
-class Feature:
-    """What a column of ``X`` means.
-
-    Parameters
-    ----------
-    name : str
-        Its name, unique in the data set.
-    kind : {"numeric", "nominal", "string", "date"}
-        ``X`` holds numbers for *numeric*, codes of `categories` for *nominal* and *string*, and
-        milliseconds since 1970 (UTC) for *date*.
-    categories : tuple of str
-        The declared values of a *nominal* feature, or the texts of a *string* one, by code.
-    integer : bool
-        Whether a *numeric* feature holds whole numbers only.
-    date_format : str or None
-        How a *date* is written in files, in the manner of Java's SimpleDateFormat.
-
-    Examples
-    --------
-    >>> from scumble.data import Feature
-    >>> Feature("colour", "nominal", ("red", "green")).is_categorical
-    True
-    """
-
-    name: str
-    kind: Kind = "numeric"
-    categories: tuple[str, ...] = ()
-    integer: bool = False
-    date_format: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise ParameterError(
-                f"The kind of feature {self.name!r} must be one of {', '.join(KINDS)}. "
-                f"Got {self.kind!r} instead."
-            )
-        if self.categories and not self.is_categorical:
-            raise DataError(f"The {self.kind} feature {self.name!r} cannot have categories.")
-        if self.categories and len(set(self.categories)) < len(self.categories):
-            raise DataError(f"The categories of feature {self.name!r} repeat a value.")
-
-    @property
-    def is_categorical(self) -> bool:
-        """Whether ``X`` holds codes rather than quantities."""
-        return self.kind in ("nominal", "string")
+from scumble.data.columns import features_from_columns
+from scumble.data.feature import Feature
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -71,12 +23,14 @@ class MultilabelDataset:
 
     Parameters
     ----------
-    X : array or sparse matrix of shape (n_samples, n_features)
-        Features; missing values are NaN. Kept as float ndarray or `scipy.sparse.csr_array`.
+    X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+        Features; missing values are NaN. Kept as float ndarray or `scipy.sparse.csr_array`, in
+        which text, categories and truth values are codes.
     Y : array, sparse matrix, DataFrame or list of label lists
         Labels, see `scumble.measures`. Kept as a boolean `scipy.sparse.csr_array`.
     features : sequence of Feature or str, optional
-        The columns of ``X``; names alone make numeric features. By default x0, x1, ...
+        The columns of ``X``; names alone leave their kind to what ``X`` holds. By default as in
+        a DataFrame, or x0, x1, ...
     labels : sequence of str, optional
         Names of the labels; by default those ``Y`` brings, or y0, y1, ...
     name : str
@@ -118,7 +72,7 @@ class MultilabelDataset:
         label_parents: Sequence[int] | None = None,
     ) -> None:
         Y, names = check_named_labels(Y, caller="MultilabelDataset")
-        X = _as_features(X)
+        X, known = _as_features(X)
         if X.shape[0] != Y.shape[0]:
             raise DataError(
                 f"X has {X.shape[0]} rows and Y has {Y.shape[0]}. Expected one row per instance "
@@ -126,7 +80,7 @@ class MultilabelDataset:
             )
         self._set("X", _frozen(X))
         self._set("Y", _frozen(Y))
-        self._set("features", _as_feature_tuple(features, X.shape[1]))
+        self._set("features", _as_feature_tuple(features, known, X.shape[1]))
         self._set("labels", _as_label_tuple(names if labels is None else labels, Y.shape[1]))
         self._set("name", str(name))
         self._set("weights", _as_weights(weights, Y.shape[0]))
@@ -312,11 +266,9 @@ class MultilabelDataset:
         MultilabelDataset
             Text and categorical columns become nominal features.
         """
-        from scumble.data.frames import dataset_from_frame
+        from scumble.data.frames import read_frame
 
-        return dataset_from_frame(
-            frame, label_columns=label_columns, name=name, weight_column=weight_column
-        )
+        return cls(**read_frame(frame, label_columns, weight_column), name=name)
 
     def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
         """Make a table with one column per feature, then one per label.
@@ -331,28 +283,27 @@ class MultilabelDataset:
         DataFrame or Table
             Nominal features as categoricals, labels as booleans.
         """
-        from scumble.data.frames import dataset_to_frame
+        from scumble.data.frames import make_frame
 
-        return dataset_to_frame(self, backend)
+        return make_frame(self, backend)
 
 
-def _as_features(X: Any) -> np.ndarray[Any, Any] | sparse.csr_array:
-    if sparse.issparse(X):
-        X = sparse.csr_array(X, dtype=np.float64)
-        if not (X.has_canonical_format and X.data.all()):
-            X = X.copy()
-            X.sum_duplicates()
-            X.eliminate_zeros()
-        return X
-    try:
-        X = np.ascontiguousarray(X, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(
-            f"X must hold numbers ({error}). Use MultilabelDataset.from_frame for text columns."
-        ) from None
-    if X.ndim != 2:
-        raise DataError(f"X must be two-dimensional. Got shape {X.shape} instead.")
-    return X
+def _as_features(X: Any) -> tuple[Any, tuple[Feature, ...] | None]:
+    """Read features, and what they tell of their columns."""
+    X, names, columns = take_apart(X, caller="MultilabelDataset")
+    if columns is not None:
+        names = _numbered(len(columns)) if names is None else names
+        known, X = features_from_columns(names, columns, X.shape[0])
+        return X, known
+    values = as_matrix(X, caller="MultilabelDataset")
+    if X.dtype == bool:
+        texts = ("False", "True")
+        return values, tuple(Feature(name, "nominal", texts) for name in _numbered(X.shape[1]))
+    return values, None
+
+
+def _numbered(n_features: int) -> tuple[str, ...]:
+    return tuple(f"x{at}" for at in range(n_features))
 
 
 def _frozen(matrix: Any) -> Any:
@@ -369,15 +320,30 @@ def _frozen(matrix: Any) -> Any:
 
 
 def _as_feature_tuple(
-    features: Sequence[Feature | str] | None, n_features: int
+    features: Sequence[Feature | str] | None, known: tuple[Feature, ...] | None, n_features: int
 ) -> tuple[Feature, ...]:
+    """Put together what the caller says of the columns and what they tell themselves."""
     if features is None:
-        features = [f"x{at}" for at in range(n_features)]
+        return known or tuple(map(Feature, _numbered(n_features)))
     if len(features) != n_features:
         raise DataError(f"X has {n_features} columns, but {len(features)} features are named.")
+    if known is None:
+        return tuple(f if isinstance(f, Feature) else Feature(str(f)) for f in features)
     return tuple(
-        feature if isinstance(feature, Feature) else Feature(str(feature)) for feature in features
+        replace(found, name=given) if isinstance(given, str) else _agreeing(given, found)
+        for given, found in zip(features, known, strict=True)
     )
+
+
+def _agreeing(given: Feature, found: Feature) -> Feature:
+    """Refuse a description of texts or categories that X does not hold."""
+    if found.is_categorical and given.is_categorical and given.categories != found.categories:
+        raise DataError(
+            f"The feature {given.name!r} declares the categories {given.categories[:5]}, but its "
+            f"column of X holds {found.categories[:5]}. Give X as codes of the declared ones, or "
+            "the name alone."
+        )
+    return given
 
 
 def _as_label_tuple(labels: Sequence[str] | None, n_labels: int) -> tuple[str, ...]:

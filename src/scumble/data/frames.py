@@ -1,42 +1,52 @@
-"""Tables of pandas, polars and Arrow to data sets and back.
-
-Columns travel as Arrow arrays (`scumble.data.columns`); only sparse columns, which pandas alone
-has, take a path of their own.
-"""
+"""Tables of pandas, polars and Arrow to data sets and back."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from scipy import sparse
 
-from scumble._core.errors import DataError, ParameterTypeError
+from scumble._core.errors import DataError
+from scumble._core.frames import (
+    arrow_column,
+    dense_column,
+    frame_columns,
+    is_frame,
+    is_sparse_column,
+    no_table,
+    read_column,
+)
 from scumble._core.optional import require
 from scumble._core.validation import check_choice, check_named_labels
-from scumble.data.columns import are_whole, category_codes, column_from_feature, feature_from_column
-from scumble.data.dataset import Feature, MultilabelDataset
+from scumble.data.columns import (
+    are_whole,
+    category_codes,
+    column_from_feature,
+    feature_from_column,
+    features_from_columns,
+)
+from scumble.data.feature import Feature
 from scumble.data.label_lists import labels_from_lists
+
+if TYPE_CHECKING:
+    from scumble.data.dataset import MultilabelDataset
 
 #: A table that a sparse data set would need to fill may have this many bytes.
 MOST_BYTES = 1 << 30
 BACKENDS = ("pandas", "polars", "pyarrow")
 
 
-def dataset_from_frame(
-    frame: Any,
-    *,
-    label_columns: Sequence[str] | str,
-    name: str = "",
-    weight_column: str | None = None,
-) -> MultilabelDataset:
-    """Make a data set from a table; see `MultilabelDataset.from_frame`.
+def read_frame(
+    frame: Any, label_columns: Sequence[str] | str, weight_column: str | None = None
+) -> dict[str, Any]:
+    """Read what makes a data set from a table; see `MultilabelDataset.from_frame`.
 
     Notes
     -----
-    Numbers and booleans become numeric features; text and categories nominal ones, a category
+    Numbers become numeric features; text, categories and truth values nominal ones, a category
     that never occurs included (polars declares them for an ``Enum`` only); dates and times become
     date features in UTC. Labels from lists are put in the order of their names, or of their
     numbers if all are whole numbers. An index is not a column.
@@ -51,23 +61,32 @@ def dataset_from_frame(
     (Feature(name='minutes', kind='numeric', categories=(), integer=True, date_format=None),
      ('love', 'war'))
     """
-    columns = _columns(frame)
+    if not is_frame(frame):
+        raise no_table(frame, "from_frame")
+    names, column = frame_columns(frame, caller="from_frame")
+    _refuse_repeated(names)
     chosen = [label_columns] if isinstance(label_columns, str) else [str(c) for c in label_columns]
     wanted = [*chosen, *([] if weight_column is None else [weight_column])]
-    _refuse_unknown(wanted, list(columns))
+    _refuse_unknown(wanted, names)
+    place = {name: at for at, name in enumerate(names)}
     if isinstance(label_columns, str):
-        Y, labels = _labels_from_list_column(label_columns, columns[label_columns]())
+        lists = _as_arrow(column(place[label_columns]), label_columns)
+        Y, labels = labels_from_lists(lists, f"column {label_columns!r}")
     else:
-        Y, labels = _labels_from_columns(chosen, columns), tuple(chosen)
+        parts = [_label_column(name, column(place[name])) for name in chosen]
+        Y, labels = _side_by_side(parts, frame.shape[0]), tuple(chosen)
     weights = None
     if weight_column is not None:
-        weights = feature_from_column(weight_column, _dense(columns[weight_column]()))[1]
-    rest = [column for column in columns if column not in set(wanted)]
-    features, X = _features(rest, columns, Y.shape[0])
-    return MultilabelDataset(X, Y, features=features, labels=labels, name=name, weights=weights)
+        weights = feature_from_column(weight_column, dense_column(column(place[weight_column])))[1]
+    rest = [name for name in names if name not in set(wanted)]
+    read = [
+        read_column(column(place[name]), f"column {name!r}", caller="from_frame") for name in rest
+    ]
+    features, X = features_from_columns(rest, read, Y.shape[0])
+    return {"X": X, "Y": Y, "features": features, "labels": labels, "weights": weights}
 
 
-def dataset_to_frame(dataset: MultilabelDataset, backend: str = "pandas") -> Any:
+def make_frame(dataset: MultilabelDataset, backend: str = "pandas") -> Any:
     """Make a table from a data set; see `MultilabelDataset.to_frame`.
 
     Notes
@@ -97,70 +116,15 @@ def dataset_to_frame(dataset: MultilabelDataset, backend: str = "pandas") -> Any
     return _to_polars(dataset) if backend == "polars" else _to_arrow(dataset)
 
 
-# A column is handed out as a function, so that it is converted only when it is needed.
-_Column = Callable[[], Any]
-
-
-def _columns(frame: Any) -> dict[str, _Column]:
-    """Return the columns of any table as Arrow arrays, or as pandas' sparse arrays."""
-    names, column = _pandas_columns(frame) if _is_pandas(frame) else _other_columns(frame)
-    columns: dict[str, _Column] = {}
-    for at, name in enumerate(names):
-        if name in columns:
+def _refuse_repeated(names: Sequence[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
             raise DataError(f"Two columns of the table are called {name!r}. Rename one of them.")
-        columns[name] = lambda at=at, name=name: column(at, name)  # type: ignore[misc]  # defaults bind now
-    return columns
+        seen.add(name)
 
 
-def _is_pandas(frame: Any) -> bool:
-    return hasattr(frame, "iloc") and type(frame).__module__.partition(".")[0] == "pandas"
-
-
-def _pandas_columns(frame: Any) -> tuple[list[str], Callable[[int, str], Any]]:
-    import pyarrow as pa
-
-    if frame.ndim != 2:
-        raise _no_table(frame)
-
-    columns = [series for _, series in frame.items()]  # faster than selecting by position
-
-    def column(at: int, name: str) -> Any:
-        series = columns[at]
-        if hasattr(series.dtype, "fill_value"):  # only sparse columns have one
-            return series.array
-        try:
-            return pa.array(series, from_pandas=True)
-        except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
-            raise DataError(
-                f"Column {name!r} of type {series.dtype} cannot be read ({error}). Expected "
-                "values of one type: convert it, or leave it out."
-            ) from None
-
-    return [str(name) for name in frame.columns], column
-
-
-def _other_columns(frame: Any) -> tuple[list[str], Callable[[int, str], Any]]:
-    import narwhals as nw
-    import pyarrow as pa
-
-    if isinstance(frame, pa.Table | pa.RecordBatch):
-        return list(frame.schema.names), lambda at, name: frame.column(at)
-    try:
-        table = nw.from_native(frame, eager_only=True)
-    except TypeError:
-        raise _no_table(frame) from None
-    return list(table.columns), lambda at, name: table[:, at].alias("").to_arrow()
-
-
-def _no_table(frame: Any) -> ParameterTypeError:
-    hint = " Collect the lazy frame first." if "Lazy" in type(frame).__name__ else ""
-    return ParameterTypeError(
-        "from_frame: expected a DataFrame of pandas or polars or an Arrow table. "
-        f"Got {type(frame).__name__} instead.{hint}"
-    )
-
-
-def _refuse_unknown(wanted: list[str], names: list[str]) -> None:
+def _refuse_unknown(wanted: list[str], names: Sequence[str]) -> None:
     for at, name in enumerate(wanted):
         if name not in names:
             shown = ", ".join(repr(column) for column in names[:20])
@@ -170,77 +134,28 @@ def _refuse_unknown(wanted: list[str], names: list[str]) -> None:
             raise DataError(f"Column {name!r} is named twice in label_columns or weight_column.")
 
 
-def _is_sparse(column: Any) -> bool:
-    return hasattr(column, "sp_values")
-
-
-def _dense(column: Any) -> Any:
+def _label_column(name: str, column: Any) -> sparse.csc_array:
+    """Read one 0/1 column; a sparse one of pandas stays sparse."""
+    if is_sparse_column(column) and not column.fill_value:  # neither stored nor seen: all zeros
+        rows = column.sp_index.indices
+        cells: Any = sparse.csc_array(
+            (column.sp_values, rows, np.array([0, len(rows)])), shape=(len(column), 1)
+        )
+        return check_named_labels(cells, caller=f"from_frame, column {name!r}")[0].tocsc()
     import pyarrow as pa
 
-    return pa.array(np.asarray(column)) if _is_sparse(column) else column
+    cells = pa.table({name: _as_arrow(column, name)})
+    return check_named_labels(cells, caller="from_frame")[0].tocsc()
 
 
-def _labels_from_columns(names: list[str], columns: dict[str, _Column]) -> sparse.csr_array:
-    import pyarrow as pa
+def _as_arrow(column: Any, name: str) -> Any:
+    return arrow_column(dense_column(column), f"column {name!r}", caller="from_frame")
 
-    parts: list[Any] = []
-    for name in names:
-        column = columns[name]()
-        if _is_sparse(column) and not column.fill_value:  # neither stored nor seen: all zeros
-            rows = column.sp_index.indices
-            stored = sparse.csc_array(
-                (column.sp_values, rows, np.array([0, len(rows)])), shape=(len(column), 1)
-            )
-            part = check_named_labels(stored, caller=f"from_frame, column {name!r}")[0]
-        else:
-            table = pa.table({name: _dense(column)})
-            part = check_named_labels(table, caller="from_frame")[0]
-        parts.append(part.tocsc())
+
+def _side_by_side(parts: list[Any], n_rows: int) -> sparse.csr_array:
     if not parts:
-        n_rows = len(next(iter(columns.values()))()) if columns else 0
         return sparse.csr_array((n_rows, 0), dtype=bool)
     return sparse.hstack(parts, format="csr", dtype=bool)
-
-
-def _labels_from_list_column(name: str, column: Any) -> tuple[sparse.csr_array, tuple[str, ...]]:
-    return labels_from_lists(_dense(column), f"column {name!r}")
-
-
-def _features(
-    names: list[str], columns: dict[str, _Column], n_rows: int
-) -> tuple[list[Feature], Any]:
-    features: list[Feature] = []
-    parts: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | np.ndarray[Any, Any]] = []
-    for name in names:
-        column = columns[name]()
-        if _is_sparse(column) and column.fill_value == 0:
-            integer = column.sp_values.dtype.kind in "biu"
-            features.append(Feature(name, integer=integer))
-            parts.append((column.sp_index.indices, column.sp_values.astype(np.float64)))
-        else:
-            feature, values = feature_from_column(name, _dense(column))
-            features.append(feature)
-            parts.append(values)
-    if any(isinstance(part, tuple) for part in parts):
-        return features, _sparse_matrix(parts, n_rows)
-    X = np.empty((n_rows, len(parts)))
-    for at, part in enumerate(parts):
-        X[:, at] = part
-    return features, X
-
-
-def _sparse_matrix(parts: list[Any], n_rows: int) -> sparse.csr_array:
-    stored = []
-    for part in parts:
-        if isinstance(part, tuple):
-            stored.append(part)
-        else:
-            rows = np.flatnonzero(part)
-            stored.append((rows, part[rows]))
-    indices = np.concatenate([rows for rows, _ in stored])
-    values = np.concatenate([values for _, values in stored])
-    indptr = np.concatenate([[0], np.cumsum([len(rows) for rows, _ in stored])])
-    return sparse.csc_array((values, indices, indptr), shape=(n_rows, len(parts))).tocsr()
 
 
 def _feature_columns(dataset: MultilabelDataset) -> Iterator[tuple[Feature, np.ndarray[Any, Any]]]:

@@ -15,7 +15,7 @@ from scumble.learn.export import export_text
 from scumble.learn.homer import HOMER
 from scumble.learn.iblr import IBLR
 from scumble.learn.label_powerset import LabelPowerset
-from scumble.learn.making import fit_dataset, make_classifier
+from scumble.learn.make_and_fit import fit_dataset, make_classifier
 from scumble.learn.mlknn import MLkNN
 from scumble.learn.neighbour_ranker import NeighbourRanker
 from scumble.learn.pruned_sets import EnsembleOfPrunedSets, PrunedSets

@@ -12,10 +12,11 @@ from scumble._core.errors import ParameterTypeError
 from scumble._core.random import as_generator
 from scumble._core.validation import check_choice, check_count
 from scumble.learn.binary_relevance import LabelTargets
-from scumble.learn.c45 import C45Classifier, Forest, Target
-from scumble.learn.many import ask_second, fit_many
+from scumble.learn.c45 import C45Classifier, Target
+from scumble.learn.c45.forest import Forest
 from scumble.learn.parameters import check_share
 from scumble.learn.ranker import BaseRanker
+from scumble.learn.single_label_models import ask_second, fit_many
 from scumble.learn.undersampling import one_generator_each
 from scumble.learn.weights import class_factors
 
@@ -58,16 +59,8 @@ class BaggedTrees(BaseRanker, name="bagging"):
     ----------
     models_ : Forest
         The trees, draw after draw, of all labels each.
-    classes_ : list of ndarray, or ndarray
-        The two values of each label; the classes where one class per row was given.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : tuple of str or None
-        Their names, where they had any.
-    n_features_in_ : int
-        Number of columns seen when fitting.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have any.
+    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
+        See `BaseMultilabelClassifier`.
 
     See Also
     --------

@@ -17,10 +17,7 @@ from scumble._core.errors import ParameterError
 from scumble._core.parallel import thread_count
 from scumble._core.registry import register
 from scumble._core.validation import check_same_length
-from scumble.learn.features import (
-    read_rows,
-    read_training,
-)
+from scumble.learn.features import read_rows, read_training
 from scumble.learn.labels import LabelForm, read_labels
 from scumble.learn.weights import check_weights
 
@@ -53,6 +50,22 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         Number of columns seen when fitting.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where they have any.
+
+    Examples
+    --------
+    A classifier that predicts the labels half of the training rows have, whatever the features.
+
+    >>> import numpy as np
+    >>> from scumble.learn import BaseMultilabelClassifier
+    >>> class Frequent(BaseMultilabelClassifier):
+    ...     categorical_features = n_jobs = None
+    ...     def _fit_labels(self, X, Y):
+    ...         self.shares_ = np.asarray(Y.mean(axis=0))
+    ...     def _judge(self, X):
+    ...         shares = np.tile(self.shares_, (X.shape[0], 1))
+    ...         return shares >= 0.5, shares
+    >>> Frequent().fit([[1.0], [2.0], [3.0]], [[1, 0], [1, 1], [0, 0]]).predict([[4.0]])
+    array([[1, 0]])
     """
 
     categorical_features: Any

@@ -10,8 +10,8 @@ from scipy import sparse
 
 from scumble._core.errors import ParameterError
 from scumble.learn.c45 import Target
-from scumble.learn.many import Models, class_weight_name, fit_many, is_tree
-from scumble.learn.transforming import TransformingClassifier
+from scumble.learn.problem_transformation import TransformingClassifier
+from scumble.learn.single_label_models import Models, class_weight_name, fit_many, is_tree
 from scumble.learn.weights import check_class_weight, takes_weights
 
 Array = np.ndarray[Any, Any]
@@ -38,16 +38,8 @@ class BinaryRelevance(TransformingClassifier, name="br"):
     ----------
     models_ : Forest or ForeignModels
         One fitted model per label.
-    classes_ : list of ndarray, or ndarray
-        The two values of each label; the classes where one class per row was given.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : tuple of str or None
-        Their names, where they had any.
-    n_features_in_ : int
-        Number of columns seen when fitting.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have any.
+    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
+        See `BaseMultilabelClassifier`.
 
     See Also
     --------

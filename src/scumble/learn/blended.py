@@ -13,7 +13,7 @@ from scumble._core.random import as_generator
 from scumble._core.validation import check_count
 from scumble.learn.bagged_trees import BaggedTrees
 from scumble.learn.calibration import Calibration
-from scumble.learn.inside import Inside, check_classifier_given
+from scumble.learn.inner_classifier import InnerClassifier, check_classifier_given
 from scumble.learn.neighbour_ranker import NeighbourRanker
 from scumble.learn.out_of_sample import check_scores, fit_with_scores
 from scumble.learn.parameters import check_flag
@@ -63,7 +63,7 @@ class BlendedRanker(BaseRanker, name="blend"):
 
     Attributes
     ----------
-    rankers_ : list of Inside
+    rankers_ : list of InnerClassifier
         The fitted rankers.
     rates_ : list of LogRates
         From the scores of each to heights.
@@ -71,16 +71,8 @@ class BlendedRanker(BaseRanker, name="blend"):
         From mean heights to probabilities.
     second_ : SecondLook or None
         The second look, where there is one.
-    classes_ : list of ndarray, or ndarray
-        The two values of each label; the classes where one class per row was given.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : tuple of str or None
-        Their names, where they had any.
-    n_features_in_ : int
-        Number of columns seen when fitting.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have any.
+    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
+        See `BaseMultilabelClassifier`.
 
     See Also
     --------
@@ -155,7 +147,7 @@ class BlendedRanker(BaseRanker, name="blend"):
 
     def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
         generator = as_generator(self.random_state, caller="BlendedRanker")
-        self.rankers_: list[Inside] = []
+        self.rankers_: list[InnerClassifier] = []
         self.rates_: list[LogRates] = []
         heights = np.zeros(Y.shape, order="F")
         loudness = self._loudness()

@@ -10,11 +10,14 @@ from scipy import sparse
 
 from scumble._core.parallel import run, thread_count
 from scumble.learn.binary_relevance import LabelTargets
-from scumble.learn.c45 import Forest, ListedTargets, Target, as_rows, each_block
+from scumble.learn.c45 import Target
+from scumble.learn.c45.forest import Forest, each_block
+from scumble.learn.c45.growing import ListedTargets
+from scumble.learn.c45.table import as_rows
 from scumble.learn.c45.walk import exclusive_rows, vote_rows
-from scumble.learn.many import ListableTargets, Models, fit_many
 from scumble.learn.parameters import check_flag
-from scumble.learn.transforming import TransformingClassifier
+from scumble.learn.problem_transformation import TransformingClassifier
+from scumble.learn.single_label_models import ListableTargets, Models, fit_many
 
 Array = np.ndarray[Any, Any]
 
@@ -45,16 +48,8 @@ class CalibratedLabelRanking(TransformingClassifier, name="clr"):
         The pairs that have a model: without those no training row tells apart.
     models_ : Forest or ForeignModels
         The models of the pairs, then those of the labels.
-    classes_ : list of ndarray, or ndarray
-        The two values of each label; the classes where one class per row was given.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : tuple of str or None
-        Their names, where they had any.
-    n_features_in_ : int
-        Number of columns seen when fitting.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have any.
+    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
+        See `BaseMultilabelClassifier`.
 
     See Also
     --------

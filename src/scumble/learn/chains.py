@@ -14,11 +14,13 @@ from scumble._core.parallel import run
 from scumble._core.random import as_generator
 from scumble._core.validation import check_count
 from scumble.learn.binary_relevance import LabelTargets
-from scumble.learn.c45 import Forest, Target, as_rows, each_block
+from scumble.learn.c45 import Target
+from scumble.learn.c45.forest import Forest, each_block
+from scumble.learn.c45.table import as_rows
 from scumble.learn.c45.walk import chain_rows
-from scumble.learn.many import ForeignModels, Models, fit_many
 from scumble.learn.parameters import check_flag, check_share
-from scumble.learn.transforming import TransformingClassifier
+from scumble.learn.problem_transformation import TransformingClassifier
+from scumble.learn.single_label_models import ForeignModels, Models, fit_many
 
 Array = np.ndarray[Any, Any]
 
@@ -45,16 +47,8 @@ class ClassifierChain(TransformingClassifier, name="cc"):
         The chain.
     models_ : Forest or ForeignModels
         One fitted model per label, in the order of the chain.
-    classes_ : list of ndarray, or ndarray
-        The two values of each label; the classes where one class per row was given.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : tuple of str or None
-        Their names, where they had any.
-    n_features_in_ : int
-        Number of columns seen when fitting.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have any.
+    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
+        See `BaseMultilabelClassifier`.
 
     See Also
     --------
@@ -157,16 +151,8 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc"):
         The chains.
     models_ : Forest or ForeignModels
         One fitted model per chain and label, chain after chain.
-    classes_ : list of ndarray, or ndarray
-        The two values of each label; the classes where one class per row was given.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : tuple of str or None
-        Their names, where they had any.
-    n_features_in_ : int
-        Number of columns seen when fitting.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have any.
+    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
+        See `BaseMultilabelClassifier`.
 
     See Also
     --------

@@ -12,9 +12,9 @@ from scumble._core.random import as_generator
 from scumble._core.validation import check_count
 from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45 import Target
-from scumble.learn.many import Models, ask_second, fit_many
+from scumble.learn.problem_transformation import TransformingClassifier
+from scumble.learn.single_label_models import Models, ask_second, fit_many
 from scumble.learn.thresholds import label_thresholds
-from scumble.learn.transforming import TransformingClassifier
 from scumble.learn.undersampling import one_generator_each, undersample
 from scumble.learn.weights import take_weights
 
@@ -54,16 +54,8 @@ class COCOA(TransformingClassifier, name="cocoa"):
         For each label the model of the label alone, then those with its couples.
     thresholds_ : ndarray of shape (n_labels,)
         A label is predicted from this confidence on.
-    classes_ : list of ndarray, or ndarray
-        The two values of each label; the classes where one class per row was given.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : tuple of str or None
-        Their names, where they had any.
-    n_features_in_ : int
-        Number of columns seen when fitting.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have any.
+    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
+        See `BaseMultilabelClassifier`.
 
     See Also
     --------

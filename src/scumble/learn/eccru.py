@@ -12,10 +12,10 @@ from scipy import sparse
 from scumble._core.random import as_generator
 from scumble._core.validation import check_count
 from scumble.learn.chains import ChainTargets, Draw, follow_chains
-from scumble.learn.many import Models, fit_many
 from scumble.learn.parameters import check_option, check_share
+from scumble.learn.problem_transformation import TransformingClassifier
+from scumble.learn.single_label_models import Models, fit_many
 from scumble.learn.thresholds import label_thresholds
-from scumble.learn.transforming import TransformingClassifier
 from scumble.learn.undersampling import one_generator_each, undersample
 from scumble.learn.weights import take_weights
 
@@ -61,16 +61,8 @@ class ECCRU(TransformingClassifier, name="eccru"):
         One fitted model per chain and label in it, chain after chain.
     thresholds_ : ndarray of shape (n_labels,)
         A label is predicted from this confidence on.
-    classes_ : list of ndarray, or ndarray
-        The two values of each label; the classes where one class per row was given.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : tuple of str or None
-        Their names, where they had any.
-    n_features_in_ : int
-        Number of columns seen when fitting.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have any.
+    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
+        See `BaseMultilabelClassifier`.
 
     See Also
     --------

@@ -21,16 +21,16 @@ from scumble.learn.hierarchy import (
     check_hierarchy,
     list_nodes,
 )
-from scumble.learn.inside import (
+from scumble.learn.inner_classifier import (
     Answer,
-    Inside,
+    InnerClassifier,
     check_classifier_given,
     nominal_columns_of,
     pass_on_tags,
 )
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, winners_confidences
-from scumble.learn.many import Models, fit_many
 from scumble.learn.parameters import check_flag
+from scumble.learn.single_label_models import Models, fit_many
 from scumble.learn.weights import refuser_of, take_weights
 
 Array = np.ndarray[Any, Any]
@@ -68,16 +68,8 @@ class HOMER(BaseMultilabelClassifier, name="homer"):
     ----------
     hierarchy_ : nested tuples of int
         The tree of labels.
-    classes_ : list of ndarray, or ndarray
-        The two values of each label; the classes where one class per row was given.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : tuple of str or None
-        Their names, where they had any.
-    n_features_in_ : int
-        Number of columns seen when fitting.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have any.
+    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
+        See `BaseMultilabelClassifier`.
 
     See Also
     --------
@@ -299,12 +291,12 @@ class _Single:
     def __init__(self, inner: Any, problems: list[_NodeProblem]) -> None:
         self._inner = inner
         self._problems = problems
-        self._fitted: list[Inside] = []
+        self._fitted: list[InnerClassifier] = []
 
     def fit(self, X: Any, n_values: Array, generator: Any, n_jobs: int | None) -> None:
         for problem in self._problems:
             part = X if problem.rows is None else X[problem.rows]
-            inside = Inside.fitted(
+            inside = InnerClassifier.fitted(
                 self._inner, part, problem.Y, n_values, generator, n_jobs, problem.weights
             )
             self._fitted.append(inside)

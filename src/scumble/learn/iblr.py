@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble.learn.design import Columns
 from scumble.learn.logistic import LogisticModels, fit_logistic
 from scumble.learn.neighbourhood import NeighbourClassifier
 from scumble.learn.parameters import check_flag
+from scumble.learn.regression_columns import RegressionColumns
 
 Array = np.ndarray[Any, Any]
 
@@ -47,16 +47,8 @@ class IBLR(NeighbourClassifier, name="iblr"):
         Their labels.
     n_neighbors_ : int
         How many rows are asked: at most one less than there are training rows.
-    classes_ : list of ndarray, or ndarray
-        The two values of each label; the classes where one class per row was given.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : tuple of str or None
-        Their names, where they had any.
-    n_features_in_ : int
-        Number of columns seen when fitting.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have any.
+    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
+        See `BaseMultilabelClassifier`.
 
     See Also
     --------
@@ -110,7 +102,7 @@ class IBLR(NeighbourClassifier, name="iblr"):
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._remember(X, Y)
-        self._columns = Columns.of(X, self._codes.n_values) if self.features else None
+        self._columns = RegressionColumns.of(X, self._codes.n_values) if self.features else None
         described = self._describe(self._count_labels(), X)
         self.models_ = fit_logistic(
             described, Y, weights=weights, names=self.label_names_, n_jobs=self.n_jobs

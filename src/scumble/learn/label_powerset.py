@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from scumble.learn.c45 import Target
-from scumble.learn.many import Models, fit_many
-from scumble.learn.transforming import TransformingClassifier
+from scumble.learn.problem_transformation import TransformingClassifier
+from scumble.learn.single_label_models import Models, fit_many
 from scumble.learn.weights import take_weights
 from scumble.measures.labelsets import Labelsets, labelset_of_rows
 
@@ -79,16 +79,8 @@ class LabelPowerset(TransformingClassifier, name="lp"):
         The labelsets that are classes, the most frequent first.
     models_ : Forest or ForeignModels
         The fitted model.
-    classes_ : list of ndarray, or ndarray
-        The two values of each label; the classes where one class per row was given.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : tuple of str or None
-        Their names, where they had any.
-    n_features_in_ : int
-        Number of columns seen when fitting.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have any.
+    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
+        See `BaseMultilabelClassifier`.
 
     See Also
     --------

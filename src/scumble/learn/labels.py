@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Set
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
@@ -78,7 +76,7 @@ def read_labels(Y: Any, *, caller: str) -> tuple[sparse.csr_array, LabelForm, Ar
     ):
         Y = np.asarray(Y)
     if _holds_classes(Y):
-        return _read_classes(Y, caller)
+        return _labels_of_classes(Y, caller)
     labels, names = check_named_labels(Y, caller=caller)
     if labels.shape[1] == 0:
         raise LabelError(f"{caller}: Y has no labels. Expected at least one column.")
@@ -99,29 +97,25 @@ def _is_no_label(column: Array) -> bool:
     return column.dtype.kind in "iuUS" and not np.isin(column, (0, 1)).all()
 
 
-def _read_classes(y: Any, caller: str) -> tuple[sparse.csr_array, LabelForm, Array]:
-    y = np.asarray(y)
-    if y.ndim == 2:
-        warnings.warn(
-            f"A column-vector y was passed when a 1d array was expected: {caller} reads it as one "
-            "class per row. Use y.ravel() to say so.",
-            DataConversionWarning,
-            stacklevel=4,
-        )
-    y = column_or_1d(y)
+def read_classes(y: Any, *, caller: str) -> tuple[Array, Array]:
+    """Read one class per row: the classes there are, and the code of each row's."""
     try:
+        y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
-    except ValueError as error:
-        raise LabelError(f"{caller}: {error} Give every row a class, or leave it out.") from None
-    try:
         check_classification_targets(y)
-    except ValueError as error:
+        return np.unique(y, return_inverse=True)
+    except (TypeError, ValueError) as error:
         raise LabelError(
-            f"{caller}: y must hold classes. {error} To learn a number, make classes of it "
+            f"{caller}: y must hold one class per row. {error} Give all classes as numbers or all "
+            "as text, and leave out rows without one; to learn a number, make classes of it "
             "first, for instance with numpy.digitize."
         ) from None
-    classes, codes = np.unique(y, return_inverse=True)
-    n = len(y)
+
+
+def _labels_of_classes(y: Any, caller: str) -> tuple[sparse.csr_array, LabelForm, Array]:
+    """Make a label of every class."""
+    classes, codes = read_classes(np.asarray(y), caller=caller)
+    n = len(codes)
     Y = sparse.csr_array(
         (np.ones(n, bool), codes.astype(np.int32), np.arange(n + 1, dtype=np.int32)),
         shape=(n, len(classes)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,8 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 
 from scumble._core.errors import DataError, ParameterTypeError
-from scumble.learn.inner_folds import out_of_fold
-from scumble.learn.inside import Inside
+from scumble.learn.inner_classifier import InnerClassifier
+from scumble.measures.stratification import deal_rows
 
 Array = np.ndarray[Any, Any]
 
@@ -26,23 +27,23 @@ def fit_with_scores(
     n_folds: int = 5,
     n_jobs: int | None = None,
     caller: str,
-) -> tuple[Inside, Array]:
+) -> tuple[InnerClassifier, Array]:
     """Fit an estimator, and score every training row without having seen it."""
     if estimator is None:
         raise ParameterTypeError(f"{caller}: got None where a classifier that scores is expected.")
     if hasattr(estimator, "fit_out_of_sample"):
-        fitted, scores = Inside.fitted_with_scores(
+        fitted, scores = InnerClassifier.fitted_with_scores(
             estimator, X, Y, n_values, generator, n_jobs, weights
         )
     else:
         seeds = generator.integers(2**31 - 1, size=2)
-        fitted = Inside.fitted(
+        fitted = InnerClassifier.fitted(
             estimator, X, Y, n_values, np.random.default_rng(seeds[0]), n_jobs, weights
         )
         _check_gives_scores(fitted.model, caller)
 
         def ask(train: Array, test: Array) -> Array:
-            part = Inside.fitted(
+            part = InnerClassifier.fitted(
                 estimator,
                 _safe_indexing(X, train),
                 Y[train],
@@ -82,11 +83,11 @@ def fit_alone(
     weights: Array | None = None,
     n_jobs: int | None = None,
     caller: str,
-) -> Inside:
+) -> InnerClassifier:
     """Fit an estimator that scores labels; the same model as with `fit_with_scores`."""
     if not hasattr(estimator, "fit_out_of_sample"):
         generator = np.random.default_rng(generator.integers(2**31 - 1, size=2)[0])
-    fitted = Inside.fitted(estimator, X, Y, n_values, generator, n_jobs, weights)
+    fitted = InnerClassifier.fitted(estimator, X, Y, n_values, generator, n_jobs, weights)
     _check_gives_scores(fitted.model, caller)
     return fitted
 
@@ -99,3 +100,28 @@ def _check_gives_scores(model: Any, caller: str) -> None:
         f"{caller}: {type(model).__name__} gives no scores. Expected an estimator with "
         "predict_proba or decision_function: without scores there is nothing to put a threshold on."
     )
+
+
+def out_of_fold(
+    ask: Callable[[Array, Array], Array],
+    Y: sparse.csr_array,
+    n_folds: int,
+    generator: np.random.Generator,
+    *,
+    caller: str,
+) -> Array:
+    """Learn on all folds but one and score that one, for every fold."""
+    n_rows = Y.shape[0]
+    if n_rows < 2:
+        raise DataError(
+            f"{caller}: found 1 sample (training row). Expected at least 2: a threshold needs "
+            "scores by a model that has not seen the row."
+        )
+    folds = deal_rows(Y, min(n_folds, n_rows), generator)
+    scores = np.empty(Y.shape, order="F")
+    for fold in range(min(n_folds, n_rows)):
+        held_out = folds == fold
+        if held_out.any():
+            train, test = np.flatnonzero(~held_out), np.flatnonzero(held_out)
+            scores[test] = ask(train, test)
+    return scores

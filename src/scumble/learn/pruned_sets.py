@@ -11,9 +11,9 @@ from scipy import sparse
 from scumble._core.random import as_generator
 from scumble._core.validation import check_choice, check_count
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, table_for
-from scumble.learn.many import Models, fit_many
 from scumble.learn.parameters import check_share
-from scumble.learn.transforming import TransformingClassifier
+from scumble.learn.problem_transformation import TransformingClassifier
+from scumble.learn.single_label_models import Models, fit_many
 from scumble.learn.weights import take_weights
 
 Array = np.ndarray[Any, Any]
@@ -108,16 +108,8 @@ class PrunedSets(LabelPowerset, name="ps"):
         The labelsets that are classes, the most frequent first.
     models_ : Forest or ForeignModels
         The fitted model.
-    classes_ : list of ndarray, or ndarray
-        The two values of each label; the classes where one class per row was given.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : tuple of str or None
-        Their names, where they had any.
-    n_features_in_ : int
-        Number of columns seen when fitting.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have any.
+    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
+        See `BaseMultilabelClassifier`.
 
     See Also
     --------
@@ -207,16 +199,8 @@ class EnsembleOfPrunedSets(TransformingClassifier, name="eps"):
         The labelsets that are classes of each member.
     models_ : Forest or ForeignModels
         One fitted model per member.
-    classes_ : list of ndarray, or ndarray
-        The two values of each label; the classes where one class per row was given.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : tuple of str or None
-        Their names, where they had any.
-    n_features_in_ : int
-        Number of columns seen when fitting.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have any.
+    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
+        See `BaseMultilabelClassifier`.
 
     See Also
     --------

@@ -14,9 +14,9 @@ from scumble._core.random import as_generator
 from scumble._core.validation import check_count
 from scumble.learn.c45 import Target
 from scumble.learn.label_powerset import LabelsetProblem, winners_confidences
-from scumble.learn.many import Models, fit_many
 from scumble.learn.parameters import check_flag
-from scumble.learn.transforming import TransformingClassifier
+from scumble.learn.problem_transformation import TransformingClassifier
+from scumble.learn.single_label_models import Models, fit_many
 from scumble.learn.weights import cell_weights
 
 Array = np.ndarray[Any, Any]
@@ -56,16 +56,8 @@ class RAkEL(TransformingClassifier, name="rakel"):
         The labels of each group, ascending.
     models_ : Forest or ForeignModels
         One fitted model per group.
-    classes_ : list of ndarray, or ndarray
-        The two values of each label; the classes where one class per row was given.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : tuple of str or None
-        Their names, where they had any.
-    n_features_in_ : int
-        Number of columns seen when fitting.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have any.
+    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
+        See `BaseMultilabelClassifier`.
 
     See Also
     --------

@@ -13,8 +13,8 @@ from scumble._core.random import as_generator
 from scumble._core.validation import check_count
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.binary_relevance import BinaryRelevance
-from scumble.learn.inside import (
-    Inside,
+from scumble.learn.inner_classifier import (
+    InnerClassifier,
     check_classifier_given,
     nominal_columns_of,
     nominal_mapping,
@@ -53,20 +53,12 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled"):
 
     Attributes
     ----------
-    members_ : list of Inside
+    members_ : list of InnerClassifier
         The fitted classifiers.
     thresholds_ : ndarray of shape (n_labels,)
         A label is predicted from this confidence on.
-    classes_ : list of ndarray, or ndarray
-        The two values of each label; the classes where one class per row was given.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : tuple of str or None
-        Their names, where they had any.
-    n_features_in_ : int
-        Number of columns seen when fitting.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have any.
+    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
+        See `BaseMultilabelClassifier`.
 
     See Also
     --------
@@ -105,7 +97,7 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled"):
            [0, 1]])
     """
 
-    members_: list[Inside]
+    members_: list[InnerClassifier]
     thresholds_: Array
 
     def __init__(
@@ -184,7 +176,7 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled"):
         self.members_ = []
         for _ in range(self.n_estimators):
             rows, labels, share = self._copy(X, Y, weights, generator)
-            member = Inside.fitted(
+            member = InnerClassifier.fitted(
                 inner, rows, labels, self._codes.n_values, generator, self.n_jobs, share
             )
             self.members_.append(member)

@@ -11,7 +11,7 @@ from scumble._core.errors import ParameterError
 from scumble._core.parallel import one_thread_for_products, run
 from scumble._core.random import as_generator
 from scumble._core.validation import check_choice, check_count
-from scumble.learn.inner_folds import out_of_fold
+from scumble.learn.out_of_sample import out_of_fold
 from scumble.learn.parameters import check_share
 from scumble.learn.radial import RadialKernel, products
 from scumble.learn.ranker import BaseRanker, bend
@@ -86,16 +86,8 @@ class RidgeRanker(BaseRanker, name="ridge"):
         The kernel that was taken.
     solver_ : {"primal", "dual", "iterative"}
         How the equations were solved, by the shape of the data.
-    classes_ : list of ndarray, or ndarray
-        The two values of each label; the classes where one class per row was given.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : tuple of str or None
-        Their names, where they had any.
-    n_features_in_ : int
-        Number of columns seen when fitting.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have any.
+    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
+        See `BaseMultilabelClassifier`.
 
     See Also
     --------

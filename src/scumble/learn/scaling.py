@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble.learn.design import Columns
+from scumble.learn.regression_columns import RegressionColumns
 
 Array = np.ndarray[Any, Any]
 
@@ -19,7 +19,7 @@ class Scaling:
 
     Attributes
     ----------
-    columns : Columns
+    columns : RegressionColumns
         How nominal and missing values become numbers.
     centres, divisors : ndarray of float64, shape (n_columns,), or None
         What is taken off each column, and what it is divided by; no divisors where rows are
@@ -50,14 +50,14 @@ class Scaling:
            [ 1.]])
     """
 
-    columns: Columns
+    columns: RegressionColumns
     centres: Array | None
     divisors: Array | None
 
     @classmethod
     def of(cls, X: Any, n_values: Array, weights: Array | None = None) -> Scaling:
         """Learn the scale of training rows."""
-        columns = Columns.of(X, n_values)
+        columns = RegressionColumns.of(X, n_values)
         table = columns.take(X)
         if (n_values <= 2).all() and _holds_counts(table, weights):
             return cls(columns, None, None)

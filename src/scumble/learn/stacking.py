@@ -13,10 +13,15 @@ from scumble._core.random import as_generator
 from scumble._core.validation import check_count
 from scumble.learn.binary_relevance import BinaryRelevance, LabelTargets
 from scumble.learn.c45 import Target
-from scumble.learn.inside import Inside
-from scumble.learn.many import ForeignModels, ask_second, check_estimator_given, fit_many
+from scumble.learn.inner_classifier import InnerClassifier
 from scumble.learn.parameters import check_flag
-from scumble.learn.transforming import TransformingClassifier
+from scumble.learn.problem_transformation import TransformingClassifier
+from scumble.learn.single_label_models import (
+    ForeignModels,
+    ask_second,
+    check_estimator_given,
+    fit_many,
+)
 from scumble.learn.undersampling import one_generator_each
 from scumble.learn.weights import refuser_of, take_weights
 
@@ -54,20 +59,12 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking"):
 
     Attributes
     ----------
-    first_ : Inside
+    first_ : InnerClassifier
         The fitted first `BinaryRelevance`.
-    second_ : Inside
+    second_ : InnerClassifier
         The fitted second one, on features (if wanted) and then the confidences of all labels.
-    classes_ : list of ndarray, or ndarray
-        The two values of each label; the classes where one class per row was given.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : tuple of str or None
-        Their names, where they had any.
-    n_features_in_ : int
-        Number of columns seen when fitting.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have any.
+    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
+        See `BaseMultilabelClassifier`.
 
     See Also
     --------
@@ -100,8 +97,8 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking"):
            [0, 1]])
     """
 
-    first_: Inside
-    second_: Inside
+    first_: InnerClassifier
+    second_: InnerClassifier
 
     def __init__(
         self,
@@ -136,13 +133,15 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking"):
         generator = as_generator(self.random_state, caller=type(self).__name__)
         n_values = self._codes.n_values
         first = BinaryRelevance(self.estimator)
-        self.first_ = Inside.fitted(first, X, Y, n_values, generator, self.n_jobs, weights)
+        self.first_ = InnerClassifier.fitted(first, X, Y, n_values, generator, self.n_jobs, weights)
         confidences = self._unseen(X, Y, generator, weights)
         table = self._beside(X, confidences)
         own = n_values if self.passthrough else n_values[:0]
         kinds = np.append(own, np.zeros(self.n_labels_, np.int64))
         second = BinaryRelevance(self.final_estimator)
-        self.second_ = Inside.fitted(second, table, Y, kinds, generator, self.n_jobs, weights)
+        self.second_ = InnerClassifier.fitted(
+            second, table, Y, kinds, generator, self.n_jobs, weights
+        )
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         return self.second_.ask(self._beside(X, self.first_.ask(X)[1]))

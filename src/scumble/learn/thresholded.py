@@ -10,12 +10,12 @@ from sklearn.base import clone
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
 from scumble._core.errors import ParameterError
+from scumble._core.features import FeatureCodes
 from scumble._core.random import as_generator
 from scumble._core.validation import check_count
 from scumble.learn.base import BaseMultilabelClassifier
-from scumble.learn.features import FeatureCodes
-from scumble.learn.inside import (
-    Inside,
+from scumble.learn.inner_classifier import (
+    InnerClassifier,
     check_classifier_given,
     nominal_columns_of,
     pass_on_tags,
@@ -73,18 +73,11 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded"):
     curves_ : list of ThresholdCurve
         What every possible threshold of each label gives on the training rows. Empty with rule
         ``"fixed"``, which fits the estimator once and scores no training rows.
-    estimator_ : Inside
+    estimator_ : InnerClassifier
         The fitted estimator.
-    classes_ : list of ndarray, or ndarray
-        The two values of each label; the classes where one class per row was given.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : tuple of str or None
-        Their names, where they had any.
-    n_features_in_ : int
-        Number of columns seen when fitting; not there where X is no table, such as texts.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where they have any.
+    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
+        See `BaseMultilabelClassifier`; the last two are not there where X is no table, such as
+        texts.
 
     See Also
     --------
@@ -120,7 +113,7 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded"):
     True
     """
 
-    estimator_: Inside
+    estimator_: InnerClassifier
     curves_: list[ThresholdCurve]
 
     def __init__(
@@ -211,7 +204,7 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded"):
             _check_feature_names(self, X, reset=True)
             _check_n_features(self, X, reset=True)
             n_columns = self.n_features_in_
-        self._codes = FeatureCodes(np.zeros(n_columns, np.int64), (None,) * n_columns)
+        self._codes = FeatureCodes.numeric(n_columns)
         return X
 
     def _read_rows(self, X: Any) -> Any:

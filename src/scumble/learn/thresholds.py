@@ -73,6 +73,13 @@ class ThresholdCurve:
         What the rule expects of new rows; the same for every rule but ``"shrunken"``.
     chosen : int
         Place of the threshold that was taken; -1 where none of these was.
+
+    Examples
+    --------
+    >>> from scumble.learn import threshold_curves
+    >>> curve = threshold_curves([[0.9], [0.8], [0.1]], [[1], [1], [0]])[0]
+    >>> curve.thresholds.round(2)[curve.chosen], curve.observed.round(2)
+    (np.float64(0.45), array([0.67, 1.  , 0.8 ]))
     """
 
     thresholds: Array

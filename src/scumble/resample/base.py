@@ -181,7 +181,7 @@ class BaseResampler(BaseEstimator, ABC):
     def _check_input(self, X: Any, Y: Any) -> tuple[Any, Any, sparse.csr_array]:
         caller = type(self).__name__
         self._check_parameters()
-        X = as_container(X, name="X", caller=caller)
+        X = as_container(X, caller=caller)
         labels = check_labels(Y, caller=caller)
         check_same_length(X, labels, caller=caller)
         self.n_features_in_ = int(X.shape[1])

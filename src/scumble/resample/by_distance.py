@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from scumble._core.errors import ParameterError
+from scumble._core.features import Features, read_features
 from scumble.data import Feature
 from scumble.resample.base import BaseResampler, Resampled
-from scumble.resample.features import Features, read_features
 
 
 class _DistanceResampler(BaseResampler):
@@ -42,8 +43,18 @@ class _DistanceResampler(BaseResampler):
         self._read(X, None)
 
     def _read(self, X: Any, features: Sequence[Feature] | None) -> Features:
-        caller = type(self).__name__
-        return read_features(X, self.categorical_features, features, caller=caller)
+        categorical = self.categorical_features
+        if categorical is None and features is not None:
+            categorical = {
+                at: len(known.categories)
+                for at, known in enumerate(features)
+                if known.is_categorical
+            }
+        read = read_features(X, categorical, caller=type(self).__name__, gaps=False)
+        if features is None:
+            return read
+        is_integer = np.array([known.integer for known in features], bool) & (read.n_values == 0)
+        return replace(read, is_integer=is_integer)
 
     def _check_parameters(self) -> None:
         self._check_switches("scale")

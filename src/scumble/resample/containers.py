@@ -7,29 +7,25 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.errors import DataError, ParameterTypeError
+from scumble._core.errors import ParameterTypeError
+from scumble._core.features import Features, as_array, check_two_dimensional
 from scumble.resample.kernels import bags as kernels
 
 Array = np.ndarray[Any, Any]
 
 
-def as_container(data: Any, *, name: str, caller: str) -> Any:
+def as_container(X: Any, *, caller: str) -> Any:
     """Turn nested lists into arrays, leave arrays, sparse matrices and frames as they are."""
-    if isinstance(data, list | tuple):
-        data = np.asarray(data)
-    shape = getattr(data, "shape", None)
+    if isinstance(X, list | tuple):
+        X = as_array(X, caller=caller)
+    shape = getattr(X, "shape", None)
     if shape is None:
         raise ParameterTypeError(
-            f"{caller}: {name} must be an array, a sparse matrix or a DataFrame. "
-            f"Got {type(data).__name__} instead."
+            f"{caller}: X must be an array, a sparse matrix or a DataFrame. "
+            f"Got {type(X).__name__} instead."
         )
-    if len(shape) != 2:
-        raise DataError(
-            f"{caller}: {name} must be two-dimensional. Got shape {tuple(shape)} instead. "
-            f"Expected 2D array: reshape your data with {name}.reshape(-1, 1) if it has a "
-            f"single column, or {name}.reshape(1, -1) if it is a single row."
-        )
-    return data
+    check_two_dimensional(shape, caller=caller)
+    return X
 
 
 def take_rows(data: Any, rows: Array) -> Any:
@@ -108,58 +104,31 @@ def _frame_like(Y: sparse.csr_array, like: Any, rows: Array) -> Any:
     return frame.with_columns(*columns).to_native()
 
 
-class CategoryColumn:
-    """A column of a frame with declared categories."""
-
-    def __init__(self, values: list[Any], categories: list[Any]) -> None:
-        self.values = values
-        self.categories = categories
-
-    def tolist(self) -> list[Any]:
-        """Return the values."""
-        return self.values
-
-
-def frame_columns(frame: Any) -> list[Any]:
-    """Take a frame apart."""
-    import narwhals as nw
-
-    if hasattr(frame, "iloc"):  # by position: pandas allows equal names
-        natives = [frame.iloc[:, at] for at in range(frame.shape[1])]
-        columns = [nw.from_native(native, series_only=True) for native in natives]
-    else:
-        whole = nw.from_native(frame, eager_only=True)
-        columns = [whole[name] for name in whole.columns]
-    return [_frame_column(column) for column in columns]
+def rows_like(features: Features, synthetic: Any, seeds: Array) -> Any:
+    """Put synthetic rows into the container and types the features came in."""
+    source = features.source
+    if sparse.issparse(source):
+        return type(source)(synthetic.astype(source.dtype).asformat(source.format))
+    if isinstance(source, np.ndarray) and source.dtype.kind in "biuf":
+        return synthetic.astype(source.dtype)
+    if sparse.issparse(synthetic):  # sparse columns in a frame of pandas
+        synthetic = synthetic.toarray()
+    columns = [
+        synthetic[:, at] if known is None else _looked_up(known, synthetic[:, at])
+        for at, known in enumerate(features.codes.categories)
+    ]
+    taken = take_rows(source, seeds)
+    if isinstance(source, np.ndarray):
+        for at, column in enumerate(columns):
+            taken[:, at] = column
+        return taken
+    return replace_columns(taken, columns)
 
 
-def _frame_column(column: Any) -> Any:
-    import narwhals as nw
-
-    if isinstance(column.dtype, nw.Categorical | nw.Enum):
-        return CategoryColumn(column.to_list(), _categories(column))
-    if column.dtype.is_integer() and not column.is_null().any():
-        return column.to_numpy().astype(np.int64, copy=False)
-    if column.dtype.is_float():
-        return column.to_numpy().astype(np.float64, copy=False)
-    if isinstance(column.dtype, nw.Boolean) and not column.is_null().any():
-        return column.to_numpy().astype(bool, copy=False)
-    if column.dtype.is_numeric() or isinstance(column.dtype, nw.String | nw.Object | nw.Boolean):
-        values = np.empty(len(column), object)
-        values[:] = column.to_list()
-        values[column.is_null().to_numpy().astype(bool)] = None  # pandas has an NA of its own
-        return values
-    return column.to_numpy()
-
-
-def _categories(column: Any) -> list[Any]:
-    """List the declared values in their order, or the values present in theirs."""
-    declared = getattr(getattr(column.to_native(), "cat", None), "categories", None)
-    if declared is None:  # an Enum declares its values, other categoricals have none of their own
-        declared = getattr(column.dtype, "categories", None)
-    if declared is not None:
-        return list(declared)
-    return sorted(value for value in column.unique().to_list() if value is not None)
+def _looked_up(categories: tuple[Any, ...], codes: Array) -> list[Any]:
+    values = np.empty(len(categories), object)
+    values[:] = categories
+    return values[codes.astype(np.intp)].tolist()
 
 
 def replace_columns(frame: Any, columns: list[Any]) -> Any:

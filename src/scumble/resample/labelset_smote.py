@@ -7,12 +7,13 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from scumble._core.features import Features
 from scumble._core.neighbours import nearest
 from scumble._core.validation import check_choice, check_count
 from scumble.measures.imbalance import is_minority, label_counts
 from scumble.resample.base import Resampled
 from scumble.resample.by_distance import _DistanceResampler
-from scumble.resample.features import Features
+from scumble.resample.containers import rows_like
 from scumble.resample.ml_random import rows_by_label
 from scumble.resample.mlenn import has_any
 from scumble.resample.percent import check_percent, rows_in_percent
@@ -137,7 +138,7 @@ class LabelsetSMOTE(_DistanceResampler):
         partners = seeds.draw_partners(rng)
         synthetic = synthesize(features, seeds, partners, rng, nominal="vote", n_jobs=self.n_jobs)
         rows = np.concatenate([everything, seeds.rows])
-        return Resampled(rows, Y[rows], features.decode(synthetic, seeds.rows))
+        return Resampled(rows, Y[rows], rows_like(features, synthetic, seeds.rows))
 
     def _pools(self, Y: sparse.csr_array) -> list[Array]:
         """List the rows that may be seeds together."""

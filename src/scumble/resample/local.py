@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.features import Features
 from scumble._core.neighbours import Space, distances, nearest
 from scumble._core.parallel import row_blocks, run
 from scumble._core.validation import check_count
 from scumble.measures.imbalance import label_counts
 from scumble.resample.base import Resampled
 from scumble.resample.by_distance import _DistanceResampler
-from scumble.resample.features import Features
+from scumble.resample.containers import rows_like
 from scumble.resample.kernels import local as kernels
 from scumble.resample.percent import check_percent, rows_in_percent
 from scumble.resample.synthesis import Places, Seeds, synthesize
@@ -144,7 +145,7 @@ class MLSOL(_DistanceResampler):
         return Resampled(
             np.concatenate([everything, drawn]),
             sparse.vstack([Y, labels], format="csr"),
-            features.decode(synthetic, drawn),
+            rows_like(features, synthetic, drawn),
         )
 
 

@@ -9,12 +9,12 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.errors import ParameterError
+from scumble._core.features import Features
 from scumble._core.neighbours import nearest
 from scumble._core.validation import check_count
 from scumble.measures.imbalance import is_minority
 from scumble.resample.base import Resampled
 from scumble.resample.by_distance import _DistanceResampler
-from scumble.resample.features import Features
 from scumble.resample.kernels import labels as kernels
 
 Array = np.ndarray[Any, Any]

@@ -8,13 +8,14 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from scumble._core.features import Features
 from scumble._core.neighbours import nearest
 from scumble._core.parallel import run
 from scumble._core.validation import check_choice, check_count
 from scumble.measures.imbalance import is_minority
 from scumble.resample.base import Resampled
 from scumble.resample.by_distance import _DistanceResampler
-from scumble.resample.features import Features
+from scumble.resample.containers import rows_like
 from scumble.resample.ml_random import rows_by_label
 from scumble.resample.synthesis import Seeds, combine_labels, synthesize
 from scumble.resample.vdm import ValueDifference
@@ -141,7 +142,7 @@ class MLSMOTE(_DistanceResampler):
         return Resampled(
             np.concatenate([everything, seeds.rows]),
             sparse.vstack([Y, labels], format="csr"),
-            features.decode(synthetic, seeds.rows),
+            rows_like(features, synthetic, seeds.rows),
         )
 
     def _find_seeds(self, features: Features, Y: sparse.csr_array) -> Seeds:

@@ -8,12 +8,12 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from scumble._core.features import Features
 from scumble._core.neighbours import nearest
 from scumble.measures.concurrence import scumble
 from scumble.measures.imbalance import irlbl, mean_ir, minority_from_ratios
 from scumble.resample.base import Resampled
 from scumble.resample.by_distance import _DistanceResampler
-from scumble.resample.features import Features
 from scumble.resample.kernels import labels as kernels
 from scumble.resample.mlenn import check_threshold, has_any
 

@@ -7,8 +7,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from scumble._core.features import Features
 from scumble._core.parallel import run
-from scumble.resample.features import Features
 from scumble.resample.kernels import labels as label_kernels
 from scumble.resample.kernels import synthesis as kernels
 

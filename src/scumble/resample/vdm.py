@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble.resample.features import Features
+from scumble._core.features import Features
 from scumble.resample.kernels import values as kernels
 
 Array = np.ndarray[Any, Any]
@@ -30,7 +30,7 @@ class ValueDifference:
     Of the three rows with value 0 one has the label, of the two with value 1 both have it.
 
     >>> import numpy as np
-    >>> from scumble.resample.features import read_features
+    >>> from scumble._core.features import read_features
     >>> from scumble.resample.vdm import ValueDifference
     >>> X = np.array([[0], [0], [0], [1], [1]])
     >>> features = read_features(X, [0], caller="docs")

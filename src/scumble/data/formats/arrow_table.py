@@ -17,7 +17,6 @@ from scumble.data.columns import column_from_feature, feature_from_column
 from scumble.data.dataset import Feature, MultilabelDataset
 from scumble.data.formats.base import LabelChoice
 from scumble.data.formats.label_choice import choose_labels, column_number
-from scumble.data.frames import dataset_from_frame
 
 KEY = b"scumble"
 VERSION = 1
@@ -284,7 +283,7 @@ def _foreign(
         weights = names[column_number(source, names, weight_column, "weight_column")]
     dropped = {column_number(source, names, column, "ignore") for column in ignore}
     table = table.select([at for at in range(len(names)) if at not in dropped])
-    dataset = dataset_from_frame(
+    dataset = MultilabelDataset.from_frame(
         table, label_columns=chosen, name=source.stem, weight_column=weights
     )
     return dataset if parents is None else replace(dataset, label_parents=parents)

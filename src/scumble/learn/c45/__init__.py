@@ -6,33 +6,17 @@ strategy for each kind of target (`two_classes` and its `cuts`, `many_classes`, 
 """
 
 from scumble.learn.c45.classifier import C45Classifier
-from scumble.learn.c45.forest import Forest, each_block, join_nodes
-from scumble.learn.c45.growing import (
-    ListedTargets,
-    Target,
-    grow_listed,
-    grow_tree,
-    grow_trees,
-    predict_trees,
-)
-from scumble.learn.c45.table import Table, as_rows, prepare_table
-from scumble.learn.c45.tree import Nodes, Tree, TreeSettings
+from scumble.learn.c45.growing import Target, grow_trees, predict_trees
+from scumble.learn.c45.table import PreparedTable, prepare_table
+from scumble.learn.c45.tree import Tree, TreeSettings
 
 __all__ = [
     "C45Classifier",
-    "Forest",
-    "ListedTargets",
-    "Nodes",
-    "Table",
+    "PreparedTable",
     "Target",
     "Tree",
     "TreeSettings",
-    "as_rows",
-    "each_block",
-    "grow_listed",
-    "grow_tree",
     "grow_trees",
-    "join_nodes",
     "predict_trees",
     "prepare_table",
 ]

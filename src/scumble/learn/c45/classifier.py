@@ -9,23 +9,16 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    assert_all_finite,
-    check_is_fitted,
-    column_or_1d,
-)
+from sklearn.utils.validation import check_is_fitted
 
 from scumble._core.errors import LabelError, ParameterError
+from scumble._core.features import FeatureCodes
 from scumble._core.validation import check_count
 from scumble.learn.c45.growing import Target, grow_trees, predict_trees
 from scumble.learn.c45.table import prepare_table
 from scumble.learn.c45.tree import Tree, TreeSettings
-from scumble.learn.features import (
-    FeatureCodes,
-    read_rows,
-    read_training,
-)
+from scumble.learn.features import read_rows, read_training
+from scumble.learn.labels import read_classes
 from scumble.learn.weights import check_class_weight, check_weights
 
 Array = np.ndarray[Any, Any]
@@ -55,8 +48,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         Whether probabilities are smoothed by one row per class.
     categorical_features : None, indices, names, mask or mapping, default=None
         The nominal columns, holding codes 0, 1, ...; a mapping tells their numbers of declared
-        values, otherwise it is the largest code seen plus 1. Categorical, text and boolean
-        columns of a frame are nominal by themselves.
+        values, otherwise it is the largest code seen plus 1. Categories, text and truth values,
+        in a frame or an array, are nominal by themselves.
     class_weight : None, {"balanced", "sqrt"} or mapping, default=None
         What the weight of a row is multiplied by, by its class. ``"balanced"`` makes all classes
         weigh the same, ``"sqrt"`` goes half of the way, a mapping tells the factors, 1 for
@@ -334,27 +327,12 @@ def _read_classes(y: Any, n_rows: int) -> tuple[Array, Array]:
             "C45Classifier requires y to be passed, but the target y is None: give one class "
             "per row."
         )
-    try:
-        y = column_or_1d(y, warn=True)
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-    except (TypeError, ValueError) as error:
-        raise LabelError(
-            f"C45Classifier: y must hold one class per row. {error} To learn a number, make "
-            "classes of it first, for instance with numpy.digitize."
-        ) from None
-    if len(y) != n_rows:
+    classes, codes = read_classes(y, caller="C45Classifier")
+    if len(codes) != n_rows:
         raise LabelError(
             f"C45Classifier: X and y must have equally many rows. Found input variables with "
-            f"inconsistent numbers of samples: {n_rows} in X and {len(y)} in y."
+            f"inconsistent numbers of samples: {n_rows} in X and {len(codes)} in y."
         )
-    try:
-        classes, codes = np.unique(y, return_inverse=True)
-    except TypeError as error:
-        raise LabelError(
-            f"C45Classifier: the classes in y must be comparable ({error}). Give all of them as "
-            "numbers or all as text, and leave out rows without a class."
-        ) from None
     return classes, codes
 
 

@@ -55,20 +55,7 @@ class Forest:
 
     @classmethod
     def of(cls, trees: Sequence[Tree | Nodes], *, laplace: bool = False) -> Forest:
-        """Put trees together.
-
-        Parameters
-        ----------
-        trees : sequence of Tree and Nodes
-            Grown on tables with the same columns.
-        laplace : bool
-            Whether to smooth the counts by one per class.
-
-        Returns
-        -------
-        Forest
-            In the order of the trees.
-        """
+        """Put trees of the same columns together; ``laplace`` smooths by one row per class."""
         nodes = join_nodes(trees)
         n_classes = nodes.n_classes
         roots = _starts(nodes.sizes)
@@ -98,13 +85,7 @@ class Forest:
         return len(self.roots)
 
     def second_only(self) -> Forest:
-        """Give trees that answer with the probability of class 1 alone.
-
-        Returns
-        -------
-        Forest
-            Of the same nodes.
-        """
+        """Give trees that answer with the probability of class 1 alone."""
         places = np.arange(len(self.leaf))
         answers = self.probabilities[self.leaf + 1]
         return replace(
@@ -112,22 +93,7 @@ class Forest:
         )
 
     def ask(self, X: Any, *, extra: Any = None, n_jobs: int | None = None) -> Array:
-        """Ask every tree for the class probabilities of every row.
-
-        Parameters
-        ----------
-        X : float ndarray or csr_array of shape (n_samples, n_features)
-            The rows.
-        extra : csr_array of bool, optional
-            The extra columns.
-        n_jobs : int, optional
-            Number of threads.
-
-        Returns
-        -------
-        array of shape (n_samples, total number of classes)
-            The columns of one tree follow those of the tree before.
-        """
+        """Ask every tree for the class probabilities of every row, tree after tree."""
         out = np.empty((X.shape[0], int(self.n_classes.sum())))
         n_columns = X.shape[1] + (0 if extra is None else extra.shape[1])
         each_block(
@@ -141,18 +107,7 @@ class Forest:
 
 
 def join_nodes(trees: Sequence[Tree | Nodes]) -> Nodes:
-    """Put the nodes of trees one after another.
-
-    Parameters
-    ----------
-    trees : sequence of Tree and Nodes
-        Single trees, and many in one.
-
-    Returns
-    -------
-    Nodes
-        Of all of them, with flat counts.
-    """
+    """Put the nodes of trees one after another, with flat counts."""
     sizes = [tree.n_nodes if isinstance(tree, Tree) else tree.sizes for tree in trees]
     fields = [
         _joined([np.ravel(getattr(tree, name)) for tree in trees]) for name in Nodes._fields[2:]
@@ -168,19 +123,7 @@ def join_nodes(trees: Sequence[Tree | Nodes]) -> Nodes:
 
 
 def each_block(n_rows: int, n_trees: int, work: Any, rows: Rows, n_jobs: int | None) -> None:
-    """Do ``work(start, stop, rows)`` on ranges of rows, in threads where that is worth it.
-
-    Parameters
-    ----------
-    n_rows, n_trees : int
-        Their product tells the cost.
-    work : callable
-        Writes to the places of its rows only.
-    rows : Rows
-        What it reads.
-    n_jobs : int, optional
-        Number of threads.
-    """
+    """Do ``work(start, stop, rows)`` on ranges of rows, in threads where that is worth it."""
     n_blocks = 1 if n_rows * n_trees < 5_000 else min(n_rows, 64)
     edges = np.linspace(0, n_rows, n_blocks + 1).astype(int).tolist()
     blocks = list(itertools.pairwise(edges))

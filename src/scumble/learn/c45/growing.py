@@ -16,7 +16,7 @@ from scumble._core.errors import DataError
 from scumble._core.parallel import run, thread_count
 from scumble.learn.c45 import grow as kernels
 from scumble.learn.c45.forest import Forest
-from scumble.learn.c45.table import Table, read_only
+from scumble.learn.c45.table import PreparedTable, read_only
 from scumble.learn.c45.tree import Nodes, Tree, TreeSettings
 from scumble.learn.weights import class_factors, weigh_classes
 
@@ -46,6 +46,16 @@ class Target:
         Which of the table's extra columns may be used; none by default.
     columns : array of int, optional
         Which of the table's own columns may be used, ascending; all by default.
+
+    Examples
+    --------
+    Three rows of a bootstrap sample, one of them drawn twice.
+
+    >>> import numpy as np
+    >>> from scumble.learn.c45 import Target
+    >>> target = Target(np.array([0, 1, 1]), rows=np.array([0, 2, 5]), repeats=np.array([1, 2, 1]))
+    >>> target.n_classes
+    2
     """
 
     y: Array
@@ -71,7 +81,7 @@ class ListedTargets(NamedTuple):
 
 
 def grow_trees(
-    table: Table,
+    table: PreparedTable,
     targets: Sequence[Target],
     settings: TreeSettings | None = None,
     *,
@@ -81,7 +91,7 @@ def grow_trees(
 
     Parameters
     ----------
-    table : Table
+    table : PreparedTable
         The prepared columns.
     targets : sequence of Target
         What to learn.
@@ -134,24 +144,9 @@ class Targets(NamedTuple):
 
 
 def grow_listed(
-    table: Table, targets: ListedTargets, settings: TreeSettings | None = None
+    table: PreparedTable, targets: ListedTargets, settings: TreeSettings | None = None
 ) -> Nodes:
-    """Grow one tree for each of many small targets in one call.
-
-    Parameters
-    ----------
-    table : Table
-        The prepared columns.
-    targets : ListedTargets
-        What to learn; none without rows.
-    settings : TreeSettings, optional
-        The parameters, the same for all trees.
-
-    Returns
-    -------
-    Nodes
-        In the order of the targets.
-    """
+    """Grow one tree for each of many small targets, none without rows, in one call."""
     settings = TreeSettings() if settings is None else settings
     targets = _weighed(targets, settings.class_weight)
     repeated = not len(targets.weights)
@@ -171,30 +166,17 @@ def _weighed(targets: ListedTargets, class_weight: Any) -> ListedTargets:
     return targets._replace(weights=weights * factors[target_of, y])
 
 
-def grow_tree(table: Table, target: Target, settings: TreeSettings) -> Tree:
-    """Grow one tree.
-
-    Parameters
-    ----------
-    table : Table
-        The prepared columns.
-    target : Target
-        What to learn.
-    settings : TreeSettings
-        The parameters.
-
-    Returns
-    -------
-    Tree
-        Pruned, if wanted.
-    """
+def grow_tree(table: PreparedTable, target: Target, settings: TreeSettings) -> Tree:
+    """Grow one tree, and prune it if wanted."""
     listed, repeated = _rows_that_count(table, target, settings.class_weight)
     active = table.active_columns(target.extra, target.columns)
     nodes = _grow(table, active, listed, repeated, target.n_classes, settings)
     return Tree(*nodes[2:])
 
 
-def _rows_that_count(table: Table, target: Target, class_weight: Any) -> tuple[ListedTargets, bool]:
+def _rows_that_count(
+    table: PreparedTable, target: Target, class_weight: Any
+) -> tuple[ListedTargets, bool]:
     """List the rows that count, and whether their weights are numbers of equal rows."""
     rows = table.all_rows if target.rows is None else np.asarray(target.rows)
     y = np.asarray(target.y)
@@ -215,7 +197,7 @@ def _rows_that_count(table: Table, target: Target, class_weight: Any) -> tuple[L
 
 
 def _check_targets(
-    table: Table, listed: ListedTargets, n_classes: int, settings: TreeSettings
+    table: PreparedTable, listed: ListedTargets, n_classes: int, settings: TreeSettings
 ) -> None:
     """Refuse what kernels would trust: rows, classes and sizes that are not there."""
     starts, rows, y, weights = listed
@@ -239,7 +221,7 @@ def _check_targets(
 
 
 def _grow(
-    table: Table,
+    table: PreparedTable,
     active: Array,
     listed: ListedTargets,
     repeated: bool,
@@ -298,6 +280,17 @@ def predict_trees(
     -------
     array of shape (n_samples, total number of classes)
         The columns of one tree follow those of the tree before.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scumble.learn.c45 import Target, grow_trees, predict_trees, prepare_table
+    >>> X = np.array([[1.0], [2.0], [3.0], [4.0]])
+    >>> targets = [Target(np.array([0, 0, 1, 1])), Target(np.array([1, 1, 0, 0]))]
+    >>> trees = grow_trees(prepare_table(X, np.array([0])), targets)
+    >>> predict_trees(trees, X[[0, 3]], second_only=True)
+    array([[0., 1.],
+           [1., 0.]])
     """
     forest = Forest.of(trees, laplace=laplace)
     if second_only:

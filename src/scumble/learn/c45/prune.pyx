@@ -15,6 +15,9 @@ from scumble.learn.c45.arithmetic cimport TINY, estimated_errors, sum_of
 from scumble.learn.c45.memory cimport reserve
 from scumble.learn.c45.nodes cimport Node, counts_of
 from scumble.learn.c45.prune_known cimport prune_known
+from scumble.learn.c45.pruner cimport (
+    AS_BRANCH, AS_LEAF, Pruner, Verdict, Visit, decide, enough_errors, largest_branch,
+)
 from scumble.learn.rows cimport value_at
 
 cdef enum:
@@ -92,23 +95,6 @@ cdef void free_room(Pruner* p) noexcept nogil:
     free(p.has_gaps)
     free(p.used)
     free(p.shares)
-
-
-cdef Py_ssize_t largest_branch(const Pruner* p, Py_ssize_t node, double* as_tree) noexcept nogil:
-    """Find the branch with the most weight, and sum the errors of all of them."""
-    cdef const Node* parent = &p.nodes.at[node]
-    cdef Py_ssize_t largest = -1
-    cdef double most = 0.0
-    cdef double branch
-    cdef int32_t child
-    as_tree[0] = 0.0
-    for child in range(parent.first, parent.first + parent.width):
-        branch = p.nodes.at[child].branch
-        as_tree[0] += p.errors[child]
-        if most - branch < TINY or branch >= most:
-            most = branch
-            largest = child
-    return largest
 
 
 # Where values are missing.

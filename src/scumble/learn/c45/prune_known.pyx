@@ -12,7 +12,7 @@ from scumble._core.interrupt cimport check_stop
 from scumble.learn.c45.arithmetic cimport TINY, added_errors
 from scumble.learn.c45.memory cimport reserve
 from scumble.learn.c45.nodes cimport Node, counts_of
-from scumble.learn.c45.prune cimport (
+from scumble.learn.c45.pruner cimport (
     AS_BRANCH, AS_LEAF, BATCH, Pruner, Verdict, Visit, decide, enough_errors, largest_branch,
 )
 from scumble.learn.rows cimport spread_stored

@@ -58,8 +58,17 @@ class Rows(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Table:
-    """Columns prepared for growing trees; made by `prepare_table`, shared by all of them."""
+class PreparedTable:
+    """Columns prepared for growing trees; made by `prepare_table`, shared by all of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scumble.learn.c45 import prepare_table
+    >>> table = prepare_table(np.array([[1.0, 0.0], [np.nan, 1.0]]), np.array([0, 2]))
+    >>> table.n_rows, table.n_features, table.missing
+    (2, 2, True)
+    """
 
     columns: Columns
     rows: Rows
@@ -68,20 +77,7 @@ class Table:
     n_extra: int
 
     def active_columns(self, extra: Array | None = None, own: Array | None = None) -> Array:
-        """List the columns a tree may use: all features and some of the extra columns.
-
-        Parameters
-        ----------
-        extra : array of int or None
-            Numbers of extra columns.
-        own : array of int or None
-            Some of the features, ascending, in place of all.
-
-        Returns
-        -------
-        array of int64
-            Ascending.
-        """
+        """List the columns a tree may use: all features, or some, and some extra columns."""
         active = np.arange(self.n_features) if own is None else np.asarray(own, np.int64)
         if extra is None:
             return active
@@ -104,18 +100,7 @@ class Table:
         return x_ln_x_table(self.n_rows + 2)
 
     def x_ln_x(self, size: int) -> Array:
-        """Tabulate x ln x for whole numbers below ``size``.
-
-        Parameters
-        ----------
-        size : int
-            The table may be longer.
-
-        Returns
-        -------
-        array of float64
-            Shared where it is long enough.
-        """
+        """Tabulate x ln x for whole numbers below ``size``, or more of them."""
         return self._x_ln_x if size <= len(self._x_ln_x) else x_ln_x_table(size)
 
     @cached_property
@@ -145,7 +130,7 @@ class Table:
 
 def prepare_table(
     X: Any, n_values: Array, *, extra: Any = None, n_jobs: int | None = None
-) -> Table:
+) -> PreparedTable:
     """Sort the columns of ``X`` once.
 
     Parameters
@@ -161,8 +146,15 @@ def prepare_table(
 
     Returns
     -------
-    Table
+    PreparedTable
         Holds ``X`` itself beside the sorted columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scumble.learn.c45 import prepare_table
+    >>> prepare_table(np.array([[3.0], [1.0], [2.0]]), np.array([0])).n_rows
+    3
     """
     n, m = X.shape
     if max(n, int(np.max(n_values, initial=0))) >= _MOST_CODES:
@@ -194,7 +186,7 @@ def prepare_table(
         _sort_sparse(by_column, columns, 0, starts, n_jobs)
     if extra_csc is not None:
         _sort_sparse(extra_csc, columns, m, starts, n_jobs)
-    return Table(columns, rows, n, m, n_extra)
+    return PreparedTable(columns, rows, n, m, n_extra)
 
 
 def _list_sizes(by_column: Any, n_values: Array, n: int) -> Array:
@@ -235,20 +227,7 @@ def _blocks(n: int, cost: int, n_jobs: int | None) -> list[tuple[int, int]]:
 
 
 def as_rows(X: Any, extra: Any = None) -> Rows:
-    """Hand rows to kernels without copying them.
-
-    Parameters
-    ----------
-    X : float ndarray or csr_array
-        The features.
-    extra : csr_array of bool, optional
-        The extra columns.
-
-    Returns
-    -------
-    Rows
-        Views of the arrays.
-    """
+    """Hand rows, and extra 0/1 columns, to kernels without copying them."""
     is_sparse = sparse.issparse(X)
     return Rows(
         not is_sparse,

@@ -15,7 +15,14 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class TreeSettings:
-    """The parameters of C4.5 and their defaults."""
+    """The parameters of C4.5 and their defaults; see `C45Classifier`.
+
+    Examples
+    --------
+    >>> from scumble.learn.c45 import TreeSettings
+    >>> TreeSettings(prune=False).min_objects
+    2
+    """
 
     confidence: float = 0.25
     min_objects: int = 2
@@ -62,6 +69,13 @@ class Tree:
         Leaves no training row reached.
     counts : array of shape (n_nodes, n_classes)
         Weight of each class.
+
+    Examples
+    --------
+    >>> from scumble.learn import C45Classifier
+    >>> tree = C45Classifier().fit([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1]).tree_
+    >>> tree.cut[0], tree.counts.tolist()
+    (np.float64(2.0), [[2.0, 2.0], [2.0, 0.0], [0.0, 2.0]])
     """
 
     feature: Array
@@ -95,34 +109,8 @@ class Tree:
             parent[self.first[node] : self.first[node] + self.width[node]] = node
         return parent
 
-    def probabilities(self, *, laplace: bool = False) -> Array:
-        """Give the class probabilities of a row that ends at each node.
-
-        Parameters
-        ----------
-        laplace : bool
-            Whether to smooth the counts by one per class.
-
-        Returns
-        -------
-        array of shape (n_nodes, n_classes)
-            An empty leaf answers like its parent.
-        """
-        source = np.where(self.empty.astype(bool), self.parent, np.arange(self.n_nodes))
-        counts = self.counts[np.maximum(source, 0)]
-        total = counts.sum(axis=1, keepdims=True)
-        if laplace:
-            return (counts + 1) / (total + self.n_classes)
-        return np.divide(counts, total, out=np.zeros_like(counts), where=total >= 1e-6)
-
     def information_gains(self) -> Array:
-        """Give the information each inner node gains, times its weight, in bits; 0 for leaves.
-
-        Returns
-        -------
-        array of shape (n_nodes,)
-            Never negative.
-        """
+        """Give the information each inner node gains, times its weight, in bits; 0 for leaves."""
         weight = self.counts.sum(axis=1, keepdims=True)
         share = np.divide(self.counts, weight, out=np.ones_like(self.counts), where=self.counts > 0)
         entropy = -(self.counts * np.log2(share)).sum(axis=1)

@@ -40,6 +40,16 @@ class Answers:
         Which labels each row has.
     confidences : ndarray of float64, shape (n_rows, n_labels)
         How sure that is; 0 and 1 where the model has no numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from scumble.learn import Answers
+    >>> sure = np.array([[0.9, 0.2], [0.1, 0.6]])
+    >>> Answers(("sky", "soil"), sparse.csr_array(sure >= 0.5), sure).labels.toarray()
+    array([[ True, False],
+           [False,  True]])
     """
 
     names: tuple[str, ...]
@@ -116,6 +126,12 @@ def table_suffix(path: str | os.PathLike[str]) -> str:
     ------
     ParameterError
         If it means none.
+
+    Examples
+    --------
+    >>> from scumble.learn.storage import table_suffix
+    >>> table_suffix("answers.csv.gz")
+    '.csv'
     """
     name = Path(path)
     plain = Path(name.stem) if name.suffix.lower() in COMPRESSIONS else name

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.features import FeatureCodes
 from scumble._core.neighbours import Space
-from scumble.learn.c45 import C45Classifier, Forest, Tree
+from scumble.learn.c45 import C45Classifier, Tree
+from scumble.learn.c45.forest import Forest
 from scumble.learn.chains import ClassifierChain, EnsembleOfClassifierChains
-from scumble.learn.design import Columns
 from scumble.learn.eccru import ECCRU
-from scumble.learn.features import FeatureCodes
 from scumble.learn.ranker import BaseRanker
+from scumble.learn.regression_columns import RegressionColumns
 from scumble.learn.storage.check_rankers import check_ranker, width_of
 from scumble.learn.storage.demands import demand, is_vector
 from scumble.learn.thresholded import ThresholdedClassifier
@@ -74,7 +75,7 @@ def _check_estimator(model: Any) -> None:
     for part in _own_parts(model):
         if isinstance(part, Forest):
             _check_forest(part, n_values)
-        elif isinstance(part, Columns):
+        elif isinstance(part, RegressionColumns):
             _check_columns(part, n_values)
     if hasattr(model, "space_"):
         _check_own_space(model, n_values)
@@ -93,7 +94,7 @@ def _own_parts(model: Any) -> Iterator[Any]:
             waiting.extend(_inside(part))
 
 
-def _check_columns(columns: Columns, n_values: Array) -> None:
+def _check_columns(columns: RegressionColumns, n_values: Array) -> None:
     """Check that every feature has a place, and every filling of a nominal one too."""
     fillings = columns.fillings
     fits = np.array_equal(columns.n_values, n_values) and is_vector(
@@ -175,7 +176,7 @@ def _check_forest(forest: Forest, n_values: Array) -> None:
 
 
 def _check_tree(tree: Any, n_values: Array, n_classes: int) -> None:
-    demand(isinstance(tree, Tree), "the tree is none")
+    demand(isinstance(tree, Tree), "the tree is missing, or of another type")
     n_nodes = len(tree.feature)
     sizes = all(
         isinstance(part, np.ndarray) and part.shape == (n_nodes,) and part.dtype.kind in "biuf"

@@ -9,9 +9,9 @@ from scipy import sparse
 
 from scumble.learn.bagged_trees import BaggedTrees
 from scumble.learn.blended import BlendedRanker
-from scumble.learn.c45 import Forest
+from scumble.learn.c45.forest import Forest
 from scumble.learn.calibration import Calibration
-from scumble.learn.inside import Inside
+from scumble.learn.inner_classifier import InnerClassifier
 from scumble.learn.neighbour_ranker import NeighbourRanker
 from scumble.learn.radial import RadialKernel
 from scumble.learn.rates import LogRates
@@ -47,7 +47,7 @@ def width_of(model: Any) -> int:
 
 def _check_ridge(model: RidgeRanker) -> None:
     n_columns = width_of(model)
-    demand(model.kernel_ in ("linear", "rbf"), "the kernel is none")
+    demand(model.kernel_ in ("linear", "rbf"), "the kernel is neither linear nor rbf")
     if model.kernel_ == "rbf":
         kernel = model._kernel
         points = kernel.points if isinstance(kernel, RadialKernel) else None
@@ -124,7 +124,7 @@ def _check_thresholded(model: ThresholdedClassifier) -> None:
 
 
 def _check_inside(inside: Any, n_labels: int) -> None:
-    demand(isinstance(inside, Inside), "the classifier inside is missing")
+    demand(isinstance(inside, InnerClassifier), "the classifier inside is missing")
     labels, always = inside.open_labels, inside.always
     fits = (
         is_vector(labels, np.int64, np.size(labels))

@@ -9,7 +9,7 @@ from typing import Any
 from scumble._core.errors import ReadError
 
 #: Classes of these rooms hold numbers, and are made from a file without running any code.
-_OWN = re.compile(r"scumble\.(learn|resample|_core\.neighbours)(\.[A-Za-z_]\w*)*")
+_OWN = re.compile(r"scumble\.(learn|resample|_core\.(neighbours|features))(\.[A-Za-z_]\w*)*")
 #: What skops does not trust by itself, and we check after loading.
 CHECKED = frozenset({"sklearn.tree._tree.Tree"})
 

@@ -157,7 +157,10 @@ def _mapped(cells: Array, code_map: Any, known: Feature, rows: Array) -> Array:
     present = ~np.isnan(cells)
     out = np.full(len(cells), np.nan)
     if isinstance(code_map, dict):
-        out[present] = [code_map.get(value, np.nan) for value in cells[present].tolist()]
+        distinct, places = np.unique(cells[present], return_inverse=True)
+        out[present] = np.array([code_map.get(value, np.nan) for value in distinct.tolist()])[
+            places
+        ]
     elif present.any():
         out[present] = code_map[cells[present].astype(np.intp)]
     unknown = present & np.isnan(out)

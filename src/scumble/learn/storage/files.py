@@ -51,6 +51,17 @@ class StoredModel:
         The version of scumble that wrote the file.
     notes : dict
         Whatever the writer wanted to be kept.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from scumble.learn import MLkNN, read_model, save
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "photos.model"
+    >>> model = MLkNN(n_neighbors=1).fit([[0.0], [9.0]], [["sky"], ["soil"]])
+    >>> save(model, path, notes={"source": "holiday"})
+    >>> stored = read_model(path)
+    >>> stored.labels, stored.notes
+    (('sky', 'soil'), {'source': 'holiday'})
     """
 
     model: Any
@@ -148,7 +159,16 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
 
     See Also
     --------
-    save : The way there, with an example.
+    save : The way there.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from scumble.learn import MLkNN, load, save
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "photos.model"
+    >>> save(MLkNN(n_neighbors=1).fit([[0.0], [9.0]], [[1], [0]]), path)
+    >>> load(path)
+    MLkNN(n_neighbors=1)
     """
     return read_model(path, trusted=trusted).model
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from scumble._core.files import Source
-from scumble.data.dataset import Kind
+from scumble.data.feature import Kind
 from scumble.data.formats.arff.dates import date_format
 from scumble.data.formats.arff.notes import NOTE, parse_notes
 from scumble.data.formats.arff.quoting import BLANKS, UnclosedError, scan, skip_blanks

@@ -12,7 +12,7 @@ Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class RegressionColumns:
     """How features become columns of numbers.
 
     Attributes
@@ -30,9 +30,9 @@ class Columns:
     Examples
     --------
     >>> import numpy as np
-    >>> from scumble.learn.design import Columns
+    >>> from scumble.learn.regression_columns import RegressionColumns
     >>> X = np.array([[1.0, 0], [np.nan, 2], [3.0, 2], [2.0, np.nan]])
-    >>> Columns.of(X, np.array([0, 3])).take(X)
+    >>> RegressionColumns.of(X, np.array([0, 3])).take(X)
     array([[1., 0., 0.],
            [2., 0., 1.],
            [3., 0., 1.],
@@ -43,7 +43,7 @@ class Columns:
     fillings: Array
 
     @classmethod
-    def of(cls, X: Any, n_values: Array) -> Columns:
+    def of(cls, X: Any, n_values: Array) -> RegressionColumns:
         """Learn from training rows what missing values are replaced by."""
         fillings = np.zeros(X.shape[1])
         table = X.tocsc() if sparse.issparse(X) else X

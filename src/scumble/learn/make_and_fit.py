@@ -11,7 +11,7 @@ from sklearn.base import clone
 from scumble._core.errors import ParameterError, ScumbleWarning
 from scumble._core.registry import registered
 from scumble.data import MultilabelDataset
-from scumble.learn.inside import tell_nominal
+from scumble.learn.inner_classifier import tell_nominal
 from scumble.learn.predictions import features_for, labels_for
 from scumble.learn.seeds import close_seeds
 from scumble.learn.weights import takes_weights

@@ -14,19 +14,10 @@ from sklearn.base import clone, is_regressor
 
 from scumble._core.errors import ParameterTypeError
 from scumble._core.parallel import run, thread_count
-from scumble.learn.c45 import (
-    C45Classifier,
-    Forest,
-    ListedTargets,
-    Nodes,
-    Table,
-    Target,
-    Tree,
-    grow_listed,
-    grow_tree,
-    join_nodes,
-    prepare_table,
-)
+from scumble.learn.c45 import C45Classifier, PreparedTable, Target, Tree, prepare_table
+from scumble.learn.c45.forest import Forest, join_nodes
+from scumble.learn.c45.growing import ListedTargets, grow_listed, grow_tree
+from scumble.learn.c45.tree import Nodes
 from scumble.learn.seeds import open_seeds
 from scumble.learn.weights import class_factors, weigh_classes
 
@@ -103,7 +94,7 @@ def fit_many(
 
 
 def grow_forest(
-    estimator: Any, table: Table, targets: Sequence[Target], *, n_jobs: int | None = None
+    estimator: Any, table: PreparedTable, targets: Sequence[Target], *, n_jobs: int | None = None
 ) -> Forest:
     """Grow a tree for each target on a prepared table."""
     tree = C45Classifier() if estimator is None else estimator
@@ -240,7 +231,7 @@ def class_weight_name(estimator: Any) -> str | None:
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> from scumble.learn.many import class_weight_name
+    >>> from scumble.learn.single_label_models import class_weight_name
     >>> class_weight_name(make_pipeline(StandardScaler(), LogisticRegression()))
     'logisticregression__class_weight'
     """

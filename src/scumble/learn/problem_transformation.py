@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.utils import get_tags
-
 from scumble.learn.base import BaseMultilabelClassifier
-from scumble.learn.many import check_estimator_given, is_tree
+from scumble.learn.inner_classifier import pass_on_tags
+from scumble.learn.single_label_models import check_estimator_given, is_tree
 from scumble.learn.weights import refuser_of
 
 
@@ -30,8 +29,4 @@ class TransformingClassifier(BaseMultilabelClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if not is_tree(self.estimator) and hasattr(self.estimator, "__sklearn_tags__"):
-            inner = get_tags(self.estimator)
-            tags.input_tags.allow_nan = inner.input_tags.allow_nan
-            tags.input_tags.sparse = inner.input_tags.sparse
-        return tags
+        return tags if is_tree(self.estimator) else pass_on_tags(tags, self.estimator)

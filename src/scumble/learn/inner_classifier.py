@@ -22,7 +22,7 @@ Answer = tuple[Array, Array]
 
 
 @dataclass(frozen=True, eq=False)
-class Inside:
+class InnerClassifier:
     """A fitted classifier, and the labels it was spared because they are constant.
 
     Attributes
@@ -49,7 +49,7 @@ class Inside:
         generator: np.random.Generator | None,
         n_jobs: int | None,
         weights: Array | None = None,
-    ) -> Inside:
+    ) -> InnerClassifier:
         """Fit a copy of a classifier."""
         fitted, _ = cls._fit(classifier, X, Y, n_values, generator, n_jobs, weights, "fit")
         return fitted
@@ -64,7 +64,7 @@ class Inside:
         generator: np.random.Generator | None,
         n_jobs: int | None,
         weights: Array | None = None,
-    ) -> tuple[Inside, Array]:
+    ) -> tuple[InnerClassifier, Array]:
         """Fit a copy of a classifier that can score its training rows as if new."""
         fitted, found = cls._fit(
             classifier, X, Y, n_values, generator, n_jobs, weights, "fit_out_of_sample"
@@ -89,7 +89,7 @@ class Inside:
         n_jobs: int | None,
         weights: Array | None,
         method: str,
-    ) -> tuple[Inside, Any]:
+    ) -> tuple[InnerClassifier, Any]:
         counts = np.bincount(Y.indices, minlength=Y.shape[1])
         open_labels = np.flatnonzero((counts > 0) & (counts < Y.shape[0]))
         always = (counts == Y.shape[0]) & (counts > 0)

@@ -1,0 +1,384 @@
+"""The door for features: every table becomes numbers and codes here, once.
+
+Inside, features are a float64 table, dense in C order or `scipy.sparse.csr_array` with sorted
+indices, no duplicates and no stored zeros; NaN is missing. Beside it stands, for every column,
+how many values it has where it holds codes, and what these stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.categorical import MOST_VALUES, resolve_categorical
+from scumble._core.errors import DataError, ParameterTypeError
+from scumble._core.frames import (
+    Column,
+    check_exact,
+    frame_columns,
+    is_frame,
+    read_column,
+    wrong_type,
+)
+
+if TYPE_CHECKING:
+    from scumble._core.neighbours import Space
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureCodes:
+    """What the columns of a table hold: numbers, or codes and what they stand for.
+
+    Attributes
+    ----------
+    n_values : ndarray of int64, shape (n_features,)
+        Number of values of a nominal column, 0 for a numeric one.
+    categories : tuple
+        For each column the values its codes stand for; None where the data itself holds codes
+        or numbers.
+    names : tuple of str or None
+        Column names.
+    """
+
+    n_values: Array
+    categories: tuple[tuple[Any, ...] | None, ...]
+    names: tuple[str, ...] | None = None
+
+    @classmethod
+    def numeric(cls, n_columns: int) -> FeatureCodes:
+        """Describe columns without names that hold numbers."""
+        return cls(np.zeros(n_columns, np.int64), (None,) * n_columns)
+
+    def value_name(self, column: int, code: int) -> str:
+        """Name one value of a nominal column."""
+        known = self.categories[column]
+        return str(code) if known is None else str(known[code])
+
+    def where(self, column: int) -> str:
+        """Name a column in a message."""
+        return _where(column, self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """The features of some rows.
+
+    Attributes
+    ----------
+    values : ndarray or csr_array of float64, shape (n_samples, n_features)
+        Numbers, and codes 0, 1, ... in nominal columns.
+    codes : FeatureCodes
+        Which columns are nominal, and what they are called.
+    is_integer, is_date : ndarray of bool, shape (n_features,)
+        Numeric columns of whole numbers; of milliseconds since 1970.
+    source : ndarray, sparse matrix or DataFrame
+        What the user gave.
+    """
+
+    values: Any
+    codes: FeatureCodes
+    is_integer: Array
+    is_date: Array
+    source: Any
+
+    @property
+    def n_values(self) -> Array:
+        """Number of values of each nominal column, 0 for numeric ones."""
+        return self.codes.n_values
+
+    def space(self, *, scale: bool) -> Space:
+        """Make the space in which distances are taken."""
+        from scumble._core.neighbours import Space
+
+        return Space.of(self.values, self.n_values, scale=scale)
+
+
+def read_features(
+    X: Any, categorical_features: Any = None, *, caller: str, gaps: bool = True
+) -> Features:
+    """Read features to compute with: finite numbers, and codes that are there.
+
+    ``categorical_features`` names columns of codes, in any of the ways of `resolve_categorical`.
+    Categories, text and truth values are nominal by themselves. A column of codes has as many
+    values as were declared, else the largest code + 1. Infinite values are refused, and missing
+    ones too unless ``gaps``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scumble._core.features import read_features
+    >>> X = np.array([[0.5, "red"], [1.5, "blue"]], object)
+    >>> read_features(X, caller="docs").values.tolist()
+    [[0.5, 1.0], [1.5, 0.0]]
+    """
+    features = read_values(X, caller=caller)
+    codes = features.codes
+    _refuse_dates(features.is_date, codes, caller)
+    _refuse_infinite(features.values, codes, caller, gaps=gaps)
+    named = resolve_categorical(
+        categorical_features, len(codes.n_values), codes.names, caller=caller
+    )
+    counted = _count_values(features.values, codes, named, caller)
+    is_integer = features.is_integer & (counted.n_values == 0)
+    return replace(features, codes=counted, is_integer=is_integer)
+
+
+def read_values(X: Any, *, caller: str) -> Features:
+    """Read whatever the columns hold, missing values, infinite ones and dates included."""
+    X, names, columns = take_apart(X, caller=caller)
+    if columns is not None:
+        return _from_columns(X, columns, names)
+    values = as_matrix(X, caller=caller)
+    codes = FeatureCodes.numeric(values.shape[1])
+    if X.dtype == bool:
+        codes = replace(codes, n_values=np.full(values.shape[1], 2))
+    is_integer = np.full(values.shape[1], X.dtype.kind in "iu")
+    return Features(values, codes, is_integer, np.zeros(len(is_integer), bool), X)
+
+
+def encode(X: Any, codes: FeatureCodes, *, caller: str) -> Any:
+    """Read rows with the columns of earlier ones, as numbers and the same codes."""
+    X, names, columns = take_apart(X, caller=caller)
+    if columns is None:
+        values = as_matrix(X, caller=caller)
+    else:
+        parts = [
+            _translated(_filled(column, X.shape[0]), known, _where(at, names), caller)
+            if column.categories != known
+            else column
+            for at, (column, known) in enumerate(zip(columns, codes.categories, strict=True))
+        ]
+        _refuse_dates(np.array([part.date for part in parts], bool), codes, caller)
+        values = join_columns(parts, X.shape[0])
+    _refuse_infinite(values, codes, caller, gaps=True)
+    _check_codes(values, codes, caller)  # they may come from a file
+    return values
+
+
+def as_array(X: Any, *, caller: str) -> Any:
+    """Make an array of nested lists, in which numbers beside texts stay numbers."""
+    if isinstance(X, np.ndarray) or sparse.issparse(X):
+        return X
+    try:
+        array = np.asarray(X)
+        array = np.asarray(X, object) if array.dtype.kind in "SU" else array
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"{caller}: X must be a table ({error}). Give equally many values in every row."
+        ) from None
+    if array.dtype.kind == "c":
+        raise ParameterTypeError(f"{caller}: X must hold real numbers. Got complex ones instead.")
+    return array
+
+
+def take_apart(X: Any, *, caller: str) -> tuple[Any, tuple[str, ...] | None, list[Column] | None]:
+    """Read the columns of a frame or of an array that holds texts; None for numbers."""
+    if is_frame(X):
+        names, column = frame_columns(X, caller=caller)
+        columns: Any = map(column, range(len(names)))
+    else:
+        X, names = as_array(X, caller=caller), None
+        if sparse.issparse(X) or X.dtype.kind not in "OSU" or X.ndim != 2:
+            return X, None, None
+        columns = X.T
+    read = [read_column(part, _where(at, names), caller=caller) for at, part in enumerate(columns)]
+    return X, names, read
+
+
+def _from_columns(
+    source: Any, columns: Sequence[Column], names: tuple[str, ...] | None
+) -> Features:
+    categories = tuple(column.categories for column in columns)
+    n_values = [0 if known is None else max(len(known), 1) for known in categories]
+    return Features(
+        join_columns(columns, source.shape[0]),
+        FeatureCodes(np.array(n_values, np.int64), categories, names),
+        np.array([column.integer for column in columns], bool),
+        np.array([column.date for column in columns], bool),
+        source,
+    )
+
+
+def join_columns(parts: Sequence[Column], n_rows: int) -> Any:
+    """Put columns side by side, sparse as soon as one of them is."""
+    if all(part.rows is None for part in parts):
+        table = np.empty((n_rows, len(parts)))
+        for at, part in enumerate(parts):
+            table[:, at] = part.values
+        return table
+    rows = [np.flatnonzero(p.values) if p.rows is None else p.rows for p in parts]
+    stored = [
+        part.values[found] if part.rows is None else part.values
+        for part, found in zip(parts, rows, strict=True)
+    ]
+    indptr = np.concatenate([[0], np.cumsum([len(found) for found in rows])])
+    by_column = (np.concatenate(stored), np.concatenate(rows), indptr)
+    return _canonical(sparse.csc_array(by_column, shape=(n_rows, len(parts))).tocsr())
+
+
+def as_matrix(X: Any, *, caller: str) -> Any:
+    """Make a float table of numbers; what is one already is not copied."""
+    if X.dtype.kind not in "biuf":
+        raise DataError(f"{caller}: X must hold numbers. Got values of type {X.dtype} instead.")
+    check_two_dimensional(X.shape, caller=caller)
+    if X.dtype.kind in "iu":
+        check_exact(X.data if sparse.issparse(X) else X, "a cell", caller=caller)
+    if sparse.issparse(X):
+        return _canonical(sparse.csr_array(X, dtype=np.float64))
+    return np.ascontiguousarray(X, np.float64)
+
+
+def check_two_dimensional(shape: Sequence[int], *, caller: str) -> None:
+    """Refuse what is no table by its shape."""
+    if len(shape) != 2:
+        raise DataError(
+            f"{caller}: X must be two-dimensional. Got shape {tuple(shape)} instead. Expected 2D "
+            "array: reshape your data with X.reshape(-1, 1) if it has a single column, or "
+            "X.reshape(1, -1) if it is a single row."
+        )
+
+
+def _canonical(X: sparse.csr_array) -> sparse.csr_array:
+    """Sort indices, drop stored zeros and duplicates; leave a canonical matrix untouched."""
+    if not (X.has_canonical_format and X.data.all()):
+        X = X.copy()
+        X.sum_duplicates()
+        X.eliminate_zeros()
+    return X
+
+
+def _filled(column: Column, n_rows: int) -> Column:
+    """Fill in the zeros of a sparse column."""
+    if column.rows is None:
+        return column
+    values = np.zeros(n_rows)
+    values[column.rows] = column.values
+    return column._replace(values=values, rows=None)
+
+
+def _translated(column: Column, known: tuple[Any, ...] | None, where: str, caller: str) -> Column:
+    """Bring a column into the codes of an earlier one."""
+    found = column.categories
+    if known is None and found == (False, True):
+        return column
+    if known is None:
+        raise DataError(
+            f"{caller}: {where} of X holds categories or text. Expected numbers, as when "
+            "fitting: convert the column."
+        )
+    cells = column.values
+    if found is None:  # numbers, which may be categories all the same
+        distinct, cells = np.unique(cells, return_inverse=True)
+        found = tuple(distinct.tolist())
+    code_of = {value: float(code) for code, value in enumerate(known)}
+    new_codes = np.array([*(code_of.get(value, -1.0) for value in found), np.nan])
+    places = np.where(np.isnan(column.values), len(found), cells).astype(np.intp)
+    values = new_codes[places]
+    if (values < 0).any():
+        row = int((values < 0).argmax())
+        raise DataError(
+            f"{caller}: {where} of X holds {found[places[row]]!r} in row {row}, a value not "
+            "seen when fitting. Declare it as a category of the column before fitting."
+        )
+    return column._replace(values=values)
+
+
+def _refuse_dates(is_date: Array, codes: FeatureCodes, caller: str) -> None:
+    if is_date.any():
+        raise wrong_type("datetime", codes.where(int(is_date.argmax())), caller)
+
+
+def _count_values(
+    values: Any, codes: FeatureCodes, named: dict[int, int], caller: str
+) -> FeatureCodes:
+    """Count the values of the columns that were named: as declared, or the largest code + 1."""
+    n_values = codes.n_values.copy()
+    coded = [at for at in named if codes.categories[at] is None]
+    if not coded:
+        return codes
+    n_values[coded] = [named[at] or n_values[at] for at in coded]
+    open_ended = np.array([at for at in coded if not n_values[at]], np.intp)
+    n_values[open_ended] = MOST_VALUES
+    counted = replace(codes, n_values=n_values)
+    _check_codes(values, counted, caller)
+    if len(open_ended):
+        n_values[open_ended] = _largest(values, open_ended).astype(np.int64) + 1
+    return counted
+
+
+def _largest(values: Any, columns: Array) -> Array:
+    """Find the largest code of some columns; 0 where there is none."""
+    largest = np.zeros(values.shape[1])
+    if sparse.issparse(values):
+        known = ~np.isnan(values.data)
+        np.maximum.at(largest, values.indices[known], values.data[known])
+        return largest[columns]
+    return np.fmax.reduce(values[:, columns], axis=0, initial=0.0)
+
+
+def _check_codes(values: Any, codes: FeatureCodes, caller: str) -> None:
+    """Refuse nominal cells that hold no code, or one outside its declared range."""
+    n_values = codes.n_values
+    coded = n_values > 0
+    if not coded.any():
+        return
+    columns = np.flatnonzero(coded)
+    if sparse.issparse(values):
+        cells, limits, chosen = values.data, n_values[values.indices], coded[values.indices]
+    else:
+        cells, limits, chosen = values[:, columns], n_values[columns], np.True_
+    wrong = chosen & ((cells < 0) | (cells >= limits) | (cells != np.floor(cells)))
+    wrong &= ~np.isnan(cells)
+    if not wrong.any():
+        return
+    place = int(wrong.argmax())
+    if sparse.issparse(values):
+        row, column = _place_in(values, place)
+    else:
+        row, column = place // len(columns), int(columns[place % len(columns)])
+    raise DataError(
+        f"{caller}: the categorical {codes.where(column)} of X holds "
+        f"{values[row, column]:.10g} in row {row}. Expected a code 0, 1, ... below "
+        f"{n_values[column]}: declare more values with categorical_features={{column: number}}, "
+        f"up to {MOST_VALUES:,}, encode the column, or leave it out of 'categorical_features'."
+    )
+
+
+def _refuse_infinite(values: Any, codes: FeatureCodes, caller: str, *, gaps: bool) -> None:
+    """Refuse infinite values, and missing ones unless they are allowed."""
+    stored = values.data if sparse.issparse(values) else values
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(stored.sum()):  # the usual case, without an array of answers
+            return
+    wrong = np.isinf(stored) if gaps else ~np.isfinite(stored)
+    if not wrong.any():
+        return
+    place = int(wrong.argmax())
+    is_sparse = sparse.issparse(values)
+    row, column = _place_in(values, place) if is_sparse else divmod(place, values.shape[1])
+    where, found = f"row {row}, {codes.where(column)}", values[row, column]
+    if np.isnan(found):
+        raise DataError(
+            f"{caller}: X holds a missing value (NaN) in {where}. This method takes distances "
+            "between rows: fill in missing values before, for instance with scikit-learn's "
+            "SimpleImputer."
+        )
+    raise DataError(
+        f"{caller}: X holds {found} in {where}. Expected finite numbers: replace infinity, for "
+        "instance by the largest number that can occur."
+    )
+
+
+def _place_in(X: sparse.csr_array, at: int) -> tuple[int, int]:
+    """Find the row and the column of a stored cell."""
+    return int(np.searchsorted(X.indptr, at, side="right")) - 1, int(X.indices[at])
+
+
+def _where(column: int, names: Sequence[str] | None) -> str:
+    return f"column {column}" if names is None else f"column {names[column]!r}"

@@ -1,0 +1,59 @@
+"""What a column of features means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from scumble._core.errors import DataError, ParameterError
+
+Kind = Literal["numeric", "nominal", "string", "date"]
+KINDS: tuple[Kind, ...] = ("numeric", "nominal", "string", "date")
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """What a column of ``X`` means.
+
+    Parameters
+    ----------
+    name : str
+        Its name, unique in the data set.
+    kind : {"numeric", "nominal", "string", "date"}
+        ``X`` holds numbers for *numeric*, codes of `categories` for *nominal* and *string*, and
+        milliseconds since 1970 (UTC) for *date*.
+    categories : tuple of str
+        The declared values of a *nominal* feature, or the texts of a *string* one, by code.
+    integer : bool
+        Whether a *numeric* feature holds whole numbers only.
+    date_format : str or None
+        How a *date* is written in files, in the manner of Java's SimpleDateFormat.
+
+    Examples
+    --------
+    >>> from scumble.data import Feature
+    >>> Feature("colour", "nominal", ("red", "green")).is_categorical
+    True
+    """
+
+    name: str
+    kind: Kind = "numeric"
+    categories: tuple[str, ...] = ()
+    integer: bool = False
+    date_format: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ParameterError(
+                f"The kind of feature {self.name!r} must be one of {', '.join(KINDS)}. "
+                f"Got {self.kind!r} instead."
+            )
+        if self.categories and not self.is_categorical:
+            raise DataError(f"The {self.kind} feature {self.name!r} cannot have categories.")
+        if self.categories and len(set(self.categories)) < len(self.categories):
+            raise DataError(f"The categories of feature {self.name!r} repeat a value.")
+
+    @property
+    def is_categorical(self) -> bool:
+        """Whether ``X`` holds codes rather than quantities."""
+        return self.kind in ("nominal", "string")

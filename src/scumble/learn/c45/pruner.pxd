@@ -1,0 +1,98 @@
+"""What pruning a tree needs at hand, and the choice it makes at a node."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+
+from scumble.learn.c45.arithmetic cimport TINY
+from scumble.learn.c45.grower cimport Settings
+from scumble.learn.c45.nodes cimport Node, Nodes
+from scumble.learn.rows cimport RowsView
+
+cdef enum:
+    BATCH = 256  # rows sent down at once, at the most
+
+cdef enum Verdict:
+    AS_TREE
+    AS_LEAF
+    AS_BRANCH
+
+
+cdef struct Visit:  # A node on the way from the top to the one in hand, and its next child.
+    Py_ssize_t node
+    int64_t turn
+    int64_t low  # its rows among those on the way
+    int64_t high
+
+
+cdef struct Pruner:
+    Nodes* nodes
+    const RowsView* rows
+    const int64_t* n_values
+    const int32_t* y
+    const double* weights  # by row of the whole; NULL where every row weighs 1
+    const Settings* settings
+    uint32_t* members  # rows of a node: members[low:high]
+    double* errors  # estimated errors of each subtree
+    int32_t* waiting  # scratch, a number a node
+    Visit* visits
+    Py_ssize_t visits_capacity
+    int64_t work  # rows sent down since Ctrl-C was last looked for
+    # Where no value is missing: rows brought to a leaf by raising are in a list of its own.
+    uint32_t* head
+    uint32_t* tail
+    uint32_t* after
+    uint32_t* strangers
+    int32_t* sources
+    int32_t* goals
+    Py_ssize_t n_goals
+    double* more  # counts of rows sent down on trial, n_classes a node
+    uint8_t* changed
+    double* buffer  # the stored cells of a row, spread out
+    bint has_stored
+    uint32_t[BATCH] batch
+    int32_t[BATCH] reached
+    # Where values are missing: the rows along the way, with their weights.
+    uint32_t* way_rows
+    Py_ssize_t way_rows_capacity
+    double* way_weights
+    Py_ssize_t way_weights_capacity
+    double* cells
+    double* tally
+    double* weight_of
+    uint8_t* has_gaps
+    int32_t* used
+    double* shares
+    Py_ssize_t shares_capacity
+
+
+cdef inline Verdict decide(double as_leaf, double as_tree, double as_branch) noexcept nogil:
+    """Choose between a leaf, the largest branch and the tree as it is."""
+    if as_leaf - (as_tree + 0.1) < 1e-6 and as_leaf - (as_branch + 0.1) < 1e-6:
+        return AS_LEAF
+    return AS_BRANCH if as_branch - (as_tree + 0.1) < 1e-6 else AS_TREE
+
+
+cdef inline double enough_errors(double as_leaf, double as_tree) noexcept nogil:
+    """Tell from how many errors on raising a branch is out of question."""
+    cdef double enough = as_tree + 0.1
+    if as_leaf - enough < 1e-6:
+        enough = min(enough, as_leaf - 0.1)
+    return enough + 1e-6
+
+
+cdef inline Py_ssize_t largest_branch(
+    const Pruner* p, Py_ssize_t node, double* as_tree
+) noexcept nogil:
+    """Find the branch with the most weight, and sum the errors of all of them."""
+    cdef const Node* parent = &p.nodes.at[node]
+    cdef Py_ssize_t largest = -1
+    cdef double most = 0.0
+    cdef double branch
+    cdef int32_t child
+    as_tree[0] = 0.0
+    for child in range(parent.first, parent.first + parent.width):
+        branch = p.nodes.at[child].branch
+        as_tree[0] += p.errors[child]
+        if most - branch < TINY or branch >= most:
+            most = branch
+            largest = child
+    return largest
