@@ -1,4 +1,4 @@
-"""What the documentation promises beyond its doctests: shell lines that run, examples, the picture."""
+"""What the documentation promises beyond its doctests: shell lines, examples, a picture."""
 
 import re
 import shlex
@@ -81,3 +81,14 @@ def test_the_picture_of_the_readme_is_there_and_small(name):
     picture = DOCS / "_static" / f"before-after-{name}.svg"
     assert picture.stat().st_size < 120_000
     assert picture.name in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_measured_result_of_the_readme_is_what_its_command_prints(capsys):
+    shown = (ROOT / "README.md").read_text(encoding="utf-8").split("```console\n$ scumble ")[1]
+    command, *lines = shown.split("\n```")[0].splitlines()
+    with pytest.raises(SystemExit):
+        main(shlex.split(command))
+    printed = capsys.readouterr().out
+    for line in lines:
+        without_seconds = re.sub(r"\s+\d+\.\d\d$", "", line)
+        assert line == "..." or without_seconds in printed

@@ -1,8 +1,8 @@
 """Redraw the picture of the README: Debian's package tags before and after REMEDIAL.
 
-``python tools/draw_chords.py`` writes ``docs/_static/before-after-light.svg`` and ``-dark.svg``. The
-drawing is that of `scumble.plots.plot_chord`. What is done here: choose labels whose arcs are wide
-enough to be seen at the size of a page, and round coordinates so that the files stay small.
+``python tools/draw_chords.py`` writes ``before-after-light.svg`` and ``before-after-dark.svg`` into
+``docs/_static``. The drawing is that of `scumble.plots.plot_chord`. What is done here: choose
+labels whose arcs are wide enough to be seen, and round coordinates so that the files stay small.
 """
 
 from __future__ import annotations
