@@ -1,7 +1,6 @@
 """One page per room, one page per public object, from the rooms' ``__all__``."""
 
 import inspect
-import pkgutil
 import re
 import tomllib
 from collections import Counter
@@ -13,6 +12,8 @@ from scumble_docs.rst import summary_of, table, title
 
 ROOT = Path(__file__).resolve().parents[3]
 FITTED_NAME = re.compile(r"\b([A-Za-z]\w*_)(?!\w)")
+#: Public modules whose names their room does not repeat.
+BESIDE_THE_ROOM = ("scumble.evaluate.statistics", "scumble.plots.statistics")
 #: Where the names of ``scumble`` that come from a room are described.
 SHORTCUTS = {}
 #: Where things are described that alone have their name.
@@ -117,29 +118,16 @@ def own_names(module):
 
 
 def with_modules_inside(module):
-    """Add the modules a room offers by name (``data.shelf``), and folders with names of their own.
-
-    Such a folder (``evaluate.statistics``) has an ``__all__`` of things that the room does not offer.
-    """
+    """Add modules that a room offers by name (``data.shelf``), and those that are named above."""
     found = {module.__name__: own_names(module)}
     for name in getattr(module, "__all__", ()):
         inner = getattr(module, name)
         if isinstance(inner, ModuleType):
             found[inner.__name__] = own_names(inner)
-    offered = {id(thing) for thing in found[module.__name__].values()}
-    for inner in map(import_module, named_modules(module)):
-        own = {name: thing for name, thing in own_names(inner).items() if id(thing) not in offered}
-        if own:
-            found[inner.__name__] = own
+    for name in BESIDE_THE_ROOM:
+        if name.startswith(f"{module.__name__}."):
+            found[name] = own_names(import_module(name))
     return found
-
-
-def named_modules(module):
-    """List a room's public modules that say what they offer in an ``__all__``."""
-    for _, name, _ in pkgutil.iter_modules(getattr(module, "__path__", ())):
-        full_name = f"{module.__name__}.{name}"
-        if not name.startswith("_") and hasattr(import_module(full_name), "__all__"):
-            yield full_name
 
 
 def room_page(name, members):
