@@ -24,11 +24,11 @@ import scumble
 from scumble.evaluate import IterativeStratification, evaluate
 from scumble.learn import RareLabelClassifier
 
-data = scumble.load("debtags")[:1500]
+data = scumble.load("debtags")[:1000]
 words = np.array(data.feature_names)
 rows = [data.X[[at]] for at in range(len(data))]
 texts = np.array([" ".join(np.repeat(words[row.indices], row.data.astype(int))) for row in rows])
-common_enough = np.flatnonzero(np.asarray(data.Y.sum(axis=0)) >= 8)
+common_enough = np.flatnonzero(np.asarray(data.Y.sum(axis=0)) >= 10)
 tags = data.Y[:, common_enough]
 print(texts[0])
 
