@@ -55,13 +55,13 @@ for name, model in (("logistic regression", plain), ("RareLabelClassifier", cure
 # training texts.
 
 counts = np.asarray(tags[train].sum(axis=0))
-edges = [0, 5, 10, 20, 50, 100, counts.max() + 1]
+edges = [0, 10, 20, 50, 100, counts.max() + 1]
 figure, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
 for shift, color, name in zip((-0.2, 0.2), ("#0072B2", "#E69F00"), judged, strict=True):
     f1 = judged[name].by_label["f1"]
     means = [np.nanmean(f1[(counts >= low) & (counts < high)]) for low, high in pairwise(edges)]
     axes.bar(np.arange(len(means)) + shift, means, width=0.38, color=color, label=name)
-axes.set_xticks(range(6), ["under 5", "5 to 9", "10 to 19", "20 to 49", "50 to 99", "more"])
+axes.set_xticks(range(5), ["under 10", "10 to 19", "20 to 49", "50 to 99", "more"])
 axes.set(xlabel="training texts with the tag", ylabel="F1 on held-out texts")
 axes.legend(frameon=False)
 axes.spines[["top", "right"]].set_visible(False)
