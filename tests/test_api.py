@@ -1,5 +1,6 @@
 """The public surface, and what importing it costs."""
 
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -147,12 +148,15 @@ def test_the_version_is_written_once():
     assert scumble.__version__ == import_module("scumble._core.version").__version__
 
 
-def test_the_readme_opens_with_the_problem_a_picture_the_two_commands_and_ten_lines_of_python():
+def test_the_readme_opens_with_the_problem_a_picture_the_two_commands_and_a_measured_result():
     text = (ROOT / "README.md").read_text()
-    title, sentences, picture, commands, _, python = text.split("\n\n")[:6]
+    title, sentences, picture, caption, commands, _, result = text.split("\n\n")[:7]
     assert title == "# scumble"
     assert "\n" not in sentences
-    assert (ROOT / picture.rpartition("(")[2].rstrip(")")).is_file()
+    assert (ROOT / re.search(r'<img src="([^"]+)"', picture)[1]).is_file()
+    assert (ROOT / re.search(r"`python ([^`]+)`", caption)[1]).is_file()
     assert "make demo" in commands
     assert "make test" in commands
-    assert sum(line.startswith(">>>") for line in python.splitlines()) <= 10
+    assert result.startswith("```console\n$ scumble ")
+    assert text.index("## Install") < text.index("```python")
+    assert sum(line.startswith(">>>") for line in text.splitlines()) <= 10

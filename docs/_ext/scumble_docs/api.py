@@ -12,6 +12,8 @@ from scumble_docs.rst import summary_of, table, title
 
 ROOT = Path(__file__).resolve().parents[3]
 FITTED_NAME = re.compile(r"\b([A-Za-z]\w*_)(?!\w)")
+#: Public modules whose names their room does not repeat.
+BESIDE_THE_ROOM = ("scumble.evaluate.statistics", "scumble.plots.statistics")
 #: Where the names of ``scumble`` that come from a room are described.
 SHORTCUTS = {}
 #: Where things are described that alone have their name.
@@ -116,12 +118,15 @@ def own_names(module):
 
 
 def with_modules_inside(module):
-    """Add the modules that a room offers by name, such as ``scumble.data.shelf``."""
+    """Add modules that a room offers by name (``data.shelf``), and those that are named above."""
     found = {module.__name__: own_names(module)}
     for name in getattr(module, "__all__", ()):
         inner = getattr(module, name)
         if isinstance(inner, ModuleType):
             found[inner.__name__] = own_names(inner)
+    for name in BESIDE_THE_ROOM:
+        if name.startswith(f"{module.__name__}."):
+            found[name] = own_names(import_module(name))
     return found
 
 

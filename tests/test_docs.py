@@ -1,0 +1,94 @@
+"""What the documentation promises beyond its doctests: shell lines, examples, a picture."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import scumble
+from scumble.cli.main import main
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+COMING_FROM = sorted((DOCS / "guide").glob("from_*.rst"))
+GALLERY = sorted((ROOT / "examples").glob("*.py"))
+
+
+def shell_lines(page):
+    """Our commands on a page, in their order."""
+    return re.findall(r"^ +\$ scumble (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.fixture
+def folder_with_the_files_of_the_pages(tmp_path, monkeypatch):
+    data = scumble.make_multilabel(60, 5, mean_ir=3, scumble=0.05, random_state=0)
+    for name in ("photos", "music"):
+        scumble.write(data, tmp_path / f"{name}.arff")
+    scumble.write(data, tmp_path / "music-meka.arff", format="meka")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("folder_with_the_files_of_the_pages")
+@pytest.mark.parametrize("page", COMING_FROM, ids=lambda page: page.stem)
+def test_the_shell_lines_of_the_pages_for_newcomers_run(page, capsys):
+    lines = shell_lines(page)
+    assert lines
+    for line in lines:
+        words = shlex.split(line)
+        if words[0] == "gui":
+            assert "http://127.0.0.1:" in first_line_of_the_server(words)
+            continue
+        with pytest.raises(SystemExit) as end:
+            main(words)
+        assert end.value.code == 0, (line, capsys.readouterr().err)
+
+
+def first_line_of_the_server(words):
+    command = [sys.executable, "-m", "scumble", *words, "--no-browser", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            return server.stdout.readline()
+        finally:
+            server.terminate()
+
+
+@pytest.mark.parametrize("page", COMING_FROM, ids=lambda page: page.stem)
+def test_a_page_for_newcomers_has_their_call_beside_ours_and_says_where_answers_differ(page):
+    text = page.read_text(encoding="utf-8")
+    assert "Where the answers differ\n----" in text
+    pairs = re.findall(r"^\.\. container:: beside\n((?:   .*\n|\n)+)", text, re.MULTILINE)
+    assert len(pairs) > 5
+    for pair in pairs:
+        theirs, ours = pair.strip("\n").split(
+            "\n\n   >>>" if ">>>" in pair else "\n\n   .. code", 1
+        )
+        assert theirs.startswith("   .. code-block:: "), pair
+        assert ">>>" in pair or ours.startswith("-block:: console"), pair
+
+
+@pytest.mark.parametrize("example", GALLERY, ids=lambda example: example.stem)
+def test_an_example_uses_the_public_names_alone(example):
+    text = example.read_text(encoding="utf-8")
+    assert text.startswith('"""\n'), "a title, a line below it and a paragraph"
+    assert not re.search(r"scumble\.\w*\._|import _|scumble\._", text)
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_the_picture_of_the_readme_is_there_and_small(name):
+    picture = DOCS / "_static" / f"before-after-{name}.svg"
+    assert picture.stat().st_size < 120_000
+    assert picture.name in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_measured_result_of_the_readme_is_what_its_command_prints(capsys):
+    shown = (ROOT / "README.md").read_text(encoding="utf-8").split("```console\n$ scumble ")[1]
+    command, *lines = shown.split("\n```")[0].splitlines()
+    with pytest.raises(SystemExit):
+        main(shlex.split(command))
+    printed = capsys.readouterr().out
+    for line in lines:
+        without_seconds = re.sub(r"\s+\d+\.\d\d$", "", line)
+        assert line == "..." or without_seconds in printed
