@@ -164,7 +164,7 @@ def test_bad_input_is_named(data, given, options, error, text):
 
 
 def test_too_few_rows_are_refused(data):
-    with pytest.raises(DataError, match="found 12 rows. Expected at least 20"):
+    with pytest.raises(DataError, match=r"found 12 rows\. Expected at least 20"):
         advise(data[:12])
 
 
