@@ -17,7 +17,7 @@ from scumble._core.parallel import limit_threads, thread_count
 from scumble._core.progress import track
 from scumble._core.provenance import warn_if_resampled
 from scumble._core.random import as_generator
-from scumble._core.registry import registered
+from scumble._core.registry import find
 from scumble.data import MultilabelDataset
 from scumble.evaluate.evaluation import Evaluation
 from scumble.evaluate.folds import STEPS, run_fold
@@ -342,14 +342,12 @@ def make_splitter(text: str | int, kind: str = "kfold") -> BaseSplitter:
     >>> make_splitter(10)
     RepeatedKFold(n_repeats=1, n_splits=10)
     """
-    known = registered("splitter")
-    if kind not in known:
-        raise ParameterError(f"There is no splitter {kind!r}. Known are: {', '.join(known)}.")
+    splitter = find("splitter", kind)
     repeats, cross, folds = str(text).lower().rpartition("x")
     if folds.isdecimal() and (repeats.isdecimal() if cross else not repeats):
         if kind == "fixed":
             raise ParameterError(f"A fixed splitter needs a fold file. Got {text!r} instead.")
-        made: BaseSplitter = known[kind](int(folds), int(repeats) if cross else 1)
+        made: BaseSplitter = splitter(int(folds), int(repeats) if cross else 1)
         return made
     if str(text).lower().endswith((".csv", ".gz", ".xz", ".bz2", ".zst")):
         return FixedFolds(text)

@@ -15,6 +15,11 @@ from scumble.evaluate.rankings import Rankings
 from scumble.evaluate.undefined import Undefined
 
 Needs = Literal["predictions", "scores", "probabilities"]
+FAMILIES = {
+    "predictions": "Of predicted labels",
+    "scores": "Of rankings",
+    "probabilities": "Of probabilities",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,4 +206,4 @@ def _enter(
     function.__doc__ = f"{told.rstrip()}\n\n{parameters}{returns}\n{mark}{example}\n"
     name = formula.__name__
     entry = Metric(name, needs, greater_is_better, lower, upper, function, formula, of_labels)
-    register("metric", name, entry)
+    register("metric", name, entry, family=FAMILIES[needs])

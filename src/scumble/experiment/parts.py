@@ -117,7 +117,7 @@ def _counted(splitter: Any) -> int:
 
 
 def _checked(made: Any) -> Any:
-    check = getattr(made, "_check_parameters", None)
+    check = getattr(made, "check_parameters", None)
     if check is not None:
         check()
     return made

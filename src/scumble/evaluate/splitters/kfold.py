@@ -8,7 +8,7 @@ from scipy import sparse
 from scumble.evaluate.splitters.base import Array, BaseSplitter, deal_blocks
 
 
-class RepeatedKFold(BaseSplitter, name="kfold"):
+class RepeatedKFold(BaseSplitter, name="kfold", family="By chance"):
     """Deal the rows into folds of equal size by chance.
 
     Parameters

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
-from scumble._core.validation import check_count
+from scumble._core.parameters import Int, declare
 from scumble.evaluate.splitters.base import Array, BaseSplitter, deal_blocks
 
 _MASK = (1 << 48) - 1
@@ -42,7 +42,7 @@ class JavaRandom:
                 return value
 
 
-class MulanKFold(BaseSplitter, name="mulan"):
+class MulanKFold(BaseSplitter, name="mulan", family="By chance"):
     """Shuffle as MULAN does, then cut into consecutive blocks.
 
     Parameters
@@ -68,6 +68,8 @@ class MulanKFold(BaseSplitter, name="mulan"):
     [[3, 0, 5], [1, 2], [6, 4]]
     """
 
+    domains = declare(random_state=Int(0))
+
     def __init__(self, n_splits: int = 10, n_repeats: int = 1, *, random_state: int = 1) -> None:
         self.n_splits = n_splits
         self.n_repeats = n_repeats
@@ -86,10 +88,6 @@ class MulanKFold(BaseSplitter, name="mulan"):
         self._check_rows(Y)
         seed = self.random_state
         return (_shuffled(Y.shape[0], seed + at) for at in range(self.n_repeats))
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_count(self.random_state, name="random_state", caller="MulanKFold", minimum=0)
 
 
 def _shuffled(n_rows: int, seed: int) -> Array:
