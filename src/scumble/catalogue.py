@@ -23,10 +23,12 @@ from scumble._core.parameters import (
     Free,
     Int,
     Optional,
+    Parameter,
     Real,
     Seed,
     Threads,
-    domains_of,
+    declare,
+    parameters_of,
 )
 from scumble._core.registry import (
     KINDS,
@@ -190,7 +192,6 @@ def _load_rooms() -> None:
 
 
 __all__ = [
-    "KINDS",
     "Bool",
     "Choice",
     "Domain",
@@ -199,14 +200,16 @@ __all__ = [
     "Free",
     "Int",
     "Optional",
+    "Parameter",
     "Real",
     "Seed",
     "Threads",
+    "declare",
     "describe",
-    "domains_of",
     "entries",
     "get",
     "names",
+    "parameters_of",
     "register",
     "unregister",
 ]

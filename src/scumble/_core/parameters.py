@@ -8,13 +8,16 @@ from __future__ import annotations
 import inspect
 import math
 import numbers
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from scumble._core.errors import ParameterError, ScumbleError
+from scumble._core.text import plain_text
 
 
 class Domain:
@@ -31,6 +34,8 @@ class Domain:
     minimum: float | None = None
     maximum: float | None = None
     required: bool = True
+    #: What None stands for, where that is one of the choices.
+    usual: Any = None
 
     def accepts(self, value: Any) -> bool:
         """Tell whether a value is one of them."""
@@ -57,6 +62,11 @@ class Domain:
             "maximum": self.maximum,
             "required": self.required,
         }
+
+    def hidden(self) -> Self:
+        """Leave it out of forms."""
+        self.kind = "hidden"
+        return self
 
     def __repr__(self) -> str:
         return f"<{self.words}>"
@@ -286,12 +296,80 @@ class Declared:
         """Refuse parameters that do not go together."""
 
 
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What is known of one parameter of a class.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    default : object
+        Its value where none is given; `inspect.Parameter.empty` where one must be.
+    domain : Domain
+        What it may be.
+    text : str
+        What the docstring says about it, as plain text.
+
+    Examples
+    --------
+    >>> from scumble.catalogue import parameters_of
+    >>> from scumble.resample import REMEDIAL
+    >>> [(each.name, each.default, each.domain) for each in parameters_of(REMEDIAL)]
+    [('passes', 1, <an int in [1, inf)>), ('one_sided', 'clone', <one of 'clone', 'keep'>)]
+    """
+
+    name: str
+    default: Any
+    domain: Domain
+    text: str
+
+
+def parameters_of(kind: type) -> list[Parameter]:
+    """Describe the parameters of a class, in the order of its signature.
+
+    Parameters
+    ----------
+    kind : type
+        Any class; what it does not declare may be anything.
+
+    Returns
+    -------
+    list of Parameter
+        Names, defaults, domains and texts.
+
+    Examples
+    --------
+    >>> from scumble.catalogue import parameters_of
+    >>> from scumble.resample import MLROS
+    >>> parameters_of(MLROS)[0].domain
+    <a number in [0, inf)>
+    """
+    domains, told = domains_of(kind), _texts_of(kind)
+    return [
+        Parameter(name, each.default, domains.get(name, Free("anything")), told.get(name, ""))
+        for name, each in inspect.signature(kind).parameters.items()
+    ]
+
+
 def domains_of(kind: type) -> dict[str, Domain]:
     """Return what the parameters of a class may be, in the order of its signature."""
     declared: dict[str, Domain] = {}
     for base in reversed(kind.__mro__):
         declared |= vars(base).get("domains", {})
     return {name: declared[name] for name in inspect.signature(kind).parameters if name in declared}
+
+
+def _texts_of(kind: type) -> dict[str, str]:
+    """Read what a numpydoc docstring says about each parameter."""
+    doc = inspect.getdoc(kind) or ""
+    section = re.search(r"\nParameters\n-+\n(.*?)(?:\n\n\w[^\n]*\n-+\n|\Z)", doc, re.DOTALL)
+    found: dict[str, str] = {}
+    for block in re.split(r"\n(?=\S)", section[1]) if section is not None else ():
+        head, _, body = block.partition("\n")
+        for name in head.partition(" : ")[0].split(", "):
+            found[name.strip()] = plain_text(body)
+    return found
 
 
 def _is_integer(value: Any) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from scumble._core.errors import ParameterError, ScumbleWarning
+from scumble._core.text import plain_text
 
 KINDS = ("measure", "format", "resampler", "metric", "classifier", "splitter", "plot")
 #: Packages name their modules here; importing such a module registers what it has.
@@ -136,6 +136,5 @@ def _identity(thing: Any) -> tuple[str, str]:
 
 
 def _first_line(thing: Any) -> str:
-    """Take the first line of a docstring without the marks of the documentation."""
     text = inspect.getdoc(getattr(thing, "function", thing)) or ""
-    return re.sub(r"`+", "", " ".join(text.partition("\n\n")[0].split()))
+    return plain_text(text.partition("\n\n")[0])

@@ -24,6 +24,9 @@ from scumble.resample.containers import append_rows, as_container, labels_like, 
 
 Array = np.ndarray[Any, Any]
 
+#: What resamplers do, in the order in which they are listed.
+FAMILIES = ("Decouple", "Add rows", "Remove rows")
+
 
 @dataclass(frozen=True, eq=False)
 class Resampled:

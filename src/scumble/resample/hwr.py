@@ -25,6 +25,7 @@ class AnotherResampler(Domain):
     kind = "method"
     error = ParameterTypeError
     words = "a resampler of scumble.resample or None"
+    usual = MLSMOTE.__name__.lower()
 
     def accepts(self, value: Any) -> bool:
         """Tell whether a value is one of them."""

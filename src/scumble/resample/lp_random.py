@@ -18,6 +18,9 @@ from scumble.resample.percent import rows_in_percent
 
 Array = np.ndarray[Any, Any]
 
+#: Whose draws: numpy's, or those that SQL can repeat; only `scumble.scale` needs to choose.
+SEEDING = Choice("generator", "hash").hidden()
+
 
 class LPROS(BaseResampler, family="Add rows"):
     r"""Clone random rows of rare labelsets until the data has grown by a percentage.
@@ -81,7 +84,7 @@ class LPROS(BaseResampler, family="Add rows"):
     array([0, 1, 2, 3, 4, 5, 6, 5, 6])
     """
 
-    domains = declare(percent=Real(0), seeding=Choice("generator", "hash"))
+    domains = declare(percent=Real(0), seeding=SEEDING)
 
     def __init__(
         self,
@@ -178,7 +181,7 @@ class LPRUS(BaseResampler, family="Remove rows"):
     array([1, 3, 4, 5, 6])
     """
 
-    domains = declare(percent=Real(0, 100), seeding=Choice("generator", "hash"))
+    domains = declare(percent=Real(0, 100), seeding=SEEDING)
 
     def __init__(
         self,
