@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from scumble._core.errors import ParameterError, ParameterTypeError
+from scumble._core.errors import ParameterError
 from scumble._core.parameters import (
     Bool,
     Choice,
@@ -33,6 +33,7 @@ from scumble._core.parameters import (
 from scumble._core.registry import (
     KINDS,
     Entry,
+    check_fits,
     described,
     find,
     load_plugins,
@@ -41,17 +42,15 @@ from scumble._core.registry import (
 )
 from scumble._core.registry import register as _register
 
-#: The rooms that register things.
-_ROOMS = ("measures", "data.formats", "resample", "learn", "evaluate", "plots")
-#: What a thing of each kind must have to be of use.
-_NEEDS = {
-    "measure": ("function", "level"),
-    "format": ("sniff", "read", "write", "carries", "suffixes"),
-    "resampler": ("fit_resample", "get_params"),
-    "metric": ("function", "formula", "needs"),
-    "classifier": ("fit", "predict", "get_params"),
-    "splitter": ("split", "get_n_splits", "get_params"),
-    "plot": ("function", "title"),
+#: The room that registers the things of a kind.
+_ROOMS = {
+    "measure": "measures",
+    "format": "data.formats",
+    "resampler": "resample",
+    "classifier": "learn",
+    "metric": "evaluate",
+    "splitter": "evaluate",
+    "plot": "plots",
 }
 
 
@@ -104,16 +103,13 @@ def register(
     [REMEDIAL(), Doubled()]
     >>> catalogue.unregister("resampler", "doubled")
     """
-    _check_kind(kind)
+    _load_room(kind)  # so that a name that is taken is refused now
     if not name or name != name.lower() or any(sign in name for sign in ".+, ("):
         raise ParameterError(
             f"The name of a {kind} must be in lower case, without dots, commas, spaces, brackets "
             f"and plus signs. Got {name!r} instead."
         )
-    missing = [need for need in _NEEDS[kind] if not hasattr(thing, need)]
-    if missing:
-        raise ParameterTypeError(f"{thing!r} cannot be a {kind}: it has no {missing[0]!r}.")
-    _load_rooms()  # so that a name that is taken is refused now
+    check_fits(kind, thing)
     _register(kind, name, thing, family=family, description=description)
 
 
@@ -136,8 +132,7 @@ def entries(kind: str) -> Mapping[str, Any]:
     >>> catalogue.entries("measure")["scumble"].upper
     1.0
     """
-    _check_kind(kind)
-    _load_rooms()
+    _load_room(kind)
     load_plugins()
     return registered(kind)
 
@@ -181,14 +176,10 @@ def describe(kind: str, name: str) -> Entry:
     return next(entry for entry in described(kind).values() if entry.thing is thing)
 
 
-def _check_kind(kind: str) -> None:
+def _load_room(kind: str) -> None:
     if kind not in KINDS:
         raise ParameterError(f"Unknown kind {kind!r}. Expected one of {', '.join(KINDS)}.")
-
-
-def _load_rooms() -> None:
-    for room in _ROOMS:
-        import_module(f"scumble.{room}")
+    import_module(f"scumble.{_ROOMS[kind]}")
 
 
 __all__ = [

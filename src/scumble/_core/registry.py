@@ -12,10 +12,22 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-from scumble._core.errors import ParameterError, ScumbleWarning
+from scumble._core.errors import ParameterError, ParameterTypeError, ScumbleWarning
 from scumble._core.text import plain_text
 
 KINDS = ("measure", "format", "resampler", "metric", "classifier", "splitter", "plot")
+#: Kinds whose things are classes.
+CLASSES = ("resampler", "classifier", "splitter")
+#: What a thing of each kind must have to be of use.
+NEEDS = {
+    "measure": ("function", "level"),
+    "format": ("sniff", "read", "write", "carries", "suffixes"),
+    "resampler": ("fit_resample", "resample", "get_params", "check_parameters"),
+    "metric": ("function", "formula", "needs"),
+    "classifier": ("fit", "predict", "get_params"),
+    "splitter": ("split", "get_n_splits", "get_params"),
+    "plot": ("function", "title"),
+}
 #: Packages name their modules here; importing such a module registers what it has.
 PLUGINS = "scumble.plugins"
 
@@ -89,7 +101,7 @@ def find(kind: str, name: str) -> Any:
     raise ParameterError(f"There is no {kind} {name!r}. Known are: {', '.join(known)}.{meant}")
 
 
-def find_class(kind: str, name: str, base: type) -> Any:
+def find_class(kind: str, name: str) -> Any:
     """Return a class by its name, or import it by its dotted name.
 
     Never for names that come from outside: importing a module runs it.
@@ -101,9 +113,16 @@ def find_class(kind: str, name: str, base: type) -> Any:
         found = getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise ParameterError(f"There is no {kind} {name!r}: {error}.") from error
-    if not (inspect.isclass(found) and issubclass(found, base)):
-        raise ParameterError(f"{name!r} is no {kind}. Expected a subclass of {base.__name__}.")
+    check_fits(kind, found)
     return found
+
+
+def check_fits(kind: str, thing: Any) -> None:
+    """Refuse what lacks something that things of its kind have to have."""
+    missing = [need for need in NEEDS[kind] if not hasattr(thing, need)]
+    if missing or (kind in CLASSES and not inspect.isclass(thing)):
+        lack = f"it has no {missing[0]!r}" if missing else "it is no class"
+        raise ParameterTypeError(f"{thing!r} cannot be a {kind}: {lack}.")
 
 
 @cache

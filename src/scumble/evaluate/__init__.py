@@ -33,7 +33,12 @@ from scumble.evaluate.cross_validation import (
 from scumble.evaluate.evaluation import Evaluation, evaluate
 from scumble.evaluate.folds import Fold, run_fold
 from scumble.evaluate.groups import label_groups
-from scumble.evaluate.metric import Metric
+from scumble.evaluate.metric import (
+    Metric,
+    bipartition_metric,
+    probability_metric,
+    ranking_metric,
+)
 from scumble.evaluate.naming import find_metric, metric_names
 from scumble.evaluate.pooling import LabelCounts, pool
 from scumble.evaluate.ranking import (
@@ -87,6 +92,7 @@ __all__ = [
     "Trial",
     "accuracy",
     "average_precision",
+    "bipartition_metric",
     "compare",
     "confusion",
     "coverage",
@@ -125,7 +131,9 @@ __all__ = [
     "one_error",
     "pool",
     "precision",
+    "probability_metric",
     "ranking_loss",
+    "ranking_metric",
     "recall",
     "run_fold",
     "scorer",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from scumble._core.errors import ParameterError, ScumbleWarning
 from scumble._core.registry import find_class
@@ -47,7 +47,7 @@ def make_classifier(name: str, **parameters: Any) -> Any:
     >>> make_classifier("ecc", n_estimators=5, random_state=1)
     EnsembleOfClassifierChains(n_estimators=5, random_state=1)
     """
-    model = find_class("classifier", name.strip(), BaseEstimator)()
+    model = find_class("classifier", name.strip())()
     known = model.get_params(deep=False)
     for parameter, value in parameters.items():
         if value is None or (parameter in SHARED and parameter not in known):

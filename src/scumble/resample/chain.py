@@ -151,7 +151,7 @@ def _row(
 
 
 def _make(name: str) -> BaseResampler:
-    made: BaseResampler = find_class("resampler", name, BaseResampler)()
+    made: BaseResampler = find_class("resampler", name)()
     return made
 
 
