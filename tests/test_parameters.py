@@ -9,10 +9,11 @@ from numpydoc.docscrape import ClassDoc
 
 from scumble import catalogue
 from scumble._core.errors import ParameterError, ScumbleError
-from scumble._core.parameters import Declared, declare
+from scumble._core.parameters import Declared, domains_of
 from scumble.catalogue import (
     Bool,
     Choice,
+    Domain,
     Either,
     Free,
     Int,
@@ -20,7 +21,7 @@ from scumble.catalogue import (
     Real,
     Seed,
     Threads,
-    domains_of,
+    declare,
 )
 from scumble.learn import C45Classifier
 
@@ -56,7 +57,7 @@ def test_every_parameter_is_declared_and_its_default_allowed(cls):
         for name, domain in domains_of(cls).items()
         if not isinstance(domain, Free)
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "__name__", value),
 )
 def test_nonsense_is_refused_with_the_words_of_the_declaration(cls, name):
     made = cls(**{name: NONSENSE})
@@ -93,7 +94,7 @@ def test_the_docstring_names_the_declared_choices(cls):
         (Threads(), [None, 1, -1], [0, True, "all", 1.5]),
         (Free("anything"), [None, object()], []),
     ],
-    ids=repr,
+    ids=lambda value: repr(value) if isinstance(value, Domain) else "",
 )
 def test_domains(domain, good, bad):
     for value in good:
