@@ -1,6 +1,6 @@
 """Judge predictions: metrics, splitters, cross-validation."""
 
-from scumble.evaluate.bipartition import (
+from scumble.evaluate.bipartition_metrics import (
     accuracy,
     f1,
     hamming_loss,
@@ -41,7 +41,7 @@ from scumble.evaluate.metric import (
 )
 from scumble.evaluate.naming import find_metric, metric_names
 from scumble.evaluate.pooling import LabelCounts, pool
-from scumble.evaluate.ranking import (
+from scumble.evaluate.ranking_metrics import (
     average_precision,
     coverage,
     error_set_size,

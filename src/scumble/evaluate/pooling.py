@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from scumble.evaluate.bipartition import f1s, precisions, recalls
+from scumble.evaluate.bipartition_metrics import f1s, precisions, recalls
 from scumble.evaluate.counts import Counts
 from scumble.evaluate.evaluation import Evaluation, rate_group
 from scumble.evaluate.groups import LEARNABLE
