@@ -24,6 +24,19 @@ class Domain:
     """The values a parameter may have, and the words for them.
 
     A subclass has `accepts` and ``words``, which end the sentence "The 'k' parameter must be".
+
+    Examples
+    --------
+    >>> from scumble.catalogue import Domain
+    >>> class Even(Domain):
+    ...     words = "an even int"
+    ...     def accepts(self, value):
+    ...         return isinstance(value, int) and value % 2 == 0
+    >>> Even().check(3, name="k", caller="Mine")
+    Traceback (most recent call last):
+    ...
+    scumble._core.errors.ParameterError: The 'k' parameter of Mine must be an even int. Got 3
+    instead.
     """
 
     #: The kind of field that a form shows for it.
@@ -77,7 +90,7 @@ class Int(Domain):
 
     Examples
     --------
-    >>> from scumble._core.parameters import Int
+    >>> from scumble.catalogue import Int
     >>> Int(1)
     <an int in [1, inf)>
     >>> Int(1).accepts(3), Int(1).accepts(0), Int(1).accepts(True)
@@ -100,7 +113,7 @@ class Real(Domain):
 
     Examples
     --------
-    >>> from scumble._core.parameters import Real
+    >>> from scumble.catalogue import Real
     >>> Real(0, 1, open="left"), Real(0)
     (<a number in (0, 1]>, <a number in [0, inf)>)
     >>> Real(0, 1, open="left").accepts(0), Real(0).accepts(float("nan"))
@@ -132,7 +145,7 @@ class Bool(Domain):
 
     Examples
     --------
-    >>> from scumble._core.parameters import Bool
+    >>> from scumble.catalogue import Bool
     >>> Bool().accepts(False), Bool().accepts(0)
     (True, False)
     """
@@ -150,7 +163,7 @@ class Choice(Domain):
 
     Examples
     --------
-    >>> from scumble._core.parameters import Choice
+    >>> from scumble.catalogue import Choice
     >>> Choice("clone", "keep")
     <one of 'clone', 'keep'>
     >>> Choice(1, 2).accepts(1), Choice(1, 2).accepts(True)
@@ -174,7 +187,7 @@ class Either(Domain):
 
     Examples
     --------
-    >>> from scumble._core.parameters import Choice, Either, Real
+    >>> from scumble.catalogue import Choice, Either, Real
     >>> Either(Real(0, 1), Choice("auto"))
     <a number in [0, 1] or 'auto'>
     """
@@ -197,7 +210,7 @@ class Optional(Domain):
 
     Examples
     --------
-    >>> from scumble._core.parameters import Int, Optional
+    >>> from scumble.catalogue import Int, Optional
     >>> Optional(Int(1))
     <None or an int in [1, inf)>
     """
@@ -216,7 +229,14 @@ class Optional(Domain):
 
 
 class Seed(Domain):
-    """What random numbers can start from."""
+    """What random numbers can start from.
+
+    Examples
+    --------
+    >>> from scumble.catalogue import Seed
+    >>> Seed().accepts(None), Seed().accepts(7), Seed().accepts("lucky")
+    (True, True, False)
+    """
 
     kind = "seed"
     words = "None, an int of at least 0, or a numpy Generator or RandomState"
@@ -228,7 +248,14 @@ class Seed(Domain):
 
 
 class Threads(Domain):
-    """Numbers of threads; negative ones leave some cores alone."""
+    """Numbers of threads; negative ones leave some cores alone.
+
+    Examples
+    --------
+    >>> from scumble.catalogue import Threads
+    >>> Threads().accepts(None), Threads().accepts(-1), Threads().accepts(0)
+    (True, True, False)
+    """
 
     kind = "hidden"
     words = "a nonzero int or None"
@@ -239,7 +266,14 @@ class Threads(Domain):
 
 
 class Free(Domain):
-    """Anything: what it has to be depends on the data, and is checked together with it."""
+    """Anything: what it has to be depends on the data, and is checked together with it.
+
+    Examples
+    --------
+    >>> from scumble.catalogue import Free
+    >>> Free("None or nested lists of labels")
+    <None or nested lists of labels>
+    """
 
     kind = "hidden"
 

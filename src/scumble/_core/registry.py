@@ -46,6 +46,12 @@ class Entry:
         What things of its kind it belongs with.
     description : str
         One line.
+
+    Examples
+    --------
+    >>> from scumble import catalogue
+    >>> catalogue.describe("splitter", "kfold").description
+    'Deal the rows into folds of equal size by chance.'
     """
 
     kind: str

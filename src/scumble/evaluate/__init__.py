@@ -21,7 +21,7 @@ from scumble.evaluate.bipartition_metrics import (
     specificity,
     subset_accuracy,
 )
-from scumble.evaluate.compare import Comparison, Difference, Trial, compare
+from scumble.evaluate.comparison import Comparison, Difference, Trial, compare
 from scumble.evaluate.counts import Confusion, Counts, confusion
 from scumble.evaluate.cross_validation import (
     CrossValidation,

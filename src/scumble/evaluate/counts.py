@@ -29,6 +29,13 @@ class Counts:
         Labels that were predicted, and labels that are there.
     size : int or ndarray of int64
         Number of cells of a unit.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import confusion
+    >>> counts = confusion([[1, 1], [0, 1]], [[1, 0], [0, 1]]).by_label
+    >>> counts.true, counts.predicted, counts.size
+    (array([1, 2]), array([1, 1]), 2)
     """
 
     hits: Array
@@ -107,6 +114,13 @@ class Confusion(LabelConfusion):
         One number per label, and per instance.
     Y, predictions : csr_array of bool
         What was counted.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import confusion
+    >>> counts = confusion([[1, 1], [0, 1]], [[1, 0], [0, 1]])
+    >>> counts.by_label.hits, counts.by_instance.hits
+    (array([1, 1]), array([1, 1]))
     """
 
     by_instance: Counts

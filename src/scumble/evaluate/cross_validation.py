@@ -49,6 +49,14 @@ class Spread(NamedTuple):
         Their sample standard deviation (divided by folds less one).
     values : ndarray
         One value per fold.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> data = scumble.make_multilabel(90, 8, mean_ir=5, scumble=None, random_state=0)
+    >>> found = scumble.evaluate.cross_validate(data, "br", splitter="1x3", random_state=0)
+    >>> found["f1"].values.shape, bool(found["f1"].mean == found["f1"].values.mean())
+    ((3,), True)
     """
 
     mean: float
@@ -76,6 +84,15 @@ class FoldResult:
         Measures of the training part before and after resampling; None without a resampler.
     predictions : csr_array of bool, or None
         What was predicted for the test rows; None unless it was asked for.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> data = scumble.make_multilabel(90, 8, mean_ir=5, scumble=None, random_state=0)
+    >>> found = scumble.evaluate.cross_validate(data, "br", splitter="1x3", random_state=0)
+    >>> fold = found.folds[0]
+    >>> fold.n_train, fold.n_test, sorted(fold.seconds)
+    (60, 30, ['fit', 'predict', 'resample'])
     """
 
     fold: int
@@ -103,6 +120,14 @@ class CrossValidation(Mapping[str, Spread]):
         Name of the data set.
     labels : tuple of str
         Names of its labels.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> data = scumble.make_multilabel(90, 8, mean_ir=5, scumble=None, random_state=0)
+    >>> found = scumble.evaluate.cross_validate(data, "br", splitter="1x3", random_state=0)
+    >>> len(found.folds), "macro_f1" in found, found.random_state
+    (3, True, 0)
     """
 
     folds: tuple[FoldResult, ...]

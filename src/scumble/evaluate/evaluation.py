@@ -57,6 +57,13 @@ class Evaluation(Mapping[str, float]):
         the training part ``training_positives``.
     groups : mapping of str to ndarray of bool
         Which labels belong to which group.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import evaluate
+    >>> found = evaluate([[1, 0], [1, 1]], [[1, 0], [1, 0]])
+    >>> found["micro_recall"], found.by_label["recall"]
+    (0.6666666666666666, array([1., 0.]))
     """
 
     def __init__(

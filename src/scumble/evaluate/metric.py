@@ -43,6 +43,13 @@ class Metric:
     of_labels : bool
         Whether it reads nothing but what is known of each label, so that it can be told of a
         group of labels, too.
+
+    Examples
+    --------
+    >>> from scumble import catalogue
+    >>> metric = catalogue.get("metric", "hamming_loss")
+    >>> metric.needs, metric.greater_is_better, metric.function([[1, 0]], [[1, 1]])
+    ('predictions', False, 0.5)
     """
 
     name: str

@@ -27,6 +27,13 @@ class Measure:
         Bounds of its values; NaN is allowed besides.
     function : callable
         The function of ``Y``.
+
+    Examples
+    --------
+    >>> from scumble import catalogue
+    >>> measure = catalogue.get("measure", "density")
+    >>> measure.level, measure.upper, measure.function([[1, 0], [1, 1]])
+    ('dataset', 1.0, 0.75)
     """
 
     name: str

@@ -40,6 +40,16 @@ class Resampled:
         Labels of the output rows.
     synthetic : same type as X, or None
         Features of the rows at the end that no input row has; None where all rows are copies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from scumble.resample import Resampled
+    >>> Y = sparse.csr_array(np.array([[True, False], [True, True]]))
+    >>> twice = Resampled(np.array([0, 1, 1]), Y[[0, 1, 1]])
+    >>> twice.Y.shape, twice.synthetic
+    ((3, 2), None)
     """
 
     sample_indices: Array
@@ -57,6 +67,18 @@ class BaseResampler(Declared, BaseEstimator, ABC):
     A class of this package registers itself under its name in lower case, those of other packages
     by `scumble.catalogue.register`. Its ``family`` is what it is listed with, and its ``domains``
     say what its parameters may be: ``class Twice(BaseResampler, family="Add rows")``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scumble.resample import BaseResampler, Resampled
+    >>> class Twice(BaseResampler):
+    ...     def _resample(self, X, Y):
+    ...         rows = np.tile(np.arange(Y.shape[0]), 2)
+    ...         return Resampled(rows, Y[rows])
+    >>> X_new, Y_new = Twice().fit_resample([[0.0], [1.0]], [[1, 0], [1, 1]])
+    >>> X_new.ravel(), Y_new.tolist()
+    (array([0., 1., 0., 1.]), [[1, 0], [1, 1], [1, 0], [1, 1]])
     """
 
     domains = declare(categorical_features=COLUMNS, random_state=Seed(), n_jobs=Threads())

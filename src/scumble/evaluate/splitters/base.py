@@ -34,6 +34,16 @@ class BaseSplitter(Declared, BaseEstimator):
         How often the rows are dealt anew.
     random_state : None, int, Generator or RandomState
         One seed, one answer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scumble.evaluate import BaseSplitter
+    >>> class InTurns(BaseSplitter):
+    ...     def _deal(self, Y, generator):
+    ...         return np.arange(Y.shape[0]) % self.n_splits
+    >>> [test.tolist() for _, test in InTurns(2, 1).split(None, np.ones((5, 1)))]
+    [[0, 2, 4], [1, 3]]
     """
 
     domains = declare(n_splits=Int(2), n_repeats=Int(1), random_state=Seed())

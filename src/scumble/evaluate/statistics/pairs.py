@@ -28,6 +28,12 @@ class EffectSizes:
         Probability that a random value of ``y`` exceeds a random one of ``x``, minus the reverse.
     mean_difference, median_difference : float
         In the units of the data.
+
+    Examples
+    --------
+    >>> from scumble.evaluate.statistics import effect_sizes
+    >>> effect_sizes([1, 2, 3], [2, 4, 4]).mean_difference
+    1.3333333333333333
     """
 
     rank_biserial: float
@@ -79,6 +85,12 @@ class WinTieLoss:
     ----------
     wins, ties, losses : int
         Pairs.
+
+    Examples
+    --------
+    >>> from scumble.evaluate.statistics import win_tie_loss
+    >>> win_tie_loss([1, 2, 3, 3], [2, 4, 4, 3]).p_value
+    0.25
     """
 
     wins: int
@@ -140,6 +152,12 @@ class PearsonResult:
         Two-sided, against a coefficient of 0.
     n_pairs : int
         How many pairs there were.
+
+    Examples
+    --------
+    >>> from scumble.evaluate.statistics import pearson
+    >>> round(pearson([1, 2, 3], [2, 4, 6]).coefficient, 3)
+    1.0
     """
 
     coefficient: float
