@@ -49,7 +49,7 @@ class Counts:
         Parameters
         ----------
         units : ndarray
-            Which.
+            The units to keep.
 
         Returns
         -------
@@ -138,7 +138,7 @@ def confusion(Y: Any, predictions: Any, *, caller: str = "confusion") -> Confusi
     predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         What was predicted, 0/1 or True/False.
     caller : str
-        Who asks, for messages.
+        Name of the function that error messages speak of.
 
     Returns
     -------
