@@ -122,7 +122,7 @@ def test_what_is_registered_can_be_had_by_name(doubled):
         (("resampler", "a+b", MLROS), ParameterError, "plus signs"),
         (("resampler", "own", MLkNN), ParameterTypeError, "it has no 'fit_resample'"),
         (("resampler", "own", MLROS()), ParameterTypeError, "it is no class"),
-        (("metric", "own", len), ParameterTypeError, "cannot be a metric: it has no 'function'"),
+        (("metric", "own", len), ParameterTypeError, "is no metric: it has no 'function'"),
         (("sampler", "own", MLROS), ParameterError, "Unknown kind 'sampler'. Expected one of"),
     ],
 )
@@ -183,7 +183,7 @@ def test_a_dotted_name_is_imported(tmp_path, monkeypatch, capsys):
     [
         ("nonesuch.Mine", "There is no resampler 'nonesuch.Mine': No module named 'nonesuch'"),
         ("scumble.resample.Mine", "There is no resampler 'scumble.resample.Mine'"),
-        ("os.path", "cannot be a resampler: it has no 'fit_resample'"),
+        ("os.path", "is no resampler: it has no 'fit_resample'"),
         (".Mine", "There is no resampler '.Mine'"),
     ],
 )

@@ -36,6 +36,7 @@ from scumble._core.registry import (
     check_fits,
     described,
     find,
+    find_class,
     load_plugins,
     registered,
     unregister,
@@ -162,6 +163,40 @@ def get(kind: str, name: str) -> Any:
     return find(kind, name)
 
 
+def resolve(kind: str, name: str) -> Any:
+    """Return a class by its name, or import it by its dotted name.
+
+    Only for names that the user of this process gives: importing a module runs it.
+
+    Parameters
+    ----------
+    kind : str
+        ``"resampler"``, ``"classifier"`` or ``"splitter"``.
+    name : str
+        Such as ``"mlsmote"`` or ``"my_package.resampling.Mine"``.
+
+    Returns
+    -------
+    type
+        The class.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such name, module or class.
+    ParameterTypeError
+        If what was imported lacks something that its kind has to have.
+
+    Examples
+    --------
+    >>> from scumble import catalogue
+    >>> catalogue.resolve("classifier", "sklearn.neighbors.KNeighborsClassifier")()
+    KNeighborsClassifier()
+    """
+    _load_room(kind)
+    return find_class(kind, name)
+
+
 def describe(kind: str, name: str) -> Entry:
     """Return what the catalogue knows of a thing: family, description, and itself.
 
@@ -202,5 +237,6 @@ __all__ = [
     "names",
     "parameters_of",
     "register",
+    "resolve",
     "unregister",
 ]

@@ -128,7 +128,7 @@ def check_fits(kind: str, thing: Any) -> None:
     missing = [need for need in NEEDS[kind] if not hasattr(thing, need)]
     if missing or (kind in CLASSES and not inspect.isclass(thing)):
         lack = f"it has no {missing[0]!r}" if missing else "it is no class"
-        raise ParameterTypeError(f"{thing!r} cannot be a {kind}: {lack}.")
+        raise ParameterTypeError(f"{thing!r} is no {kind}: {lack}.")
 
 
 @cache
