@@ -237,7 +237,7 @@ def imports(modules: list[Module], *, types: bool = False) -> dict[str, set[str]
     names = {module.name for module in modules}
     found: dict[str, set[str]] = {module.name: set() for module in modules}
     for module in modules:
-        for name in imported_names(module, types=types):
+        for name in imported_names(module, names, types=types):
             while name and name not in names:
                 name = name.rpartition(".")[0]
             if name and name != module.name:
@@ -245,7 +245,7 @@ def imports(modules: list[Module], *, types: bool = False) -> dict[str, set[str]
     return found
 
 
-def imported_names(module: Module, *, types: bool) -> Iterator[str]:
+def imported_names(module: Module, names: set[str], *, types: bool) -> Iterator[str]:
     """Go through the dotted names a file imports, also inside functions."""
     if module.tree is None:
         for line in module.lines:
@@ -261,7 +261,7 @@ def imported_names(module: Module, *, types: bool) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if re.fullmatch(r"scumble(\.\w+)+", node.value):  # a lazy import by name
+            if "." in node.value and node.value in names:  # a lazy import by name
                 yield node.value
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from scumble.catalogue import Int, declare
 from scumble.measures import label_counts
 from scumble.resample import BaseResampler, Resampled
 
@@ -26,6 +27,8 @@ class RareClones(BaseResampler):
     >>> from scumble.testing import check_resampler
     >>> check_resampler(RareClones())
     """
+
+    domains = declare(times=Int(0))
 
     def __init__(self, times=1):
         self.times = times

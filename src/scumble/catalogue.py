@@ -1,26 +1,131 @@
-"""Find every measure, format, resampler, ... by kind and name.
+"""Find every measure, format, resampler, ... by kind and name, and add some of your own.
 
 >>> from scumble import catalogue
 >>> "remedial" in catalogue.names("resampler")
 True
+
+Packages that name a module in their entry points, group ``scumble.plugins``, are imported when the
+catalogue is first asked; such a module calls `register`, or derives from classes that do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
 from scumble._core.errors import ParameterError
-from scumble._core.registry import KINDS, registered
+from scumble._core.parameters import (
+    Bool,
+    Choice,
+    Domain,
+    Either,
+    Free,
+    Int,
+    Optional,
+    Parameter,
+    Real,
+    Seed,
+    Threads,
+    declare,
+    parameters_of,
+)
+from scumble._core.registry import (
+    KINDS,
+    Entry,
+    check_fits,
+    described,
+    find,
+    find_class,
+    load_plugins,
+    registered,
+    unregister,
+)
+from scumble._core.registry import register as _register
 
-#: The rooms that register things. A room that is still empty costs nothing.
-_ROOMS = ("measures", "data.formats", "resample", "learn", "evaluate", "plots")
+#: The room that registers the things of a kind.
+_ROOMS = {
+    "measure": "measures",
+    "format": "data.formats",
+    "resampler": "resample",
+    "classifier": "learn",
+    "metric": "evaluate",
+    "splitter": "evaluate",
+    "plot": "plots",
+}
+
+
+def register(
+    kind: str, name: str, thing: Any, *, family: str = "More", description: str = ""
+) -> None:
+    """Add something of your own to the catalogue.
+
+    From then on the command line, plans of experiments and ``make_chain`` or ``make_classifier``
+    know it by its name, and it is listed with the others.
+
+    Parameters
+    ----------
+    kind : str
+        One of ``resampler``, ``classifier``, ``splitter`` (classes), ``metric``, ``measure``,
+        ``plot``, ``format`` (records, which the decorators of their rooms make).
+    name : str
+        How users spell it: lower case, no dots and no plus signs.
+    thing : object
+        The class or record.
+    family : str, default="More"
+        What it is listed with, for example ``"Add rows"``.
+    description : str, default=""
+        One line; the first of its docstring if empty.
+
+    Raises
+    ------
+    ParameterError
+        If there is another thing of that name, or the name cannot be typed.
+    ParameterTypeError
+        If the thing lacks what its kind has to have.
+
+    See Also
+    --------
+    unregister : Take it out again.
+
+    Examples
+    --------
+    >>> from scumble import catalogue
+    >>> from scumble.resample import MLROS, make_chain
+    >>> class Doubled(MLROS):
+    ...     '''Clone as many rows as there are.'''
+    ...
+    ...     def __init__(self, *, percent=100, random_state=None):
+    ...         super().__init__(percent=percent, random_state=random_state)
+    >>> catalogue.register("resampler", "doubled", Doubled, family="Add rows")
+    >>> catalogue.describe("resampler", "doubled").description
+    'Clone as many rows as there are.'
+    >>> make_chain("remedial+doubled")
+    [REMEDIAL(), Doubled()]
+    >>> catalogue.unregister("resampler", "doubled")
+    """
+    _load_room(kind)  # so that a name that is taken is refused now
+    if not name or name != name.lower() or any(sign in name for sign in ".+, ("):
+        raise ParameterError(
+            f"The name of a {kind} must be in lower case, without dots, commas, spaces, brackets "
+            f"and plus signs. Got {name!r} instead."
+        )
+    check_fits(kind, thing)
+    _register(kind, name, thing, family=family, description=description)
 
 
 def entries(kind: str) -> Mapping[str, Any]:
-    """Return everything of one kind.
+    """Return everything of one kind by name.
+
+    Parameters
+    ----------
+    kind : str
+        Such as ``"resampler"``; an unknown one is refused with those there are.
+
+    Returns
+    -------
+    mapping of str to object
+        Classes of resamplers, classifiers and splitters; records of everything else.
 
     Examples
     --------
@@ -28,23 +133,110 @@ def entries(kind: str) -> Mapping[str, Any]:
     >>> catalogue.entries("measure")["scumble"].upper
     1.0
     """
-    if kind not in KINDS:
-        raise ParameterError(f"Unknown kind {kind!r}. Expected one of {', '.join(KINDS)}.")
-    for room in _ROOMS:
-        import_module(f"scumble.{room}")
+    _load_room(kind)
+    load_plugins()
     return registered(kind)
 
 
 def names(kind: str) -> tuple[str, ...]:
-    """Return the names of one kind, sorted."""
+    """Return the names of one kind, sorted.
+
+    Examples
+    --------
+    >>> from scumble import catalogue
+    >>> catalogue.names("splitter")
+    ('fixed', 'iterative', 'kfold', 'labelset', 'mulan')
+    """
     return tuple(sorted(entries(kind)))
 
 
 def get(kind: str, name: str) -> Any:
-    """Return one entry."""
-    known = entries(kind)
-    for candidate in (name, name.lower()):
-        if candidate in known:
-            return known[candidate]
-    close = get_close_matches(name.lower(), known) or sorted(known)
-    raise ParameterError(f"Unknown {kind} {name!r}. Expected for example {', '.join(close)}.")
+    """Return one thing by its name; case does not matter.
+
+    Examples
+    --------
+    >>> from scumble import catalogue
+    >>> catalogue.get("resampler", "MLSMOTE")()
+    MLSMOTE()
+    """
+    entries(kind)
+    return find(kind, name)
+
+
+def resolve(kind: str, name: str) -> Any:
+    """Return a class by its name, or import it by its dotted name.
+
+    Only for names that the user of this process gives: importing a module runs it.
+
+    Parameters
+    ----------
+    kind : str
+        ``"resampler"``, ``"classifier"`` or ``"splitter"``.
+    name : str
+        Such as ``"mlsmote"`` or ``"my_package.resampling.Mine"``.
+
+    Returns
+    -------
+    type
+        The class.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such name, module or class.
+    ParameterTypeError
+        If what was imported lacks something that its kind has to have.
+
+    Examples
+    --------
+    >>> from scumble import catalogue
+    >>> catalogue.resolve("classifier", "sklearn.neighbors.KNeighborsClassifier")()
+    KNeighborsClassifier()
+    """
+    _load_room(kind)
+    return find_class(kind, name)
+
+
+def describe(kind: str, name: str) -> Entry:
+    """Return what the catalogue knows of a thing: family, description, and itself.
+
+    Examples
+    --------
+    >>> from scumble import catalogue
+    >>> found = catalogue.describe("resampler", "remedial")
+    >>> found.family, found.thing
+    ('Decouple', <class 'scumble.resample.remedial.REMEDIAL'>)
+    """
+    thing = get(kind, name)
+    return next(entry for entry in described(kind).values() if entry.thing is thing)
+
+
+def _load_room(kind: str) -> None:
+    if kind not in KINDS:
+        raise ParameterError(f"Unknown kind {kind!r}. Expected one of {', '.join(KINDS)}.")
+    import_module(f"scumble.{_ROOMS[kind]}")
+
+
+__all__ = [
+    "Bool",
+    "Choice",
+    "Domain",
+    "Either",
+    "Entry",
+    "Free",
+    "Int",
+    "Optional",
+    "Parameter",
+    "Real",
+    "Seed",
+    "Threads",
+    "declare",
+    "describe",
+    "entries",
+    "get",
+    "names",
+    "parameters_of",
+    "register",
+    "resolve",
+    "unregister",
+]

@@ -287,7 +287,7 @@ def test_every_step_of_a_chain_has_a_seed_of_its_own():
     ("change", "message"),
     [
         ({"data": np.zeros((3, 2))}, "takes a MultilabelDataset"),
-        ({"classifier": "nonesuch"}, r"no classifier 'nonesuch'. Expected .*br"),
+        ({"classifier": "nonesuch"}, r"no classifier 'nonesuch'. Known are: .*br"),
         ({"classifier": KNeighborsClassifier}, "must be an estimator or its name"),
         ({"resampler": "nonesuch"}, "no resampler 'nonesuch'"),
         ({"resampler": 3}, "'resampler' parameter of cross_validate"),

@@ -23,7 +23,7 @@ from scumble.evaluate import (
     write_folds,
 )
 from scumble.evaluate.splitters.fixed import read_folds
-from scumble.evaluate.splitters.mulan import JavaRandom
+from scumble.evaluate.splitters.kfold import JavaRandom
 from scumble.measures.stratify import stratify
 from scumble.resample import MLROS, REMEDIAL
 

@@ -85,7 +85,7 @@ def test_folds_are_shared_and_classifiers_see_the_same_seed_before_and_after(pla
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (('"br"', '"bra"'), "Unknown classifier 'bra'"),
+        (('"br"', '"bra"'), "There is no classifier 'bra'"),
         (('"remedial+mlros"', '"remedia"'), "no resampler 'remedia'"),
         (("percent = 50", "procent = 50"), "no parameter|has a parameter"),
         (("percent = 50", "percent = -5"), "percent"),
@@ -109,7 +109,7 @@ def test_folds_are_shared_and_classifiers_see_the_same_seed_before_and_after(pla
         (('"films.arff"', '"./other.arff"'), "no such file"),
         (('"films.arff"', '"nonesuch"'), "nonesuch"),
         (('"none", {', '"none", "none", {'), "stands twice"),
-        (('name = "kfold"', 'name = "kfald"'), "Unknown splitter"),
+        (('name = "kfold"', 'name = "kfald"'), "There is no splitter"),
         (("seeds", "seedlings"), "unknown key 'seedlings'. Did you mean 'seeds'"),
         (("seconds = 60", "minutes = 1"), "unknown key 'minutes'"),
         (('datasets = ["films.arff"]', ""), "needs 'datasets'"),
@@ -204,6 +204,20 @@ def test_the_version_of_a_classifier_inside_another_is_part_of_the_key():
     found = versions_of(Part("none"), Part("br", {"estimator": inner}), Part("kfold"))
     assert found["sklearn"] == sklearn.__version__
     assert "sklearn" not in versions_of(Part("none"), Part("br"), Part("kfold"))
+
+
+def test_a_resampler_can_be_named_by_its_module(tmp_path, monkeypatch, plan_file):
+    (tmp_path / "plan_home.py").write_text(
+        "from scumble.resample import MLROS\n__version__ = '1.2'\nclass Mine(MLROS): ...\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    mine = Part("remedial+plan_home.Mine", {"percent": 10})
+    assert versions_of(mine, Part("none"), Part("kfold"))["plan_home"] == "1.2"
+    plan_file.write_text(TOML.replace('"remedial+mlros"', '"remedial+plan_home.Mine"'))
+    read_plan(plan_file).check()
+    plan_file.write_text(TOML.replace('"remedial+mlros"', '"plan_home.Nobody"'))
+    with pytest.raises(PlanError, match=r"There is no resampler 'plan_home\.Nobody'"):
+        read_plan(plan_file).check()
 
 
 def test_the_revision_of_a_splitter_is_part_of_the_key(monkeypatch):

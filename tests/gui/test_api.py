@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import math
+import sys
 import warnings
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +17,7 @@ import pytest
 
 import scumble
 from scumble.gui.api.routes import ROUTES, UPLOAD
+from scumble.gui.methods import make_step
 from scumble.measures.summary import plain
 from scumble.plots.chord_layout import chord_layout
 from scumble.report import concurrence_report, render_html, render_pdf
@@ -732,6 +734,35 @@ def test_every_method_of_the_catalogue_runs_with_its_defaults(client):
         result = client.result(client.post(f"/datasets/{name}/treatments", json=body))["dataset"]
         assert result["treatment"] == method["title"]
         assert client.delete(f"/datasets/{result['id']}").status_code == 204
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"method": "page_code.Evil", "parameters": {}},
+        {"method": "remedial+page_code.Evil", "parameters": {}},
+        {"method": "remedialhwr", "parameters": {"resampler": "page_code.Evil"}},
+        {"method": "remedialhwr", "parameters": {"resampler": "remedial+page_code.Evil"}},
+    ],
+    ids=["method", "chain", "parameter", "chain in a parameter"],
+)
+def test_no_code_comes_in_through_the_page(tmp_path, monkeypatch, step):
+    (tmp_path / "page_code.py").write_text(
+        "from scumble.resample import MLROS\nclass Evil(MLROS): ...\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(scumble.ScumbleError, match="There is no resampler"):
+        make_step(**step)
+    assert "page_code" not in sys.modules
+    assert type(make_chain("page_code.Evil")[0]).__name__ == "Evil"  # it can be had in Python
+    del sys.modules["page_code"]
+
+
+def test_a_dotted_name_is_refused_before_any_work(client, debtags):
+    body = {"steps": [{"method": "os.path", "parameters": {}}]}
+    refused = client.post(f"/datasets/{debtags}/treatments", json=body)
+    assert refused.status_code == 422
+    assert "There is no method 'os.path'" in refused.json()["error"]
 
 
 # Many at once

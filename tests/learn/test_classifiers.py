@@ -27,42 +27,33 @@ from scumble.learn import (
     COCOA,
     ECCRU,
     HOMER,
-    BaggedTrees,
     BinaryRelevance,
-    BlendedRanker,
     C45Classifier,
     CalibratedLabelRanking,
     ClassifierChain,
     EnsembleOfClassifierChains,
     EnsembleOfPrunedSets,
-    LabelPowerset,
     NeighbourRanker,
     PrunedSets,
     RAkEL,
-    RareLabelClassifier,
     ResampledEnsemble,
     RidgeRanker,
     StackedBinaryRelevance,
-    ThresholdedClassifier,
 )
 from scumble.learn.seeds import close_seeds
 from scumble.resample import REMEDIAL
 
-SHORT = {
-    "br": BinaryRelevance,
-    "lp": LabelPowerset,
-    "ps": PrunedSets,
-    "eps": EnsembleOfPrunedSets,
-    "cc": ClassifierChain,
-    "ecc": EnsembleOfClassifierChains,
-    "clr": CalibratedLabelRanking,
-    "homer": HOMER,
-    "cocoa": COCOA,
-    "eccru": ECCRU,
-    "rakel": RAkEL,
-    "stacking": StackedBinaryRelevance,
-    "resampled": ResampledEnsemble,
+#: Those that ask neighbours have a file of their own.
+KINDS = {
+    name: cls
+    for name, cls in catalogue.entries("classifier").items()
+    if catalogue.describe("classifier", name).family != "Neighbours"
 }
+#: Those that take no base learner, or another kind of one.
+RANKERS = {
+    name: KINDS[name] for name in ("ridge", "neighbours", "bagging", "blend", "thresholded", "rare")
+}
+SHORT = {name: cls for name, cls in KINDS.items() if name not in RANKERS}
 
 
 def make(short, **parameters):
@@ -88,16 +79,6 @@ def problem(seed=0, n=80, n_features=5, n_labels=6):
 
 
 every = pytest.mark.parametrize("short", SHORT)
-#: Those that take no base learner, or another kind of one.
-RANKERS = {
-    "ridge": RidgeRanker,
-    "neighbours": NeighbourRanker,
-    "bagging": BaggedTrees,
-    "blend": BlendedRanker,
-    "thresholded": ThresholdedClassifier,
-    "rare": RareLabelClassifier,
-}
-KINDS = SHORT | RANKERS
 each_kind = pytest.mark.parametrize("short", KINDS)
 
 #: The first check wants probabilities strictly between 0 and 1. A tree's leaf may be sure. Those
@@ -233,9 +214,8 @@ def test_the_shared_way_and_the_way_of_foreign_classifiers_meet(short):
 @every
 def test_seeds(short):
     X, Y = problem()
-    if short in ("br", "lp", "ps", "cc", "clr"):
-        assert "random_state" not in SHORT[short]().get_params()
-        return
+    if "random_state" not in SHORT[short]().get_params():
+        return  # which these are, says the next test
     tree = DecisionTreeClassifier(splitter="random", max_depth=2)
     runs = [
         make(short, estimator=clone(tree), random_state=seed).fit(X, Y).predict_proba(X)
@@ -247,6 +227,11 @@ def test_seeds(short):
     before = np.random.mtrand._rand.get_state()[1].tolist()
     assert (make(short, random_state=generator).fit(X, Y).predict(X) == Y).mean() > 0.7
     assert np.random.mtrand._rand.get_state()[1].tolist() == before
+
+
+@pytest.mark.parametrize("short", ["br", "lp", "ps", "cc", "clr"])
+def test_what_draws_nothing_has_no_seed(short):
+    assert "random_state" not in SHORT[short]().get_params()
 
 
 @each_kind

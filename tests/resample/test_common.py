@@ -8,7 +8,7 @@ import scumble.resample
 from scumble import ScumbleError
 from scumble._core.registry import registered
 from scumble.testing import resampler_checks
-from scumble.testing.resampler_checks import example
+from scumble.testing.exam import example
 
 RESAMPLERS = [cls() for cls in registered("resampler").values()]
 RESAMPLERS.append(scumble.resample.REMEDIAL(passes=2, one_sided="keep"))

@@ -9,12 +9,12 @@ from numpydoc.docscrape import FunctionDoc
 
 from scumble import catalogue
 from scumble._core.errors import ScumbleError
-from scumble._core.registry import KINDS
+from scumble._core.registry import CLASSES, KINDS
 from scumble.cli.main import app
 from scumble.data import shelf
 from scumble.data.formats.base import PARTS
 from scumble.testing import resampler_checks
-from scumble_docs.rst import MARK, literal, summary_of, table, title
+from scumble_docs.rst import MARK, escape, literal, summary_of, table, title
 
 ROOT = Path(__file__).resolve().parents[3]
 #: Parameters of every reader and writer; the others are a format's own options.
@@ -62,8 +62,7 @@ def options_of(function):
     for name, _, lines in FunctionDoc(function)["Parameters"]:
         if name not in COMMON and name.lstrip("*") in signature:
             default = signature[name.lstrip("*")].default
-            shown = "" if default is inspect.Parameter.empty else literal(repr(default))
-            options.append((name, shown, "\n".join(lines)))
+            options.append((name, shown(default), "\n".join(lines)))
     return options
 
 
@@ -88,11 +87,33 @@ def bound(value):
 
 def resamplers():
     """List the resamplers."""
+    found = [catalogue.describe("resampler", name) for name in catalogue.names("resampler")]
     rows = [
-        [reference(entry), literal(name), summary_of(entry)]
-        for name, entry in sorted(catalogue.entries("resampler").items())
+        [reference(entry.thing), literal(entry.name), entry.family, entry.description]
+        for entry in found
     ]
-    return table(["class", "name in the catalogue", "what it does"], rows)
+    return table(["class", "name in the catalogue", "family", "what it does"], rows)
+
+
+def parameters():
+    """Tell defaults and allowed values of every resampler, classifier and splitter."""
+    parts = []
+    for kind in CLASSES:
+        parts.append(title(f"Parameters of {kind}s", "-"))
+        for name in catalogue.names(kind):
+            entry = catalogue.describe(kind, name)
+            rows = [
+                [literal(each.name), shown(each.default), escape(each.domain.words)]
+                for each in catalogue.parameters_of(entry.thing)
+            ]
+            head = [f"{reference(entry.thing)}, {literal(name)}", "default", "must be"]
+            parts.append(table(head, rows, widths="30 20 50"))
+    return "\n".join(parts) + "\n"
+
+
+def shown(default):
+    """Print a default, and nothing where there is none."""
+    return "" if default is inspect.Parameter.empty else literal(repr(default))
 
 
 def reference(thing):
@@ -208,6 +229,7 @@ PAGES = {
     "measures.inc": measures,
     "resamplers.inc": resamplers,
     "catalogue.inc": whole_catalogue,
+    "parameters.inc": parameters,
     "shelf.inc": the_shelf,
     "errors.inc": errors,
 }

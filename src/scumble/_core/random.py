@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from scumble._core.errors import ParameterError
+from scumble._core.parameters import Seed
 
 
 def as_generator(random_state: Any, *, caller: str) -> np.random.Generator:
@@ -22,10 +22,5 @@ def as_generator(random_state: Any, *, caller: str) -> np.random.Generator:
         return np.random.default_rng(random_state)
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31 - 1))
-    is_integer = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
-    if not is_integer or random_state < 0:
-        raise ParameterError(
-            f"The 'random_state' parameter of {caller} must be None, an int of at least 0, or a "
-            f"numpy Generator or RandomState. Got {random_state!r} instead."
-        )
+    Seed().check(random_state, name="random_state", caller=caller)
     return np.random.default_rng(int(random_state))

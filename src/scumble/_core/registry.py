@@ -2,34 +2,164 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-from scumble._core.errors import ParameterError
+from scumble._core.errors import ParameterError, ParameterTypeError, ScumbleWarning
+from scumble._core.text import plain_text
 
 KINDS = ("measure", "format", "resampler", "metric", "classifier", "splitter", "plot")
+#: Kinds whose things are classes.
+CLASSES = ("resampler", "classifier", "splitter")
+#: What a thing of each kind must have to be of use.
+NEEDS = {
+    "measure": ("function", "level"),
+    "format": ("sniff", "read", "write", "carries", "suffixes"),
+    "resampler": ("fit_resample", "resample", "get_params", "check_parameters"),
+    "metric": ("function", "formula", "needs"),
+    "classifier": ("fit", "predict", "get_params"),
+    "splitter": ("split", "get_n_splits", "get_params"),
+    "plot": ("function", "title"),
+}
+#: Packages name their modules here; importing such a module registers what it has.
+PLUGINS = "scumble.plugins"
 
-_entries: dict[str, dict[str, Any]] = {kind: {} for kind in KINDS}
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing of the catalogue.
+
+    Attributes
+    ----------
+    kind, name : str
+        Where it stands.
+    thing : object
+        A class, or the record of a function or format.
+    family : str
+        What things of its kind it belongs with.
+    description : str
+        One line.
+
+    Examples
+    --------
+    >>> from scumble import catalogue
+    >>> catalogue.describe("splitter", "kfold").description
+    'Deal the rows into folds of equal size by chance.'
+    """
+
+    kind: str
+    name: str
+    thing: Any
+    family: str
+    description: str
 
 
-def register(kind: str, name: str, entry: Any) -> None:
-    """Enter ``entry`` under ``kind`` and ``name``; the same name twice is a mistake."""
+_entries: dict[str, dict[str, Entry]] = {kind: {} for kind in KINDS}
+
+
+def register(
+    kind: str, name: str, thing: Any, *, family: str = "More", description: str = ""
+) -> None:
+    """Enter a thing under ``kind`` and ``name``; the same name twice is a mistake.
+
+    The first line of its docstring describes it unless something else is given.
+    """
     known = _entries[kind]
     present = known.get(name)
-    if present is not None and _identity(present) != _identity(entry):
+    if present is not None and _identity(present.thing) != _identity(thing):
         raise ParameterError(
-            f"Two entries want to be the {kind} {name!r}: {present!r} and {entry!r}."
+            f"Two entries want to be the {kind} {name!r}: {present.thing!r} and {thing!r}."
         )
-    known[name] = entry
+    known[name] = Entry(kind, name, thing, family, description or _first_line(thing))
 
 
-def registered(kind: str) -> Mapping[str, Any]:
+def unregister(kind: str, name: str) -> None:
+    """Take an entry out again."""
+    _entries[kind].pop(name, None)
+
+
+def described(kind: str) -> Mapping[str, Entry]:
     """Return the entries of one kind, in the order of their registration."""
     return MappingProxyType(_entries[kind])
 
 
-def _identity(entry: Any) -> tuple[str, str]:
-    """Name an entry so that reloading its module is not taken for a clash."""
-    owner = entry if hasattr(entry, "__qualname__") else type(entry)
-    return owner.__module__, getattr(entry, "name", owner.__qualname__)
+def registered(kind: str) -> Mapping[str, Any]:
+    """Return the things of one kind, in the order of their registration."""
+    return MappingProxyType({name: entry.thing for name, entry in _entries[kind].items()})
+
+
+def find(kind: str, name: str) -> Any:
+    """Return a thing by its name, in any case; load what other packages offer if need be."""
+    for look in (registered, _with_plugins):
+        known = look(kind)
+        for candidate in (name, name.lower()):
+            if candidate in known:
+                return known[candidate]
+    close = get_close_matches(name.lower(), known)
+    meant = f" Did you mean {' or '.join(close)}?" if close else ""
+    raise ParameterError(f"There is no {kind} {name!r}. Known are: {', '.join(known)}.{meant}")
+
+
+def find_class(kind: str, name: str) -> Any:
+    """Return a class by its name, or import it by its dotted name.
+
+    Never for names that come from outside: importing a module runs it.
+    """
+    if "." not in name:
+        return find(kind, name)
+    module, _, attribute = name.rpartition(".")
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ParameterError(f"There is no {kind} {name!r}: {error}.") from error
+    check_fits(kind, found)
+    return found
+
+
+def check_fits(kind: str, thing: Any) -> None:
+    """Refuse what lacks something that things of its kind have to have."""
+    missing = [need for need in NEEDS[kind] if not hasattr(thing, need)]
+    if missing or (kind in CLASSES and not inspect.isclass(thing)):
+        lack = f"it has no {missing[0]!r}" if missing else "it is no class"
+        raise ParameterTypeError(f"{thing!r} is no {kind}: {lack}.")
+
+
+@cache
+def load_plugins() -> None:
+    """Import what other packages offer, once. One that fails is left out, with a warning."""
+    from importlib.metadata import entry_points
+
+    for point in sorted(entry_points(group=PLUGINS), key=lambda point: point.name):
+        try:
+            point.load()
+        except Exception as error:  # another package's fault must not end our work
+            package = point.dist.name if point.dist is not None else "unknown"
+            warnings.warn(
+                f"The plug-in {point.name!r} of the package {package!r} cannot be loaded: "
+                f"{type(error).__name__}: {error}. Update or remove the package.",
+                ScumbleWarning,
+                stacklevel=2,
+            )
+
+
+def _with_plugins(kind: str) -> Mapping[str, Any]:
+    load_plugins()
+    return registered(kind)
+
+
+def _identity(thing: Any) -> tuple[str, str]:
+    """Name a thing so that reloading its module is not taken for a clash."""
+    owner = thing if hasattr(thing, "__qualname__") else type(thing)
+    return owner.__module__, getattr(thing, "name", owner.__qualname__)
+
+
+def _first_line(thing: Any) -> str:
+    text = inspect.getdoc(getattr(thing, "function", thing)) or ""
+    return plain_text(text.partition("\n\n")[0])

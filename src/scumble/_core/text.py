@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 import unicodedata
 
@@ -20,6 +21,18 @@ def safe(text: str) -> str:
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
     )
+
+
+def plain_text(text: str) -> str:
+    """Join the lines of a docstring, without the marks of the documentation.
+
+    Examples
+    --------
+    >>> from scumble._core.text import plain_text
+    >>> plain_text("See `fit`: ``k=1``   and :func:`rest`.")
+    'See fit: k=1 and rest.'
+    """
+    return re.sub(r":\w+:(?=`)|`+", "", " ".join(text.split()))
 
 
 def width_of(text: str) -> int:

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.errors import DataError, LabelError, ParameterError, ParameterTypeError
+from scumble._core.errors import DataError, LabelError, ParameterTypeError
 from scumble._core.kernels import check_rows
 from scumble._core.parallel import SERIAL_BELOW, row_blocks, run
+from scumble._core.parameters import Choice, Int
 
 #: Numbers in label lists beyond this are no labels but identifiers: columns would fill the memory.
 MOST_LABELS = 2**31 - 1
@@ -118,22 +119,13 @@ def check_same_length(X: Any, Y: Any, *, caller: str) -> None:
 
 def check_choice(value: Any, choices: Sequence[str], *, name: str, caller: str) -> str:
     """Refuse a parameter that is none of ``choices``."""
-    if not isinstance(value, str) or value not in choices:
-        allowed = ", ".join(repr(choice) for choice in choices)
-        raise ParameterError(
-            f"The {name!r} parameter of {caller} must be one of {allowed}. Got {value!r} instead."
-        )
-    return value
+    Choice(*choices).check(value, name=name, caller=caller)
+    return str(value)
 
 
 def check_count(value: Any, *, name: str, caller: str, minimum: int = 1) -> int:
     """Refuse a parameter that is not an integer of at least ``minimum``."""
-    is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool | np.bool_)
-    if not is_integer or value < minimum:
-        raise ParameterError(
-            f"The {name!r} parameter of {caller} must be an int in [{minimum}, inf). "
-            f"Got {value!r} instead."
-        )
+    Int(minimum).check(value, name=name, caller=caller)
     return int(value)
 
 

@@ -5,13 +5,14 @@ Building all of them takes a tenth of the time of a short command.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 from scumble.cli.files import keeping_inputs
@@ -36,6 +37,7 @@ HOMES = {
     "convert": "convert",
     "gui": "gui",
     "data": "data",
+    "methods": "methods",
     "experiment": "experiment",
     "paper": "paper",
 }
@@ -57,6 +59,26 @@ class Commands(Mapping[str, Any]):
         return len(HOMES)
 
 
+class Command(TyperCommand):
+    """A command whose help names what there is to choose: ``{resampler}`` becomes a list.
+
+    The catalogue is asked when the help of this one command is shown, and never before.
+    """
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        for parameter in self.params:
+            if isinstance(told := getattr(parameter, "help", None), str):
+                parameter.help = re.sub(r"\{(\w+)\}", _names, told)  # type: ignore[attr-defined]
+        super().format_help(ctx, formatter)
+
+
+def _names(kind: re.Match[str]) -> str:
+    from scumble.catalogue import names
+
+    return ", ".join(names(kind[1]))
+
+
 class Group(TyperGroup):
     """The command ``scumble``, under which the others stand."""
 
@@ -74,5 +96,5 @@ def _build(name: str) -> Any:
             info.callback = keeping_inputs(info.callback)
         parent.add_typer(module.app, name=name)
     else:
-        parent.command()(keeping_inputs(getattr(module, name)))
+        parent.command(cls=Command)(keeping_inputs(getattr(module, name)))
     return get_group(parent).commands[name]

@@ -72,7 +72,7 @@ def compare(
     from scumble._core.progress import show_progress
     from scumble.cli.console import ProgressBar, show, show_json, width
     from scumble.evaluate import compare, find_metric
-    from scumble.evaluate.compare import METRICS
+    from scumble.evaluate.comparison import METRICS
     from scumble.evaluate.groups import GROUPS
     from scumble.learn import make_classifier
     from scumble.report import render_methods

@@ -18,7 +18,7 @@ def convert(
     option: ReadOption = None,
     to: Annotated[
         str | None,
-        typer.Option(help="Format of OUT (mulan, meka, csv, ...); by default its suffix."),
+        typer.Option(help="Format of OUT ({format}); by default its suffix."),
     ] = None,
 ) -> None:
     """Read a data set and write it in another format."""

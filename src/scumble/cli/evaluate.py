@@ -33,12 +33,13 @@ def evaluate(
     folds: Annotated[
         str, typer.Option(help="Repetitions x folds, a number of folds, or a file of folds.")
     ] = "2x5",
-    splitter: Annotated[
-        str, typer.Option(help="How rows are dealt: kfold, iterative, labelset or mulan.")
-    ] = "kfold",
+    splitter: Annotated[str, typer.Option(help="How rows are dealt: {splitter}.")] = "kfold",
     metric: Annotated[
         list[str] | None,
-        typer.Option(help="Show this metric only, such as minority.macro_f1; repeatable."),
+        typer.Option(
+            help="Show this metric only: one of 'scumble methods metric', or of a group such as "
+            "minority.macro_f1; repeatable."
+        ),
     ] = None,
     groups: Annotated[
         str | None,

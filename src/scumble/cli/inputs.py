@@ -50,8 +50,7 @@ ClassifierOption = Annotated[
         "--classifier",
         "-c",
         help="For rare labels: rare (--param quality=best is slower and finds more). All: "
-        "bagging, blend, br, brknn, cc, clr, cocoa, ecc, eccru, eps, homer, iblr, lp, mlknn, "
-        "neighbours, ps, rakel, rare, resampled, ridge, stacking, thresholded.",
+        "{classifier}; or package.module.Class.",
     ),
 ]
 ClassifierParameters = Annotated[

@@ -29,9 +29,7 @@ def plot(
         typer.Option(
             "--kind",
             "-k",
-            help="What to draw: chord, cooccurrence, labels, labelsets, label-histogram, "
-            "labelset-histogram, cardinality, attributes, difficult, instances, before-after; or "
-            "as mldr calls it: LC, LB, LSB, LH, LSH, CH, AT.",
+            help="What to draw: {plot}, before-after; or as mldr calls it, such as LC.",
         ),
     ] = "chord",
     draw: Annotated[

@@ -33,8 +33,8 @@ def resample(
         typer.Option(
             "--method",
             "-m",
-            help="A resampler, or several with '+' between them: labelsetsmote, lpros, lprus, "
-            "mlenn, mlros, mlrus, mlsmote, mlsol, mltl, mlul, remedial, remedialhwr.",
+            help="A resampler, or several with '+' between them: {resampler}; or "
+            "package.module.Class.",
         ),
     ] = None,
     k: Annotated[int | None, typer.Option(help="Number of nearest neighbours.")] = None,

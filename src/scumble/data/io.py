@@ -20,7 +20,7 @@ from scumble._core.errors import (
     ScumbleWarning,
 )
 from scumble._core.files import Source, Target, writing
-from scumble._core.registry import registered
+from scumble._core.registry import load_plugins, registered
 from scumble.data.dataset import MultilabelDataset
 
 if TYPE_CHECKING:  # only read and write need the formats
@@ -240,8 +240,15 @@ def _formats() -> dict[str, Format]:
     return dict(registered("format"))
 
 
+def _all_formats() -> dict[str, Format]:
+    """List the formats of other packages, too, which takes longer."""
+    load_plugins()
+    return _formats()
+
+
 def _by_name(name: str) -> Format:
     formats = _formats()
+    formats = formats if name in formats else _all_formats()
     if name not in formats:
         raise ParameterError(
             f"Unknown format {name!r}. Expected one of {', '.join(sorted(formats))}."
@@ -253,26 +260,25 @@ def _by_content(source: Source) -> Format:
     head = source.head()
     if not head.strip():
         raise source.error("the file is empty. Expected a data set.")
-    scores = {name: form.sniff(source, head) for name, form in _formats().items()}
-    best = max(scores, key=lambda name: scores[name])
-    if scores[best] <= 0:
-        raise ReadError(
-            f"no known format recognises this file. Expected one of {', '.join(sorted(scores))}: "
-            "name it with format=... if it is one of them.",
-            path=source.where,
-        )
-    return _formats()[best]
+    for look in (_formats, _all_formats):
+        scores = {name: form.sniff(source, head) for name, form in look().items()}
+        best = max(scores, key=lambda name: scores[name])
+        if scores[best] > 0:
+            return look()[best]
+    raise ReadError(
+        f"no known format recognises this file. Expected one of {', '.join(sorted(scores))}: "
+        "name it with format=... if it is one of them.",
+        path=source.where,
+    )
 
 
 def _by_suffix(suffix: str, shown: str) -> Format:
-    formats = _formats()
-    for form in formats.values():
-        if suffix == form.suffixes[0]:
-            return form
-    for form in formats.values():
-        if suffix in form.suffixes:
-            return form
-    known = sorted({s for form in formats.values() for s in form.suffixes})
+    for look in (_formats, _all_formats):
+        formats = look().values()
+        suited = [form for form in formats if suffix in form.suffixes]
+        if suited:
+            return next((form for form in suited if suffix == form.suffixes[0]), suited[0])
+    known = sorted({s for form in formats for s in form.suffixes})
     raise ParameterError(
         f"{shown}: the suffix {suffix or '(none)'!r} belongs to no format. Expected one "
         f"of {' '.join(known)}, or name the format with format=..."

@@ -1,6 +1,6 @@
 """Judge predictions: metrics, splitters, cross-validation."""
 
-from scumble.evaluate.bipartition import (
+from scumble.evaluate.bipartition_metrics import (
     accuracy,
     f1,
     hamming_loss,
@@ -21,7 +21,7 @@ from scumble.evaluate.bipartition import (
     specificity,
     subset_accuracy,
 )
-from scumble.evaluate.compare import Comparison, Difference, Trial, compare
+from scumble.evaluate.comparison import Comparison, Difference, Trial, compare
 from scumble.evaluate.counts import Confusion, Counts, confusion
 from scumble.evaluate.cross_validation import (
     CrossValidation,
@@ -33,10 +33,15 @@ from scumble.evaluate.cross_validation import (
 from scumble.evaluate.evaluation import Evaluation, evaluate
 from scumble.evaluate.folds import Fold, run_fold
 from scumble.evaluate.groups import label_groups
-from scumble.evaluate.metric import Metric
+from scumble.evaluate.metric import (
+    Metric,
+    bipartition_metric,
+    probability_metric,
+    ranking_metric,
+)
 from scumble.evaluate.naming import find_metric, metric_names
 from scumble.evaluate.pooling import LabelCounts, pool
-from scumble.evaluate.ranking import (
+from scumble.evaluate.ranking_metrics import (
     average_precision,
     coverage,
     error_set_size,
@@ -87,6 +92,7 @@ __all__ = [
     "Trial",
     "accuracy",
     "average_precision",
+    "bipartition_metric",
     "compare",
     "confusion",
     "coverage",
@@ -125,7 +131,9 @@ __all__ = [
     "one_error",
     "pool",
     "precision",
+    "probability_metric",
     "ranking_loss",
+    "ranking_metric",
     "recall",
     "run_fold",
     "scorer",

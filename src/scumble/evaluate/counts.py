@@ -29,6 +29,13 @@ class Counts:
         Labels that were predicted, and labels that are there.
     size : int or ndarray of int64
         Number of cells of a unit.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import confusion
+    >>> counts = confusion([[1, 1], [0, 1]], [[1, 0], [0, 1]]).by_label
+    >>> counts.true, counts.predicted, counts.size
+    (array([1, 2]), array([1, 1]), 2)
     """
 
     hits: Array
@@ -42,7 +49,7 @@ class Counts:
         Parameters
         ----------
         units : ndarray
-            Which.
+            The units to keep.
 
         Returns
         -------
@@ -107,6 +114,13 @@ class Confusion(LabelConfusion):
         One number per label, and per instance.
     Y, predictions : csr_array of bool
         What was counted.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import confusion
+    >>> counts = confusion([[1, 1], [0, 1]], [[1, 0], [0, 1]])
+    >>> counts.by_label.hits, counts.by_instance.hits
+    (array([1, 1]), array([1, 1]))
     """
 
     by_instance: Counts
@@ -124,7 +138,7 @@ def confusion(Y: Any, predictions: Any, *, caller: str = "confusion") -> Confusi
     predictions : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         What was predicted, 0/1 or True/False.
     caller : str
-        Who asks, for messages.
+        Name of the function that error messages speak of.
 
     Returns
     -------

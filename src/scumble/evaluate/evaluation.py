@@ -20,7 +20,7 @@ from scumble._core.validation import (
     labels_of,
     names_of,
 )
-from scumble.evaluate import bipartition, ranking
+from scumble.evaluate import bipartition_metrics, ranking_metrics
 from scumble.evaluate.counts import (
     Counts,
     LabelConfusion,
@@ -57,6 +57,13 @@ class Evaluation(Mapping[str, float]):
         the training part ``training_positives``.
     groups : mapping of str to ndarray of bool
         Which labels belong to which group.
+
+    Examples
+    --------
+    >>> from scumble.evaluate import evaluate
+    >>> found = evaluate([[1, 0], [1, 1]], [[1, 0], [1, 0]])
+    >>> found["micro_recall"], found.by_label["recall"]
+    (0.6666666666666666, array([1., 0.]))
     """
 
     def __init__(
@@ -205,10 +212,10 @@ def evaluate(
             counts = confusion(truth, predictions, caller="evaluate")
             values |= {m.name: m.formula(counts, policy) for m in _needing("predictions")}
             if parents is not None:
-                values["hierarchical_loss"] = bipartition.hierarchical_loss(
+                values["hierarchical_loss"] = bipartition_metrics.hierarchical_loss(
                     truth, counts.predictions, parents
                 )
-            by_label |= bipartition.label_table(counts, policy)
+            by_label |= bipartition_metrics.label_table(counts, policy)
         if scores is not None:
             rankings = Rankings(truth, scores, ties=ties)
             values |= {m.name: m.formula(rankings, policy) for m in _needing("scores")}
@@ -216,7 +223,7 @@ def evaluate(
                 m.name: m.formula(rankings) if rankings.are_probabilities else math.nan
                 for m in _needing("probabilities")
             }
-            by_label |= ranking.label_curves(rankings, policy)
+            by_label |= ranking_metrics.label_curves(rankings, policy)
         if trained is not None:
             by_label["training_positives"] = count(trained)
             counted &= by_label["training_positives"] >= LEARNABLE

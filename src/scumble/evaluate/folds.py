@@ -39,6 +39,16 @@ class Fold:
         All metrics, of all labels and of each group.
     seconds : dict of str to float
         Wall time of ``resample``, ``fit`` and ``predict``.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.evaluate import run_fold
+    >>> from scumble.learn import BinaryRelevance
+    >>> data = scumble.make_multilabel(90, 8, mean_ir=5, scumble=None, random_state=0)
+    >>> fold = run_fold(data[:60], data[60:], BinaryRelevance())
+    >>> type(fold.model).__name__, fold.predictions.shape
+    ('BinaryRelevance', (30, 8))
     """
 
     training: MultilabelDataset

@@ -15,6 +15,11 @@ from scumble.evaluate.rankings import Rankings
 from scumble.evaluate.undefined import Undefined
 
 Needs = Literal["predictions", "scores", "probabilities"]
+FAMILIES = {
+    "predictions": "Of predicted labels",
+    "scores": "Of rankings",
+    "probabilities": "Of probabilities",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,13 @@ class Metric:
     of_labels : bool
         Whether it reads nothing but what is known of each label, so that it can be told of a
         group of labels, too.
+
+    Examples
+    --------
+    >>> from scumble import catalogue
+    >>> metric = catalogue.get("metric", "hamming_loss")
+    >>> metric.needs, metric.greater_is_better, metric.function([[1, 0]], [[1, 1]])
+    ('predictions', False, 0.5)
     """
 
     name: str
@@ -111,7 +123,37 @@ def bipartition_metric(
     upper: float = 1.0,
     of_labels: bool = False,
 ) -> Callable[[Callable[[Confusion, Undefined], float]], BipartitionMetric]:
-    """Make a function of labels and predictions from a formula on their counts."""
+    """Make a metric of predicted labels from a formula on their counts.
+
+    Parameters
+    ----------
+    greater_is_better : bool, default=True
+        Whether larger values are better.
+    lower, upper : float
+        Bounds of its values, 0 and 1 by default.
+    of_labels : bool, default=False
+        Whether the formula reads ``by_label`` alone, so that the metric can also be told of a
+        group of labels.
+
+    Returns
+    -------
+    callable
+        A decorator of a formula: a function of `Confusion` and of the policy for 0/0. What it makes
+        takes labels and predictions, has the whole docstring, and is in the catalogue.
+
+    Examples
+    --------
+    >>> from scumble import catalogue
+    >>> from scumble.evaluate import bipartition_metric, evaluate
+    >>> @bipartition_metric(of_labels=True)
+    ... def prevalence(counts, undefined):
+    ...     '''Share of all cells that were predicted.'''
+    ...     predicted = counts.by_label.predicted
+    ...     return float(predicted.sum() / counts.by_label.size / len(predicted))
+    >>> evaluate([[1, 0], [1, 1]], [[1, 0], [1, 0]])["prevalence"]
+    0.5
+    >>> catalogue.unregister("metric", "prevalence")
+    """
 
     def make(formula: Callable[[Confusion, Undefined], float]) -> BipartitionMetric:
         def function(Y: Any, predictions: Any, *, undefined: Any = "mulan") -> float:
@@ -132,7 +174,37 @@ def ranking_metric(
     upper: float = 1.0,
     of_labels: bool = False,
 ) -> Callable[[Callable[[Rankings, Undefined], float]], RankingMetric]:
-    """Make a function of labels and scores from a formula on their rankings."""
+    """Make a metric of the order of labels from a formula on their rankings.
+
+    Parameters
+    ----------
+    greater_is_better : bool, default=True
+        Whether larger values are better.
+    lower, upper : float
+        Bounds of its values, 0 and 1 by default.
+    of_labels : bool, default=False
+        Whether the formula looks at each label alone, so that the metric can also be told of a
+        group of labels.
+
+    Returns
+    -------
+    callable
+        A decorator of a formula: a function of rankings and of the policy for 0/0. What it makes
+        takes labels and scores, has the whole docstring, and is in the catalogue.
+
+    Examples
+    --------
+    >>> from scumble import catalogue
+    >>> from scumble.evaluate import ranking_metric
+    >>> @ranking_metric()
+    ... def best_is_right(rankings, undefined):
+    ...     '''Share of rows whose label of highest score is there.'''
+    ...     best = rankings.scores.argmax(axis=1)
+    ...     return float(rankings.Y.toarray()[range(len(best)), best].mean())
+    >>> best_is_right([[1, 0], [1, 0]], [[0.9, 0.2], [0.3, 0.4]])
+    0.5
+    >>> catalogue.unregister("metric", "best_is_right")
+    """
 
     def make(formula: Callable[[Rankings, Undefined], float]) -> RankingMetric:
         def function(
@@ -152,7 +224,31 @@ def ranking_metric(
 def probability_metric(
     *, lower: float = 0.0, upper: float = 1.0
 ) -> Callable[[Callable[[Rankings], float]], ProbabilityMetric]:
-    """Make a function of labels and probabilities, smaller being better."""
+    """Make a metric of probabilities from a formula; smaller values are better.
+
+    Parameters
+    ----------
+    lower, upper : float
+        Bounds of its values, 0 and 1 by default.
+
+    Returns
+    -------
+    callable
+        A decorator of a formula, a function of rankings. What it makes takes labels and scores,
+        refuses scores that are no probabilities, and is in the catalogue.
+
+    Examples
+    --------
+    >>> from scumble import catalogue
+    >>> from scumble.evaluate import probability_metric
+    >>> @probability_metric()
+    ... def absolute_error(rankings):
+    ...     '''Distance between probabilities and the truth, averaged over all cells.'''
+    ...     return float(abs(rankings.scores - rankings.Y.toarray()).mean())
+    >>> absolute_error([[1, 0]], [[0.5, 0.5]])
+    0.5
+    >>> catalogue.unregister("metric", "absolute_error")
+    """
 
     def make(formula: Callable[[Rankings], float]) -> ProbabilityMetric:
         def function(Y: Any, scores: Any) -> float:
@@ -201,4 +297,4 @@ def _enter(
     function.__doc__ = f"{told.rstrip()}\n\n{parameters}{returns}\n{mark}{example}\n"
     name = formula.__name__
     entry = Metric(name, needs, greater_is_better, lower, upper, function, formula, of_labels)
-    register("metric", name, entry)
+    register("metric", name, entry, family=FAMILIES[needs])

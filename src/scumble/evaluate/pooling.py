@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from scumble.evaluate.bipartition import f1s, precisions, recalls
+from scumble.evaluate.bipartition_metrics import f1s, precisions, recalls
 from scumble.evaluate.counts import Counts
 from scumble.evaluate.evaluation import Evaluation, rate_group
 from scumble.evaluate.groups import LEARNABLE
@@ -30,6 +30,15 @@ class LabelCounts:
         Instances of the test part.
     groups : mapping of str to ndarray of bool
         Which labels belong to which group on this fold.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> data = scumble.make_multilabel(90, 8, mean_ir=5, scumble=None, random_state=0)
+    >>> found = scumble.evaluate.cross_validate(data, "br", splitter="1x3", random_state=0)
+    >>> counts = found.label_counts[0]
+    >>> counts.n_test, len(counts.hits)
+    (30, 8)
     """
 
     training: Array

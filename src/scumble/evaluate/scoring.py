@@ -26,6 +26,16 @@ class Scorer:
         Whether a number is wanted rather than a mapping.
     options : dict
         Given to `evaluate`.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.evaluate import scorer
+    >>> from scumble.learn import BinaryRelevance
+    >>> data = scumble.make_multilabel(90, 8, mean_ir=5, scumble=None, random_state=0)
+    >>> model = BinaryRelevance().fit(data.X, data.Y)
+    >>> scorer("hamming_loss")(model, data.X, data.Y) <= 0
+    True
     """
 
     def __init__(self, metrics: tuple[Metric, ...], single: bool, options: dict[str, Any]) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 from scumble import catalogue
 from scumble._core.errors import ScumbleError
-from scumble._core.validation import check_count
 from scumble._core.version import __version__
 from scumble.experiment.cell import NOTHING, Part
 from scumble.experiment.errors import PlanError
@@ -68,7 +67,7 @@ def versions_of(resampler: Part, classifier: Part, splitter: Part) -> dict[str, 
         if part.name == NOTHING:
             continue
         for name in part.name.split("+") if kind == "resampler" else _classifiers_in(part.spec):
-            cls = catalogue.get("resampler", name) if kind == "resampler" else _class_of(name)
+            cls = catalogue.resolve(kind, name) if kind == "resampler" else _class_of(name)
             package = cls.__module__.partition(".")[0]
             if package != "scumble":
                 found[package] = str(getattr(import_module(package), "__version__", "unknown"))
@@ -109,15 +108,11 @@ def _classifiers_in(spec: Mapping[str, Any]) -> Iterator[str]:
 
 def _counted(splitter: Any) -> int:
     """Count the folds of a splitter, its parameters checked before there is data."""
-    for name, minimum in (("n_splits", 2), ("n_repeats", 1)):
-        if hasattr(splitter, name):
-            caller = type(splitter).__name__
-            check_count(getattr(splitter, name), name=name, caller=caller, minimum=minimum)
-    return int(splitter.get_n_splits())
+    return int(_checked(splitter).get_n_splits())
 
 
 def _checked(made: Any) -> Any:
-    check = getattr(made, "_check_parameters", None)
+    check = getattr(made, "check_parameters", None)
     if check is not None:
         check()
     return made
@@ -129,16 +124,7 @@ def _class_of(name: str) -> Any:
         from scumble.learn import C45Classifier
 
         return C45Classifier
-    if "." not in name:
-        return catalogue.get("classifier", name)
-    module, _, attribute = name.rpartition(".")
-    try:
-        cls = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise PlanError(f"There is no classifier {name!r}: {error}.") from error
-    if not (inspect.isclass(cls) and hasattr(cls, "fit") and hasattr(cls, "get_params")):
-        raise PlanError(f"{name!r} is no classifier in scikit-learn's manner.")
-    return cls
+    return catalogue.resolve("classifier", name)
 
 
 def _instance(cls: Any, parameters: Mapping[str, Any], seed: int) -> Any:

@@ -31,7 +31,8 @@ class Plan:
         Names on the shelf, or files. Parameters are ``rows`` (draw so many where there are more),
         ``drop`` (features to leave out), and options of `scumble.read`.
     resamplers : sequence of Part or str
-        Names of the catalogue, chains such as ``"remedial+mlsmote"``, or ``"none"``.
+        Names of the catalogue or dotted names, chains such as ``"remedial+mlsmote"``, or
+        ``"none"``.
     classifiers : sequence of Part or str
         Names of the catalogue, dotted names of scikit-learn's classifiers, or ``"none"``, which
         only measures the training parts before and after resampling. ``where`` leaves a

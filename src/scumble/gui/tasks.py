@@ -16,6 +16,7 @@ from typing import Any
 from scumble._core.errors import ReadError, ScumbleError, ScumbleWarning
 from scumble._core.files import BLOCK, COMPRESSIONS, Source
 from scumble._core.progress import show_progress, track
+from scumble._core.registry import load_plugins
 from scumble.data import MultilabelDataset
 from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.uploads import Upload
@@ -30,6 +31,7 @@ BEAT = 0.05
 def answer(request: tuple[str, dict[str, Any]], tell: Callable[[Any], None]) -> tuple[str, Any]:
     """Do one of the tasks below: how it ended, and its result with the warnings it gave."""
     name, arguments = request
+    load_plugins()  # by the first task, and never again: no request imports anything
     try:
         with show_progress(_Progress(tell)), warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always", ScumbleWarning)

@@ -9,12 +9,11 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.errors import ParameterTypeError
+from scumble._core.parameters import Choice, Domain, Int, Real, declare
 from scumble._core.random import as_generator
-from scumble._core.validation import check_choice, check_count
 from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45 import C45Classifier, Target
 from scumble.learn.c45.forest import Forest
-from scumble.learn.parameters import check_share
 from scumble.learn.ranker import BaseRanker
 from scumble.learn.single_label_models import ask_second, fit_many
 from scumble.learn.undersampling import one_generator_each
@@ -27,7 +26,23 @@ DRAWS = ("bootstrap", "balanced", "weighted")
 _ANSWERS_AT_ONCE = 2**24
 
 
-class BaggedTrees(BaseRanker, name="bagging"):
+class OnlyTrees(Domain):
+    """C4.5, or None."""
+
+    kind = "hidden"
+    error = ParameterTypeError
+    words = "None or a C45Classifier"
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether a value is one of them."""
+        return value is None or type(value) is C45Classifier
+
+    def advice(self, value: Any) -> str:
+        """Say what takes other classifiers."""
+        return " For others, use ResampledEnsemble."
+
+
+class BaggedTrees(BaseRanker, name="bagging", family="Rankers"):
     """Grow several C4.5 trees for each label on rows drawn by chance, and average them.
 
     A single pruned tree of a rare label is often one leaf, which ranks nothing. Trees that are
@@ -83,6 +98,13 @@ class BaggedTrees(BaseRanker, name="bagging"):
            [0, 1]])
     """
 
+    domains = declare(
+        n_estimators=Int(1),
+        draw=Choice(*DRAWS),
+        columns=Real(0, 1, open="left"),
+        estimator=OnlyTrees(),
+    )
+
     models_: Forest
 
     def __init__(
@@ -103,16 +125,6 @@ class BaggedTrees(BaseRanker, name="bagging"):
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        check_count(self.n_estimators, name="n_estimators", caller="BaggedTrees")
-        check_choice(self.draw, DRAWS, name="draw", caller="BaggedTrees")
-        check_share(self.columns, name="columns", caller="BaggedTrees", maximum=1.0)
-        if self.estimator is not None and type(self.estimator) is not C45Classifier:
-            raise ParameterTypeError(
-                "The 'estimator' parameter of BaggedTrees must be None or a C45Classifier. "
-                f"Got {self.estimator!r} instead: for others, use ResampledEnsemble."
-            )
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._grow(X, Y, weights)

@@ -14,7 +14,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from scumble._core.errors import ParameterError
-from scumble._core.parallel import thread_count
+from scumble._core.parameters import COLUMNS, Declared, Seed, Threads, declare
 from scumble._core.registry import register
 from scumble._core.validation import check_same_length
 from scumble.learn.features import read_rows, read_training
@@ -27,7 +27,7 @@ Array = np.ndarray[Any, Any]
 _CELLS_AT_ONCE = 2**23
 
 
-class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator, ABC):
+class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
     """Base of all multilabel classifiers.
 
     A subclass implements `_fit_labels`, which gets clean features and canonical labels (and
@@ -36,7 +36,9 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator, ABC):
     sure that is. These are two answers and not one: many methods decide by another rule than a
     confidence of one half.
 
-    The subclass names itself for the catalogue: ``class BinaryRelevance(..., name="br")``.
+    The subclass names itself for the catalogue, and says what it is listed with and what its
+    parameters may be: ``class BinaryRelevance(..., name="br", family="Single labels")``, and in it
+    ``domains = declare(class_weight=ClassWeight())``.
 
     Attributes
     ----------
@@ -68,16 +70,19 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator, ABC):
     array([[1, 0]])
     """
 
+    domains = declare(categorical_features=COLUMNS, random_state=Seed(), n_jobs=Threads())
     categorical_features: Any
     n_jobs: int | None
     classes_: Any
 
-    def __init_subclass__(cls, name: str | None = None, **options: Any) -> None:
+    def __init_subclass__(
+        cls, name: str | None = None, family: str = "More", **options: Any
+    ) -> None:
         if cls.fit is BaseMultilabelClassifier.fit and not _learns_from_weights(cls):
             cls.fit = _fit_unweighted  # type: ignore[method-assign, assignment]
         super().__init_subclass__(**options)
         if name is not None:
-            register("classifier", name, cls)
+            register("classifier", name, cls, family=family)
 
     @abstractmethod
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
@@ -98,9 +103,6 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         Only asked where one class per row was given.
         """
         return self._judge(X)[1]
-
-    def _check_parameters(self) -> None:
-        """Refuse parameters outside their domain."""
 
     def _categorical(self) -> Any:
         """Return what the user said about nominal columns."""
@@ -143,8 +145,7 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         self, X: Any, Y: Any, sample_weight: Any
     ) -> tuple[Any, sparse.csr_array, Array | None]:
         """Check what is given to learn from, and remember what it looks like."""
-        self._check_parameters()
-        thread_count(self.n_jobs)
+        self.check_parameters()
         X = self._read_training(X)
         labels, self._form, classes = read_labels(Y, caller=type(self).__name__)
         check_same_length(X, labels, caller=type(self).__name__)

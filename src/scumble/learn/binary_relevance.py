@@ -9,15 +9,16 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.errors import ParameterError
+from scumble._core.parameters import declare
 from scumble.learn.c45 import Target
 from scumble.learn.problem_transformation import TransformingClassifier
 from scumble.learn.single_label_models import Models, class_weight_name, fit_many, is_tree
-from scumble.learn.weights import check_class_weight, takes_weights
+from scumble.learn.weights import ClassWeight, takes_weights
 
 Array = np.ndarray[Any, Any]
 
 
-class BinaryRelevance(TransformingClassifier, name="br"):
+class BinaryRelevance(TransformingClassifier, name="br", family="Single labels"):
     """One binary classifier for each label, which knows nothing of the other labels.
 
     Parameters
@@ -66,6 +67,8 @@ class BinaryRelevance(TransformingClassifier, name="br"):
            [0, 1]])
     """
 
+    domains = declare(class_weight=ClassWeight())
+
     models_: Models
 
     def __init__(
@@ -81,10 +84,8 @@ class BinaryRelevance(TransformingClassifier, name="br"):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def _check_together(self) -> None:
         name, rule, inner = type(self).__name__, self.class_weight, self.estimator
-        check_class_weight(rule, caller=name)
         if isinstance(rule, Mapping) and not set(rule) <= {0, 1}:
             raise ParameterError(
                 f"The 'class_weight' parameter of {name} must tell the weights of 0 (without a "

@@ -9,14 +9,14 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.errors import ParameterError, ParameterTypeError
+from scumble._core.parameters import Bool, Free, Int, declare
 from scumble._core.random import as_generator
-from scumble._core.validation import check_count
 from scumble.learn.bagged_trees import BaggedTrees
 from scumble.learn.calibration import Calibration
-from scumble.learn.inner_classifier import InnerClassifier, check_classifier_given
+from scumble.learn.inner_classifier import InnerClassifier
 from scumble.learn.neighbour_ranker import NeighbourRanker
 from scumble.learn.out_of_sample import check_scores, fit_with_scores
-from scumble.learn.parameters import check_flag
+from scumble.learn.parameters import MultilabelClassifier
 from scumble.learn.ranker import BaseRanker
 from scumble.learn.rates import LogRates
 from scumble.learn.ridge import RidgeRanker
@@ -30,7 +30,7 @@ _DEFAULT_WEIGHTS = (1.0, 1.0, 1.0, 1.0, 0.5, 0.5)
 _ROWS_PER_LABEL, _SECOND_SHARE = 5, 1 / 6
 
 
-class BlendedRanker(BaseRanker, name="blend"):
+class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
     r"""Let several rankers speak, each on the scale of its own ranking.
 
     Scores of different methods mean different things. Here each says how few training rows it
@@ -98,6 +98,13 @@ class BlendedRanker(BaseRanker, name="blend"):
            [0, 1]])
     """
 
+    domains = declare(
+        rankers=Free("None or a list of classifiers"),
+        weights=Free("None or a number >= 0 per ranker"),
+        second_look=Bool(),
+        n_folds=Int(2),
+    )
+
     def __init__(
         self,
         rankers: Any = None,
@@ -117,13 +124,11 @@ class BlendedRanker(BaseRanker, name="blend"):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self) -> None:
+    def _check_together(self) -> None:
         rankers = self._rankers()
         for ranker in rankers:
-            check_classifier_given(ranker, name="rankers", caller="BlendedRanker")
+            MultilabelClassifier().check(ranker, name="rankers", caller="BlendedRanker")
         _read_loudness(self.weights, len(rankers))
-        check_flag(self.second_look, name="second_look", caller="BlendedRanker")
-        check_count(self.n_folds, name="n_folds", caller="BlendedRanker", minimum=2)
 
     def _rankers(self) -> list[Any]:
         if self.rankers is None:

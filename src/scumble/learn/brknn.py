@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.parameters import Choice, declare
 from scumble.learn.neighbourhood import NeighbourClassifier
-from scumble.learn.parameters import check_option
 from scumble.learn.weights import cell_weights
 
 Array = np.ndarray[Any, Any]
@@ -17,7 +17,7 @@ Array = np.ndarray[Any, Any]
 _ROUNDED = 1e-12
 
 
-class BRkNN(NeighbourClassifier, name="brknn"):
+class BRkNN(NeighbourClassifier, name="brknn", family="Neighbours"):
     """Predict the labels that at least half of the nearest rows have.
 
     Binary relevance with nearest neighbours, which are looked for once for all labels. Rare labels
@@ -85,6 +85,8 @@ class BRkNN(NeighbourClassifier, name="brknn"):
            [0, 1, 0]])
     """
 
+    domains = declare(extension=Choice(None, "a", "b"))
+
     weights_: Array | None
 
     def __init__(
@@ -101,10 +103,6 @@ class BRkNN(NeighbourClassifier, name="brknn"):
         self.ties = ties
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_option(self.extension, (None, "a", "b"), name="extension", caller="BRkNN")
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._remember(X, Y)

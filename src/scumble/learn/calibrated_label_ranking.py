@@ -9,20 +9,20 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.parallel import run, thread_count
+from scumble._core.parameters import Bool, declare
 from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45 import Target
 from scumble.learn.c45.forest import Forest, each_block
 from scumble.learn.c45.growing import ListedTargets
 from scumble.learn.c45.table import as_rows
 from scumble.learn.c45.walk import exclusive_rows, vote_rows
-from scumble.learn.parameters import check_flag
 from scumble.learn.problem_transformation import TransformingClassifier
 from scumble.learn.single_label_models import ListableTargets, Models, fit_many
 
 Array = np.ndarray[Any, Any]
 
 
-class CalibratedLabelRanking(TransformingClassifier, name="clr"):
+class CalibratedLabelRanking(TransformingClassifier, name="clr", family="Pairs of labels"):
     """A classifier for each pair of labels and one for each label: they vote.
 
     The classifier of a pair learns from the rows that have exactly one of the two labels, and
@@ -77,6 +77,8 @@ class CalibratedLabelRanking(TransformingClassifier, name="clr"):
            [0., 1.]]))
     """
 
+    domains = declare(mulan_compat=Bool())
+
     models_: Models
     pairs_: Array
 
@@ -92,10 +94,6 @@ class CalibratedLabelRanking(TransformingClassifier, name="clr"):
         self.mulan_compat = mulan_compat
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_flag(self.mulan_compat, name="mulan_compat", caller=type(self).__name__)
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self.pairs_ = _told_apart(Y, stop_at_gap=bool(self.mulan_compat))

@@ -11,21 +11,20 @@ from scipy import sparse
 
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import run
+from scumble._core.parameters import Bool, Free, Int, Optional, Real, declare
 from scumble._core.random import as_generator
-from scumble._core.validation import check_count
 from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45 import Target
 from scumble.learn.c45.forest import Forest, each_block
 from scumble.learn.c45.table import as_rows
 from scumble.learn.c45.walk import chain_rows
-from scumble.learn.parameters import check_flag, check_share
 from scumble.learn.problem_transformation import TransformingClassifier
 from scumble.learn.single_label_models import ForeignModels, Models, fit_many
 
 Array = np.ndarray[Any, Any]
 
 
-class ClassifierChain(TransformingClassifier, name="cc"):
+class ClassifierChain(TransformingClassifier, name="cc", family="Chains"):
     """One classifier for each label, which also sees the labels before it in the chain.
 
     In training these are the true ones, in prediction the predicted ones.
@@ -76,6 +75,8 @@ class ClassifierChain(TransformingClassifier, name="cc"):
            [0, 1]])
     """
 
+    domains = declare(order=Free("None or each label number once"))
+
     models_: Models
     order_: Array
 
@@ -122,7 +123,7 @@ class ClassifierChain(TransformingClassifier, name="cc"):
         return order.astype(np.int64)
 
 
-class EnsembleOfClassifierChains(TransformingClassifier, name="ecc"):
+class EnsembleOfClassifierChains(TransformingClassifier, name="ecc", family="Chains"):
     """Chains in random orders on random samples of the rows; their mean decides.
 
     Parameters
@@ -179,6 +180,13 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc"):
            [0, 1]])
     """
 
+    domains = declare(
+        n_estimators=Int(1),
+        use_confidences=Bool(),
+        bootstrap=Bool(),
+        sample=Optional(Real(0, open="left")),
+    )
+
     models_: Models
     orders_: Array
 
@@ -203,15 +211,10 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc"):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        name = type(self).__name__
-        check_count(self.n_estimators, name="n_estimators", caller=name)
-        check_flag(self.use_confidences, name="use_confidences", caller=name)
-        check_flag(self.bootstrap, name="bootstrap", caller=name)
-        if self.sample is not None:
-            maximum = None if self.bootstrap else 1.0
-            check_share(self.sample, name="sample", caller=name, maximum=maximum)
+    def _check_together(self) -> None:
+        if self.sample is not None and not self.bootstrap:
+            share = Real(0, 1, open="left")
+            share.check(self.sample, name="sample", caller=type(self).__name__)
 
     def _draws(self, n_rows: int, n_labels: int, generator: np.random.Generator) -> list[Draw]:
         """Draw the rows and the order of each chain."""

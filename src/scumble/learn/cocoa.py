@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.parameters import Int, declare
 from scumble._core.random import as_generator
-from scumble._core.validation import check_count
 from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45 import Target
 from scumble.learn.problem_transformation import TransformingClassifier
@@ -24,7 +24,7 @@ Array = np.ndarray[Any, Any]
 _CELLS_AT_ONCE = 2**22
 
 
-class COCOA(TransformingClassifier, name="cocoa"):
+class COCOA(TransformingClassifier, name="cocoa", family="Pairs of labels"):
     """Balanced classifiers for each label, and for each label beside some others.
 
     For every label one classifier tells rows that have it from rows that have not, and some more
@@ -98,6 +98,8 @@ class COCOA(TransformingClassifier, name="cocoa"):
            [0, 1]])
     """
 
+    domains = declare(n_couples=Int(0))
+
     models_: Models
     couples_: Array
     thresholds_: Array
@@ -116,10 +118,6 @@ class COCOA(TransformingClassifier, name="cocoa"):
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_count(self.n_couples, name="n_couples", caller=type(self).__name__, minimum=0)
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = as_generator(self.random_state, caller=type(self).__name__)

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.parameters import Choice, Int, Real, declare
 from scumble._core.random import as_generator
-from scumble._core.validation import check_count
 from scumble.learn.chains import ChainTargets, Draw, follow_chains
-from scumble.learn.parameters import check_option, check_share
 from scumble.learn.problem_transformation import TransformingClassifier
 from scumble.learn.single_label_models import Models, fit_many
 from scumble.learn.thresholds import label_thresholds
@@ -22,7 +21,7 @@ from scumble.learn.weights import take_weights
 Array = np.ndarray[Any, Any]
 
 
-class ECCRU(TransformingClassifier, name="eccru"):
+class ECCRU(TransformingClassifier, name="eccru", family="Chains"):
     r"""Classifier chains whose every model learns from as many rows with the label as without.
 
     A model of a rare label that sees all rows learns to say no. Here each sees all rows that have
@@ -110,6 +109,13 @@ class ECCRU(TransformingClassifier, name="eccru"):
     [1, 11]
     """
 
+    domains = declare(
+        variant=Choice(1, 2, 3),
+        n_estimators=Int(1),
+        theta_min=Real(0, open="left"),
+        theta_max=Real(0, open="left"),
+    )
+
     models_: Models
     orders_: list[Array]
     thresholds_: Array
@@ -134,14 +140,6 @@ class ECCRU(TransformingClassifier, name="eccru"):
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        name = type(self).__name__
-        check_option(self.variant, (1, 2, 3), name="variant", caller=name)
-        check_count(self.n_estimators, name="n_estimators", caller=name)
-        check_share(self.theta_min, name="theta_min", caller=name)
-        check_share(self.theta_max, name="theta_max", caller=name)
 
     def _models_per_label(self, Y: sparse.csr_array) -> Array:
         """Tell in how many chains each label is."""

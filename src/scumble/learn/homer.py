@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.parameters import Bool, Choice, Free, Int, declare
 from scumble._core.random import as_generator
-from scumble._core.validation import check_choice, check_count
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.binary_relevance import BinaryRelevance, LabelTargets, judge_labels
 from scumble.learn.c45 import Target
@@ -24,19 +24,18 @@ from scumble.learn.hierarchy import (
 from scumble.learn.inner_classifier import (
     Answer,
     InnerClassifier,
-    check_classifier_given,
     nominal_columns_of,
     pass_on_tags,
 )
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, winners_confidences
-from scumble.learn.parameters import check_flag
+from scumble.learn.parameters import MultilabelClassifier
 from scumble.learn.single_label_models import Models, fit_many
 from scumble.learn.weights import refuser_of, take_weights
 
 Array = np.ndarray[Any, Any]
 
 
-class HOMER(BaseMultilabelClassifier, name="homer"):
+class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
     """A tree of groups of labels, with a small multilabel classifier at each node.
 
     A node's classifier tells which of its children a row may belong to, where a group counts as
@@ -103,6 +102,14 @@ class HOMER(BaseMultilabelClassifier, name="homer"):
            [0, 0, 1, 1]])
     """
 
+    domains = declare(
+        classifier=MultilabelClassifier(),
+        n_clusters=Int(1),
+        method=Choice(*METHODS),
+        hierarchy=Free("None or nested lists of labels"),
+        mulan_compat=Bool(),
+    )
+
     hierarchy_: Nested
     _node_models: _Shared | _Single
 
@@ -126,13 +133,6 @@ class HOMER(BaseMultilabelClassifier, name="homer"):
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        name = type(self).__name__
-        check_count(self.n_clusters, name="n_clusters", caller=name)
-        check_choice(self.method, METHODS, name="method", caller=name)
-        check_flag(self.mulan_compat, name="mulan_compat", caller=name)
-        check_classifier_given(self.classifier, name="classifier", caller=name)
 
     def _categorical(self) -> Any:
         """Nominal columns may also be told to the classifier inside."""

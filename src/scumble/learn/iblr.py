@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.parameters import Bool, declare
 from scumble.learn.logistic import LogisticModels, fit_logistic
 from scumble.learn.neighbourhood import NeighbourClassifier
-from scumble.learn.parameters import check_flag
 from scumble.learn.regression_columns import RegressionColumns
 
 Array = np.ndarray[Any, Any]
 
 
-class IBLR(NeighbourClassifier, name="iblr"):
+class IBLR(NeighbourClassifier, name="iblr", family="Neighbours"):
     """Learn from the labels of the nearest rows how they speak for and against each other.
 
     Every row is described by the share of its neighbours that have each label. One logistic
@@ -79,6 +79,8 @@ class IBLR(NeighbourClassifier, name="iblr"):
            [0, 1]])
     """
 
+    domains = declare(features=Bool())
+
     models_: LogisticModels
 
     def __init__(
@@ -95,10 +97,6 @@ class IBLR(NeighbourClassifier, name="iblr"):
         self.ties = ties
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_flag(self.features, name="features", caller="IBLR")
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._remember(X, Y)

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import _num_samples
 
-from scumble._core.errors import DataError, ParameterTypeError
+from scumble._core.errors import DataError
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.predictions import labels_for, predict_with_confidences
 from scumble.learn.seeds import open_seeds
@@ -113,18 +113,6 @@ class InnerClassifier:
             labels[:, self.open_labels] = found.toarray()
             confidences[:, self.open_labels] = sure
         return labels, confidences
-
-
-def check_classifier_given(classifier: Any, *, name: str, caller: str) -> None:
-    """Refuse what is no multilabel classifier, or one with wrong parameters."""
-    asked = hasattr(classifier, "fit") and hasattr(classifier, "predict")
-    if classifier is not None and (isinstance(classifier, type) or not asked):
-        raise ParameterTypeError(
-            f"The {name!r} parameter of {caller} must be None or a multilabel classifier "
-            f"with fit and predict. Got {classifier!r} instead."
-        )
-    if isinstance(classifier, BaseMultilabelClassifier):
-        classifier._check_parameters()
 
 
 def nominal_columns_of(classifier: Any) -> Any:

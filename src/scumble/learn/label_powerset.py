@@ -58,7 +58,7 @@ class LabelsetProblem:
         return np.bincount(self.codes, self.weights, self.sets.shape[0])
 
 
-class LabelPowerset(TransformingClassifier, name="lp"):
+class LabelPowerset(TransformingClassifier, name="lp", family="Labelsets"):
     """A single classifier whose classes are the labelsets seen in training.
 
     It can only predict combinations it has seen, and knows how labels go together.

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from difflib import get_close_matches
 from typing import Any
 
 from sklearn.base import clone
 
 from scumble._core.errors import ParameterError, ScumbleWarning
-from scumble._core.registry import registered
+from scumble._core.registry import find_class
 from scumble.data import MultilabelDataset
 from scumble.learn.inner_classifier import tell_nominal
 from scumble.learn.predictions import features_for, labels_for
@@ -26,14 +25,15 @@ def make_classifier(name: str, **parameters: Any) -> Any:
     Parameters
     ----------
     name : str
-        Such as ``"ecc"``; case does not matter.
+        Such as ``"ecc"``; case does not matter. A dotted name, such as
+        ``"sklearn.neighbors.KNeighborsClassifier"``, is imported.
     **parameters : object
         Parameters by name. None leaves the default; ``random_state`` and ``n_jobs`` are ignored
         where the classifier has none.
 
     Returns
     -------
-    BaseMultilabelClassifier
+    estimator
         Not fitted.
 
     Raises
@@ -47,12 +47,7 @@ def make_classifier(name: str, **parameters: Any) -> Any:
     >>> make_classifier("ecc", n_estimators=5, random_state=1)
     EnsembleOfClassifierChains(n_estimators=5, random_state=1)
     """
-    kinds = registered("classifier")
-    kind = kinds.get(name.lower().strip())
-    if kind is None:
-        close = get_close_matches(name.lower(), kinds) or sorted(kinds)
-        raise ParameterError(f"There is no classifier {name!r}. Expected {', '.join(close)}.")
-    model = kind()
+    model = find_class("classifier", name.strip())()
     known = model.get_params(deep=False)
     for parameter, value in parameters.items():
         if value is None or (parameter in SHARED and parameter not in known):

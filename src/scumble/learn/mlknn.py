@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.parameters import Real, declare
 from scumble.learn.neighbourhood import NeighbourClassifier
-from scumble.learn.parameters import check_share
 from scumble.learn.weights import cell_weights
 
 Array = np.ndarray[Any, Any]
 
 
-class MLkNN(NeighbourClassifier, name="mlknn"):
+class MLkNN(NeighbourClassifier, name="mlknn", family="Neighbours"):
     """Judge each label by Bayes' rule from the number of near rows that have it.
 
     For every label the training rows tell how often c of the nearest rows have it, among rows
@@ -86,6 +86,8 @@ class MLkNN(NeighbourClassifier, name="mlknn"):
            [0.28, 0.8 ]])
     """
 
+    domains = declare(smoothing=Real(0, open="left"))
+
     def __init__(
         self,
         n_neighbors: int = 10,
@@ -100,10 +102,6 @@ class MLkNN(NeighbourClassifier, name="mlknn"):
         self.ties = ties
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_share(self.smoothing, name="smoothing", caller="MLkNN")
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._remember(X, Y)

@@ -8,14 +8,14 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.neighbours import Space, nearest
-from scumble._core.validation import check_count
+from scumble._core.parameters import Int, declare
 from scumble.learn.ranker import BaseRanker
 from scumble.learn.scaling import Scaling, rows_of_length_one
 
 Array = np.ndarray[Any, Any]
 
 
-class NeighbourRanker(BaseRanker, name="neighbours"):
+class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
     """Let the nearest rows vote for their labels, the nearer the louder.
 
     A rare label needs but one row that is near to be thought of. What a training row would be
@@ -61,6 +61,8 @@ class NeighbourRanker(BaseRanker, name="neighbours"):
     array([[1. , 0.5]])
     """
 
+    domains = declare(n_neighbors=Int(1))
+
     space_: Space
     labels_: sparse.csr_array
     n_neighbors_: int
@@ -75,9 +77,6 @@ class NeighbourRanker(BaseRanker, name="neighbours"):
         self.n_neighbors = n_neighbors
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        check_count(self.n_neighbors, name="n_neighbors", caller="NeighbourRanker")
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._scaling = Scaling.of(X, self._codes.n_values, weights)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.neighbours import Space, nearest
-from scumble._core.validation import check_choice, check_count
+from scumble._core.parameters import Choice, Int, declare
 from scumble.learn.base import BaseMultilabelClassifier
 
 Array = np.ndarray[Any, Any]
@@ -21,16 +21,13 @@ class NeighbourClassifier(BaseMultilabelClassifier):
     ``n_jobs``.
     """
 
+    domains = declare(n_neighbors=Int(1), ties=Choice("weka", "row"))
+
     n_neighbors: int
     ties: str
     space_: Space
     labels_: sparse.csr_array
     n_neighbors_: int
-
-    def _check_parameters(self) -> None:
-        caller = type(self).__name__
-        check_count(self.n_neighbors, name="n_neighbors", caller=caller)
-        check_choice(self.ties, ("weka", "row"), name="ties", caller=caller)
 
     def _remember(self, X: Any, Y: sparse.csr_array) -> None:
         """Keep the training rows. Each has all others to choose its neighbours from, no more."""

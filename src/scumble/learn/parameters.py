@@ -1,39 +1,52 @@
-"""Checks of parameters that several classifiers have."""
+"""Classifiers as parameters of other classifiers."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from sklearn.base import is_regressor
 
-from scumble._core.errors import ParameterError
-
-
-def check_flag(value: Any, *, name: str, caller: str) -> None:
-    """Refuse what is not True or False."""
-    if not isinstance(value, bool | np.bool_):
-        raise ParameterError(
-            f"The {name!r} parameter of {caller} must be True or False. Got {value!r} instead."
-        )
+from scumble._core.errors import ParameterTypeError
+from scumble._core.parameters import Declared, Domain
 
 
-def check_share(value: Any, *, name: str, caller: str, maximum: float | None = None) -> None:
-    """Refuse what is no positive number, or exceeds a maximum."""
-    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    largest = np.finfo(float).max if maximum is None else maximum
-    if not is_number or not 0 < value <= largest:
-        domain = "(0, inf)" if maximum is None else f"(0, {maximum:g}]"
-        raise ParameterError(
-            f"The {name!r} parameter of {caller} must be a float in {domain}. "
-            f"Got {value!r} instead."
-        )
+class Inner(Domain):
+    """A classifier inside another, or None; its own parameters are checked as well."""
+
+    kind = "hidden"
+    error = ParameterTypeError
+    methods: tuple[str, ...]
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether a value is one of them, and not their class."""
+        can = not isinstance(value, type) and all(hasattr(value, name) for name in self.methods)
+        return value is None or can
+
+    def advice(self, value: Any) -> str:
+        """Say what may have been meant."""
+        return f" Did you mean {value.__name__}()?" if isinstance(value, type) else ""
+
+    def check(self, value: Any, *, name: str, caller: str) -> None:
+        """Refuse any other value."""
+        super().check(value, name=name, caller=caller)
+        if isinstance(value, Declared):
+            value.check_parameters()
 
 
-def check_option(value: Any, options: tuple[Any, ...], *, name: str, caller: str) -> None:
-    """Refuse what is none of some numbers, texts or None."""
-    plain = value.item() if isinstance(value, np.generic) else value
-    if not any(type(plain) is type(option) and plain == option for option in options):
-        allowed = ", ".join(repr(option) for option in options)
-        raise ParameterError(
-            f"The {name!r} parameter of {caller} must be one of {allowed}. Got {value!r} instead."
-        )
+class SingleLabelClassifier(Inner):
+    """What learns one label or class."""
+
+    methods = ("fit", "predict", "get_params")
+    words = "None or a scikit-learn classifier with fit and predict"
+
+    def accepts(self, value: Any) -> bool:
+        """Refuse regressors, too: the numbers they predict would be taken for classes."""
+        is_tagged = super().accepts(value) and hasattr(value, "__sklearn_tags__")
+        return super().accepts(value) and not (is_tagged and is_regressor(value))
+
+
+class MultilabelClassifier(Inner):
+    """What learns several labels."""
+
+    methods = ("fit", "predict")
+    words = "None or a multilabel classifier with fit and predict"

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from scumble._core.parameters import declare
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.inner_classifier import pass_on_tags
-from scumble.learn.single_label_models import check_estimator_given, is_tree
+from scumble.learn.parameters import SingleLabelClassifier
+from scumble.learn.single_label_models import is_tree
 from scumble.learn.weights import refuser_of
 
 
 class TransformingClassifier(BaseMultilabelClassifier):
     """Base of the classifiers that ask a single-label classifier, C4.5 by default."""
 
-    estimator: Any
+    domains = declare(estimator=SingleLabelClassifier())
 
-    def _check_parameters(self) -> None:
-        check_estimator_given(self.estimator, caller=type(self).__name__)
+    estimator: Any
 
     def _categorical(self) -> Any:
         """Nominal columns may also be told to the tree."""

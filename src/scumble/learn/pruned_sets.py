@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.parameters import Choice, Int, Real, declare
 from scumble._core.random import as_generator
-from scumble._core.validation import check_choice, check_count
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, table_for
-from scumble.learn.parameters import check_share
 from scumble.learn.problem_transformation import TransformingClassifier
 from scumble.learn.single_label_models import Models, fit_many
 from scumble.learn.weights import take_weights
 
 Array = np.ndarray[Any, Any]
+
+#: What the parameters of pruning may be.
+PRUNING = declare(p=Int(0), strategy=Choice("A", "B"), b=Int(0))
 
 #: Rejected labelsets compared with the kept ones at a time.
 _SETS_AT_ONCE = 4096
@@ -82,7 +84,7 @@ def _preference(sets: sparse.csr_array, counts: Array) -> Array:
     return np.lexsort((*bits.T[::-1], -counts, -sizes))
 
 
-class PrunedSets(LabelPowerset, name="ps"):
+class PrunedSets(LabelPowerset, name="ps", family="Labelsets"):
     """Label powerset on frequent labelsets; rows of rare ones are taken apart into frequent ones.
 
     Parameters
@@ -140,6 +142,8 @@ class PrunedSets(LabelPowerset, name="ps"):
            [0, 1, 0]])
     """
 
+    domains = declare(**PRUNING)
+
     def __init__(
         self,
         estimator: Any = None,
@@ -155,10 +159,6 @@ class PrunedSets(LabelPowerset, name="ps"):
         self.strategy = strategy
         self.b = b
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        _check_pruning(self)
-
     def _problem(self, Y: sparse.csr_array, weights: Array | None) -> LabelsetProblem:
         return prune_labelsets(Y, weights, p=self.p, strategy=self.strategy, b=self.b)
 
@@ -166,7 +166,7 @@ class PrunedSets(LabelPowerset, name="ps"):
         return probabilities @ self.labelsets_
 
 
-class EnsembleOfPrunedSets(TransformingClassifier, name="eps"):
+class EnsembleOfPrunedSets(TransformingClassifier, name="eps", family="Labelsets"):
     """Pruned sets on random samples of the rows; they vote for each label.
 
     Parameters
@@ -226,6 +226,13 @@ class EnsembleOfPrunedSets(TransformingClassifier, name="eps"):
            [1, 1]])
     """
 
+    domains = declare(
+        n_estimators=Int(1),
+        sample=Real(0, 1, open="left"),
+        threshold=Real(0, 1, open="left"),
+        **PRUNING,
+    )
+
     models_: Models
     labelsets_: list[sparse.csr_array]
 
@@ -253,14 +260,6 @@ class EnsembleOfPrunedSets(TransformingClassifier, name="eps"):
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        _check_pruning(self)
-        name = type(self).__name__
-        check_count(self.n_estimators, name="n_estimators", caller=name)
-        check_share(self.sample, name="sample", caller=name, maximum=1.0)
-        check_share(self.threshold, name="threshold", caller=name, maximum=1.0)
 
     def _draws(self, n_rows: int, generator: np.random.Generator) -> list[Array]:
         """Draw the rows of each member."""
@@ -300,13 +299,6 @@ class EnsembleOfPrunedSets(TransformingClassifier, name="eps"):
                 first += width
         votes /= len(self.labelsets_)
         return votes >= self.threshold, votes
-
-
-def _check_pruning(classifier: Any) -> None:
-    name = type(classifier).__name__
-    check_count(classifier.p, name="p", caller=name, minimum=0)
-    check_count(classifier.b, name="b", caller=name, minimum=0)
-    check_choice(classifier.strategy, ("A", "B"), name="strategy", caller=name)
 
 
 __all__ = ["EnsembleOfPrunedSets", "PrunedSets", "prune_labelsets"]

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.parameters import Bool, Int, Optional, declare
 from scumble._core.random import as_generator
-from scumble._core.validation import check_count
 from scumble.learn.c45 import Target
 from scumble.learn.label_powerset import LabelsetProblem, winners_confidences
-from scumble.learn.parameters import check_flag
 from scumble.learn.problem_transformation import TransformingClassifier
 from scumble.learn.single_label_models import Models, fit_many
 from scumble.learn.weights import cell_weights
@@ -25,7 +24,7 @@ Array = np.ndarray[Any, Any]
 _CELLS_AT_ONCE = 2**22
 
 
-class RAkEL(TransformingClassifier, name="rakel"):
+class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
     """Label powerset on random groups of a few labels each, which vote where they overlap.
 
     A label powerset of all labels knows only the combinations it has seen, most of them once.
@@ -94,6 +93,8 @@ class RAkEL(TransformingClassifier, name="rakel"):
            [0, 0, 1, 1]])
     """
 
+    domains = declare(size=Int(1), overlapping=Bool(), n_labelsets=Optional(Int(1)))
+
     models_: Models
     labelsets_: list[Array]
 
@@ -115,14 +116,6 @@ class RAkEL(TransformingClassifier, name="rakel"):
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        name = type(self).__name__
-        check_count(self.size, name="size", caller=name)
-        check_flag(self.overlapping, name="overlapping", caller=name)
-        if self.n_labelsets is not None:
-            check_count(self.n_labelsets, name="n_labelsets", caller=name)
 
     def _draw_labelsets(self, n_labels: int, generator: np.random.Generator) -> list[Array]:
         size = min(int(self.size), n_labels)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scumble._core.validation import check_choice
+from scumble._core.parameters import Choice, declare
 from scumble.learn.blended import BlendedRanker
 from scumble.learn.ridge import RidgeRanker
 from scumble.learn.thresholded import ThresholdedClassifier
@@ -15,7 +15,7 @@ QUALITIES = ("fast", "best")
 LANDMARKS = 500
 
 
-class RareLabelClassifier(ThresholdedClassifier, name="rare"):
+class RareLabelClassifier(ThresholdedClassifier, name="rare", family="For rare labels"):
     """Predict rare labels as well as the frequent ones.
 
     Rows are scored by ridge regression, one solution for all labels (``"fast"``), or by a blend
@@ -67,6 +67,8 @@ class RareLabelClassifier(ThresholdedClassifier, name="rare"):
     (100, 10)
     """
 
+    domains = declare(quality=Choice(*QUALITIES))
+
     def __init__(
         self,
         quality: str = "fast",
@@ -82,9 +84,6 @@ class RareLabelClassifier(ThresholdedClassifier, name="rare"):
 
     #: What the class above lets its user choose.
     estimator, rule, metric, n_folds = None, "shrunken", "f1", 5
-
-    def _check_parameters(self) -> None:
-        check_choice(self.quality, QUALITIES, name="quality", caller="RareLabelClassifier")
 
     def _rule(self) -> ThresholdRule:
         return ThresholdRule()

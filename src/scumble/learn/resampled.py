@@ -9,17 +9,17 @@ from scipy import sparse
 from sklearn.base import clone
 
 from scumble._core.errors import ParameterError
+from scumble._core.parameters import Free, Int, declare
 from scumble._core.random import as_generator
-from scumble._core.validation import check_count
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.binary_relevance import BinaryRelevance
 from scumble.learn.inner_classifier import (
     InnerClassifier,
-    check_classifier_given,
     nominal_columns_of,
     nominal_mapping,
     pass_on_tags,
 )
+from scumble.learn.parameters import MultilabelClassifier
 from scumble.learn.seeds import open_seeds
 from scumble.learn.thresholds import label_thresholds
 from scumble.learn.weights import refuser_of
@@ -28,7 +28,7 @@ from scumble.resample import make_chain
 Array = np.ndarray[Any, Any]
 
 
-class ResampledEnsemble(BaseMultilabelClassifier, name="resampled"):
+class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For rare labels"):
     """Several classifiers, each fitted on a resampled copy of its own; their mean decides.
 
     Resampling draws rows at random, and one unlucky draw teaches a classifier rows that are not
@@ -97,6 +97,12 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled"):
            [0, 1]])
     """
 
+    domains = declare(
+        estimator=MultilabelClassifier(),
+        resampler=Free("a name such as 'mlsol' or a resampler with fit_resample"),
+        n_estimators=Int(1),
+    )
+
     members_: list[InnerClassifier]
     thresholds_: Array
 
@@ -117,10 +123,7 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled"):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self) -> None:
-        name = type(self).__name__
-        check_classifier_given(self.estimator, name="estimator", caller=name)
-        check_count(self.n_estimators, name="n_estimators", caller=name)
+    def _check_together(self) -> None:
         self._steps()
 
     def _categorical(self) -> Any:

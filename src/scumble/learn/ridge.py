@@ -9,10 +9,9 @@ from scipy import sparse
 
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import one_thread_for_products, run
+from scumble._core.parameters import Choice, Int, Optional, Real, declare
 from scumble._core.random import as_generator
-from scumble._core.validation import check_choice, check_count
 from scumble.learn.out_of_sample import out_of_fold
-from scumble.learn.parameters import check_share
 from scumble.learn.radial import RadialKernel, products
 from scumble.learn.ranker import BaseRanker, bend
 from scumble.learn.ridge_solvers import (
@@ -44,7 +43,7 @@ AT_ONCE = 1024
 FEW_AT_ONCE = 256
 
 
-class RidgeRanker(BaseRanker, name="ridge"):
+class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
     r"""Linear, or smooth, scores of all labels by ridge regression.
 
     Each label is taken as a number, 0 or 1, and fitted by least squares with a penalty on large
@@ -117,6 +116,13 @@ class RidgeRanker(BaseRanker, name="ridge"):
            [0, 1]])
     """
 
+    domains = declare(
+        kernel=Choice("linear", "rbf", "auto"),
+        penalty=Optional(Real(0, open="left")),
+        bandwidth=Real(0, open="left"),
+        landmarks=Optional(Int(1)),
+    )
+
     def __init__(
         self,
         kernel: str = "linear",
@@ -136,18 +142,12 @@ class RidgeRanker(BaseRanker, name="ridge"):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self) -> None:
-        check_choice(self.kernel, ("linear", "rbf", "auto"), name="kernel", caller="RidgeRanker")
-        if self.landmarks is not None:
-            check_count(self.landmarks, name="landmarks", caller="RidgeRanker")
-        check_share(self.bandwidth, name="bandwidth", caller="RidgeRanker")
-        if self.penalty is not None:
-            check_share(self.penalty, name="penalty", caller="RidgeRanker")
-            if self.penalty < SMALLEST_PENALTY:
-                raise ParameterError(
-                    "The 'penalty' parameter of RidgeRanker must be at least "
-                    f"{SMALLEST_PENALTY:g}, below which rounding decides. Got {self.penalty!r}."
-                )
+    def _check_together(self) -> None:
+        if self.penalty is not None and self.penalty < SMALLEST_PENALTY:
+            raise ParameterError(
+                "The 'penalty' parameter of RidgeRanker must be at least "
+                f"{SMALLEST_PENALTY:g}, below which rounding decides. Got {self.penalty!r}."
+            )
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._solve(X, Y, weights)

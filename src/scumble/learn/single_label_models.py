@@ -10,9 +10,8 @@ from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone, is_regressor
+from sklearn.base import clone
 
-from scumble._core.errors import ParameterTypeError
 from scumble._core.parallel import run, thread_count
 from scumble.learn.c45 import C45Classifier, PreparedTable, Target, Tree, prepare_table
 from scumble.learn.c45.forest import Forest, join_nodes
@@ -52,24 +51,6 @@ class ListableTargets(Sequence[Target], ABC):
 def is_tree(estimator: Any) -> bool:
     """Tell whether the shared path can be taken: C4.5 itself, not something derived from it."""
     return estimator is None or type(estimator) is C45Classifier
-
-
-def check_estimator_given(estimator: Any, *, caller: str, name: str = "estimator") -> None:
-    """Refuse what is no classifier."""
-    if estimator is None:
-        return
-    if isinstance(estimator, type) or not _is_classifier(estimator):
-        hint = f" Did you mean {estimator.__name__}()?" if isinstance(estimator, type) else ""
-        raise ParameterTypeError(
-            f"The {name!r} parameter of {caller} must be None or a scikit-learn classifier "
-            f"with fit and predict. Got {estimator!r} instead.{hint}"
-        )
-
-
-def _is_classifier(estimator: Any) -> bool:
-    """Tell whether it learns and predicts, and not numbers, which would be taken for classes."""
-    can = all(hasattr(estimator, name) for name in ("fit", "predict", "get_params"))
-    return can and not (hasattr(estimator, "__sklearn_tags__") and is_regressor(estimator))
 
 
 def fit_many(

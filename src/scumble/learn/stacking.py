@@ -9,17 +9,16 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.parallel import run
+from scumble._core.parameters import Bool, Int, declare
 from scumble._core.random import as_generator
-from scumble._core.validation import check_count
 from scumble.learn.binary_relevance import BinaryRelevance, LabelTargets
 from scumble.learn.c45 import Target
 from scumble.learn.inner_classifier import InnerClassifier
-from scumble.learn.parameters import check_flag
+from scumble.learn.parameters import SingleLabelClassifier
 from scumble.learn.problem_transformation import TransformingClassifier
 from scumble.learn.single_label_models import (
     ForeignModels,
     ask_second,
-    check_estimator_given,
     fit_many,
 )
 from scumble.learn.undersampling import one_generator_each
@@ -31,7 +30,7 @@ Array = np.ndarray[Any, Any]
 _CELLS_AT_ONCE = 2**22
 
 
-class StackedBinaryRelevance(TransformingClassifier, name="stacking"):
+class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Single labels"):
     """Binary relevance twice: the second time with the first one's answers as features.
 
     The first classifiers judge every label on its own. The second ones also see how sure the
@@ -97,6 +96,8 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking"):
            [0, 1]])
     """
 
+    domains = declare(final_estimator=SingleLabelClassifier(), n_folds=Int(0), passthrough=Bool())
+
     first_: InnerClassifier
     second_: InnerClassifier
 
@@ -118,13 +119,6 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking"):
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        name = type(self).__name__
-        check_estimator_given(self.final_estimator, caller=name, name="final_estimator")
-        check_count(self.n_folds, name="n_folds", caller=name, minimum=0)
-        check_flag(self.passthrough, name="passthrough", caller=name)
 
     def _refuses_weights(self) -> str | None:
         return super()._refuses_weights() or refuser_of(self.final_estimator)

@@ -11,19 +11,20 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 
 from scumble._core.errors import ParameterError
 from scumble._core.features import FeatureCodes
+from scumble._core.parameters import Int, declare
 from scumble._core.random import as_generator
-from scumble._core.validation import check_count
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.inner_classifier import (
     InnerClassifier,
-    check_classifier_given,
     nominal_columns_of,
     pass_on_tags,
     tell_nominal,
 )
 from scumble.learn.out_of_sample import check_scores, fit_alone, fit_with_scores
+from scumble.learn.parameters import MultilabelClassifier
 from scumble.learn.ridge import RidgeRanker
 from scumble.learn.thresholds import (
+    RULE_DOMAINS,
     ScoreColumns,
     ThresholdCurve,
     ThresholdRule,
@@ -34,7 +35,7 @@ from scumble.learn.weights import refuser_of
 Array = np.ndarray[Any, Any]
 
 
-class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded"):
+class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded", family="For rare labels"):
     """Predict each label from a score on that was chosen for it.
 
     Rare labels are never predicted by most classifiers because their scores never reach one half.
@@ -113,6 +114,8 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded"):
     True
     """
 
+    domains = declare(estimator=MultilabelClassifier(), n_folds=Int(2), **RULE_DOMAINS)
+
     estimator_: InnerClassifier
     curves_: list[ThresholdCurve]
 
@@ -138,12 +141,6 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded"):
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        name = type(self).__name__
-        check_classifier_given(self.estimator, name="estimator", caller=name)
-        check_count(self.n_folds, name="n_folds", caller=name, minimum=2)
-        self._rule().check(caller=name)
 
     def _rule(self) -> ThresholdRule:
         return ThresholdRule(self.rule, self.metric, self.strength, self.threshold)

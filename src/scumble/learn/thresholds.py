@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.errors import DataError, ParameterError
+from scumble._core.errors import DataError
 from scumble._core.parallel import run, thread_count
-from scumble._core.validation import check_choice, check_labels, check_same_names, labels_of
+from scumble._core.parameters import Choice, Real, declare
+from scumble._core.validation import check_labels, check_same_names, labels_of
 
 Array = np.ndarray[Any, Any]
 
@@ -22,6 +23,12 @@ METRICS = {"f1": 1.0, "f2": 2.0, "f0.5": 0.5}
 RATES = np.linspace(0.0, 4.0, 81)
 #: Digits of the shared recall: the order in which labels are added shall not tell.
 DIGITS = 9
+
+
+#: What the parameters of a rule may be.
+RULE_DOMAINS = declare(
+    rule=Choice(*RULES), metric=Choice(*METRICS), strength=Real(0), threshold=Real()
+)
 
 
 @dataclass(frozen=True)
@@ -42,17 +49,9 @@ class ThresholdRule:
         return np.where(n_positives > 0, float(self.threshold), np.inf)
 
     def check(self, *, caller: str) -> None:
-        """Refuse parameters outside their domain."""
-        check_choice(self.rule, RULES, name="rule", caller=caller)
-        check_choice(self.metric, tuple(METRICS), name="metric", caller=caller)
-        for name, lowest in (("strength", 0.0), ("threshold", -np.inf)):
-            value = getattr(self, name)
-            is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-            if not is_number or not lowest <= value < np.inf:
-                raise ParameterError(
-                    f"The {name!r} parameter of {caller} must be a finite number"
-                    f"{' >= 0' if lowest == 0 else ''}. Got {value!r} instead."
-                )
+        """Refuse parameters outside their domains."""
+        for name, domain in RULE_DOMAINS.items():
+            domain.check(getattr(self, name), name=name, caller=caller)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import has_fit_parameter
 
 from scumble._core.errors import DataError, ParameterError
+from scumble._core.parameters import Domain, Real
 
 Array = np.ndarray[Any, Any]
 
@@ -67,22 +68,26 @@ def _check_values(weights: Array, caller: str) -> None:
         )
 
 
-def check_class_weight(class_weight: Any, *, caller: str) -> None:
-    """Refuse what is no rule for the weights of classes."""
-    if class_weight is None or (isinstance(class_weight, str) and class_weight in RULES):
-        return
-    if not isinstance(class_weight, Mapping):
-        raise ParameterError(
-            f"The 'class_weight' parameter of {caller} must be None, 'balanced', 'sqrt' or a "
-            f"mapping from classes to weights. Got {class_weight!r} instead."
-        )
-    for key, weight in class_weight.items():
-        is_number = isinstance(weight, int | float | np.number) and not isinstance(weight, bool)
-        if not is_number or not 0 < weight < np.inf:
-            raise ParameterError(
-                f"The 'class_weight' parameter of {caller} must map classes to finite numbers "
-                f"above 0. Got {weight!r} for {key!r}."
-            )
+class ClassWeight(Domain):
+    """Rules for the weights of classes."""
+
+    kind = "hidden"
+    words = "None, 'balanced', 'sqrt' or a mapping from classes to weights"
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether a value is one of them."""
+        is_rule = isinstance(value, str) and value in RULES
+        return value is None or is_rule or isinstance(value, Mapping)
+
+    def check(self, value: Any, *, name: str, caller: str) -> None:
+        """Refuse any other value, and weights that are none."""
+        super().check(value, name=name, caller=caller)
+        for key, weight in value.items() if isinstance(value, Mapping) else ():
+            if not Real(0, open="left").accepts(weight):
+                raise ParameterError(
+                    f"The {name!r} parameter of {caller} must map classes to finite numbers "
+                    f"above 0. Got {weight!r} for {key!r}."
+                )
 
 
 def class_factors(counts: Array, class_weight: Any) -> Array:

@@ -10,6 +10,7 @@ from scumble._core.registry import register
 
 F = TypeVar("F", bound=Callable[..., Any])
 Level = Literal["dataset", "label", "instance"]
+FAMILIES = {"dataset": "Of a data set", "label": "Of each label", "instance": "Of each instance"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,13 @@ class Measure:
         Bounds of its values; NaN is allowed besides.
     function : callable
         The function of ``Y``.
+
+    Examples
+    --------
+    >>> from scumble import catalogue
+    >>> measure = catalogue.get("measure", "density")
+    >>> measure.level, measure.upper, measure.function([[1, 0], [1, 1]])
+    ('dataset', 1.0, 0.75)
     """
 
     name: str
@@ -40,7 +48,8 @@ def measure(*, level: Level, lower: float = 0.0, upper: float = float("inf")) ->
 
     def enter(function: F) -> F:
         name = function.__name__
-        register("measure", name, Measure(name, level, lower, upper, function))
+        entry = Measure(name, level, lower, upper, function)
+        register("measure", name, entry, family=FAMILIES[level])
         return function
 
     return enter

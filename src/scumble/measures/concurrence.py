@@ -31,6 +31,13 @@ class Concurrence(NamedTuple):
         SCUMBLELbl.
     scumble : float
         SCUMBLE of the data set.
+
+    Examples
+    --------
+    >>> from scumble.measures import concurrence
+    >>> found = concurrence([[1, 0], [1, 0], [1, 1]])
+    >>> found.irlbl, found.by_instance.round(3)
+    (array([1., 3.]), array([0.   , 0.   , 0.134]))
     """
 
     irlbl: Array

@@ -32,6 +32,13 @@ class Partner:
         How many instances have both labels.
     irlbl, scumble : float
         Its imbalance ratio and SCUMBLELbl.
+
+    Examples
+    --------
+    >>> from scumble.measures import difficult_labels
+    >>> partner = difficult_labels([[1, 0], [1, 0], [1, 1]])[0].partners[0]
+    >>> partner.label, partner.joint_count
+    (0, 1)
     """
 
     label: int
@@ -57,6 +64,13 @@ class DifficultLabel:
         Its imbalance ratio and SCUMBLELbl.
     partners : tuple of Partner
         The majority labels it meets, most frequent company first.
+
+    Examples
+    --------
+    >>> from scumble.measures import difficult_labels
+    >>> label = difficult_labels([[1, 0], [1, 0], [1, 1]])[0]
+    >>> label.label, label.irlbl, round(label.scumble, 3)
+    (1, 3.0, 0.134)
     """
 
     label: int

@@ -32,6 +32,13 @@ class Labelsets:
         The first instance that has each labelset.
     counts : ndarray of int64, shape (n_labelsets,)
         How many instances have it.
+
+    Examples
+    --------
+    >>> from scumble.measures import labelsets
+    >>> found = labelsets([[1, 0], [1, 1], [1, 0]])
+    >>> found.first_row, found.counts
+    (array([0, 1]), array([2, 1]))
     """
 
     first_row: Array

@@ -51,6 +51,13 @@ class LabelTable:
         Names of the labels.
     count, frequency, irlbl, scumble, scumble_cv : ndarray of shape (n_labels,)
         Their measures.
+
+    Examples
+    --------
+    >>> from scumble.measures import characterize
+    >>> table = characterize([[1, 0], [1, 0], [1, 1]]).labels
+    >>> table["irlbl"], [label["count"] for label in table]
+    (array([1., 3.]), [3, 1])
     """
 
     name: tuple[str, ...]
@@ -113,6 +120,13 @@ class Summary:
         SCUMBLE of every instance.
     labelsets : Labelsets
         The distinct labelsets.
+
+    Examples
+    --------
+    >>> from scumble.measures import characterize
+    >>> summary = characterize([[1, 0], [1, 0], [1, 1]])
+    >>> summary.n_labels, summary.mean_ir, round(summary.scumble, 3)
+    (2, 2.0, 0.045)
     """
 
     name: str

@@ -54,7 +54,8 @@ def plot(name: str, *, title: str, alias: str = "") -> Callable[[F], F]:
     """Register a function that draws a data set and return it untouched."""
 
     def enter(function: F) -> F:
-        register("plot", name, Plot(name, title, alias, function))
+        entry = Plot(name, title, alias, function)
+        register("plot", name, entry, family="Of a data set", description=title)
         return function
 
     return enter

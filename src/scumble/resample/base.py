@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from scumble._core.errors import DataError, ScumbleError
+from scumble._core.parameters import COLUMNS, Declared, Seed, Threads, declare
 from scumble._core.provenance import mark_resampled
 from scumble._core.random import as_generator
 from scumble._core.registry import register
@@ -22,6 +23,9 @@ from scumble.measures.summary import characterize
 from scumble.resample.containers import append_rows, as_container, labels_like, take_rows
 
 Array = np.ndarray[Any, Any]
+
+#: What resamplers do, in the order in which they are listed.
+FAMILIES = ("Decouple", "Add rows", "Remove rows")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +40,16 @@ class Resampled:
         Labels of the output rows.
     synthetic : same type as X, or None
         Features of the rows at the end that no input row has; None where all rows are copies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from scumble.resample import Resampled
+    >>> Y = sparse.csr_array(np.array([[True, False], [True, True]]))
+    >>> twice = Resampled(np.array([0, 1, 1]), Y[[0, 1, 1]])
+    >>> twice.Y.shape, twice.synthetic
+    ((3, 2), None)
     """
 
     sample_indices: Array
@@ -43,18 +57,36 @@ class Resampled:
     synthetic: Any = None
 
 
-class BaseResampler(BaseEstimator, ABC):
+class BaseResampler(Declared, BaseEstimator, ABC):
     """Base of all resamplers: ``(X, Y) -> (X', Y')``.
 
     A subclass implements `_resample`, which gets canonical labels and returns `Resampled`. The
     base class checks the input, gathers the rows, and returns arrays, sparse matrices or frames
     as they were given, with their types, columns and index.
+
+    A class of this package registers itself under its name in lower case, those of other packages
+    by `scumble.catalogue.register`. Its ``family`` is what it is listed with, and its ``domains``
+    say what its parameters may be: ``class Twice(BaseResampler, family="Add rows")``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scumble.resample import BaseResampler, Resampled
+    >>> class Twice(BaseResampler):
+    ...     def _resample(self, X, Y):
+    ...         rows = np.tile(np.arange(Y.shape[0]), 2)
+    ...         return Resampled(rows, Y[rows])
+    >>> X_new, Y_new = Twice().fit_resample([[0.0], [1.0]], [[1, 0], [1, 1]])
+    >>> X_new.ravel(), Y_new.tolist()
+    (array([0., 1., 0., 1.]), [[1, 0], [1, 1], [1, 0], [1, 1]])
     """
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    domains = declare(categorical_features=COLUMNS, random_state=Seed(), n_jobs=Threads())
+
+    def __init_subclass__(cls, family: str = "More", **options: Any) -> None:
         super().__init_subclass__(**options)
         if not cls.__name__.startswith("_") and cls.__module__.startswith("scumble."):
-            register("resampler", cls.__name__.lower(), cls)
+            register("resampler", cls.__name__.lower(), cls, family=family)
 
     @abstractmethod
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
@@ -68,9 +100,6 @@ class BaseResampler(BaseEstimator, ABC):
         Methods that look at features override this; the others leave X alone.
         """
         return self._resample(X, Y)
-
-    def _check_parameters(self) -> None:
-        """Refuse parameters outside their domain."""
 
     def _check_features(self, X: Any) -> None:
         """Refuse features the method cannot use."""
@@ -142,14 +171,14 @@ class BaseResampler(BaseEstimator, ABC):
         """
         out_of_core = getattr(data, "__scumble_resample__", None)
         if out_of_core is not None:
-            self._check_parameters()
+            self.check_parameters()
             return out_of_core(self, out)
         if not isinstance(data, MultilabelDataset):
             raise ScumbleError(
                 f"{type(self).__name__}.resample takes a MultilabelDataset. "
                 f"Got {type(data).__name__} instead: use fit_resample(X, Y) for arrays."
             )
-        self._check_parameters()
+        self.check_parameters()
         result = self._run(data.X, data.Y, data.features)
         X = self._gather(data.X, result)
         resampled = data.with_rows(X, result.Y, self.sample_indices_)
@@ -180,7 +209,7 @@ class BaseResampler(BaseEstimator, ABC):
 
     def _check_input(self, X: Any, Y: Any) -> tuple[Any, Any, sparse.csr_array]:
         caller = type(self).__name__
-        self._check_parameters()
+        self.check_parameters()
         X = as_container(X, caller=caller)
         labels = check_labels(Y, caller=caller)
         check_same_length(X, labels, caller=caller)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.errors import ParameterError
 from scumble._core.features import Features, read_features
+from scumble._core.parameters import Bool, declare
 from scumble.data import Feature
 from scumble.resample.base import BaseResampler, Resampled
 
@@ -23,6 +23,7 @@ class _DistanceResampler(BaseResampler):
     implements `_resample_features`.
     """
 
+    domains = declare(scale=Bool())
     categorical_features: Any
     scale: bool
     n_jobs: int | None
@@ -55,22 +56,3 @@ class _DistanceResampler(BaseResampler):
             return read
         is_integer = np.array([known.integer for known in features], bool) & (read.n_values == 0)
         return replace(read, is_integer=is_integer)
-
-    def _check_parameters(self) -> None:
-        self._check_switches("scale")
-        is_int = isinstance(self.n_jobs, int | np.integer) and not isinstance(self.n_jobs, bool)
-        if self.n_jobs is not None and not (is_int and self.n_jobs != 0):
-            raise ParameterError(
-                f"The 'n_jobs' parameter of {type(self).__name__} must be a nonzero int or None. "
-                f"Got {self.n_jobs!r} instead."
-            )
-
-    def _check_switches(self, *names: str) -> None:
-        """Refuse switches that are neither True nor False."""
-        for name in names:
-            value = getattr(self, name)
-            if not isinstance(value, bool | np.bool_):
-                raise ParameterError(
-                    f"The {name!r} parameter of {type(self).__name__} must be True or False. "
-                    f"Got {value!r} instead."
-                )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from scumble._core.errors import ParameterError, ScumbleError
-from scumble._core.registry import registered
+from scumble._core.registry import find_class, registered
 from scumble.data import MultilabelDataset
 from scumble.measures.summary import characterize
 from scumble.resample.base import BaseResampler
@@ -23,7 +23,8 @@ def make_chain(methods: str, **parameters: Any) -> list[BaseResampler]:
     Parameters
     ----------
     methods : str
-        Such as ``"mlsmote"`` or ``"remedial+mlsmote"``; case does not matter.
+        Such as ``"mlsmote"`` or ``"remedial+mlsmote"``; case does not matter. A dotted name, such
+        as ``"my_package.resampling.Mine"``, is imported.
     **parameters : object
         Parameters by name. Each resampler gets those it has; None leaves the default. A
         parameter that none of them has is refused.
@@ -55,7 +56,7 @@ def make_chain(methods: str, **parameters: Any) -> list[BaseResampler]:
         for step in owners if value is not None else ():
             step.set_params(**{name: value})
     for step in chain:
-        step._check_parameters()
+        step.check_parameters()
     return chain
 
 
@@ -150,13 +151,7 @@ def _row(
 
 
 def _make(name: str) -> BaseResampler:
-    known = registered("resampler")
-    if name.lower() not in known:
-        raise ParameterError(
-            f"There is no resampler {name!r}. Known are: {', '.join(known)}; "
-            "several are separated by '+'."
-        )
-    made: BaseResampler = known[name.lower()]()
+    made: BaseResampler = find_class("resampler", name)()
     return made
 
 

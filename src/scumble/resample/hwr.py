@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from scumble._core.errors import ParameterTypeError
+from scumble._core.parameters import Domain, declare
 from scumble.data import Feature
 from scumble.resample.base import BaseResampler, Resampled
 from scumble.resample.mlsmote import MLSMOTE
@@ -18,7 +19,20 @@ from scumble.resample.remedial import REMEDIAL
 Array = np.ndarray[Any, Any]
 
 
-class RemedialHwR(BaseResampler):
+class AnotherResampler(Domain):
+    """Resamplers, and None."""
+
+    kind = "method"
+    error = ParameterTypeError
+    words = "a resampler of scumble.resample or None"
+    usual = MLSMOTE.__name__.lower()
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether a value is one of them."""
+        return value is None or isinstance(value, BaseResampler)
+
+
+class RemedialHwR(BaseResampler, family="Decouple"):
     r"""Run REMEDIAL, then another resampler on the result.
 
     Resampling a row with rare and frequent labels changes both. REMEDIAL takes such rows apart
@@ -81,6 +95,8 @@ class RemedialHwR(BaseResampler):
     (array([0, 1, 2, 3, 2, 2]), array([0, 0, 1]))
     """
 
+    domains = declare(resampler=AnotherResampler(), **REMEDIAL.domains)
+
     def __init__(
         self,
         resampler: BaseResampler | None = None,
@@ -94,14 +110,8 @@ class RemedialHwR(BaseResampler):
         self.one_sided = one_sided
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        REMEDIAL(passes=self.passes, one_sided=self.one_sided)._check_parameters()
-        if self.resampler is not None and not isinstance(self.resampler, BaseResampler):
-            raise ParameterTypeError(
-                "The 'resampler' parameter of RemedialHwR must be a resampler of "
-                f"scumble.resample or None. Got {self.resampler!r} instead."
-            )
-        self._second()._check_parameters()
+    def _check_together(self) -> None:
+        self._second().check_parameters()
 
     def _check_features(self, X: Any) -> None:
         self._second()._check_features(X)

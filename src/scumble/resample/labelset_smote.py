@@ -9,20 +9,20 @@ from scipy import sparse
 
 from scumble._core.features import Features
 from scumble._core.neighbours import nearest
-from scumble._core.validation import check_choice, check_count
+from scumble._core.parameters import Choice, Int, Real, declare
 from scumble.measures.imbalance import is_minority, label_counts
 from scumble.resample.base import Resampled
 from scumble.resample.by_distance import _DistanceResampler
 from scumble.resample.containers import rows_like
 from scumble.resample.ml_random import rows_by_label
 from scumble.resample.mlenn import has_any
-from scumble.resample.percent import check_percent, rows_in_percent
+from scumble.resample.percent import rows_in_percent
 from scumble.resample.synthesis import Seeds, synthesize
 
 Array = np.ndarray[Any, Any]
 
 
-class LabelsetSMOTE(_DistanceResampler):
+class LabelsetSMOTE(_DistanceResampler, family="Add rows"):
     r"""Add synthetic rows between seeds; each keeps the labels of its seed.
 
     SMOTE as Giraldo-Forero and others took it to several labels: what matters is which rows may
@@ -92,6 +92,10 @@ class LabelsetSMOTE(_DistanceResampler):
     (np.True_, [[1, 1], [0, 1]])
     """
 
+    domains = declare(
+        percent=Real(0), n_neighbors=Int(1), seeds=Choice("minority", "uniform", "pure")
+    )
+
     def __init__(
         self,
         *,
@@ -110,13 +114,6 @@ class LabelsetSMOTE(_DistanceResampler):
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_percent(self.percent, caller="LabelsetSMOTE")
-        check_count(self.n_neighbors, name="n_neighbors", caller="LabelsetSMOTE")
-        choices = ("minority", "uniform", "pure")
-        check_choice(self.seeds, choices, name="seeds", caller="LabelsetSMOTE")
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
         everything = np.arange(Y.shape[0])

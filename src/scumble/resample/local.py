@@ -11,19 +11,19 @@ from scipy import sparse
 from scumble._core.features import Features
 from scumble._core.neighbours import Space, distances, nearest
 from scumble._core.parallel import row_blocks, run
-from scumble._core.validation import check_count
+from scumble._core.parameters import Int, Real, declare
 from scumble.measures.imbalance import label_counts
 from scumble.resample.base import Resampled
 from scumble.resample.by_distance import _DistanceResampler
 from scumble.resample.containers import rows_like
 from scumble.resample.kernels import local as kernels
-from scumble.resample.percent import check_percent, rows_in_percent
+from scumble.resample.percent import rows_in_percent
 from scumble.resample.synthesis import Places, Seeds, synthesize
 
 Array = np.ndarray[Any, Any]
 
 
-class MLSOL(_DistanceResampler):
+class MLSOL(_DistanceResampler, family="Add rows"):
     r"""Add synthetic rows where rare label values meet resistance in their neighbourhood.
 
     Rows whose rare label values are surrounded by other values (but not entirely) are likely
@@ -105,6 +105,8 @@ class MLSOL(_DistanceResampler):
     ([[3.28], [3.08]], [[1], [0]])
     """
 
+    domains = declare(percent=Real(0), n_neighbors=Int(1))
+
     def __init__(
         self,
         *,
@@ -121,11 +123,6 @@ class MLSOL(_DistanceResampler):
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_percent(self.percent, caller="MLSOL")
-        check_count(self.n_neighbors, name="n_neighbors", caller="MLSOL")
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
         everything = np.arange(Y.shape[0])
@@ -149,7 +146,7 @@ class MLSOL(_DistanceResampler):
         )
 
 
-class MLUL(_DistanceResampler):
+class MLUL(_DistanceResampler, family="Remove rows"):
     r"""Remove rows, most likely those that neither need nor give support in their neighbourhood.
 
     The counterpart of `MLSOL`: rows stay by chance, the more likely the harder their own rare
@@ -217,6 +214,8 @@ class MLUL(_DistanceResampler):
     1
     """
 
+    domains = declare(percent=Real(0, 100), n_neighbors=Int(1))
+
     def __init__(
         self,
         *,
@@ -233,11 +232,6 @@ class MLUL(_DistanceResampler):
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_percent(self.percent, caller="MLUL", maximum=100)
-        check_count(self.n_neighbors, name="n_neighbors", caller="MLUL")
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
         n_rows = Y.shape[0]

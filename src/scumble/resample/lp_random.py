@@ -10,16 +10,19 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.errors import ParameterError
-from scumble._core.validation import check_choice
+from scumble._core.parameters import Choice, Real, declare
 from scumble.resample.base import BaseResampler, Resampled
 from scumble.resample.containers import take_labels
 from scumble.resample.kernels import bags as kernels
-from scumble.resample.percent import check_percent, rows_in_percent
+from scumble.resample.percent import rows_in_percent
 
 Array = np.ndarray[Any, Any]
 
+#: Whose draws: numpy's, or those that SQL can repeat; only `scumble.scale` needs to choose.
+SEEDING = Choice("generator", "hash").hidden()
 
-class LPROS(BaseResampler):
+
+class LPROS(BaseResampler, family="Add rows"):
     r"""Clone random rows of rare labelsets until the data has grown by a percentage.
 
     Every distinct combination of labels is a bag of rows. Bags smaller than the mean bag are
@@ -81,6 +84,8 @@ class LPROS(BaseResampler):
     array([0, 1, 2, 3, 4, 5, 6, 5, 6])
     """
 
+    domains = declare(percent=Real(0), seeding=SEEDING)
+
     def __init__(
         self,
         *,
@@ -92,8 +97,7 @@ class LPROS(BaseResampler):
         self.random_state = random_state
         self.seeding = seeding
 
-    def _check_parameters(self) -> None:
-        check_percent(self.percent, caller="LPROS")
+    def _check_together(self) -> None:
         _check_seeding(self.seeding, self.random_state, caller="LPROS")
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
@@ -117,7 +121,7 @@ class LPROS(BaseResampler):
         return Resampled(rows, take_labels(Y, rows))
 
 
-class LPRUS(BaseResampler):
+class LPRUS(BaseResampler, family="Remove rows"):
     r"""Delete random rows of frequent labelsets until the data has shrunk by a percentage.
 
     Every distinct combination of labels is a bag of rows. Bags larger than the mean bag lose
@@ -177,6 +181,8 @@ class LPRUS(BaseResampler):
     array([1, 3, 4, 5, 6])
     """
 
+    domains = declare(percent=Real(0, 100), seeding=SEEDING)
+
     def __init__(
         self,
         *,
@@ -188,8 +194,7 @@ class LPRUS(BaseResampler):
         self.random_state = random_state
         self.seeding = seeding
 
-    def _check_parameters(self) -> None:
-        check_percent(self.percent, caller="LPRUS", maximum=100)
+    def _check_together(self) -> None:
         _check_seeding(self.seeding, self.random_state, caller="LPRUS")
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
@@ -236,9 +241,7 @@ def _bags(Y: sparse.csr_array) -> Bags:
 
 
 def _check_seeding(seeding: Any, random_state: Any, *, caller: str) -> None:
-    check_choice(seeding, ("generator", "hash"), name="seeding", caller=caller)
-    is_int = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
-    if seeding == "hash" and not is_int:
+    if seeding == "hash" and not isinstance(random_state, int | np.integer):
         raise ParameterError(
             f"The 'random_state' parameter of {caller} must be an int with seeding='hash'. "
             f"Got {random_state!r} instead."

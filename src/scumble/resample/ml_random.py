@@ -8,17 +8,18 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.parallel import SERIAL_BELOW
+from scumble._core.parameters import Real, declare
 from scumble.measures.imbalance import mean_of_ratios, ratios_from_counts
 from scumble.measures.passes import count
 from scumble.resample.base import BaseResampler, Resampled
 from scumble.resample.containers import take_labels
 from scumble.resample.kernels import bags as kernels
-from scumble.resample.percent import check_percent, rows_in_percent
+from scumble.resample.percent import rows_in_percent
 
 Array = np.ndarray[Any, Any]
 
 
-class MLROS(BaseResampler):
+class MLROS(BaseResampler, family="Add rows"):
     r"""Clone random rows of rare labels until the data has grown by a percentage.
 
     The rare labels take turns. At each turn a random row that has the label is cloned, with all
@@ -77,12 +78,11 @@ class MLROS(BaseResampler):
     array([0, 1, 2, 3, 4, 5, 5, 5])
     """
 
+    domains = declare(percent=Real(0))
+
     def __init__(self, *, percent: float = 25, random_state: Any = None) -> None:
         self.percent = percent
         self.random_state = random_state
-
-    def _check_parameters(self) -> None:
-        check_percent(self.percent, caller="MLROS")
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
         n_rows = Y.shape[0]
@@ -106,7 +106,7 @@ class MLROS(BaseResampler):
         return Resampled(rows, take_labels(Y, rows))
 
 
-class MLRUS(BaseResampler):
+class MLRUS(BaseResampler, family="Remove rows"):
     r"""Delete random rows of frequent labels until the data has shrunk by a percentage.
 
     The frequent labels take turns. At each turn a random row that has the label is deleted; rows
@@ -166,12 +166,11 @@ class MLRUS(BaseResampler):
     array([2, 4, 5])
     """
 
+    domains = declare(percent=Real(0, 100))
+
     def __init__(self, *, percent: float = 25, random_state: Any = None) -> None:
         self.percent = percent
         self.random_state = random_state
-
-    def _check_parameters(self) -> None:
-        check_percent(self.percent, caller="MLRUS", maximum=100)
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
         n_rows, n_labels = Y.shape

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from scumble._core.errors import ParameterError
 from scumble._core.features import Features
 from scumble._core.neighbours import nearest
-from scumble._core.validation import check_count
+from scumble._core.parameters import Bool, Int, Real, declare
 from scumble.measures.imbalance import is_minority
 from scumble.resample.base import Resampled
 from scumble.resample.by_distance import _DistanceResampler
@@ -20,7 +18,7 @@ from scumble.resample.kernels import labels as kernels
 Array = np.ndarray[Any, Any]
 
 
-class MLeNN(_DistanceResampler):
+class MLeNN(_DistanceResampler, family="Remove rows"):
     r"""Remove rows without rare labels that disagree with their neighbours.
 
     The edited nearest neighbour rule for several labels: a row goes when at least half of its
@@ -89,6 +87,8 @@ class MLeNN(_DistanceResampler):
     array([1. , 1.2, 1.3, 9. , 9.1, 9.2, 9.3])
     """
 
+    domains = declare(n_neighbors=Int(1), threshold=Real(0, 1), union=Bool())
+
     def __init__(
         self,
         *,
@@ -105,12 +105,6 @@ class MLeNN(_DistanceResampler):
         self.scale = scale
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_count(self.n_neighbors, name="n_neighbors", caller="MLeNN")
-        check_threshold(self.threshold, caller="MLeNN")
-        self._check_switches("union")
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
         candidates = np.flatnonzero(~has_any(Y, is_minority(Y)))
@@ -137,13 +131,3 @@ def has_any(Y: sparse.csr_array, is_wanted: Array) -> Array:
     """Tell which rows have at least one of some labels."""
     upto = np.concatenate([[0], np.cumsum(is_wanted[Y.indices])])
     return upto[Y.indptr[1:]] > upto[Y.indptr[:-1]]
-
-
-def check_threshold(value: Any, *, caller: str) -> None:
-    """Refuse a threshold that is not a number from 0 to 1."""
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not is_number or not 0 <= value <= 1:
-        raise ParameterError(
-            f"The 'threshold' parameter of {caller} must be a number in [0, 1]. "
-            f"Got {value!r} instead."
-        )

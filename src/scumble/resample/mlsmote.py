@@ -11,7 +11,7 @@ from scipy import sparse
 from scumble._core.features import Features
 from scumble._core.neighbours import nearest
 from scumble._core.parallel import run
-from scumble._core.validation import check_choice, check_count
+from scumble._core.parameters import Bool, Choice, Int, declare
 from scumble.measures.imbalance import is_minority
 from scumble.resample.base import Resampled
 from scumble.resample.by_distance import _DistanceResampler
@@ -26,7 +26,7 @@ Array = np.ndarray[Any, Any]
 SMALL_BAG = 512
 
 
-class MLSMOTE(_DistanceResampler):
+class MLSMOTE(_DistanceResampler, family="Add rows"):
     r"""Add a synthetic row for every row of every rare label.
 
     The new row lies between the row and one of its nearest neighbours that have the same rare
@@ -102,6 +102,10 @@ class MLSMOTE(_DistanceResampler):
     ([[10.16], [13.93]], [[1, 1], [1, 1]])
     """
 
+    domains = declare(
+        n_neighbors=Int(1), strategy=Choice("ranking", "union", "intersection"), ranking_ties=Bool()
+    )
+
     def __init__(
         self,
         *,
@@ -120,13 +124,6 @@ class MLSMOTE(_DistanceResampler):
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_count(self.n_neighbors, name="n_neighbors", caller="MLSMOTE")
-        strategies = ("ranking", "union", "intersection")
-        check_choice(self.strategy, strategies, name="strategy", caller="MLSMOTE")
-        self._check_switches("ranking_ties")
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
         everything = np.arange(Y.shape[0])

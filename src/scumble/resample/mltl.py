@@ -10,17 +10,18 @@ from scipy import sparse
 
 from scumble._core.features import Features
 from scumble._core.neighbours import nearest
+from scumble._core.parameters import Bool, Choice, Either, Real, declare
 from scumble.measures.concurrence import scumble
 from scumble.measures.imbalance import irlbl, mean_ir, minority_from_ratios
 from scumble.resample.base import Resampled
 from scumble.resample.by_distance import _DistanceResampler
 from scumble.resample.kernels import labels as kernels
-from scumble.resample.mlenn import check_threshold, has_any
+from scumble.resample.mlenn import has_any
 
 Array = np.ndarray[Any, Any]
 
 
-class MLTL(_DistanceResampler):
+class MLTL(_DistanceResampler, family="Remove rows"):
     r"""Remove rows with a frequent label whose nearest neighbour has clearly other labels.
 
     Tomek links for several labels: two rows side by side with different labels lie on a border
@@ -87,6 +88,8 @@ class MLTL(_DistanceResampler):
     array([0. , 0.5, 3. , 3.2, 8.1])
     """
 
+    domains = declare(threshold=Either(Real(0, 1), Choice("auto")), mutual=Bool(), clean=Bool())
+
     def __init__(
         self,
         *,
@@ -103,12 +106,6 @@ class MLTL(_DistanceResampler):
         self.scale = scale
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        self._check_switches("mutual", "clean")
-        if not isinstance(self.threshold, str) or self.threshold != "auto":
-            check_threshold(self.threshold, caller="MLTL")
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
         self.threshold_ = (

@@ -3,22 +3,7 @@
 from __future__ import annotations
 
 import math
-import numbers
 from fractions import Fraction
-from typing import Any
-
-from scumble._core.errors import ParameterError
-
-
-def check_percent(value: Any, *, caller: str, maximum: float = math.inf) -> None:
-    """Refuse a percentage that is not a number from 0 to ``maximum``."""
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if is_number and math.isfinite(value) and 0 <= value <= maximum:
-        return
-    end = "inf)" if maximum == math.inf else f"{maximum:g}]"
-    raise ParameterError(
-        f"The 'percent' parameter of {caller} must be a number in [0, {end}. Got {value!r} instead."
-    )
 
 
 def rows_in_percent(percent: float, n_rows: int) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.parallel import SERIAL_BELOW, run
-from scumble._core.validation import check_choice, check_count
+from scumble._core.parameters import Choice, Int, declare
 from scumble.measures.concurrence import concurrence, is_above_mean
 from scumble.measures.imbalance import minority_from_ratios
 from scumble.resample.base import BaseResampler, Resampled
@@ -42,7 +42,7 @@ class Pass:
     n_added: int
 
 
-class REMEDIAL(BaseResampler):
+class REMEDIAL(BaseResampler, family="Decouple"):
     r"""Split the instances in which rare and frequent labels meet.
 
     A classifier that sees a rare label only in the company of frequent ones learns the frequent
@@ -110,13 +110,11 @@ class REMEDIAL(BaseResampler):
            [1, 0, 0]])
     """
 
+    domains = declare(passes=Int(1), one_sided=Choice("clone", "keep"))
+
     def __init__(self, *, passes: int = 1, one_sided: Literal["clone", "keep"] = "clone") -> None:
         self.passes = passes
         self.one_sided = one_sided
-
-    def _check_parameters(self) -> None:
-        check_count(self.passes, name="passes", caller="REMEDIAL")
-        check_choice(self.one_sided, ("clone", "keep"), name="one_sided", caller="REMEDIAL")
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
         sources = np.arange(Y.shape[0])

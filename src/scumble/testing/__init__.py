@@ -1,5 +1,5 @@
 """Checks that any resampler must pass; also for authors of other packages."""
 
-from scumble.testing.resampler_checks import check_resampler, resampler_checks
+from scumble.testing.exam import check_resampler, resampler_checks
 
 __all__ = ["check_resampler", "resampler_checks"]

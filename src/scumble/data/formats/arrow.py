@@ -81,6 +81,7 @@ def write_arrow(dataset: MultilabelDataset, target: Target, *, label_layout: str
 FORMAT = Format(
     name="arrow",
     title="Arrow IPC (Feather)",
+    family="Columns",
     suffixes=(".arrow", ".feather"),
     sniff=sniff,
     read=read_arrow,

@@ -44,11 +44,12 @@ class Format:
     carries: frozenset[str]
     #: Which file beside it is read, or would be written, with a file.
     beside: Callable[[Source | Target], Path | None] = lambda _: None
+    family: str = "More"
 
     def __post_init__(self) -> None:
         unknown = self.carries - set(PARTS)
         assert not unknown, f"{self.name} carries unknown parts: {unknown}"
-        register("format", self.name, self)
+        register("format", self.name, self, family=self.family, description=self.title)
 
 
 __all__ = ["PARTS", "Format", "LabelChoice", "Source", "Target"]

@@ -276,6 +276,7 @@ class _Reading:
 FORMAT = Format(
     name="csv",
     title="CSV: label columns, or one column of label lists",
+    family="Text tables",
     suffixes=(".csv", ".tsv"),
     sniff=sniff,
     read=read_csv,

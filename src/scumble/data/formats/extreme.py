@@ -139,6 +139,7 @@ def _check_count(source: Source, rows: Rows, n_rows: int) -> None:
 FORMAT = Format(
     name="extreme",
     title="Extreme classification: N D L, then labels and index:value",
+    family="Sparse lines",
     suffixes=(".txt", ".xc"),
     sniff=sniff,
     read=read_extreme,

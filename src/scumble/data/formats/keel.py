@@ -170,6 +170,7 @@ def _without(names: list[str], others: list[str]) -> list[str]:
 FORMAT = Format(
     name="keel",
     title="KEEL (attributes listed as inputs and outputs)",
+    family="ARFF and its kin",
     suffixes=(".dat",),
     sniff=sniff,
     read=read_keel,

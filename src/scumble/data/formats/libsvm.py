@@ -165,6 +165,7 @@ def _labels(
 FORMAT = Format(
     name="libsvm",
     title="LibSVM: labels, then index:value",
+    family="Sparse lines",
     suffixes=(".svm", ".libsvm"),
     sniff=sniff,
     read=read_libsvm,

@@ -125,6 +125,7 @@ def write_meka(dataset: MultilabelDataset, target: Target) -> None:
 FORMAT = Format(
     name="meka",
     title="MEKA (ARFF with the number of labels in its relation)",
+    family="ARFF and its kin",
     suffixes=(".arff",),
     sniff=sniff,
     read=read_meka,

@@ -139,6 +139,7 @@ def _written_xml(target: Target) -> Path:
 FORMAT = Format(
     name="mulan",
     title="MULAN (ARFF with the labels in an XML file beside it)",
+    family="ARFF and its kin",
     suffixes=(".arff",),
     sniff=sniff,
     read=read_mulan,

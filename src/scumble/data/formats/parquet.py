@@ -88,6 +88,7 @@ def _refuse_bomb(source: Source, metadata: Any, size: int) -> None:
 FORMAT = Format(
     name="parquet",
     title="Parquet",
+    family="Columns",
     suffixes=(".parquet",),
     sniff=sniff,
     read=read_parquet,

@@ -2,8 +2,7 @@
 
 from scumble.evaluate.splitters.base import BaseSplitter
 from scumble.evaluate.splitters.fixed import FixedFolds, write_folds
-from scumble.evaluate.splitters.kfold import RepeatedKFold
-from scumble.evaluate.splitters.mulan import MulanKFold
+from scumble.evaluate.splitters.kfold import MulanKFold, RepeatedKFold
 from scumble.evaluate.splitters.stratified import IterativeStratification, LabelsetStratification
 
 __all__ = [

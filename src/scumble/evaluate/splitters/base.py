@@ -10,15 +10,16 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from scumble._core.errors import DataError
+from scumble._core.parameters import Declared, Int, Seed, declare
 from scumble._core.provenance import warn_if_resampled
 from scumble._core.random import as_generator
 from scumble._core.registry import register
-from scumble._core.validation import check_count, check_labels, check_same_length, is_dataset
+from scumble._core.validation import check_labels, check_same_length, is_dataset
 
 Array = np.ndarray[Any, Any]
 
 
-class BaseSplitter(BaseEstimator):
+class BaseSplitter(Declared, BaseEstimator):
     """Base of all splitters.
 
     A subclass implements `_deal`, which gives every row the number of its fold. Training and test
@@ -33,17 +34,31 @@ class BaseSplitter(BaseEstimator):
         How often the rows are dealt anew.
     random_state : None, int, Generator or RandomState
         One seed, one answer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scumble.evaluate import BaseSplitter
+    >>> class InTurns(BaseSplitter):
+    ...     def _deal(self, Y, generator):
+    ...         return np.arange(Y.shape[0]) % self.n_splits
+    >>> [test.tolist() for _, test in InTurns(2, 1).split(None, np.ones((5, 1)))]
+    [[0, 2, 4], [1, 3]]
     """
+
+    domains = declare(n_splits=Int(2), n_repeats=Int(1), random_state=Seed())
 
     def __init__(self, n_splits: int = 5, n_repeats: int = 2, *, random_state: Any = None) -> None:
         self.n_splits = n_splits
         self.n_repeats = n_repeats
         self.random_state = random_state
 
-    def __init_subclass__(cls, name: str | None = None, **options: Any) -> None:
+    def __init_subclass__(
+        cls, name: str | None = None, family: str = "More", **options: Any
+    ) -> None:
         super().__init_subclass__(**options)
         if name is not None:
-            register("splitter", name, cls)
+            register("splitter", name, cls, family=family)
 
     def _deal(self, Y: sparse.csr_array, generator: np.random.Generator) -> Array:
         """Give every row of ``Y`` the number of its fold, from 0 to n_splits - 1."""
@@ -103,7 +118,7 @@ class BaseSplitter(BaseEstimator):
         return self._count_parts()
 
     def _count_parts(self) -> int:
-        self._check_parameters()
+        self.check_parameters()
         return self.n_splits * self.n_repeats
 
     def _parts(self, Y: sparse.csr_array) -> Iterator[tuple[Array, Array]]:
@@ -126,13 +141,8 @@ class BaseSplitter(BaseEstimator):
                 )
             yield folds
 
-    def _check_parameters(self) -> None:
-        caller = type(self).__name__
-        check_count(self.n_splits, name="n_splits", caller=caller, minimum=2)
-        check_count(self.n_repeats, name="n_repeats", caller=caller)
-
     def _check_rows(self, Y: sparse.csr_array) -> None:
-        self._check_parameters()
+        self.check_parameters()
         if Y.shape[0] < self.n_splits:
             raise DataError(
                 f"{type(self).__name__}: {Y.shape[0]} rows cannot make {self.n_splits} folds. "

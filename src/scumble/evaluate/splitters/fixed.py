@@ -13,10 +13,11 @@ from scipy import sparse
 
 from scumble._core.errors import DataError
 from scumble._core.files import Source, writing
+from scumble._core.parameters import Free, declare
 from scumble.evaluate.splitters.base import Array, BaseSplitter
 
 
-class FixedFolds(BaseSplitter, name="fixed"):
+class FixedFolds(BaseSplitter, name="fixed", family="Given"):
     """Take the folds as they are given.
 
     Parameters
@@ -34,6 +35,8 @@ class FixedFolds(BaseSplitter, name="fixed"):
     >>> [test.tolist() for _, test in splitter.split(None, np.ones((3, 2)))]
     [[0, 2], [1]]
     """
+
+    domains = declare(fold_table=Free("fold numbers, one per row, or the path of a CSV file"))
 
     def __init__(self, fold_table: Any) -> None:
         self.fold_table = fold_table

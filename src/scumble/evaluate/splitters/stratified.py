@@ -10,7 +10,7 @@ from scumble.measures import labelset_of_rows
 from scumble.measures.stratification import deal_rows
 
 
-class IterativeStratification(BaseSplitter, name="iterative"):
+class IterativeStratification(BaseSplitter, name="iterative", family="By labels"):
     """Deal the rows so that every fold gets its share of every label, rare labels first.
 
     Parameters
@@ -56,7 +56,7 @@ class IterativeStratification(BaseSplitter, name="iterative"):
         return deal_rows(Y, self.n_splits, generator)
 
 
-class LabelsetStratification(BaseSplitter, name="labelset"):
+class LabelsetStratification(BaseSplitter, name="labelset", family="By labels"):
     """Deal the rows of each labelset in turns, so that every fold gets its share of each.
 
     Parameters

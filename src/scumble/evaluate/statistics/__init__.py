@@ -5,9 +5,15 @@ an experiment, the paper's tables and a user's own notebook.
 """
 
 from scumble.evaluate.statistics.bayesian import BayesianResult, bayesian_signed_rank
-from scumble.evaluate.statistics.correlation import PearsonResult, pearson
-from scumble.evaluate.statistics.effects import EffectSizes, effect_sizes
 from scumble.evaluate.statistics.overlapping_folds import FoldDifference, corrected_t_test
+from scumble.evaluate.statistics.pairs import (
+    EffectSizes,
+    PearsonResult,
+    WinTieLoss,
+    effect_sizes,
+    pearson,
+    win_tie_loss,
+)
 from scumble.evaluate.statistics.ranks import (
     FriedmanResult,
     NemenyiResult,
@@ -16,7 +22,6 @@ from scumble.evaluate.statistics.ranks import (
     nemenyi,
 )
 from scumble.evaluate.statistics.signed_ranks import WilcoxonResult, wilcoxon
-from scumble.evaluate.statistics.tally import WinTieLoss, win_tie_loss
 
 __all__ = [
     "BayesianResult",

@@ -27,6 +27,13 @@ class BayesianResult:
         That ``y`` is in truth lower than ``x``, practically equal, higher.
     rope : float
         What counted as practically equal.
+
+    Examples
+    --------
+    >>> from scumble.evaluate.statistics import bayesian_signed_rank
+    >>> found = bayesian_signed_rank([0.1, 0.2, 0.3], [0.4, 0.6, 0.5], random_state=0)
+    >>> found.higher > 0.9
+    True
     """
 
     lower: float

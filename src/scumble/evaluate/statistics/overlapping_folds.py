@@ -24,6 +24,13 @@ class FoldDifference:
         Two-sided; NaN with a single fold.
     n_folds : int
         Number of folds.
+
+    Examples
+    --------
+    >>> from scumble.evaluate.statistics import corrected_t_test
+    >>> found = corrected_t_test([0.5, 0.6, 0.4], [0.7, 0.7, 0.6], test_over_train=0.5)
+    >>> round(found.difference, 3), found.n_folds
+    (0.167, 3)
     """
 
     difference: float

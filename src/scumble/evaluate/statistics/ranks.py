@@ -28,6 +28,12 @@ class FriedmanResult:
         Friedman's chi-square, corrected for ties. NaN and 1 where all methods are equal.
     iman_davenport, iman_davenport_p : float
         The less conservative F statistic made from it.
+
+    Examples
+    --------
+    >>> from scumble.evaluate.statistics import friedman
+    >>> friedman([[0.9, 0.5], [0.8, 0.4], [0.7, 0.6]]).mean_ranks
+    (1.0, 2.0)
     """
 
     mean_ranks: tuple[float, ...]
@@ -57,6 +63,13 @@ class NemenyiResult:
     groups : tuple of tuple of int
         Maximal sets of methods that cannot be told apart, best first: the bars of a
         critical-difference diagram.
+
+    Examples
+    --------
+    >>> from scumble.evaluate.statistics import nemenyi
+    >>> found = nemenyi([[0.9, 0.5], [0.8, 0.4], [0.7, 0.6]])
+    >>> found.groups, found.p_values.shape
+    (((0, 1),), (2, 2))
     """
 
     mean_ranks: tuple[float, ...]

@@ -32,6 +32,13 @@ class WilcoxonResult:
         Two-sided; 1 where no pair differs.
     method : str
         ``"exact"`` or ``"normal"``.
+
+    Examples
+    --------
+    >>> from scumble.evaluate.statistics import wilcoxon
+    >>> found = wilcoxon([1, 2, 3], [2, 4, 3])
+    >>> found.positive, found.negative, found.n_zeros
+    (3.0, 0.0, 1)
     """
 
     positive: float

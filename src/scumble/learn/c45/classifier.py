@@ -13,18 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from scumble._core.errors import LabelError, ParameterError
 from scumble._core.features import FeatureCodes
-from scumble._core.validation import check_count
+from scumble._core.parameters import COLUMNS, Bool, Declared, Int, Real, declare
 from scumble.learn.c45.growing import Target, grow_trees, predict_trees
 from scumble.learn.c45.table import prepare_table
 from scumble.learn.c45.tree import Tree, TreeSettings
 from scumble.learn.features import read_rows, read_training
 from scumble.learn.labels import read_classes
-from scumble.learn.weights import check_class_weight, check_weights
+from scumble.learn.weights import ClassWeight, check_weights
 
 Array = np.ndarray[Any, Any]
 
 
-class C45Classifier(ClassifierMixin, BaseEstimator):
+class C45Classifier(Declared, ClassifierMixin, BaseEstimator):
     """A decision tree that asks for the column of largest gain ratio, then prunes itself.
 
     Numeric columns are cut in two, nominal ones branch once per value. A row whose value is
@@ -124,6 +124,17 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
     <BLANKLINE>
     """
 
+    domains = declare(
+        confidence=Real(0, 0.5, open="left"),
+        min_objects=Int(1),
+        prune=Bool(),
+        subtree_raising=Bool(),
+        mdl=Bool(),
+        laplace=Bool(),
+        categorical_features=COLUMNS,
+        class_weight=ClassWeight(),
+    )
+
     def __init__(
         self,
         confidence: float = 0.25,
@@ -194,24 +205,10 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         TreeSettings
             The parameters of growing and pruning.
         """
-        name = type(self).__name__
-        is_number = isinstance(self.confidence, int | float | np.number)
-        if not is_number or isinstance(self.confidence, bool) or not 0 < self.confidence <= 0.5:
-            raise ParameterError(
-                f"The 'confidence' parameter of {name} must be a float in (0, 0.5]. "
-                f"Got {self.confidence!r} instead."
-            )
-        check_class_weight(self.class_weight, caller=name)
-        flags = ("prune", "subtree_raising", "mdl", "laplace")
-        for flag in flags:
-            if not isinstance(getattr(self, flag), bool | np.bool_):
-                raise ParameterError(
-                    f"The {flag!r} parameter of {name} must be True or False. "
-                    f"Got {getattr(self, flag)!r} instead."
-                )
+        self.check_parameters()
         return TreeSettings(
             float(self.confidence),
-            check_count(self.min_objects, name="min_objects", caller=name),
+            int(self.min_objects),
             bool(self.prune),
             bool(self.subtree_raising),
             bool(self.mdl),

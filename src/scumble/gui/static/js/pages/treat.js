@@ -22,7 +22,7 @@ class Treat {
     this.result = h("div", { class: "stack", "aria-live": "polite" });
     this.earlier = h("div");
     this.run = h("button", { class: "primary" }, "Run");
-    this.more = h("button", { type: "button", onclick: () => this.addStep("mlros") }, "Add a step");
+    this.more = h("button", { type: "button", onclick: () => this.addStep(this.next()) }, "Add a step");
     for (const wish of (query().get("chain") ?? "remedial").split("+")) if (this.methods.has(wish)) this.addStep(wish);
     this.element = h("div", {},
       h("div", { class: "head" }, h("h1", {}, "Treat"), h("span", { class: "dim" }, "Run resamplers, compare before and after, download the result. The data itself stays as it is.")),
@@ -36,9 +36,17 @@ class Treat {
     const step = { method, inputs: new Map() };
     this.steps.push(step);
     step.element = h("fieldset", { class: "step" });
+    step.element.addEventListener("invalid", (event) => this.refuse(event, step), true);
     this.list.append(step.element);
     this.drawStep(step);
     this.renumber();
+  }
+
+  /** Offer a method of the family that is not there yet. */
+  next() {
+    const used = new Set(this.steps.map((step) => this.methods.get(step.method).family));
+    const all = [...this.methods.values()];
+    return (all.find((method) => !used.has(method.family)) ?? all[0]).name;
   }
 
   renumber() {
@@ -70,6 +78,14 @@ class Treat {
       step.select,
       h("p", { title: method.details }, method.summary),
       method.parameters.length ? h("div", { class: "fields" }, method.parameters.map((parameter) => field(parameter, step.inputs.get(parameter.name)))) : "");
+  }
+
+  /** Say what a field may hold, in the words of the library, before anything is sent. */
+  refuse(event, step) {
+    event.preventDefault();
+    const parameter = this.methods.get(step.method).parameters.find(({ name: key }) => step.inputs.get(key) === event.target);
+    this.result.replaceChildren(h("p", { class: "notice bad", role: "alert" }, `${parameter.title} must be ${parameter.allowed}.`));
+    event.target.focus();
   }
 
   async start() {
@@ -154,8 +170,7 @@ function input(parameter, methods) {
   if (kind === "choice" || kind === "method") return h("select", {}, choices.map((each) => h("option", { value: each, selected: each === value }, methods.get(each)?.title ?? each)));
   if (kind === "switch") return h("input", { type: "checkbox", checked: value });
   if (kind === "seed") return h("input", { type: "number", min: 0, step: 1, value: 0 });
-  if (kind === "integer") return h("input", { type: "number", min: 1, step: 1, value, required: true });
-  if (kind === "number") return h("input", { type: "number", min: 0, step: "any", value, required: true });
+  if (kind === "integer" || kind === "number") return h("input", { type: "number", min: parameter.minimum, max: parameter.maximum, step: kind === "integer" ? 1 : "any", value, required: parameter.required });
   return h("input", { type: "text", value });
 }
 

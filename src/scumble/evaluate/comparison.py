@@ -58,6 +58,14 @@ class Trial:
     draws : mapping of str to ndarray, or None
         With a test part instead of folds: each metric on rows drawn from it with repetition, the
         same rows for all methods.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> data = scumble.make_multilabel(90, 8, mean_ir=5, scumble=None, random_state=0)
+    >>> found = scumble.evaluate.compare(data, ["br", "ridge"], folds="1x3", random_state=0)
+    >>> [(trial.name, trial.values["all.macro_f1"].shape) for trial in found.trials]
+    [('br', (3,)), ('ridge', (3,))]
     """
 
     name: str
@@ -89,6 +97,15 @@ class Difference:
         Of the paired test, before any correction for many methods.
     verdict : str
         ``"better"``, ``"worse"``, or ``"no difference that these folds can show"``.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> data = scumble.make_multilabel(90, 8, mean_ir=5, scumble=None, random_state=0)
+    >>> found = scumble.evaluate.compare(data, ["br", "ridge"], folds="1x3", random_state=0)
+    >>> one = found.table[0]
+    >>> one.method, one.low < one.difference < one.high
+    ('ridge', True)
     """
 
     method: str
@@ -133,6 +150,14 @@ class Comparison:
         Give it again to get the same.
     confidence : float
         Share of comparisons in which all intervals hold.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> data = scumble.make_multilabel(90, 8, mean_ir=5, scumble=None, random_state=0)
+    >>> found = scumble.evaluate.compare(data, ["br", "ridge"], folds="1x3", random_state=0)
+    >>> [trial.name for trial in found.trials], found.metrics[0]
+    (['br', 'ridge'], 'all.macro_f1')
     """
 
     data: str
@@ -364,7 +389,7 @@ def compare(
     --------
     >>> import scumble
     >>> from scumble.evaluate import compare
-    >>> data = scumble.make_multilabel(300, 8, mean_ir=10, random_state=0)
+    >>> data = scumble.make_multilabel(300, 8, mean_ir=10, scumble=0.1, random_state=0)
     >>> found = compare(data, ["br", "rare"], folds="1x3", random_state=0)
     >>> found.best
     'rare'

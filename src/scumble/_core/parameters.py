@@ -1,0 +1,410 @@
+"""What a parameter may be, declared once: checks, error texts, pages, help and forms read it.
+
+A class has ``domains = declare(n_neighbors=Int(1), ...)``; those of its bases count as well.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import numbers
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from scumble._core.errors import ParameterError, ScumbleError
+from scumble._core.text import plain_text
+
+
+class Domain:
+    """The values a parameter may have, and the words for them.
+
+    A subclass has `accepts` and ``words``, which end the sentence "The 'k' parameter must be".
+
+    Examples
+    --------
+    >>> from scumble.catalogue import Domain
+    >>> class Even(Domain):
+    ...     words = "an even int"
+    ...     def accepts(self, value):
+    ...         return isinstance(value, int) and value % 2 == 0
+    >>> Even().check(3, name="k", caller="Mine")
+    Traceback (most recent call last):
+    ...
+    scumble._core.errors.ParameterError: The 'k' parameter of Mine must be an even int. Got 3
+    instead.
+    """
+
+    #: The kind of field that a form shows for it.
+    kind: str = "text"
+    error: ClassVar[type[ScumbleError]] = ParameterError
+    words: str
+    choices: tuple[Any, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    required: bool = True
+    #: What None stands for, where that is one of the choices.
+    usual: Any = None
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether a value is one of them."""
+        raise NotImplementedError
+
+    def check(self, value: Any, *, name: str, caller: str) -> None:
+        """Refuse any other value."""
+        if not self.accepts(value):
+            raise self.error(
+                f"The {name!r} parameter of {caller} must be {self.words}. Got {value!r} instead."
+                f"{self.advice(value)}"
+            )
+
+    def advice(self, value: Any) -> str:
+        """Say what may have been meant, after a blank; nothing by default."""
+        return ""
+
+    def field(self) -> dict[str, Any]:
+        """Describe the field of a form."""
+        return {
+            "kind": self.kind,
+            "choices": list(self.choices),
+            "minimum": self.minimum,
+            "maximum": self.maximum,
+            "required": self.required,
+        }
+
+    def hidden(self) -> Self:
+        """Leave it out of forms."""
+        self.kind = "hidden"
+        return self
+
+    def __repr__(self) -> str:
+        return f"<{self.words}>"
+
+
+class Int(Domain):
+    """Whole numbers from a minimum on.
+
+    Examples
+    --------
+    >>> from scumble.catalogue import Int
+    >>> Int(1)
+    <an int in [1, inf)>
+    >>> Int(1).accepts(3), Int(1).accepts(0), Int(1).accepts(True)
+    (True, False, False)
+    """
+
+    kind = "integer"
+
+    def __init__(self, minimum: int) -> None:
+        self.minimum = minimum
+        self.words = f"an int in [{minimum}, inf)"
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether a value is one of them."""
+        return _is_integer(value) and value >= self.minimum
+
+
+class Real(Domain):
+    """Finite numbers between two others.
+
+    Examples
+    --------
+    >>> from scumble.catalogue import Real
+    >>> Real(0, 1, open="left"), Real(0)
+    (<a number in (0, 1]>, <a number in [0, inf)>)
+    >>> Real(0, 1, open="left").accepts(0), Real(0).accepts(float("nan"))
+    (False, False)
+    """
+
+    kind = "number"
+
+    def __init__(
+        self, lowest: float = -math.inf, highest: float = math.inf, *, open: str = ""
+    ) -> None:
+        self._ends = lowest, highest
+        self.minimum = lowest if math.isfinite(lowest) else None
+        self.maximum = highest if math.isfinite(highest) else None
+        self._excluded = {lowest if open == "left" else -math.inf, math.inf}
+        left = "(" if lowest in self._excluded else "["
+        right = ")" if highest in self._excluded else "]"
+        self.words = f"a number in {left}{lowest:g}, {highest:g}{right}"
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether a value is one of them."""
+        is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+        lowest, highest = self._ends
+        return is_number and lowest <= value <= highest and value not in self._excluded
+
+
+class Bool(Domain):
+    """True and False.
+
+    Examples
+    --------
+    >>> from scumble.catalogue import Bool
+    >>> Bool().accepts(False), Bool().accepts(0)
+    (True, False)
+    """
+
+    kind = "switch"
+    words = "True or False"
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether a value is one of them."""
+        return isinstance(value, bool | np.bool_)
+
+
+class Choice(Domain):
+    """Some words, numbers or None.
+
+    Examples
+    --------
+    >>> from scumble.catalogue import Choice
+    >>> Choice("clone", "keep")
+    <one of 'clone', 'keep'>
+    >>> Choice(1, 2).accepts(1), Choice(1, 2).accepts(True)
+    (True, False)
+    """
+
+    kind = "choice"
+
+    def __init__(self, *choices: Any) -> None:
+        self.choices = choices
+        self.words = f"one of {', '.join(map(repr, choices))}"
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether a value is one of them."""
+        plain = value.item() if isinstance(value, np.generic) else value
+        return any(type(plain) is type(choice) and plain == choice for choice in self.choices)
+
+
+class Either(Domain):
+    """Numbers, or some words.
+
+    Examples
+    --------
+    >>> from scumble.catalogue import Choice, Either, Real
+    >>> Either(Real(0, 1), Choice("auto"))
+    <a number in [0, 1] or 'auto'>
+    """
+
+    kind = "number_or_word"
+
+    def __init__(self, first: Domain, second: Domain) -> None:
+        self.first, self.second = first, second
+        self.choices = first.choices + second.choices
+        self.minimum, self.maximum = first.minimum, first.maximum
+        self.words = f"{first.words} or {second.words.removeprefix('one of ')}"
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether a value is one of them."""
+        return self.first.accepts(value) or self.second.accepts(value)
+
+
+class Optional(Domain):
+    """None, or what a domain has.
+
+    Examples
+    --------
+    >>> from scumble.catalogue import Int, Optional
+    >>> Optional(Int(1))
+    <None or an int in [1, inf)>
+    """
+
+    required = False
+
+    def __init__(self, inner: Domain) -> None:
+        self.inner = inner
+        self.kind, self.choices = inner.kind, inner.choices
+        self.minimum, self.maximum = inner.minimum, inner.maximum
+        self.words = f"None or {inner.words}"
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether a value is one of them."""
+        return value is None or self.inner.accepts(value)
+
+
+class Seed(Domain):
+    """What random numbers can start from.
+
+    Examples
+    --------
+    >>> from scumble.catalogue import Seed
+    >>> Seed().accepts(None), Seed().accepts(7), Seed().accepts("lucky")
+    (True, True, False)
+    """
+
+    kind = "seed"
+    words = "None, an int of at least 0, or a numpy Generator or RandomState"
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether a value is one of them."""
+        generators = np.random.Generator | np.random.RandomState
+        return value is None or isinstance(value, generators) or Int(0).accepts(value)
+
+
+class Threads(Domain):
+    """Numbers of threads; negative ones leave some cores alone.
+
+    Examples
+    --------
+    >>> from scumble.catalogue import Threads
+    >>> Threads().accepts(None), Threads().accepts(-1), Threads().accepts(0)
+    (True, True, False)
+    """
+
+    kind = "hidden"
+    words = "a nonzero int or None"
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether a value is one of them."""
+        return value is None or (_is_integer(value) and value != 0)
+
+
+class Free(Domain):
+    """Anything: what it has to be depends on the data, and is checked together with it.
+
+    Examples
+    --------
+    >>> from scumble.catalogue import Free
+    >>> Free("None or nested lists of labels")
+    <None or nested lists of labels>
+    """
+
+    kind = "hidden"
+
+    def __init__(self, words: str) -> None:
+        self.words = words
+
+    def accepts(self, value: Any) -> bool:
+        """Let every value pass."""
+        return True
+
+
+#: Which columns hold codes of nominal values.
+COLUMNS = Free("None, column numbers, names, a mask, or a mapping of columns to numbers of values")
+
+
+def declare(**domains: Domain) -> Mapping[str, Domain]:
+    """Say what the parameters of a class may be.
+
+    Examples
+    --------
+    >>> from scumble._core.parameters import Choice, Declared, Int, declare
+    >>> class Sampler(Declared):
+    ...     domains = declare(passes=Int(1), mode=Choice("clone", "keep"))
+    ...
+    ...     def __init__(self, passes=1, mode="clone"):
+    ...         self.passes, self.mode = passes, mode
+    >>> Sampler(passes=0).check_parameters()
+    Traceback (most recent call last):
+    ...
+    scumble._core.errors.ParameterError: The 'passes' parameter of Sampler must be an int in [1,
+    inf). Got 0 instead.
+    """
+    return MappingProxyType(domains)
+
+
+class Declared:
+    """Base of what has declared parameters."""
+
+    domains: ClassVar[Mapping[str, Domain]] = declare()
+
+    def check_parameters(self) -> None:
+        """Refuse parameters outside their domains, and those that do not go together.
+
+        Raises
+        ------
+        ParameterError
+            With the name of the parameter, what it may be, and what it is.
+        """
+        for name, domain in domains_of(type(self)).items():
+            domain.check(getattr(self, name), name=name, caller=type(self).__name__)
+        self._check_together()
+
+    def _check_together(self) -> None:
+        """Refuse parameters that do not go together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What is known of one parameter of a class.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    default : object
+        Its value where none is given; `inspect.Parameter.empty` where one must be.
+    domain : Domain
+        What it may be.
+    text : str
+        What the docstring says about it, as plain text.
+
+    Examples
+    --------
+    >>> from scumble.catalogue import parameters_of
+    >>> from scumble.resample import REMEDIAL
+    >>> [(each.name, each.default, each.domain) for each in parameters_of(REMEDIAL)]
+    [('passes', 1, <an int in [1, inf)>), ('one_sided', 'clone', <one of 'clone', 'keep'>)]
+    """
+
+    name: str
+    default: Any
+    domain: Domain
+    text: str
+
+
+def parameters_of(kind: type) -> list[Parameter]:
+    """Describe the parameters of a class, in the order of its signature.
+
+    Parameters
+    ----------
+    kind : type
+        Any class; what it does not declare may be anything.
+
+    Returns
+    -------
+    list of Parameter
+        Names, defaults, domains and texts.
+
+    Examples
+    --------
+    >>> from scumble.catalogue import parameters_of
+    >>> from scumble.resample import MLROS
+    >>> parameters_of(MLROS)[0].domain
+    <a number in [0, inf)>
+    """
+    domains, told = domains_of(kind), _texts_of(kind)
+    return [
+        Parameter(name, each.default, domains.get(name, Free("anything")), told.get(name, ""))
+        for name, each in inspect.signature(kind).parameters.items()
+    ]
+
+
+def domains_of(kind: type) -> dict[str, Domain]:
+    """Return what the parameters of a class may be, in the order of its signature."""
+    declared: dict[str, Domain] = {}
+    for base in reversed(kind.__mro__):
+        declared |= vars(base).get("domains", {})
+    return {name: declared[name] for name in inspect.signature(kind).parameters if name in declared}
+
+
+def _texts_of(kind: type) -> dict[str, str]:
+    """Read what a numpydoc docstring says about each parameter."""
+    doc = inspect.getdoc(kind) or ""
+    section = re.search(r"\nParameters\n-+\n(.*?)(?:\n\n\w[^\n]*\n-+\n|\Z)", doc, re.DOTALL)
+    found: dict[str, str] = {}
+    for block in re.split(r"\n(?=\S)", section[1]) if section is not None else ():
+        head, _, body = block.partition("\n")
+        for name in head.partition(" : ")[0].split(", "):
+            found[name.strip()] = plain_text(body)
+    return found
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)

@@ -1,0 +1,194 @@
+"""Two lists of paired numbers: how far apart, how often better, how related."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from scumble._core.errors import ParameterError
+from scumble.evaluate.statistics.inputs import check_pairs
+from scumble.evaluate.statistics.signed_ranks import paired_differences, wilcoxon
+
+
+@dataclass(frozen=True)
+class EffectSizes:
+    """Sizes of the change from ``x`` to ``y``; positive where ``y`` is larger.
+
+    Attributes
+    ----------
+    rank_biserial : float
+        Share of the rank sum in favour of ``y`` minus the share against it, in [-1, 1].
+    cohen_d : float
+        Mean difference over the sample standard deviation of the differences; NaN where the
+        differences do not vary.
+    cliff_delta : float
+        Probability that a random value of ``y`` exceeds a random one of ``x``, minus the reverse.
+    mean_difference, median_difference : float
+        In the units of the data.
+
+    Examples
+    --------
+    >>> from scumble.evaluate.statistics import effect_sizes
+    >>> effect_sizes([1, 2, 3], [2, 4, 4]).mean_difference
+    1.3333333333333333
+    """
+
+    rank_biserial: float
+    cohen_d: float
+    cliff_delta: float
+    mean_difference: float
+    median_difference: float
+
+
+def effect_sizes(x: Any, y: Any) -> EffectSizes:
+    """Measure how far ``y`` is from ``x``.
+
+    Parameters
+    ----------
+    x, y : array-like of shape (n_pairs,)
+        Values before and after, or of two methods.
+
+    Returns
+    -------
+    EffectSizes
+        Three standardised sizes and two plain ones.
+
+    Examples
+    --------
+    >>> from scumble.evaluate.statistics import effect_sizes
+    >>> sizes = effect_sizes([1, 2, 3], [2, 4, 2.5])
+    >>> round(sizes.rank_biserial, 3), sizes.cliff_delta
+    (0.667, 0.444...)
+    """
+    first, second = check_pairs(x, y, caller="effect_sizes")
+    differences = paired_differences(first, second)
+    ranks = wilcoxon(first, second, method="normal")
+    total = ranks.positive + ranks.negative
+    spread = float(differences.std(ddof=1)) if len(differences) > 1 else 0.0
+    return EffectSizes(
+        rank_biserial=(ranks.positive - ranks.negative) / total if total else 0.0,
+        cohen_d=float(differences.mean()) / spread if spread else float("nan"),
+        cliff_delta=float(np.sign(second[:, None] - first[None, :]).mean()),
+        mean_difference=float(differences.mean()),
+        median_difference=float(np.median(differences)),
+    )
+
+
+@dataclass(frozen=True)
+class WinTieLoss:
+    """How often ``y`` was better than ``x``, equal, worse.
+
+    Attributes
+    ----------
+    wins, ties, losses : int
+        Pairs.
+
+    Examples
+    --------
+    >>> from scumble.evaluate.statistics import win_tie_loss
+    >>> win_tie_loss([1, 2, 3, 3], [2, 4, 4, 3]).p_value
+    0.25
+    """
+
+    wins: int
+    ties: int
+    losses: int
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided sign test over the pairs that differ; 1 where none does."""
+        decided = self.wins + self.losses
+        return float(stats.binomtest(self.wins, decided).pvalue) if decided else 1.0
+
+
+def win_tie_loss(
+    x: Any, y: Any, *, higher_is_better: bool = True, tolerance: float = 0.0
+) -> WinTieLoss:
+    """Count the pairs in which the second value is better, equal or worse.
+
+    Parameters
+    ----------
+    x, y : array-like of shape (n_pairs,)
+        Values before and after, or of two methods.
+    higher_is_better : bool
+        False for losses.
+    tolerance : float
+        Differences up to this count as ties.
+
+    Returns
+    -------
+    WinTieLoss
+        From the point of view of ``y``.
+
+    Examples
+    --------
+    >>> from scumble.evaluate.statistics import win_tie_loss
+    >>> win_tie_loss([0.2, 0.5, 0.5], [0.1, 0.5, 0.4], higher_is_better=False)
+    WinTieLoss(wins=2, ties=1, losses=0)
+    """
+    first, second = check_pairs(x, y, caller="win_tie_loss")
+    if not tolerance >= 0:
+        raise ParameterError(
+            "The 'tolerance' parameter of win_tie_loss must be a float in [0, inf). "
+            f"Got {tolerance!r} instead."
+        )
+    gains = paired_differences(first, second) * (1 if higher_is_better else -1)
+    wins, losses = int(np.sum(gains > tolerance)), int(np.sum(gains < -tolerance))
+    return WinTieLoss(wins, len(gains) - wins - losses, losses)
+
+
+@dataclass(frozen=True)
+class PearsonResult:
+    """What `pearson` found.
+
+    Attributes
+    ----------
+    coefficient : float
+        Between -1 and 1; NaN where one side does not vary.
+    p_value : float
+        Two-sided, against a coefficient of 0.
+    n_pairs : int
+        How many pairs there were.
+
+    Examples
+    --------
+    >>> from scumble.evaluate.statistics import pearson
+    >>> round(pearson([1, 2, 3], [2, 4, 6]).coefficient, 3)
+    1.0
+    """
+
+    coefficient: float
+    p_value: float
+    n_pairs: int
+
+
+def pearson(x: Any, y: Any) -> PearsonResult:
+    """Correlate two lists of numbers.
+
+    Parameters
+    ----------
+    x, y : array-like of shape (n_pairs,)
+        At least three pairs.
+
+    Returns
+    -------
+    PearsonResult
+        Coefficient and p-value.
+
+    Examples
+    --------
+    >>> from scumble.evaluate.statistics import pearson
+    >>> found = pearson([1, 2, 3, 4], [1, 3, 2, 4])
+    >>> round(found.coefficient, 3), round(found.p_value, 3)
+    (0.8, 0.2)
+    """
+    first, second = check_pairs(x, y, caller="pearson")
+    if len(first) < 3:
+        raise ParameterError(f"pearson needs at least three pairs. Got {len(first)}.")
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        return PearsonResult(float("nan"), float("nan"), len(first))
+    found = stats.pearsonr(first, second)
+    return PearsonResult(float(found.statistic), float(found.pvalue), len(first))

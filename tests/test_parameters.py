@@ -1,0 +1,148 @@
+"""Every parameter of every resampler, classifier and splitter is declared, and truly so."""
+
+import inspect
+import re
+
+import numpy as np
+import pytest
+from numpydoc.docscrape import ClassDoc
+
+from scumble import catalogue
+from scumble._core.errors import ParameterError, ScumbleError
+from scumble._core.parameters import Declared, domains_of
+from scumble.catalogue import (
+    Bool,
+    Choice,
+    Domain,
+    Either,
+    Free,
+    Int,
+    Optional,
+    Real,
+    Seed,
+    Threads,
+    declare,
+)
+from scumble.learn import C45Classifier
+
+CLASSES = [
+    *(
+        cls
+        for kind in ("resampler", "classifier", "splitter")
+        for cls in catalogue.entries(kind).values()
+    ),
+    C45Classifier,
+]
+NONSENSE = object()
+
+
+def parameters_of(cls):
+    return inspect.signature(cls).parameters
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_every_parameter_is_declared_and_its_default_allowed(cls):
+    domains = domains_of(cls)
+    assert list(domains) == list(parameters_of(cls))
+    for name, parameter in parameters_of(cls).items():
+        if parameter.default is not parameter.empty:
+            assert domains[name].accepts(parameter.default), name
+
+
+@pytest.mark.parametrize(
+    ("cls", "name"),
+    [
+        (cls, name)
+        for cls in CLASSES
+        for name, domain in domains_of(cls).items()
+        if not isinstance(domain, Free)
+    ],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_nonsense_is_refused_with_the_words_of_the_declaration(cls, name):
+    made = cls(**{name: NONSENSE})
+    words = re.escape(domains_of(cls)[name].words)
+    match = f"The '{name}' parameter of {cls.__name__} must be {words}. Got <object"
+    with pytest.raises(ScumbleError, match=match):
+        made.check_parameters()
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_the_docstring_names_the_declared_choices(cls):
+    told = {name: kind for name, kind, _ in ClassDoc(cls)["Parameters"]}
+    for name, domain in domains_of(cls).items():
+        if isinstance(domain, Choice):
+            assert all(repr(choice).replace("'", '"') in told[name] for choice in domain.choices)
+            assert told[name].count('"') == 2 * sum(isinstance(c, str) for c in domain.choices) + (
+                2 * ("default=" + '"' in told[name])
+            )
+
+
+@pytest.mark.parametrize(
+    ("domain", "good", "bad"),
+    [
+        (Int(1), [1, np.int64(7), 10**30], [0, True, np.True_, 1.0, "1", None]),
+        (Real(0, 1), [0, 1, 0.5, np.float32(0.25)], [-0.1, 1.1, np.nan, True, "0", None]),
+        (Real(0, 1, open="left"), [1, 1e-9], [0, 0.0]),
+        (Real(0), [0, 1e300], [np.inf, np.nan, -1]),
+        (Real(), [-5, 1e9], [np.inf, -np.inf, np.nan]),
+        (Bool(), [True, np.False_], [0, 1, None, "no"]),
+        (Choice("a", None, 2), ["a", None, 2, np.str_("a"), np.int64(2)], ["b", True, 2.0, ["a"]]),
+        (Either(Real(0, 1), Choice("auto")), [0.5, "auto"], ["high", 2, None]),
+        (Optional(Int(1)), [None, 3], [0, "x"]),
+        (Seed(), [None, 0, np.random.default_rng(0), np.random.RandomState(0)], [-1, "a", True]),
+        (Threads(), [None, 1, -1], [0, True, "all", 1.5]),
+        (Free("anything"), [None, object()], []),
+    ],
+    ids=lambda value: repr(value) if isinstance(value, Domain) else "",
+)
+def test_domains(domain, good, bad):
+    for value in good:
+        domain.check(value, name="k", caller="F")
+    for value in bad:
+        with pytest.raises(ParameterError, match=re.escape(f"F must be {domain.words}. Got ")):
+            domain.check(value, name="k", caller="F")
+
+
+def test_a_class_inherits_declarations_and_drops_those_of_parameters_it_has_not():
+    class Base(Declared):
+        domains = declare(k=Int(1), scale=Bool())
+
+    class Derived(Base):
+        domains = declare(k=Int(5), mode=Choice("a", "b"))
+
+        def __init__(self, mode="a", k=5):
+            self.mode, self.k = mode, k
+
+        def _check_together(self):
+            if self.mode == "b" and self.k > 9:
+                raise ParameterError("mode 'b' takes fewer.")
+
+    assert domains_of(Derived) == {
+        "mode": Derived.domains["mode"],
+        "k": Derived.domains["k"],
+    }
+    Derived().check_parameters()
+    with pytest.raises(ParameterError, match=r"an int in \[5, inf\)"):
+        Derived(k=4).check_parameters()
+    with pytest.raises(ParameterError, match="takes fewer"):
+        Derived("b", 10).check_parameters()
+
+
+@pytest.mark.parametrize(
+    ("domain", "field"),
+    [
+        (Int(2), {"kind": "integer", "minimum": 2}),
+        (Real(0, 100), {"kind": "number", "minimum": 0, "maximum": 100}),
+        (Choice("a", "b"), {"kind": "choice", "choices": ["a", "b"]}),
+        (
+            Either(Real(0, 1), Choice("auto")),
+            {"kind": "number_or_word", "choices": ["auto"], "minimum": 0, "maximum": 1},
+        ),
+        (Optional(Int(1)), {"kind": "integer", "minimum": 1, "required": False}),
+    ],
+    ids=repr,
+)
+def test_the_field_of_a_form(domain, field):
+    plain = {"choices": [], "minimum": None, "maximum": None, "required": True}
+    assert domain.field() == plain | field
