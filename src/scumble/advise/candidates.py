@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble.advise.budget import Budget
 from scumble.data import MultilabelDataset
-from scumble.evaluate.folds import run_fold
-from scumble.learn import BinaryRelevance, RareLabelClassifier, label_thresholds
+from scumble.evaluate.folds import resample_in_turn, run_fold
+from scumble.learn import BinaryRelevance, RareLabelClassifier, fit_dataset, label_thresholds
 from scumble.learn.inner_classifier import tell_nominal
 from scumble.learn.predictions import features_for
 from scumble.learn.seeds import close_seeds
@@ -60,6 +61,23 @@ class Candidate:
     def is_free(self) -> bool:
         """Whether one fit tells out-of-sample scores as well."""
         return isinstance(self.make(), RareLabelClassifier)
+
+    def fit(self, data: MultilabelDataset, *, random_state: int, n_jobs: int | None = None) -> Any:
+        """Train it on all rows."""
+        treated = resample_in_turn(data, self.steps(random_state))
+        return fit_dataset(self.model(n_jobs), treated, random_state=random_state)
+
+    def model(self, n_jobs: int | None) -> Any:
+        """Make the classifier, with so many threads."""
+        made = self.make()
+        if "n_jobs" in made.get_params(deep=False):
+            made.set_params(n_jobs=n_jobs)
+        return made
+
+    def steps(self, random_state: int) -> list[Any]:
+        """Make the resamplers, with their seeds."""
+        chain = make_chain(self.resampler) if self.resampler else []
+        return [close_seeds(step, random_state) for step in chain]
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,6 +190,7 @@ def try_candidate(
     *,
     random_state: int,
     n_jobs: int | None = None,
+    budget: Budget | None = None,
 ) -> Tried | None:
     """Ask a candidate for every row without its having seen it; None where it cannot be asked."""
     started = time.perf_counter()
@@ -182,7 +201,7 @@ def try_candidate(
     elif candidate.is_free:
         scores = _free_scores(candidate, data, random_state, n_jobs)
     else:
-        predictions, scores = _on_folds(candidate, data, random_state, n_jobs)
+        predictions, scores = _on_folds(candidate, data, random_state, n_jobs, budget or Budget())
         return Tried(candidate, predictions, scores, time.perf_counter() - started)
     predictions = _cross_fitted(scores, data.Y, random_state)
     return Tried(candidate, predictions, scores, time.perf_counter() - started)
@@ -200,25 +219,28 @@ def _free_scores(
 
 
 def _on_folds(
-    candidate: Candidate, data: MultilabelDataset, random_state: int, n_jobs: int | None
+    candidate: Candidate,
+    data: MultilabelDataset,
+    random_state: int,
+    n_jobs: int | None,
+    budget: Budget,
 ) -> tuple[sparse.csr_array, Array | None]:
     """Learn on all folds but one and ask for that one, for every fold."""
     dealt = deal_rows(data.Y, N_FOLDS, np.random.default_rng([random_state, 1]))
-    model = candidate.make()
-    if "n_jobs" in model.get_params(deep=False):
-        model.set_params(n_jobs=n_jobs)
+    model = candidate.model(n_jobs)
     order, parts, scores = [], [], []
+    began = budget.spent
     for fold in range(N_FOLDS):
         train, test = np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)
         if not len(test):
             continue
-        steps = make_chain(candidate.resampler) if candidate.resampler else []
-        for step in steps:
-            close_seeds(step, random_state + fold)
+        steps = candidate.steps(random_state + fold)
         done = run_fold(data[train], data[test], model, steps, random_state=random_state)
         order.append(test)
         parts.append(done.predictions)
         scores.append(done.scores)
+        a_fold = (budget.spent - began) / (fold + 1)
+        budget.ask(a_fold * (N_FOLDS - fold - 1), of=a_fold * N_FOLDS)
     back = np.argsort(np.concatenate(order))
     predictions = sparse.csr_array(sparse.vstack(parts, format="csr")[back])
     if any(part is None for part in scores):
