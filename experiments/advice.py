@@ -153,7 +153,10 @@ def tell(rows):
         )
     known = [row for row in own if not np.isnan(row["inner"] + row["outer"])]
     advised = [row for row in known if row["advised"]]
-    yield f"All three: {holds(known):.1%} of {len(known)}, advised {holds(advised):.1%} of {len(advised)}."
+    yield (
+        f"All three: {holds(known):.1%} of {len(known)}, those of the advised method "
+        f"{holds(advised):.1%} of {len(advised)}."
+    )
     yield from tell_sets([row for row in rows if row["metric"] == "macro_f1"])
 
 
