@@ -195,7 +195,7 @@ def advise(
     --------
     >>> import scumble
     >>> from scumble.advise import advise
-    >>> data = scumble.make_multilabel(300, 8, mean_ir=10, random_state=0)
+    >>> data = scumble.make_multilabel(300, 8, mean_ir=10, scumble=0.1, random_state=0)
     >>> found = advise(data, random_state=0)
     >>> found.chosen in ("rare", "rare(quality=best)"), found["br"].gain.value
     (True, 0.0)
