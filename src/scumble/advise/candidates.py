@@ -36,6 +36,8 @@ class Candidate:
     ----------
     name : str
         Its name.
+    what : str
+        What it is, in a few words.
     family : str
         ``"untreated"``, ``"rare-label classifier"``, ``"thresholds"``, ``"weights"`` or
         ``"resampling"``.
@@ -47,15 +49,19 @@ class Candidate:
         How to train it; ``DATA`` and ``MODEL`` stand for files.
     of : str or None
         The candidate whose scores it puts thresholds on.
+    share : float
+        About which part of the time for all candidates it takes.
     """
 
     name: str
+    what: str
     family: str
     make: Callable[[], Any]
     python: str
     shell: str | None = None
     resampler: str | None = None
     of: str | None = None
+    share: float = 0.05
 
     @property
     def is_free(self) -> bool:
@@ -125,6 +131,7 @@ def _thresholded() -> Any:
 def _after(resampler: str) -> Candidate:
     return Candidate(
         f"br after {resampler}",
+        f"a tree for each label, on rows resampled by {resampler.upper()}",
         "resampling",
         BinaryRelevance,
         f"fit_dataset(BinaryRelevance(), run_chain(data, make_chain({resampler!r})))",
@@ -137,6 +144,7 @@ def _after(resampler: str) -> Candidate:
 CANDIDATES = (
     Candidate(
         "rare",
+        "ridge regression with a threshold of its own for each label",
         "rare-label classifier",
         RareLabelClassifier,
         "fit_dataset(RareLabelClassifier(), data)",
@@ -144,6 +152,7 @@ CANDIDATES = (
     ),
     Candidate(
         "br",
+        "a tree for each label, untreated",
         "untreated",
         BinaryRelevance,
         "fit_dataset(BinaryRelevance(), data)",
@@ -151,6 +160,7 @@ CANDIDATES = (
     ),
     Candidate(
         "br with thresholds",
+        "a tree for each label, with a threshold of its own",
         "thresholds",
         _thresholded,
         "fit_dataset(ThresholdedClassifier(BinaryRelevance()), data)",
@@ -158,6 +168,7 @@ CANDIDATES = (
     ),
     Candidate(
         "rare(quality=best)",
+        "a blend of several rankers with a threshold of its own for each label",
         "rare-label classifier",
         lambda: RareLabelClassifier("best"),
         'fit_dataset(RareLabelClassifier("best"), data)',
@@ -165,6 +176,7 @@ CANDIDATES = (
     ),
     Candidate(
         "balanced logistic regression",
+        "logistic regression in which rare and frequent weigh the same",
         "weights",
         _logistic,
         "fit_dataset(BinaryRelevance(make_pipeline(MaxAbsScaler(), "
@@ -172,6 +184,7 @@ CANDIDATES = (
     ),
     Candidate(
         "br with balanced weights",
+        "a tree for each label in which rare and frequent weigh the same",
         "weights",
         _balanced_trees,
         'fit_dataset(BinaryRelevance(class_weight="balanced"), data)',
