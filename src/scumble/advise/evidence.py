@@ -72,7 +72,8 @@ def record(method: str, *, concurrent: bool | None = None) -> Record:
 
 def treatment_sentences(scumble: float) -> list[str]:
     """Say what to do about data of this concurrence, by what was measured on other data."""
-    return [_on_the_cure(), _on_remedial(scumble), WHERE_TO_KNOW]
+    paper = [_on_remedial(scumble)] if scumble > 0 else []
+    return [_on_the_cure(), *paper, WHERE_TO_KNOW]
 
 
 #: How to find out for the data at hand.
@@ -85,33 +86,28 @@ WHERE_TO_KNOW = (
 def _on_the_cure() -> str:
     cure, smote = record(CURE), record("br after mlsmote")
     return (
-        f"What helps to predict rare labels is a classifier made for them (scumble train -c rare): "
-        f"on {cure.n_sets} public data sets it raised macro F1 over plain trees on "
-        f"{_all(cure.n_better, cure.n_sets)}, by {cure.change:.2f} on average; resampling before "
-        f"the trees changed it by {smote.change:+.2f} (MLSMOTE)."
+        "To predict rare labels, take a classifier made for them (scumble train -c rare): over "
+        f"{cure.n_sets} public data sets it raised the macro F1 of plain trees on "
+        f"{_share(cure.n_better, cure.n_sets)}, by {cure.change:.2f} on average; resampling by "
+        f"MLSMOTE changed it by {smote.change:+.2f}."
     )
 
 
 def _on_remedial(scumble: float) -> str:
     """Say what REMEDIAL did to such data, beside what the paper says of it."""
-    if not scumble > 0:
-        return "There is nothing for REMEDIAL to decouple."
-    found = record(REMEDIAL, concurrent=scumble > HIGH_CONCURRENCE)
-    harm = f"macro F1 of trees on {_all(found.n_worse, found.n_sets)} of them"
-    by = f"by {-found.change:.2f} on average"
-    if scumble <= HIGH_CONCURRENCE:
-        return (
-            "REMEDIAL is not meant for data with so little concurrence, says the paper, and we "
-            f"find the same: of {found.n_sets} such data sets it lowered {harm}, {by}."
-        )
-    paper = (
-        "the paper's results with REMEDIAL are mixed at this level"
-        if scumble <= BORDER
-        else "the paper recommends REMEDIAL for such data"
+    concurrent = scumble > HIGH_CONCURRENCE
+    found = record(REMEDIAL, concurrent=concurrent)
+    measured = (
+        f"it lowered the macro F1 of trees on {_share(found.n_worse, found.n_sets)} of the "
+        f"{found.n_sets} with a SCUMBLE {'above' if concurrent else 'up to'} {HIGH_CONCURRENCE}, "
+        f"by {-found.change:.2f} on average."
     )
+    if not concurrent:
+        return f"REMEDIAL is not meant for so little concurrence, and the paper agrees: {measured}"
+    paper = "is undecided about" if scumble <= BORDER else "recommends"
     return (
-        f"Before binary relevance {paper}; counting whole test parts we measured otherwise: on "
-        f"{found.n_sets} data sets with a SCUMBLE above {HIGH_CONCURRENCE} it lowered {harm}, {by}."
+        f"The paper {paper} REMEDIAL before binary relevance on such data; judged by whole test "
+        f"parts, {measured}"
     )
 
 
@@ -125,5 +121,5 @@ def remedial_here(change: float) -> str:
     )
 
 
-def _all(n: int, of: int) -> str:
+def _share(n: int, of: int) -> str:
     return "all" if n == of else f"{n}"
