@@ -20,7 +20,7 @@ def test_the_best_is_framed_and_what_is_near_by_dots(dark):
         (0, 1): "-",
     }
     assert [text.get_text() for text in ax.texts] == [".10", ".30", ".29", ".50", ".20"]
-    assert plot_bytes(ax, ".svg").lstrip().startswith(b"<?xml")
+    assert plot_bytes(ax, "svg").lstrip().startswith(b"<?xml")
 
 
 def test_a_situation_that_nobody_was_judged_in_stays_empty():
