@@ -142,14 +142,27 @@ def _wrong(advice: Advice) -> list[str]:
         one = len(found.identifiers) == 1
         lines.append(
             f"{'The column' if one else 'The columns'} {listed} {'names' if one else 'name'} rows "
-            "instead of describing them: leave out what new rows cannot have."
+            f"instead of describing them: leave {'it' if one else 'them'} out."
         )
-    for column, label, strength in found.leaks[:N_NAMED]:
-        lines.append(
+    return lines + _leaks(advice)
+
+
+def _leaks(advice: Advice) -> list[str]:
+    found = advice.diagnosis.leaks
+    features, names = advice.data.feature_names, advice.data.labels
+    if not found:
+        return []
+    if len(found) == 1:
+        column, label, strength = found[0]
+        return [
             f"The column {features[column]} tells {names[label]} almost by itself (correlation "
             f"{strength:.2f}): make sure that it is known before the label is."
-        )
-    return lines
+        ]
+    listed = _listed([f"{features[column]} tells {names[label]}" for column, label, _ in found])
+    return [
+        "Some columns tell a label almost by themselves; make sure that they are known before the "
+        f"labels are: {listed}."
+    ]
 
 
 def _at_risk(advice: Advice) -> list[int]:
@@ -245,9 +258,10 @@ def _helps(advice: Advice) -> list[str]:
             for metric in METRICS
             if not math.isnan(untreated.expected[metric].value)
         ]
+        chance = ", which may be chance" if chosen.gain.low <= 0 <= chosen.gain.high else ""
         lines.append(
             f"Untreated trees would give {_listed(before, last=' and ')}; macro F1 changes by "
-            f"{_change(chosen.gain)}."
+            f"{_change(chosen.gain)}{chance}."
         )
         up = int((chosen.label_f1 > untreated.label_f1 + NOTABLE).sum())
         down = int((chosen.label_f1 < untreated.label_f1 - NOTABLE).sum())
@@ -285,19 +299,19 @@ def _does_not(advice: Advice) -> list[str]:
         if one.candidate.family != "untreated" and one.candidate.name != advice.chosen
     ]
     harm = [one for one in others if one.gain.high < 0]
-    open_ = [one for one in others if one.gain.low <= 0 <= one.gain.high]
-    small = [one for one in others if 0 < one.gain.low and one.gain.value <= NOTABLE]
     lines = [
         f"{one.candidate.name} harms: macro F1 changes by {_change(one.gain)}." for one in harm
     ]
     lines += [
-        f"{one.candidate.name} makes no difference that can be told: {_change(one.gain)}."
-        for one in open_
-    ]
-    lines += [f"{one.candidate.name} hardly helps: {_change(one.gain)}." for one in small]
-    lines += [
         remedial_here(one.gain.value) for one in harm if one.candidate.resampler == "remedial"
     ]
+    idle = [
+        f"{one.candidate.name} ({one.gain.value:+.3f})"
+        for one in others
+        if one.gain.low <= 0 <= one.gain.high or 0 < one.gain.value <= NOTABLE
+    ]
+    if idle:
+        lines.append(f"No difference that could be told from chance: {_listed(idle)}.")
     return lines
 
 

@@ -70,5 +70,6 @@ def _write(
     ax.text(*place, text, ha="center", va="center", fontsize=9, color=theme.ink, fontweight=weight)
     if value >= best - near:
         corner = (place[0] - 0.46, place[1] - 0.44)
-        line = {"lw": 2.0 if is_best else 1.2, "ls": "-" if is_best else ":"}
-        ax.add_patch(Rectangle(corner, 0.92, 0.88, fill=False, ec=theme.rare[0], **line))
+        frame = Rectangle(corner, 0.92, 0.88, fill=False, ec=theme.rare[0])
+        frame.set(lw=2.0 if is_best else 1.2, ls="-" if is_best else ":")
+        ax.add_patch(frame)
