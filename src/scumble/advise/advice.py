@@ -35,8 +35,8 @@ WORTH_WAITING = 0.003
 QUICK, GOOD, UNTREATED = "rare", "rare(quality=best)", "br"
 #: Fewer rows than this tell nothing.
 FEWEST_ROWS = 20
-#: Times are guessed from one row in so many, if these are enough; they grow with such a power.
-GUESS_PART, GUESS_ROWS, GROWTH = 8, 200, 1.4
+#: Times are guessed from one row in so many, or from so many rows; they grow with such a power.
+GUESS_PART, GUESS_ROWS, GROWTH = 8, 150, 1.4
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,6 +271,7 @@ def try_all(
     with track(f"Trying {len(CANDIDATES)} methods", len(CANDIDATES)) as advance:
         for candidate in CANDIDATES:
             try:
+                budget.ask(0.0)
                 budget.ask(_guess_seconds(candidate, data, tried, budget, common))
                 # The first one is tried in any case: there must be something to tell.
                 allowed = budget if tried else None
@@ -297,8 +298,8 @@ def _guess_seconds(
     common: dict[str, Any],
 ) -> float:
     """Guess what a candidate takes, from a part of the rows."""
-    n_rows = len(data) // GUESS_PART
-    if candidate.of is not None or not tried or n_rows < GUESS_ROWS:
+    n_rows = max(len(data) // GUESS_PART, GUESS_ROWS)
+    if candidate.of is not None or not tried or 2 * n_rows > len(data):
         return 0.0
     if budget.is_ample_after(sum(one.seconds for one in tried.values())):
         return 0.0  # what is as quick as this cannot be long in anything
@@ -309,12 +310,15 @@ def _guess_seconds(
         try_candidate(candidate, part, {}, **common)
     except (ScumbleError, ValueError):
         return 0.0
-    return float(GUESS_PART**GROWTH * (budget.spent - began))
+    return float((len(data) / n_rows) ** GROWTH * (budget.spent - began))
 
 
 def _judge(one: Tried, values: dict[str, Array], data: MultilabelDataset) -> Judged:
     own = values[one.candidate.name]
-    expected = {metric: estimate(own[:, at]) for at, metric in enumerate(METRICS)}
+    expected = {
+        metric: Estimate(*np.clip(estimate(own[:, at]), 0.0, 1.0).tolist())
+        for at, metric in enumerate(METRICS)
+    }
     base = values.get(UNTREATED)
     gain = estimate(own[:, 0] - base[:, 0]) if base is not None else Estimate(*(math.nan,) * 3)
     return Judged(one.candidate, expected, gain, _label_f1(one, data), one.seconds)

@@ -12,7 +12,8 @@ class OutOfTimeError(Exception):
     """A method would take longer than the budget allows."""
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(f"it would take about {seconds:,.0f} s")
+        text = f"it would take about {seconds:,.0f} s" if seconds >= 1 else "the time was up"
+        super().__init__(text)
 
 
 class Budget:

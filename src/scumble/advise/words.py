@@ -131,11 +131,7 @@ def _wrong(advice: Advice) -> list[str]:
     ]
     lines += _never_found(advice, rare)
     lines += _not_yet(advice)
-    for a, b, share in found.same[:N_NAMED]:
-        lines.append(
-            f"{names[a]} and {names[b]} are nearly the same label: they share {share:.0%} of the "
-            "rows that have either."
-        )
+    lines += _same(advice)
     features = advice.data.feature_names
     if found.identifiers:
         listed = _listed([features[at] for at in found.identifiers])
@@ -145,6 +141,16 @@ def _wrong(advice: Advice) -> list[str]:
             f"instead of describing them: leave {'it' if one else 'them'} out."
         )
     return lines + _leaks(advice)
+
+
+def _same(advice: Advice) -> list[str]:
+    names = advice.data.labels
+    if not advice.diagnosis.same:
+        return []
+    listed = _listed(
+        [f"{names[a]} and {names[b]} ({share:.0%})" for a, b, share in advice.diagnosis.same]
+    )
+    return [f"Nearly the same label twice, by the share of common rows: {listed}."]
 
 
 def _leaks(advice: Advice) -> list[str]:
@@ -230,7 +236,8 @@ def _more_needed(advice: Advice, waiting: Any) -> list[str]:
     short = short[short > 0]
     curve = f"In this data most labels are learnt from about {_count(needed, 'row')} on"
     if not short.size:
-        return [f"{curve}: more rows alone may not be what these lack."]
+        lack = "it lacks" if waiting.size == 1 else "these lack"
+        return [f"{curve}: more rows alone may not be what {lack}."]
     least, most = int(short.min()), int(short.max())
     more = f"{least}" if least == most else f"{least} to {most}"
     if short.size == waiting.size:

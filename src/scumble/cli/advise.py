@@ -59,7 +59,7 @@ def advise(
     given = load(data, format=format, labels=labels, options=option)
     with show_progress(ProgressBar()):
         found = advise(given, budget=seconds, random_state=seed, n_jobs=jobs)
-    told = _with_files(found.to_dict(), data, train or "MODEL", format, labels, option)
+    told = with_files(found.to_dict(), data, train or "MODEL", format, labels, option)
     if html is not None:
         from scumble._core.files import writing
         from scumble.report import render_advice_page
@@ -99,13 +99,13 @@ def parse_budget(text: str) -> float | None:
     return float(found[1]) * UNITS[found[2]]
 
 
-def _with_files(
+def with_files(
     told: dict[str, Any],
     data: str,
     model: str,
-    format: str | None,
-    labels: str | None,
-    options: list[str] | None,
+    format: str | None = None,
+    labels: str | None = None,
+    options: list[str] | None = None,
 ) -> dict[str, Any]:
     """Let the suggested lines read the user's data as it was read here."""
     from scumble.advise.words import fill_python, fill_shell
