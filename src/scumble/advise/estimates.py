@@ -114,11 +114,16 @@ def estimate(values: Array, *, wider: float = WIDER) -> Estimate:
     return Estimate(value, float(value + reach[0]), float(value + reach[1]))
 
 
-def learnable_labels(scores: Array, Y: sparse.csr_array, *, risk: float = 0.05) -> Array:
+def learnable_labels(
+    scores: Array, Y: sparse.csr_array, *, risk: float = 0.05, doubt: float = 2e-4
+) -> Array:
     """Tell which labels are ranked better than by chance, among all of them at once.
 
     Rank sums of positives among out-of-sample scores, one-sided, with the rule of Benjamini and
     Hochberg: of the labels that are called learnable, no more than ``risk`` are not, on average.
+    That anything can be learnt at all must be more certain: where labels hang together, one that
+    looks learnable by chance seldom comes alone. By the same rule chance alone is at most
+    ``doubt`` likely.
     """
     from scipy.special import ndtr
     from scipy.stats import rankdata
@@ -134,11 +139,10 @@ def learnable_labels(scores: Array, Y: sparse.csr_array, *, risk: float = 0.05) 
         surplus = rankdata(scores[:, label])[rows].sum() - positives * (n_rows + 1) / 2
         p_values[label] = ndtr(-surplus / np.sqrt(positives * negatives * (n_rows + 1) / 12))
     order = np.argsort(p_values)
-    allowed = risk * np.arange(1, n_labels + 1) / n_labels
-    below = np.flatnonzero(p_values[order] <= allowed)
+    adjusted = p_values[order] * n_labels / np.arange(1, n_labels + 1)
     found = np.zeros(n_labels, bool)
-    if len(below):
-        found[order[: below[-1] + 1]] = True
+    if adjusted.min(initial=1.0) <= doubt:
+        found[order[: np.flatnonzero(adjusted <= risk)[-1] + 1]] = True
     return found
 
 
