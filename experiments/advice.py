@@ -9,6 +9,9 @@ first, the smallest sets before the others.
 ``python experiments/advice.py judge FOLDER advice.csv advice.md`` makes the tables from FOLDER: one
 row for each data set, fold, candidate and metric, and what was to be shown. Nothing is trained, so
 that rules of choosing and intervals can be judged again in a moment.
+
+``python experiments/advice.py evidence advice.csv src/scumble/advise/evidence.csv`` keeps what the
+package itself tells of these data sets.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from scumble.evaluate import evaluate, make_splitter
 from scumble.experiment import read_plan
 from scumble.experiment.making import load_dataset
 from scumble.learn.predictions import predict_with_scores
+from scumble.measures import characterize
 
 N_FOLDS = 4
 SEED = 1
@@ -130,6 +134,21 @@ def judge_fold(name, data, fold, found):
     return rows
 
 
+def evidence(table: Path, out: Path) -> None:
+    """Keep SCUMBLE of every data set, and macro F1 of every method, a mean over folds."""
+    scumbles = {p.label: characterize(load_dataset(p)).scumble for p in read_plan(PLAN).datasets}
+    found = defaultdict(list)
+    with table.open() as stream:
+        for row in csv.DictReader(stream):
+            if row["metric"] == "macro_f1" and row["data"] != ASIDE:
+                found[row["data"], row["method"]].append(float(row["outer"]))
+    lines = [
+        f"{data},{scumbles[data]:.4f},{method},{np.mean(values):.4f}"
+        for (data, method), values in found.items()
+    ]
+    out.write_text("\n".join(["data,scumble,method,macro_f1", *lines]) + "\n")
+
+
 def unpack(bits, shape):
     """Return predictions as they were."""
     return sparse.csr_array(np.unpackbits(bits, count=np.prod(shape)).reshape(shape).astype(bool))
@@ -198,4 +217,4 @@ def tell_sets(rows):
 
 if __name__ == "__main__":
     what, *paths = sys.argv[1:]
-    {"run": run, "judge": judge}[what](*map(Path, paths))
+    {"run": run, "judge": judge, "evidence": evidence}[what](*map(Path, paths))

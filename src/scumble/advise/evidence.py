@@ -85,11 +85,11 @@ WHERE_TO_KNOW = (
 
 def _on_the_cure() -> str:
     cure, smote = record(CURE), record("br after mlsmote")
+    resampled = "hardly changed it" if abs(smote.change) < 0.005 else "changed it"
     return (
-        "To predict rare labels, take a classifier made for them (scumble train -c rare): over "
-        f"{cure.n_sets} public data sets it raised the macro F1 of plain trees on "
-        f"{_share(cure.n_better, cure.n_sets)}, by {cure.change:.2f} on average; resampling by "
-        f"MLSMOTE changed it by {smote.change:+.2f}."
+        "To predict rare labels, take a classifier made for them (scumble train -c rare): it raised "
+        f"the macro F1 of plain trees on {_share(cure.n_better, cure.n_sets)} public data sets, by "
+        f"{cure.change:.2f} on average; resampling by MLSMOTE {resampled} ({smote.change:+.3f})."
     )
 
 
@@ -98,12 +98,12 @@ def _on_remedial(scumble: float) -> str:
     concurrent = scumble > HIGH_CONCURRENCE
     found = record(REMEDIAL, concurrent=concurrent)
     measured = (
-        f"it lowered the macro F1 of trees on {_share(found.n_worse, found.n_sets)} of the "
-        f"{found.n_sets} with a SCUMBLE {'above' if concurrent else 'up to'} {HIGH_CONCURRENCE}, "
-        f"by {-found.change:.2f} on average."
+        f"it lowered the macro F1 of trees on {_share(found.n_worse, found.n_sets)} data sets with "
+        f"a SCUMBLE {'above' if concurrent else 'up to'} {HIGH_CONCURRENCE}, by "
+        f"{-found.change:.2f} on average."
     )
     if not concurrent:
-        return f"REMEDIAL is not meant for so little concurrence, and the paper agrees: {measured}"
+        return f"REMEDIAL is not meant for so little concurrence, says the paper too: {measured}"
     paper = "is undecided about" if scumble <= BORDER else "recommends"
     return (
         f"The paper {paper} REMEDIAL before binary relevance on such data; judged by whole test "
@@ -116,10 +116,10 @@ def remedial_here(change: float) -> str:
     found = record(REMEDIAL)
     return (
         "The paper recommends REMEDIAL where rare and frequent labels meet. Measured here it harms "
-        f"({change:+.3f}), as on {found.n_worse} of {found.n_sets} public data sets: every row it "
-        "splits leaves an equal twin without the label."
+        f"({change:+.3f}), as on {_share(found.n_worse, found.n_sets)} public data sets that were "
+        "measured: every row it splits leaves an equal twin without the label."
     )
 
 
 def _share(n: int, of: int) -> str:
-    return "all" if n == of else f"{n}"
+    return f"all {of}" if n == of else f"{n} of {of}"
