@@ -13,7 +13,7 @@ from scumble._core.errors import DataError, ParameterError, ScumbleError
 from scumble._core.progress import track
 from scumble._core.provenance import warn_if_resampled
 from scumble.advise.budget import Budget, OutOfTimeError
-from scumble.advise.candidates import CANDIDATES, Candidate, Tried, try_candidate
+from scumble.advise.candidates import CANDIDATES, N_FOLDS, Candidate, Tried, try_candidate
 from scumble.advise.diagnosis import Diagnosis, diagnose
 from scumble.advise.estimates import (
     METRICS,
@@ -35,8 +35,10 @@ WORTH_WAITING = 0.003
 QUICK, GOOD, UNTREATED = "rare", "rare(quality=best)", "br"
 #: Fewer rows than this tell nothing.
 FEWEST_ROWS = 20
-#: Times are guessed from one row in so many, or from so many rows; they grow with such a power.
-GUESS_PART, GUESS_ROWS, GROWTH = 8, 150, 1.4
+#: Times are guessed from one row in so many, or from so many rows.
+GUESS_PART, GUESS_ROWS = 8, 150
+#: They grow with such a power of the rows; neighbours and kernels, in the blend, with a higher one.
+GROWTH, GROWTH_OF_BLENDS = 1.0, 1.4
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,7 +270,8 @@ def try_all(
     tried: dict[str, Tried] = {}
     left_out: list[tuple[str, str]] = []
     common: dict[str, Any] = {"random_state": random_state, "n_jobs": n_jobs}
-    with track(f"Trying {len(CANDIDATES)} methods", len(CANDIDATES)) as advance:
+    n_parts = sum(candidate.share for candidate in CANDIDATES)
+    with track(f"Trying {len(CANDIDATES)} methods", n_parts) as advance:
         for candidate in CANDIDATES:
             try:
                 budget.ask(0.0)
@@ -286,7 +289,7 @@ def try_all(
             else:
                 if found is not None:
                     tried[candidate.name] = found
-            advance(1)
+            advance(candidate.share)
     return tried, left_out, False
 
 
@@ -307,10 +310,11 @@ def _guess_seconds(
     part = data[np.sort(generator.permutation(len(data))[:n_rows])]
     began = budget.spent
     try:
-        try_candidate(candidate, part, {}, **common)
+        candidate.fit(part, **common)
     except (ScumbleError, ValueError):
         return 0.0
-    return float((len(data) / n_rows) ** GROWTH * (budget.spent - began))
+    n_fits, growth = (1, GROWTH_OF_BLENDS) if candidate.is_free else (N_FOLDS, GROWTH)
+    return float(n_fits * (len(data) / n_rows) ** growth * (budget.spent - began))
 
 
 def _judge(one: Tried, values: dict[str, Array], data: MultilabelDataset) -> Judged:

@@ -49,8 +49,8 @@ class Candidate:
         How to train it; ``DATA`` and ``MODEL`` stand for files.
     of : str or None
         The candidate whose scores it puts thresholds on.
-    share : float
-        About which part of the time for all candidates it takes.
+    share : int
+        About how many of a hundred parts of the time for all candidates it takes.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Candidate:
     shell: str | None = None
     resampler: str | None = None
     of: str | None = None
-    share: float = 0.05
+    share: int = 4
 
     @property
     def is_free(self) -> bool:
@@ -165,6 +165,7 @@ CANDIDATES = (
         _thresholded,
         "fit_dataset(ThresholdedClassifier(BinaryRelevance()), data)",
         of="br",
+        share=1,
     ),
     Candidate(
         "rare(quality=best)",
@@ -173,6 +174,7 @@ CANDIDATES = (
         lambda: RareLabelClassifier("best"),
         'fit_dataset(RareLabelClassifier("best"), data)',
         "scumble train DATA MODEL -c rare --param quality=best",
+        share=50,
     ),
     Candidate(
         "balanced logistic regression",
@@ -181,6 +183,7 @@ CANDIDATES = (
         _logistic,
         "fit_dataset(BinaryRelevance(make_pipeline(MaxAbsScaler(), "
         'LogisticRegression(class_weight="balanced", solver="liblinear"))), data)',
+        share=20,
     ),
     Candidate(
         "br with balanced weights",
@@ -189,6 +192,7 @@ CANDIDATES = (
         _balanced_trees,
         'fit_dataset(BinaryRelevance(class_weight="balanced"), data)',
         "scumble train DATA MODEL -c br --param class_weight=balanced",
+        share=9,
     ),
     _after("remedial"),
     _after("mlsmote"),

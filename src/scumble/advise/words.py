@@ -144,13 +144,20 @@ def _wrong(advice: Advice) -> list[str]:
 
 
 def _same(advice: Advice) -> list[str]:
-    names = advice.data.labels
-    if not advice.diagnosis.same:
+    """Name labels that are nearly the same, all that hang together at once."""
+    groups: list[tuple[set[int], float]] = []
+    for a, b, share in advice.diagnosis.same:
+        touched = [group for group in groups if group[0] & {a, b}]
+        groups = [group for group in groups if group not in touched]
+        members = {a, b}.union(*(known for known, _ in touched))
+        groups.append((members, min([share, *(least for _, least in touched)])))
+    if not groups:
         return []
+    names = advice.data.labels
     listed = _listed(
-        [f"{names[a]} and {names[b]} ({share:.0%})" for a, b, share in advice.diagnosis.same]
+        [f"{' = '.join(names[at] for at in sorted(group))} ({s:.0%})" for group, s in groups]
     )
-    return [f"Nearly the same label twice, by the share of common rows: {listed}."]
+    return [f"Nearly the same label under several names, with the rows they share: {listed}."]
 
 
 def _leaks(advice: Advice) -> list[str]:
@@ -343,7 +350,9 @@ def _sure(advice: Advice) -> list[str]:
             f"Measured higher, but not clearly enough to leave what proved itself on many data "
             f"sets: {listed}."
         )
-    lines += [f"Not judged: {name} ({why.rstrip('.')})." for name, why in advice.left_out]
+    if advice.left_out:
+        listed = "; ".join(f"{name} ({why.rstrip('.')})" for name, why in advice.left_out)
+        lines.append(f"Not judged: {listed}.")
     if advice.interrupted:
         lines.append("It was stopped before all methods were judged.")
     if not advice.nothing_to_learn:
