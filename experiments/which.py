@@ -16,6 +16,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+from tables import rst, titled
 
 from scumble.evaluate.pooling import LabelCounts
 from scumble.experiment import Store, read_plan
@@ -179,20 +180,6 @@ def by_frequency(sets, method, low):
     pairs = [(one[method][f"f1 from {low}"], int(one[method][f"n from {low}"])) for one in sets]
     known = [(float(f1), n) for f1, n in pairs if f1]
     return sum(f1 * n for f1, n in known) / sum(n for _, n in known) if known else np.nan
-
-
-def titled(title, lines):
-    """Put a title above a table."""
-    return [f"**{title}**", "", *lines, ""]
-
-
-def rst(head, rows):
-    """Lay out a table in reStructuredText."""
-    widths = [max(len(str(row[at])) for row in [head, *rows]) for at in range(len(head))]
-    rule = "  ".join("=" * width for width in widths)
-    told = ["  ".join(str(v).ljust(w) for v, w in zip(row, widths, strict=True)) for row in rows]
-    first = "  ".join(str(v).ljust(w) for v, w in zip(head, widths, strict=True))
-    return [rule, first.rstrip(), rule, *(line.rstrip() for line in told), rule]
 
 
 if __name__ == "__main__":
