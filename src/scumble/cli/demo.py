@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 N_SHOWN = 12  # labels on the terminal; the page has them all
 #: Rows and seconds for the advice: enough to see it, quick enough to wait for.
-N_ROWS, BUDGET = 1500, 12.0
+N_ROWS, BUDGET = 1000, 12.0
 
 
 def demo(
