@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import time
 
-#: A method is begun if it is likely to end within so many times the budget.
-SLACK = 1.1
-
 
 class OutOfTimeError(Exception):
     """A method would take longer than the budget allows."""
@@ -34,5 +31,5 @@ class Budget:
 
     def ask(self, more: float, *, of: float | None = None) -> None:
         """Refuse work that would take so many more seconds, ``of`` so many in all."""
-        if self.seconds is not None and self.spent + more > SLACK * self.seconds:
+        if self.seconds is not None and self.spent + more > self.seconds:
             raise OutOfTimeError(more if of is None else of)
