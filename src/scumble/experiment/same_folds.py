@@ -93,7 +93,7 @@ def _compare(match: Match, store: Store, n_jobs: int | None) -> Comparison:
         cell.key: (at, fold) for at, cells in enumerate(table) for fold, cell in enumerate(cells)
     }
     wanted = [cell for cells in table for cell in cells]
-    store.remember_metrics(match.metrics)
+    store.remember("metrics", list(match.metrics))
     run_cells(wanted, store, compute=_Judge(match, places), n_jobs=n_jobs or 0, retry_failed=True)
     found = {row["key"]: row for row in store.cells() if row["key"] in places}
     for row in found.values():
