@@ -162,6 +162,8 @@ def chart(sets, picture):
         ("all labels, SCUMBLE up to 0.1", [s for s in sets if scumble_of(s) <= 0.1]),
         ("all labels, SCUMBLE above 0.1", [s for s in sets if scumble_of(s) > 0.1]),
     ):
+        if not chosen:
+            continue
         situations.append(f"{text} ({len(chosen)} sets)")
         values.append([mean(chosen, (name, UNTREATED), METRICS[0]) for name in CLASSIFIERS])
     situations.append("all cells: micro F1")
