@@ -22,7 +22,7 @@ TOUCH_BUILT = rm -f $(VENV)/.stamp-built-* && touch $(BUILT)
 help:            ## this list
 	@grep -E '^[a-z]+: .*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
-demo: $(DEMO) $(BUILT)    ## concurrence report, REMEDIAL, before and after, on the embedded data
+demo: $(DEMO) $(BUILT)    ## the report, REMEDIAL, before and after, and what helps, on the embedded data
 	$(BIN)/scumble demo --output scumble-demo
 
 test: lint types imports unit docs   ## everything CI runs: style, types, import order, tests, doctests, docs

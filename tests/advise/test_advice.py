@@ -1,6 +1,7 @@
 """From a data set to a decision."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,12 +9,12 @@ import pytest
 import scumble
 from scumble import MultilabelDataset
 from scumble._core.errors import DataError, ParameterError, ParameterTypeError
-from scumble.advise import CANDIDATES, Advice, advice, advise
+from scumble.advise import CANDIDATES, Advice, advice, advise, budget, candidates
 from scumble.advise.advice import Judged, _choose
 from scumble.advise.candidates import N_FOLDS, N_PARTS, _cross_fitted, try_candidate
 from scumble.advise.diagnosis import Diagnosis
 from scumble.advise.estimates import Estimate
-from scumble.advise.words import sentences
+from scumble.advise.words import python_lines, sentences
 from scumble.evaluate import run_fold
 from scumble.learn import BinaryRelevance, RareLabelClassifier, fit_dataset, label_thresholds
 from scumble.measures.stratification import deal_rows
@@ -73,14 +74,29 @@ def test_shuffled_labels_cannot_be_learnt(data):
     shuffled = MultilabelDataset(data.X, data.Y[rows], labels=data.labels)
     found = advise(shuffled, budget=None, random_state=0)
     assert found.nothing_to_learn
-    assert "Nothing here can be learnt" in repr(found)
-    assert not sentences(found)["What to do"]
+    assert "Nothing can be learnt from this data" in repr(found)
+    assert not sentences(found)["What does not"]
+    assert "What to do" not in repr(found)
 
 
 def test_what_is_trained_is_what_is_advised(data, found):
     quality = "best" if "best" in found.chosen else "fast"
     wanted = fit_dataset(RareLabelClassifier(quality), data, random_state=4)
     assert np.array_equal(found.train().predict_proba(data.X), wanted.predict_proba(data.X))
+
+
+@pytest.mark.parametrize("candidate", CANDIDATES, ids=lambda one: one.name)
+def test_the_suggested_lines_train_what_was_judged(data, candidate):
+    """The Python lines are run, as a user would."""
+    advised = replace(known_advice(), chosen=candidate.name, judged=(judged(candidate.name),))
+    lines = python_lines(advised)
+    names: dict = {}
+    exec("\n".join(lines[:-2]), names)
+    names["data"] = data
+    exec(lines[-1], names)
+    own = candidate.fit(data, random_state=0)
+    assert type(names["model"]) is type(own)
+    assert names["model"].predict(data.X).shape == own.predict(data.X).shape
 
 
 def test_the_default_is_left_only_for_a_clear_gain():
@@ -102,13 +118,28 @@ def test_the_default_is_left_only_for_a_clear_gain():
 
 def test_a_small_budget_shortens_the_list_and_names_what_is_missing(data, monkeypatch):
     clock = iter(np.arange(0, 10_000, 30.0))
-    monkeypatch.setattr(advice.time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(budget.time, "perf_counter", lambda: next(clock))
     found = advise(data, budget=100, random_state=4)
     judged = [one.candidate.name for one in found.judged]
     assert judged == [c.name for c in CANDIDATES][: len(judged)]
     assert len(judged) < len(CANDIDATES)
     assert [name for name, _ in found.left_out] == [c.name for c in CANDIDATES][len(judged) :]
     assert f"Not judged: {found.left_out[0][0]}" in repr(found)
+
+
+def test_a_method_that_turns_out_too_long_is_given_up_after_a_fold(data, monkeypatch):
+    now = [0.0]
+
+    def ten_seconds(*given, **more):
+        now[0] += 10
+        return run_fold(*given, **more)
+
+    monkeypatch.setattr(budget.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(candidates, "run_fold", ten_seconds)
+    found = advise(data, budget=25, random_state=4)
+    assert [one.candidate.name for one in found.judged] == ["rare", "rare(quality=best)"]
+    assert found.left_out[0] == ("br", "it would take about 50 s")
+    assert now[0] <= 1.2 * 25  # a fold for each of the first two; the others are not begun
 
 
 def test_an_interruption_gives_what_is_known_so_far(data, monkeypatch):
@@ -125,6 +156,17 @@ def test_an_interruption_gives_what_is_known_so_far(data, monkeypatch):
     assert [one.candidate.name for one in found.judged] == asked[:3]
     assert found.interrupted
     assert "stopped before all methods were judged" in repr(found)
+
+    def stop_when_guessing(candidate, *given):
+        if candidate.name == "br with thresholds":
+            raise KeyboardInterrupt
+        return 0.0
+
+    monkeypatch.setattr(advice, "try_candidate", try_candidate)
+    monkeypatch.setattr(advice, "_guess_seconds", stop_when_guessing)
+    found = advise(data, random_state=4)
+    assert [one.candidate.name for one in found.judged] == ["rare", "br"]
+    assert found.interrupted
 
     def stop_at_once(*given, **more):
         raise KeyboardInterrupt
@@ -168,6 +210,16 @@ def test_too_few_rows_are_refused(data):
         advise(data[:12])
 
 
+def judged(name, macro=0.5, gain=0.1, f1=(1.0, 0.5, 0.0)):
+    expected = {
+        "macro_f1": Estimate(macro, macro - 0.05, macro + 0.05),
+        "minority_f1": Estimate(macro / 2, macro / 2 - 0.1, macro / 2 + 0.1),
+        "micro_f1": Estimate(macro + 0.2, macro + 0.1, macro + 0.3),
+    }
+    change = Estimate(gain, gain - 0.04, gain + 0.04)
+    return Judged(BY_NAME[name], expected, change, np.array(f1), 1.5)
+
+
 def known_advice():
     """An advice made by hand, so that its words do not hang on any method."""
     rng = np.random.default_rng(0)
@@ -183,15 +235,6 @@ def known_advice():
         identifiers=(0,),
         leaks=((1, 1, -0.98),),
     )
-
-    def judged(name, macro, gain, f1):
-        expected = {
-            "macro_f1": Estimate(macro, macro - 0.05, macro + 0.05),
-            "minority_f1": Estimate(macro / 2, macro / 2 - 0.1, macro / 2 + 0.1),
-            "micro_f1": Estimate(macro + 0.2, macro + 0.1, macro + 0.3),
-        }
-        change = Estimate(gain, gain - 0.04, gain + 0.04)
-        return Judged(BY_NAME[name], expected, change, np.array(f1), 1.5)
 
     return Advice(
         data=data,

@@ -284,6 +284,8 @@ def test_a_lossy_conversion_is_noted(capsys, small, tmp_path):
 def test_demo_writes_a_page_and_data(capsys, tmp_path):
     out, _ = run(capsys, "demo", "--output", tmp_path / "d")
     assert "SCUMBLE" in out
+    assert re.search(r"Untreated trees would give .* macro F1 changes by\s\+0\.\d", out, re.DOTALL)
+    assert "scumble train debtags tags.scumble -c rare" in out
     assert sorted(os.listdir(tmp_path / "d")) == [
         "before-after.svg",
         "chord.svg",

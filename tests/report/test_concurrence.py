@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import scumble
+from scumble.advise.evidence import REMEDIAL, record
 from scumble.report import concurrence_report, render_html, render_report
 from scumble.report.numbers import significant
 from scumble.resample import apply_remedial
@@ -83,18 +84,21 @@ def test_few_difficult_labels_are_counted_as_a_person_would():
 @pytest.mark.parametrize(
     ("n_alone", "n_rare", "level", "advice"),
     [
-        (80, 6, "resampling works as intended", "rather worsens predictions"),
-        (10, 6, "This is the border", "results are mixed"),
-        (0, 12, "resampling alone helps little", "recommends REMEDIAL"),
-        (0, 60, "lowered MeanIR by 6 %", "recommends REMEDIAL"),
+        (80, 6, "resampling works as intended", "is not meant for so little concurrence"),
+        (10, 6, "This is the border", "The paper is undecided about REMEDIAL"),
+        (0, 12, "resampling alone helps little", "The paper recommends REMEDIAL"),
+        (0, 60, "lowered MeanIR by 6 %", "The paper recommends REMEDIAL"),
     ],
 )
-def test_the_papers_advice_depends_on_scumble(n_alone, n_rare, level, advice):
+def test_what_the_paper_says_stands_beside_what_was_measured(n_alone, n_rare, level, advice):
     rare = [["a", f"r{at}"] for at in range(n_rare)]
     report = concurrence_report(small([["a"]] * n_alone + [["a", "b"]] * 20 + rare))
     words = " ".join(report["verdict"])
     assert level in words
     assert advice in words
+    found = record(REMEDIAL, concurrent=report["summary"]["scumble"] > 0.1)
+    assert f"by {-found.change:.2f} on average" in words
+    assert "scumble advise FILE" in words
 
 
 def test_every_kind_of_report_can_be_drawn():

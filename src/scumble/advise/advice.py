@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,8 @@ import numpy as np
 from scumble._core.errors import DataError, ParameterError, ScumbleError
 from scumble._core.progress import track
 from scumble._core.provenance import warn_if_resampled
-from scumble.advise.candidates import CANDIDATES, Candidate, Tried, try_candidate
+from scumble.advise.budget import Budget, OutOfTimeError
+from scumble.advise.candidates import CANDIDATES, N_FOLDS, Candidate, Tried, try_candidate
 from scumble.advise.diagnosis import Diagnosis, diagnose
 from scumble.advise.estimates import (
     METRICS,
@@ -25,8 +25,6 @@ from scumble.advise.estimates import (
 )
 from scumble.data import MultilabelDataset
 from scumble.evaluate.cross_validation import check_data, draw_seed
-from scumble.learn import fit_dataset
-from scumble.resample import make_chain
 
 Array = np.ndarray[Any, Any]
 
@@ -37,6 +35,10 @@ WORTH_WAITING = 0.003
 QUICK, GOOD, UNTREATED = "rare", "rare(quality=best)", "br"
 #: Fewer rows than this tell nothing.
 FEWEST_ROWS = 20
+#: Times are guessed from one row in so many, or from so many rows.
+GUESS_PART, GUESS_ROWS = 8, 150
+#: They grow with such a power of the rows; neighbours and kernels, in the blend, with a higher one.
+GROWTH, GROWTH_OF_BLENDS = 1.0, 1.4
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,13 +136,7 @@ class Advice:
             The fitted classifier.
         """
         candidate = self[self.chosen].candidate
-        model = candidate.make()
-        if "n_jobs" in model.get_params(deep=False):
-            model.set_params(n_jobs=n_jobs)
-        used = self.data
-        for step in make_chain(candidate.resampler) if candidate.resampler else []:
-            used = step.set_params(random_state=self.random_state).resample(used)
-        return fit_dataset(model, used, random_state=self.random_state)
+        return candidate.fit(self.data, random_state=self.random_state, n_jobs=n_jobs)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values; NaN becomes None.
@@ -201,7 +197,7 @@ def advise(
     --------
     >>> import scumble
     >>> from scumble.advise import advise
-    >>> data = scumble.make_multilabel(300, 8, mean_ir=10, random_state=0)
+    >>> data = scumble.make_multilabel(300, 8, mean_ir=10, scumble=0.1, random_state=0)
     >>> found = advise(data, random_state=0)
     >>> found.chosen in ("rare", "rare(quality=best)"), found["br"].gain.value
     (True, 0.0)
@@ -211,13 +207,26 @@ def advise(
     seed = draw_seed(random_state, caller="advise")
     warn_if_resampled(data, caller="advise")
     diagnosis = diagnose(data)
-    tried, left_out, interrupted = _try_all(data, budget, seed, n_jobs)
+    tried, left_out, interrupted = try_all(data, Budget(budget), seed, n_jobs=n_jobs)
+    return decide(data, diagnosis, tried, left_out, random_state=seed, interrupted=interrupted)
+
+
+def decide(
+    data: MultilabelDataset,
+    diagnosis: Diagnosis,
+    tried: dict[str, Tried],
+    left_out: Sequence[tuple[str, str]] = (),
+    *,
+    random_state: int,
+    interrupted: bool = False,
+) -> Advice:
+    """Judge the candidates by what they said of rows they had not seen, and take one."""
     if not tried:
         raise DataError(
             "advise: no candidate could be judged. "
             + " ".join(f"{name}: {why}" for name, why in left_out)
         )
-    draws = Draws(data.Y, diagnosis.is_rare, seed)
+    draws = Draws(data.Y, diagnosis.is_rare, random_state)
     values = {name: draws.values(one.predictions) for name, one in tried.items()}
     judged = tuple(_judge(one, values, data) for one in tried.values())
     chosen = _choose(values)
@@ -234,7 +243,7 @@ def advise(
         learnable=learnable,
         left_out=tuple(left_out),
         rows_needed=rows_needed(diagnosis.counts, f1),
-        random_state=seed,
+        random_state=random_state,
         interrupted=interrupted,
     )
 
@@ -254,71 +263,74 @@ def _check(data: MultilabelDataset, budget: float | None) -> None:
         raise DataError("advise: the data has no features to learn from. Expected at least one.")
 
 
-def _try_all(
-    data: MultilabelDataset, budget: float | None, seed: int, n_jobs: int | None
+def try_all(
+    data: MultilabelDataset, budget: Budget, random_state: int, *, n_jobs: int | None = None
 ) -> tuple[dict[str, Tried], list[tuple[str, str]], bool]:
-    """Try one candidate after another while the budget lasts."""
-    started = time.perf_counter()
+    """Try one candidate after another while the budget lasts, or until Ctrl-C."""
     tried: dict[str, Tried] = {}
     left_out: list[tuple[str, str]] = []
-    with track(f"Trying {len(CANDIDATES)} methods", len(CANDIDATES)) as advance:
+    common: dict[str, Any] = {"random_state": random_state, "n_jobs": n_jobs}
+    n_parts = sum(candidate.share for candidate in CANDIDATES)
+    with track(f"Trying {len(CANDIDATES)} methods", n_parts) as advance:
         for candidate in CANDIDATES:
-            spent = time.perf_counter() - started
-            needed = _guess_seconds(candidate, data, tried, seed, budget)
-            if budget is not None and tried and spent + needed > 1.1 * budget:
-                left_out.append((candidate.name, f"it would take about {needed:,.0f} s"))
-                advance(1)
-                continue
             try:
-                found = try_candidate(candidate, data, tried, random_state=seed, n_jobs=n_jobs)
+                budget.ask(_usual_seconds(candidate, tried) / 2)
+                budget.ask(_guess_seconds(candidate, data, tried, budget, common))
+                # The first one is tried in any case: there must be something to tell.
+                allowed = budget if tried else None
+                found = try_candidate(candidate, data, tried, budget=allowed, **common)
             except KeyboardInterrupt:
                 if not tried:
                     raise
                 return tried, left_out, True
-            except ScumbleError as error:
-                left_out.append((candidate.name, str(error)))
-                found = None
-            except ValueError as error:  # a classifier of another package, missing values mostly
+            except (OutOfTimeError, ScumbleError, ValueError) as error:
+                # ValueError: a classifier of another package, missing values mostly.
                 left_out.append((candidate.name, str(error).partition("\n")[0]))
-                found = None
-            if found is not None:
-                tried[candidate.name] = found
-            advance(1)
+            else:
+                if found is not None:
+                    tried[candidate.name] = found
+            advance(candidate.share)
     return tried, left_out, False
+
+
+def _usual_seconds(candidate: Candidate, tried: dict[str, Tried]) -> float:
+    """Tell what a candidate takes on most data, by what the first one took here."""
+    if not tried:
+        return 0.0
+    first = next(iter(tried.values()))
+    return first.seconds * candidate.share / first.candidate.share
 
 
 def _guess_seconds(
     candidate: Candidate,
     data: MultilabelDataset,
     tried: dict[str, Tried],
-    seed: int,
-    budget: float | None,
+    budget: Budget,
+    common: dict[str, Any],
 ) -> float:
-    """Guess what a candidate takes, from those like it and from a part of the rows."""
-    if budget is None or candidate.of is not None or not tried:
+    """Guess what a candidate takes, from a part of the rows."""
+    n_rows = max(len(data) // GUESS_PART, GUESS_ROWS)
+    if candidate.of is not None or not tried or 2 * n_rows > len(data):
         return 0.0
-    if candidate.resampler is not None and UNTREATED in tried:
-        return 1.5 * tried[UNTREATED].seconds
-    if candidate.name == "br with balanced weights" and UNTREATED in tried:
-        return 2 * tried[UNTREATED].seconds
-    n_rows = len(data) // 8
-    if n_rows < 200:
-        return 0.0
-    rows = np.sort(np.random.default_rng([seed, 4]).permutation(len(data))[:n_rows])
-    part = data[rows]
-    if sum(one.seconds for one in tried.values()) < 0.02 * budget:
+    if budget.is_ample_after(sum(one.seconds for one in tried.values())):
         return 0.0  # what is as quick as this cannot be long in anything
-    started = time.perf_counter()
+    generator = np.random.default_rng([common["random_state"], 4])
+    part = data[np.sort(generator.permutation(len(data))[:n_rows])]
+    began = budget.spent
     try:
-        try_candidate(candidate, part, tried, random_state=seed)
+        candidate.fit(part, **common)
     except (ScumbleError, ValueError):
         return 0.0
-    return 8**1.4 * (time.perf_counter() - started)
+    n_fits, growth = (1, GROWTH_OF_BLENDS) if candidate.is_free else (N_FOLDS, GROWTH)
+    return float(n_fits * (len(data) / n_rows) ** growth * (budget.spent - began))
 
 
 def _judge(one: Tried, values: dict[str, Array], data: MultilabelDataset) -> Judged:
     own = values[one.candidate.name]
-    expected = {metric: estimate(own[:, at]) for at, metric in enumerate(METRICS)}
+    expected = {
+        metric: Estimate(*np.clip(estimate(own[:, at]), 0.0, 1.0).tolist())
+        for at, metric in enumerate(METRICS)
+    }
     base = values.get(UNTREATED)
     gain = estimate(own[:, 0] - base[:, 0]) if base is not None else Estimate(*(math.nan,) * 3)
     return Judged(one.candidate, expected, gain, _label_f1(one, data), one.seconds)

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble.advise.budget import Budget
 from scumble.data import MultilabelDataset
-from scumble.evaluate.folds import run_fold
-from scumble.learn import BinaryRelevance, RareLabelClassifier, label_thresholds
+from scumble.evaluate.folds import resample_in_turn, run_fold
+from scumble.learn import BinaryRelevance, RareLabelClassifier, fit_dataset, label_thresholds
 from scumble.learn.inner_classifier import tell_nominal
 from scumble.learn.predictions import features_for
 from scumble.learn.seeds import close_seeds
@@ -35,6 +36,8 @@ class Candidate:
     ----------
     name : str
         Its name.
+    what : str
+        What it is, in a few words.
     family : str
         ``"untreated"``, ``"rare-label classifier"``, ``"thresholds"``, ``"weights"`` or
         ``"resampling"``.
@@ -46,20 +49,41 @@ class Candidate:
         How to train it; ``DATA`` and ``MODEL`` stand for files.
     of : str or None
         The candidate whose scores it puts thresholds on.
+    share : int
+        About how many of a hundred parts of the time for all candidates it takes.
     """
 
     name: str
+    what: str
     family: str
     make: Callable[[], Any]
     python: str
     shell: str | None = None
     resampler: str | None = None
     of: str | None = None
+    share: int = 4
 
     @property
     def is_free(self) -> bool:
         """Whether one fit tells out-of-sample scores as well."""
         return isinstance(self.make(), RareLabelClassifier)
+
+    def fit(self, data: MultilabelDataset, *, random_state: int, n_jobs: int | None = None) -> Any:
+        """Train it on all rows."""
+        treated = resample_in_turn(data, self.steps(random_state))
+        return fit_dataset(self.model(n_jobs), treated, random_state=random_state)
+
+    def model(self, n_jobs: int | None) -> Any:
+        """Make the classifier, with so many threads."""
+        made = self.make()
+        if "n_jobs" in made.get_params(deep=False):
+            made.set_params(n_jobs=n_jobs)
+        return made
+
+    def steps(self, random_state: int) -> list[Any]:
+        """Make the resamplers, with their seeds."""
+        chain = make_chain(self.resampler) if self.resampler else []
+        return [close_seeds(step, random_state) for step in chain]
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +131,7 @@ def _thresholded() -> Any:
 def _after(resampler: str) -> Candidate:
     return Candidate(
         f"br after {resampler}",
+        f"a tree for each label, on rows resampled by {resampler.upper()}",
         "resampling",
         BinaryRelevance,
         f"fit_dataset(BinaryRelevance(), run_chain(data, make_chain({resampler!r})))",
@@ -119,6 +144,7 @@ def _after(resampler: str) -> Candidate:
 CANDIDATES = (
     Candidate(
         "rare",
+        "ridge regression with a threshold of its own for each label",
         "rare-label classifier",
         RareLabelClassifier,
         "fit_dataset(RareLabelClassifier(), data)",
@@ -126,6 +152,7 @@ CANDIDATES = (
     ),
     Candidate(
         "br",
+        "a tree for each label, untreated",
         "untreated",
         BinaryRelevance,
         "fit_dataset(BinaryRelevance(), data)",
@@ -133,31 +160,39 @@ CANDIDATES = (
     ),
     Candidate(
         "br with thresholds",
+        "a tree for each label, with a threshold of its own",
         "thresholds",
         _thresholded,
         "fit_dataset(ThresholdedClassifier(BinaryRelevance()), data)",
         of="br",
+        share=1,
     ),
     Candidate(
         "rare(quality=best)",
+        "a blend of several rankers with a threshold of its own for each label",
         "rare-label classifier",
         lambda: RareLabelClassifier("best"),
         'fit_dataset(RareLabelClassifier("best"), data)',
         "scumble train DATA MODEL -c rare --param quality=best",
+        share=50,
     ),
     Candidate(
         "balanced logistic regression",
+        "logistic regression in which rare and frequent weigh the same",
         "weights",
         _logistic,
         "fit_dataset(BinaryRelevance(make_pipeline(MaxAbsScaler(), "
         'LogisticRegression(class_weight="balanced", solver="liblinear"))), data)',
+        share=20,
     ),
     Candidate(
         "br with balanced weights",
+        "a tree for each label in which rare and frequent weigh the same",
         "weights",
         _balanced_trees,
         'fit_dataset(BinaryRelevance(class_weight="balanced"), data)',
         "scumble train DATA MODEL -c br --param class_weight=balanced",
+        share=9,
     ),
     _after("remedial"),
     _after("mlsmote"),
@@ -172,6 +207,7 @@ def try_candidate(
     *,
     random_state: int,
     n_jobs: int | None = None,
+    budget: Budget | None = None,
 ) -> Tried | None:
     """Ask a candidate for every row without its having seen it; None where it cannot be asked."""
     started = time.perf_counter()
@@ -182,7 +218,7 @@ def try_candidate(
     elif candidate.is_free:
         scores = _free_scores(candidate, data, random_state, n_jobs)
     else:
-        predictions, scores = _on_folds(candidate, data, random_state, n_jobs)
+        predictions, scores = _on_folds(candidate, data, random_state, n_jobs, budget or Budget())
         return Tried(candidate, predictions, scores, time.perf_counter() - started)
     predictions = _cross_fitted(scores, data.Y, random_state)
     return Tried(candidate, predictions, scores, time.perf_counter() - started)
@@ -200,25 +236,28 @@ def _free_scores(
 
 
 def _on_folds(
-    candidate: Candidate, data: MultilabelDataset, random_state: int, n_jobs: int | None
+    candidate: Candidate,
+    data: MultilabelDataset,
+    random_state: int,
+    n_jobs: int | None,
+    budget: Budget,
 ) -> tuple[sparse.csr_array, Array | None]:
     """Learn on all folds but one and ask for that one, for every fold."""
     dealt = deal_rows(data.Y, N_FOLDS, np.random.default_rng([random_state, 1]))
-    model = candidate.make()
-    if "n_jobs" in model.get_params(deep=False):
-        model.set_params(n_jobs=n_jobs)
+    model = candidate.model(n_jobs)
     order, parts, scores = [], [], []
+    began = budget.spent
     for fold in range(N_FOLDS):
         train, test = np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)
         if not len(test):
             continue
-        steps = make_chain(candidate.resampler) if candidate.resampler else []
-        for step in steps:
-            close_seeds(step, random_state + fold)
+        steps = candidate.steps(random_state + fold)
         done = run_fold(data[train], data[test], model, steps, random_state=random_state)
         order.append(test)
         parts.append(done.predictions)
         scores.append(done.scores)
+        a_fold = (budget.spent - began) / (fold + 1)
+        budget.ask(a_fold * (N_FOLDS - fold - 1), of=a_fold * N_FOLDS)
     back = np.argsort(np.concatenate(order))
     predictions = sparse.csr_array(sparse.vstack(parts, format="csr")[back])
     if any(part is None for part in scores):

@@ -13,8 +13,8 @@ from scumble.measures import characterize
 
 Array = np.ndarray[Any, Any]
 
-#: Two labels are nearly the same from this share of common rows on.
-SAME_FROM = 0.9
+#: Labels are nearly the same from this share of common rows on, and so many common rows.
+SAME_FROM, SAME_ROWS = 0.9, 5
 #: A column tells a label by itself from this correlation on.
 LEAK_FROM = 0.97
 #: A label needs so many rows before a column's agreement with it is more than an accident.
@@ -117,7 +117,7 @@ def _company(together: sparse.csr_array, label: int, count: int) -> tuple[int, f
 def _same(together: sparse.csr_array, counts: Array) -> tuple[tuple[int, int, float], ...]:
     pairs = sparse.triu(together, 1).tocoo()
     shares = pairs.data / (counts[pairs.row] + counts[pairs.col] - pairs.data)
-    near = np.flatnonzero((shares >= SAME_FROM) & (pairs.data > 1))
+    near = np.flatnonzero((shares >= SAME_FROM) & (pairs.data >= SAME_ROWS))
     order = near[np.lexsort((pairs.col[near], pairs.row[near], -shares[near]))]
     return tuple((int(pairs.row[at]), int(pairs.col[at]), float(shares[at])) for at in order)
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from scumble.advise.estimates import METRICS, Estimate
+from scumble.advise.evidence import HELD, measured, remedial_here
 
 if TYPE_CHECKING:
     from scumble.advise.advice import Advice, Judged
@@ -17,9 +20,8 @@ if TYPE_CHECKING:
 N_NAMED = 8
 #: With fewer rows of rare labels than these, numbers about them are mostly chance.
 FEW_ROWS = 100
-#: A change of macro F1 that is worth a word.
+#: A change of F1 that is worth a word.
 NOTABLE = 0.005
-
 
 #: Where the names come from that suggested lines use.
 HOMES = {
@@ -43,37 +45,23 @@ def sentences(advice: Advice) -> dict[str, list[str]]:
         "What helps here": _helps(advice),
         "What does not": _does_not(advice),
         "How sure this is": _sure(advice),
-        "What to do": _do(advice),
     }
 
 
 def spoken(advice: Advice) -> str:
-    """Return all sentences under their headings."""
-    parts = [[heading, *told, ""] for heading, told in sentences(advice).items() if told]
+    """Return all sentences under their headings, and the lines that follow from them."""
+    told = sentences(advice)
+    told["What is wrong"] += _named_risks(advice)  # which reports show as a table
+    parts = [[heading, *lines, ""] for heading, lines in told.items() if lines]
+    if not advice.nothing_to_learn:
+        parts.append(["What to do", shell_line(advice), "or, in Python:", *python_lines(advice)])
     return "\n".join(line for part in parts for line in part).rstrip()
 
 
 def plain_advice(advice: Advice) -> dict[str, Any]:
     """Return the whole advice as plain values."""
     chosen, untreated = advice[advice.chosen], _untreated(advice)
-    found = advice.diagnosis
-    names = advice.data.labels
-    not_yet = advice.not_learnable_yet
-    labels = [
-        {
-            "name": names[at],
-            "rows": int(found.counts[at]),
-            "irlbl": _plain(found.irlbl[at]),
-            "scumble": _plain(found.scumble[at]),
-            "is_rare": bool(found.is_rare[at]),
-            "company": None if (met := found.company[at]) is None else names[met[0]],
-            "company_share": None if met is None else met[1],
-            "f1": float(chosen.label_f1[at]),
-            "f1_untreated": None if untreated is None else float(untreated.label_f1[at]),
-            "learnable": bool(not not_yet[at] and found.counts[at] > 0),
-        }
-        for at in range(len(names))
-    ]
+    found, names = advice.diagnosis, advice.data.labels
     features = advice.data.feature_names
     return {
         "data": advice.data.name,
@@ -86,18 +74,24 @@ def plain_advice(advice: Advice) -> dict[str, Any]:
         "rows_needed": advice.rows_needed,
         "methods": [_plain_method(one, one is chosen) for one in advice.judged],
         "left_out": [{"name": name, "why": why} for name, why in advice.left_out],
-        "labels": labels,
+        "labels": _plain_labels(advice, chosen, untreated),
+        "at_risk": [names[at] for at in _at_risk(advice)],
         "same_labels": [[names[a], names[b], share] for a, b, share in found.same],
         "identifiers": [features[at] for at in found.identifiers],
         "leaks": [[features[column], names[label], r] for column, label, r in found.leaks],
         "sentences": sentences(advice),
         "python": python_lines(advice),
-        "shell": chosen.candidate.shell,
+        "shell": shell_line(advice),
     }
 
 
+def shell_line(advice: Advice) -> str:
+    """Return the command that trains what is advised; DATA and MODEL stand for files."""
+    return advice[advice.chosen].candidate.shell or "scumble advise DATA --train MODEL"
+
+
 def python_lines(advice: Advice) -> list[str]:
-    """Return the lines that train what is advised."""
+    """Return the lines that train what is advised; "DATA" stands for a file."""
     text = advice[advice.chosen].candidate.python
     words = set(re.findall(r"\w+", text))
     lines = ["import scumble"]
@@ -108,48 +102,118 @@ def python_lines(advice: Advice) -> list[str]:
     return [*lines, 'data = scumble.read("DATA")', f"model = {text}"]
 
 
+def fill_shell(line: str, source: str, model: str, more: Sequence[str] = ()) -> str:
+    """Put the user's files and options into a suggested command.
+
+    Examples
+    --------
+    >>> from scumble.advise.words import fill_shell
+    >>> fill_shell("scumble train DATA MODEL -c rare", "my data.csv", "mine", ["--labels", "6"])
+    "scumble train 'my data.csv' mine -c rare --labels 6"
+    """
+    known = {"DATA": source, "MODEL": model}
+    words = [shlex.quote(known.get(word, word)) for word in line.split(" ")]
+    return " ".join([*words, *map(shlex.quote, more)])
+
+
+def fill_python(line: str, call: str) -> str:
+    """Put the user's way of reading the data into a suggested line."""
+    return line.replace('scumble.read("DATA")', call)
+
+
 def _wrong(advice: Advice) -> list[str]:
     found, names = advice.diagnosis, advice.data.labels
     rare = np.flatnonzero(found.is_rare)
+    are = "is" if rare.size == 1 else "are"
     lines = [
-        f"{len(advice.data):,} rows, {len(names):,} labels; {_count(rare.size, 'label')} "
-        f"{'is' if rare.size == 1 else 'are'} rarer than the average."
+        f"{_count(len(advice.data), 'row')} with {_count(len(names), 'label')}; "
+        f"{_count(rare.size, 'label')} {are} rarer than average."
     ]
-    untreated = _untreated(advice)
-    if untreated is not None and rare.size:
-        never = int((untreated.label_f1[rare] == 0).sum())
-        told = f"{never} of these {rare.size} {'is' if never == 1 else 'are'} never found"
-        if rare.size == 1 or not never:
-            them = "it is" if rare.size == 1 else "all of these are"
-            told = f"{them} {'never found' if never else 'found at least once'}"
-        lines.append(f"Untreated (binary relevance with trees), {told}.")
-    worst = sorted(rare, key=lambda at: (-np.nan_to_num(found.scumble[at]), found.counts[at]))
-    if worst:
-        named = "; ".join(_at_risk(advice, int(at)) for at in worst[:N_NAMED])
-        lines.append(f"At risk, most unequal company first: {named}.")
+    lines += _never_found(advice, rare)
     lines += _not_yet(advice)
-    for a, b, share in found.same[:N_NAMED]:
-        lines.append(
-            f"{names[a]} and {names[b]} are nearly the same label ({share:.0%} of their rows)."
-        )
+    lines += _same(advice)
     features = advice.data.feature_names
     if found.identifiers:
-        listed = ", ".join(features[at] for at in found.identifiers[:N_NAMED])
-        lines.append(f"Columns that name rows and should be left out: {listed}.")
-    for column, label, strength in found.leaks[:N_NAMED]:
+        listed = _listed([features[at] for at in found.identifiers])
+        one = len(found.identifiers) == 1
         lines.append(
-            f"The column {features[column]} tells the label {names[label]} almost by itself "
-            f"(correlation {strength:.2f}): is it known before the label is?"
+            f"{'The column' if one else 'The columns'} {listed} {'names' if one else 'name'} rows "
+            f"instead of describing them: leave {'it' if one else 'them'} out."
         )
-    return lines
+    return lines + _leaks(advice)
 
 
-def _at_risk(advice: Advice, label: int) -> str:
+def _same(advice: Advice) -> list[str]:
+    """Name labels that are nearly the same, all that hang together at once."""
+    groups: list[tuple[set[int], float]] = []
+    for a, b, share in advice.diagnosis.same:
+        touched = [group for group in groups if group[0] & {a, b}]
+        groups = [group for group in groups if group not in touched]
+        members = {a, b}.union(*(known for known, _ in touched))
+        groups.append((members, min([share, *(least for _, least in touched)])))
+    if not groups:
+        return []
+    names = advice.data.labels
+    listed = _listed(
+        [f"{' = '.join(names[at] for at in sorted(group))} ({s:.0%})" for group, s in groups]
+    )
+    return [f"Nearly the same label under several names, with the rows they share: {listed}."]
+
+
+def _leaks(advice: Advice) -> list[str]:
+    found = advice.diagnosis.leaks
+    features, names = advice.data.feature_names, advice.data.labels
+    if not found:
+        return []
+    if len(found) == 1:
+        column, label, strength = found[0]
+        return [
+            f"The column {features[column]} tells {names[label]} almost by itself (correlation "
+            f"{strength:.2f}): make sure that it is known before the label is."
+        ]
+    listed = _listed([f"{features[column]} tells {names[label]}" for column, label, _ in found])
+    return [
+        "Some columns tell a label almost by themselves; make sure that they are known before the "
+        f"labels are: {listed}."
+    ]
+
+
+def _at_risk(advice: Advice) -> list[int]:
+    """Rare labels, the most unequal company first."""
+    found = advice.diagnosis
+    rare = np.flatnonzero(found.is_rare)
+    order = sorted(rare, key=lambda at: (-np.nan_to_num(found.scumble[at]), found.counts[at]))
+    return [int(at) for at in order[:N_NAMED]]
+
+
+def _never_found(advice: Advice, rare: Any) -> list[str]:
+    untreated = _untreated(advice)
+    if untreated is None or not rare.size:
+        return []
+    never = int((untreated.label_f1[rare] == 0).sum())
+    them = "it" if rare.size == 1 else "both" if rare.size == 2 else f"all {rare.size}"
+    if not never:
+        return [f"Untreated trees find {them}, at least now and then."]
+    if never == rare.size:
+        missed = "it" if never == 1 else "either of them" if never == 2 else "any of them"
+        return [f"Untreated trees never find {missed}."]
+    return [f"Untreated trees never find {never} of these {rare.size}."]
+
+
+def _named_risks(advice: Advice) -> list[str]:
+    named = "; ".join(_risk(advice, at) for at in _at_risk(advice))
+    return [f"Most at risk, by the company they keep: {named}."] if named else []
+
+
+def _risk(advice: Advice, label: int) -> str:
     found, names = advice.diagnosis, advice.data.labels
-    text = f"{names[label]} ({found.counts[label]:,} rows, SCUMBLE {found.scumble[label]:.2f}"
+    text = (
+        f"{names[label]} ({_count(int(found.counts[label]), 'row')}, {found.irlbl[label]:,.0f} "
+        f"times rarer than the most frequent label, SCUMBLE {found.scumble[label]:.2f}"
+    )
     company = found.company[label]
     if company is not None:
-        text += f", {company[1]:.0%} of them with {names[company[0]]}"
+        text += f", with {names[company[0]]} in {company[1]:.0%} of its rows"
     return text + ")"
 
 
@@ -158,110 +222,142 @@ def _not_yet(advice: Advice) -> list[str]:
     absent = np.flatnonzero(found.counts == 0)
     lines = []
     if absent.size:
-        lines.append(
-            f"{_count(absent.size, 'label')} never occur{'s' if absent.size == 1 else ''}."
-        )
+        verb = "occurs" if absent.size == 1 else "occur"
+        listed = _listed([names[at] for at in absent])
+        lines.append(f"{_count(absent.size, 'label')} never {verb} in this data: {listed}.")
     waiting = np.flatnonzero(advice.not_learnable_yet)
     if not waiting.size or advice.nothing_to_learn:
         return lines
     order = waiting[np.argsort(-found.counts[waiting], kind="stable")]
-    listed = ", ".join(
-        f"{names[at]} ({_count(int(found.counts[at]), 'row')})" for at in order[:N_NAMED]
-    )
-    more = f" and {waiting.size - N_NAMED} more" if waiting.size > N_NAMED else ""
-    lines.append(f"Cannot be learnt yet: {listed}{more}.")
-    if advice.rows_needed is not None:
-        short = order[found.counts[order] < advice.rows_needed]
-        if short.size:
-            lines.append(
-                f"Of the labels of this data, most are learnt from about {advice.rows_needed:,} "
-                f"rows on: {short.size} of these {'has' if short.size == 1 else 'have'} fewer."
-            )
-    return lines
+    listed = _listed([f"{names[at]} ({_count(int(found.counts[at]), 'row')})" for at in order])
+    lines.append(f"Not learnt yet, never found or no better than by chance: {listed}.")
+    return lines + _more_needed(advice, order)
+
+
+def _more_needed(advice: Advice, waiting: Any) -> list[str]:
+    """Tell how many more rows labels need that are not learnt yet."""
+    needed, counts = advice.rows_needed, advice.diagnosis.counts
+    if needed is None:
+        return []
+    short = needed - counts[waiting]
+    short = short[short > 0]
+    curve = f"In this data most labels are learnt from about {_count(needed, 'row')} on"
+    if not short.size:
+        lack = "it lacks" if waiting.size == 1 else "these lack"
+        return [f"{curve}: more rows alone may not be what {lack}."]
+    least, most = int(short.min()), int(short.max())
+    more = f"{least}" if least == most else f"{least} to {most}"
+    if short.size == waiting.size:
+        who = "it needs" if short.size == 1 else "these need"
+    else:
+        who = f"{short.size} of these {'needs' if short.size == 1 else 'need'}"
+    return [f"{curve}: {who} about {more} more."]
 
 
 def _helps(advice: Advice) -> list[str]:
     if advice.nothing_to_learn:
         return [
-            "Nothing here can be learnt: no label's rows are told from others better than by "
-            "chance. Look at the features, and at whether rows and labels belong together."
+            "Nothing can be learnt from this data as it is: no label's rows can be told from the "
+            "others better than by chance. Check that rows and labels belong together, and whether "
+            "other features would tell more."
         ]
     chosen, untreated = advice[advice.chosen], _untreated(advice)
     lines = [
-        f"{chosen.candidate.name}: on new rows expect macro F1 {_told(chosen, 'macro_f1')}, "
-        f"that of rare labels {_told(chosen, 'minority_f1')}, micro F1 {_told(chosen, 'micro_f1')}."
+        f"Take {chosen.candidate.name}: {chosen.candidate.what}.",
+        f"On new rows expect {_expected(chosen)}.",
     ]
     if untreated is not None and untreated is not chosen:
-        before = untreated.expected
+        before = [
+            f"{untreated.expected[metric].value:.3f}"
+            for metric in METRICS
+            if not math.isnan(untreated.expected[metric].value)
+        ]
+        chance = ", which may be chance" if chosen.gain.low <= 0 <= chosen.gain.high else ""
         lines.append(
-            f"Untreated: {before['macro_f1'].value:.3f}, {before['minority_f1'].value:.3f} and "
-            f"{before['micro_f1'].value:.3f}; the change of macro F1 is {_change(chosen.gain)}."
+            f"Untreated trees would give {_listed(before, last=' and ')}; macro F1 changes by "
+            f"{_change(chosen.gain)}{chance}."
         )
         up = int((chosen.label_f1 > untreated.label_f1 + NOTABLE).sum())
         down = int((chosen.label_f1 < untreated.label_f1 - NOTABLE).sum())
-        lines.append(f"{_count(up, 'label')} {'gains' if up == 1 else 'gain'}, {down} lose.")
+        gain = f"{_count(up, 'label')} {'gains' if up == 1 else 'gain'}" if up else "No label gains"
+        lose = f"{down} {'loses' if down == 1 else 'lose'}" if down else "none loses"
+        lines.append(f"{gain}, {lose}.")
     others = [one for one in advice.judged if one not in (chosen, untreated)]
-    good = [one for one in others if one.gain.value > NOTABLE]
+    good = [one for one in others if one.gain.low > 0 and one.gain.value > NOTABLE]
     if good:
-        listed = ", ".join(f"{one.candidate.name} {one.gain.value:+.3f}" for one in good)
-        lines.append(f"Other methods that help, less or not clearly more: {listed}.")
+        listed = ", ".join(f"{one.candidate.name} ({one.gain.value:+.3f})" for one in good)
+        lines.append(f"Also better than untreated trees: {listed}.")
     return lines
+
+
+def _expected(one: Judged) -> str:
+    words = {
+        "macro_f1": "a macro F1 of",
+        "minority_f1": "for rare labels",
+        "micro_f1": "a micro F1 of",
+    }
+    told = [
+        f"{words[metric]} {_within(one.expected[metric])}"
+        for metric in METRICS
+        if not math.isnan(one.expected[metric].value)
+    ]
+    return _listed(told, last=" and ")
 
 
 def _does_not(advice: Advice) -> list[str]:
     if advice.nothing_to_learn:
         return []
-    others = [one for one in advice.judged if one.candidate.family != "untreated"]
-    bad = [one for one in others if one.gain.value <= NOTABLE]
-    lines = [
-        f"{one.candidate.name}: macro F1 {one.expected['macro_f1'].value:.3f}, a change of "
-        f"{_change(one.gain)}."
-        for one in bad
+    others = [
+        one
+        for one in advice.judged
+        if one.candidate.family != "untreated" and one.candidate.name != advice.chosen
     ]
-    if any(one.candidate.resampler == "remedial" and one.gain.value < 0 for one in bad):
-        lines.append(
-            "The paper advises REMEDIAL where rare and frequent labels meet; for classifiers that "
-            "learn each label by itself it gives every split row a twin without the label, and "
-            "measured here it harms."
-        )
+    harm = [one for one in others if one.gain.high < 0]
+    lines = [
+        f"{one.candidate.name} harms: macro F1 changes by {_change(one.gain)}." for one in harm
+    ]
+    lines += [
+        remedial_here(one.gain.value) for one in harm if one.candidate.resampler == "remedial"
+    ]
+    idle = [
+        f"{one.candidate.name} ({one.gain.value:+.3f})"
+        for one in others
+        if one.gain.low <= 0 <= one.gain.high or 0 < one.gain.value <= NOTABLE
+    ]
+    if idle:
+        lines.append(f"No difference that could be told from chance: {_listed(idle)}.")
     return lines
 
 
 def _sure(advice: Advice) -> list[str]:
     chosen = advice[advice.chosen]
     n_rows = int(advice.diagnosis.counts[advice.diagnosis.is_rare].sum())
+    n_new = max(1, len(advice.data) // 4)
     lines = [
-        "Every number was measured on rows the models had not seen; in about nine of ten cases "
-        f"new rows, a quarter as many as these ({max(1, len(advice.data) // 4):,}), give values "
-        "within the brackets."
+        "Every number was measured on rows that the models had not seen. New rows, a quarter as "
+        f"many as these ({n_new:,}), should give values within the brackets in nine of ten cases; "
+        f"on {len(measured())} public data sets they did in {HELD:.0%}."
     ]
-    if 0 < n_rows < FEW_ROWS:
+    if 0 < n_rows < FEW_ROWS and not advice.nothing_to_learn:
         lines.append(f"What is said of rare labels hangs on {_count(n_rows, 'row')} that have one.")
-    rivals = [
-        one
-        for one in advice.judged
-        if one is not chosen
-        and one.expected["macro_f1"].value > chosen.expected["macro_f1"].value + NOTABLE
-    ]
-    lines += [
-        f"{one.candidate.name} measured "
-        f"{one.expected['macro_f1'].value - chosen.expected['macro_f1'].value:+.3f} macro F1, "
-        "too little to leave the default, which proved itself on many data sets."
-        for one in rivals
-    ]
-    lines += [f"Not judged: {name} ({why.rstrip('.')})." for name, why in advice.left_out]
+    best = chosen.expected["macro_f1"].value
+    rivals = [one for one in advice.judged if one.expected["macro_f1"].value > best + NOTABLE]
+    if rivals and not advice.nothing_to_learn:
+        listed = ", ".join(
+            f"{one.candidate.name} ({one.expected['macro_f1'].value - best:+.3f})" for one in rivals
+        )
+        lines.append(
+            f"Measured higher, but not clearly enough to leave what proved itself on many data "
+            f"sets: {listed}."
+        )
+    if advice.left_out:
+        listed = "; ".join(f"{name} ({why.rstrip('.')})" for name, why in advice.left_out)
+        lines.append(f"Not judged: {listed}.")
     if advice.interrupted:
         lines.append("It was stopped before all methods were judged.")
-    lines.append("More rows of the rare labels, or other features, would change this most.")
+    if not advice.nothing_to_learn:
+        lines.append("More rows of the rare labels, or other features, would change this most.")
     return lines
-
-
-def _do(advice: Advice) -> list[str]:
-    if advice.nothing_to_learn:
-        return []
-    chosen = advice[advice.chosen].candidate
-    lines = [] if chosen.shell is None else [chosen.shell]
-    return lines + python_lines(advice)
 
 
 def _untreated(advice: Advice) -> Judged | None:
@@ -269,17 +365,21 @@ def _untreated(advice: Advice) -> Judged | None:
     return found[0] if found else None
 
 
-def _told(one: Judged, metric: str) -> str:
-    value, low, high = one.expected[metric]
-    if math.isnan(value):
-        return "unknown"
-    return f"{value:.3f} ({max(low, 0):.3f} to {min(high, 1):.3f})"
+def _within(found: Estimate) -> str:
+    return f"{found.value:.3f} ({max(found.low, 0):.3f} to {min(found.high, 1):.3f})"
 
 
 def _change(gain: Estimate) -> str:
     if math.isnan(gain.value):
-        return "unknown"
+        return "an unknown amount"
     return f"{gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})"
+
+
+def _listed(words: Sequence[str], *, last: str = ", ") -> str:
+    """Put words in a row; of many the first and how many more."""
+    if len(words) > N_NAMED:
+        return f"{', '.join(words[:N_NAMED])} and {len(words) - N_NAMED:,} more"
+    return last.join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
 
 
 def _count(n: int, noun: str) -> str:
@@ -290,12 +390,33 @@ def _plain(value: Any) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
+def _plain_labels(advice: Advice, chosen: Judged, untreated: Judged | None) -> list[dict[str, Any]]:
+    found, names = advice.diagnosis, advice.data.labels
+    waiting = advice.not_learnable_yet | (found.counts == 0)
+    return [
+        {
+            "name": name,
+            "rows": int(found.counts[at]),
+            "irlbl": _plain(found.irlbl[at]),
+            "scumble": _plain(found.scumble[at]),
+            "is_rare": bool(found.is_rare[at]),
+            "company": None if (met := found.company[at]) is None else names[met[0]],
+            "company_share": None if met is None else met[1],
+            "f1": float(chosen.label_f1[at]),
+            "f1_untreated": None if untreated is None else float(untreated.label_f1[at]),
+            "learnable": bool(not waiting[at]),
+        }
+        for at, name in enumerate(names)
+    ]
+
+
 def _plain_method(one: Judged, chosen: bool) -> dict[str, Any]:
     def plain(found: Estimate) -> dict[str, float | None]:
         return {name: _plain(value) for name, value in found._asdict().items()}
 
     return {
         "name": one.candidate.name,
+        "what": one.candidate.what,
         "family": one.candidate.family,
         "chosen": chosen,
         "expected": {metric: plain(one.expected[metric]) for metric in METRICS},

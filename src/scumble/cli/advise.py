@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from scumble._core.errors import ParameterError
-from scumble.cli.files import WRITES
+from scumble.cli.files import WRITES, may_be_on_the_shelf
 from scumble.cli.inputs import (
     FormatOption,
     Input,
@@ -18,6 +18,8 @@ from scumble.cli.inputs import (
     ReadOption,
     ThreadsOption,
     load,
+    parse_labels,
+    parse_parameters,
 )
 
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
@@ -57,18 +59,17 @@ def advise(
     given = load(data, format=format, labels=labels, options=option)
     with show_progress(ProgressBar()):
         found = advise(given, budget=seconds, random_state=seed, n_jobs=jobs)
-    told = found.to_dict()
+    told = with_files(found.to_dict(), data, train or "MODEL", format, labels, option)
     if html is not None:
         from scumble._core.files import writing
         from scumble.report import render_advice_page
 
-        page = render_advice_page(told, source=data, model=train or "MODEL")
         with writing(html) as target, target.open() as stream:
-            stream.write(page.encode())
+            stream.write(render_advice_page(told).encode())
     if json:
         show_json(told)
     else:
-        show(render_advice(told, source=data, model=train or "MODEL", width=width()))
+        show(render_advice(told, width=width()))
     if train is not None:
         from scumble.learn import save
 
@@ -96,3 +97,28 @@ def parse_budget(text: str) -> float | None:
             f"--budget must be a time such as 90s, 2m or 1h. Got {text!r} instead."
         )
     return float(found[1]) * UNITS[found[2]]
+
+
+def with_files(
+    told: dict[str, Any],
+    data: str,
+    model: str,
+    format: str | None = None,
+    labels: str | None = None,
+    options: list[str] | None = None,
+) -> dict[str, Any]:
+    """Let the suggested lines read the user's data as it was read here."""
+    from scumble.advise.words import fill_python, fill_shell
+
+    given = [("--format", format), ("--labels", labels)]
+    given += [("--option", option) for option in options or []]
+    more = [word for name, value in given if value is not None for word in (name, value)]
+    parsed = {"format": format, "labels": parse_labels(labels), **parse_parameters(options or [])}
+    inside = [repr(data), *(f"{name}={v!r}" for name, v in parsed.items() if v is not None)]
+    verb = "load" if may_be_on_the_shelf(data) else "read"
+    call = f"scumble.{verb}({', '.join(inside)})"
+    return {
+        **told,
+        "shell": fill_shell(told["shell"], data, model, more),
+        "python": [fill_python(line, call) for line in told["python"]],
+    }

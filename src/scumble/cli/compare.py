@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -55,6 +55,14 @@ def compare(
         typer.Option(help="Draw what each label gains by the best method (png, svg)."),
         WRITES,
     ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            help="Keep every fold in this file as soon as it is judged, and go on from there; the "
+            "seed is 0 unless you give one."
+        ),
+        WRITES,
+    ] = None,
     seed: SeedOption = None,
     jobs: Annotated[
         int | None, typer.Option(help="Processes that share the folds; never changes a result.")
@@ -71,7 +79,7 @@ def compare(
     """
     from scumble._core.progress import show_progress
     from scumble.cli.console import ProgressBar, show, show_json, width
-    from scumble.evaluate import compare, find_metric
+    from scumble.evaluate import find_metric
     from scumble.evaluate.comparison import METRICS
     from scumble.evaluate.groups import GROUPS
     from scumble.learn import make_classifier
@@ -93,15 +101,11 @@ def compare(
     given = load(data, **read)  # type: ignore[arg-type]
     tested = None if test is None else load(test, **read)  # type: ignore[arg-type]
     with show_progress(ProgressBar()):
-        found = compare(
-            given,
-            models,
-            chains,
-            folds=folds,
-            metrics=metrics,
-            test=tested,
-            random_state=seed,
-            n_jobs=jobs,
+        found = _compare(
+            store,
+            seed,
+            (given, models, chains),
+            {"folds": folds, "metrics": metrics, "test": tested, "n_jobs": jobs},
         )
     if plot is not None:
         from scumble.plots import plot_gains, save_plot
@@ -111,3 +115,14 @@ def compare(
         show_json(found.to_dict())
     else:
         show(render_methods(found.to_dict(), width=width()))
+
+
+def _compare(store: str | None, seed: int | None, given: Any, options: dict[str, Any]) -> Any:
+    """Compare, with a store or without."""
+    if store is None:
+        from scumble.evaluate import compare
+
+        return compare(*given, random_state=seed, **options)
+    from scumble.experiment import compare as compare_with_store
+
+    return compare_with_store(*given, store=store, random_state=seed or 0, **options)

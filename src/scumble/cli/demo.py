@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from scumble.cli.files import WRITES
 
+if TYPE_CHECKING:
+    from scumble.data import MultilabelDataset
+
 N_SHOWN = 12  # labels on the terminal; the page has them all
+#: Rows and seconds for the advice: enough to see it, quick enough to wait for.
+N_ROWS, BUDGET = 1000, 12.0
 
 
 def demo(
@@ -18,7 +23,7 @@ def demo(
         "scumble-demo"
     ),
 ) -> None:
-    """Report, decouple and compare on Debian's package tags."""
+    """Report, decouple and advise on Debian's package tags."""
     from scumble._core.errors import WriteError
     from scumble.cli.console import show, width
     from scumble.cli.describe import write_page
@@ -55,3 +60,22 @@ def demo(
         save_plot(plot_pair(data, after, "chord")[0], output / "chord.svg")
         save_plot(plot_before_after(data, after), output / "before-after.svg")
         typer.echo(f"Pictures of it: {output / 'chord.svg'}, {output / 'before-after.svg'}.")
+    _advise(data)
+
+
+def _advise(data: MultilabelDataset) -> None:
+    """Say what helps, by part of the data so that nobody waits."""
+    from scumble._core.progress import show_progress
+    from scumble.advise import advise
+    from scumble.cli.advise import with_files
+    from scumble.cli.console import ProgressBar, show, width
+    from scumble.report import render_advice
+
+    typer.echo(
+        "\nThat was the paper's way. Which way predicts the rare tags? To be quick, methods are "
+        f"tried on the first {N_ROWS:,} packages, for about {BUDGET:.0f} seconds\n"
+        "('scumble advise debtags' takes all of them).\n"
+    )
+    with show_progress(ProgressBar()):
+        advice = advise(data[:N_ROWS], budget=BUDGET)
+    show(render_advice(with_files(advice.to_dict(), "debtags", "tags.scumble"), width=width()))

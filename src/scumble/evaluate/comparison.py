@@ -15,11 +15,14 @@ from scumble._core.errors import ParameterError
 from scumble._core.progress import track
 from scumble.data import MultilabelDataset
 from scumble.evaluate.cross_validation import (
-    CrossValidation,
     FoldResult,
+    Split,
+    as_chain,
+    as_classifier,
     check_data,
     cross_validate,
     draw_seed,
+    judge_fold,
     make_splits,
     make_splitter,
 )
@@ -39,6 +42,16 @@ FOLDS = "2x5"
 #: Means of the best of many methods flatter it; this many draws of the folds tell how much.
 _DRAWS = 500
 BETTER, WORSE, OPEN = "better", "worse", "no difference that these folds can show"
+
+
+@dataclass(frozen=True, eq=False)
+class FoldTrial:
+    """One method on one fold: every metric, what the labels say, seconds, and drawn rows."""
+
+    values: Mapping[str, float]
+    counts: LabelCounts
+    seconds: float
+    draws: Mapping[str, Array] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,10 +88,11 @@ class Trial:
     draws: Mapping[str, Array] | None = None
 
     @classmethod
-    def of(cls, name: str, found: CrossValidation, metrics: Iterable[str]) -> Trial:
-        """Keep of a cross-validation what a comparison needs."""
-        values = {metric: found[metric].values for metric in metrics}
-        return cls(name, values, tuple(found.label_counts), sum(found.seconds.values()))
+    def of(cls, name: str, folds: Sequence[FoldTrial], metrics: Iterable[str]) -> Trial:
+        """Put the folds of a method together."""
+        values = {metric: np.array([fold.values[metric] for fold in folds]) for metric in metrics}
+        seconds = float(np.mean([fold.seconds for fold in folds]))
+        return cls(name, values, tuple(f.counts for f in folds), seconds, folds[0].draws)
 
 
 @dataclass(frozen=True)
@@ -394,8 +408,131 @@ def compare(
     >>> found.best
     'rare'
     """
-    check_data(data, caller="compare")
-    metrics = tuple(metrics)
+    match = Match.of(
+        data, classifiers, resamplers, folds=folds, metrics=metrics, test=test,
+        confidence=confidence, random_state=random_state,
+    )  # fmt: skip
+    trials = []
+    for at, (name, _, _) in enumerate(match.methods):
+        with track(f"Method {at + 1} of {len(match.methods)}, {name}", None):
+            trials.append(match.judge(at, n_jobs=n_jobs))
+    return match.conclude(trials)
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """Methods and the parts of the data they meet on.
+
+    Attributes
+    ----------
+    data : MultilabelDataset
+        All rows.
+    methods : list of tuple
+        Name, classifier and resampler of each; the first is the baseline.
+    splits : list of tuple
+        Training and test rows of every fold.
+    metrics, confidence, random_state : object
+        See `compare`.
+    draws : bool
+        Whether chance is that of drawn test rows, since there is one test part instead of folds.
+    """
+
+    data: MultilabelDataset
+    methods: list[Method]
+    splits: list[Split]
+    metrics: tuple[str, ...]
+    confidence: float
+    random_state: int
+    draws: bool
+
+    @classmethod
+    def of(
+        cls,
+        data: MultilabelDataset,
+        classifiers: Any,
+        resamplers: Any,
+        *,
+        folds: Any = FOLDS,
+        metrics: Sequence[str] = METRICS,
+        test: MultilabelDataset | None = None,
+        confidence: float = 0.95,
+        random_state: Any = None,
+    ) -> Match:
+        """Check and prepare what `compare` was given."""
+        check_data(data, caller="compare")
+        _check_metrics(metrics, confidence)
+        methods = _methods(classifiers, resamplers)
+        seed = draw_seed(random_state, caller="compare")
+        if test is not None:
+            check_data(test, caller="compare")
+            both = data + test
+            splits = [(np.arange(len(data)), np.arange(len(data), len(both)))]
+            data = replace(both, name=data.name)
+        else:
+            if isinstance(folds, str | int):
+                folds = make_splitter(folds, "iterative")
+            splits = make_splits(folds, data, seed, caller="compare")
+        return cls(data, methods, splits, tuple(metrics), confidence, seed, test is not None)
+
+    def judge(self, at: int, *, n_jobs: int | None = None) -> list[FoldTrial]:
+        """Judge a method on all folds."""
+        _, classifier, resampler = self.methods[at]
+        found = cross_validate(
+            self.data,
+            classifier,
+            resampler,
+            splitter=self.splits,
+            keep=self.draws,
+            random_state=self.random_state,
+            n_jobs=n_jobs,
+        )
+        return [self._keep(fold) for fold in found.folds]
+
+    def judge_fold(self, at: int, fold: int) -> FoldTrial:
+        """Judge a method on one fold, the same as among all folds."""
+        _, classifier, resampler = self.methods[at]
+        model, chain = as_classifier(classifier), as_chain(resampler)
+        options = {"groups": dict.fromkeys(GROUPS)}
+        parts = (fold, self.data, *self.splits[fold], model, chain)
+        return self._keep(judge_fold(*parts, self.random_state, options, self.draws))
+
+    def conclude(self, folds: Sequence[Sequence[FoldTrial]]) -> Comparison:
+        """Put all methods together, one sequence of folds each."""
+        trials = tuple(
+            Trial.of(name, found, self.metrics)
+            for (name, _, _), found in zip(self.methods, folds, strict=True)
+        )
+        share = float(np.mean([len(tested) / len(train) for train, tested in self.splits]))
+        data = self.data
+        common = (self.metrics, share, self.random_state, self.confidence)
+        return Comparison(data.name, data.labels, trials, *common)
+
+    def _keep(self, fold: FoldResult) -> FoldTrial:
+        draws = self._draw_rows(fold) if self.draws else None
+        counts = LabelCounts.of(fold.evaluation)
+        return FoldTrial(dict(fold.evaluation), counts, sum(fold.seconds.values()), draws)
+
+    def _draw_rows(self, fold: FoldResult) -> dict[str, Array]:
+        """Draw test rows with repetition, and compute what counts of labels can tell."""
+        counts = LabelCounts.of(fold.evaluation)
+        truth = self.data.Y[self.splits[fold.fold][1]]
+        parts = (truth.multiply(fold.predictions), fold.predictions, truth)
+        tables = [sparse.csr_array(part, dtype=np.float64) for part in parts]
+        n_rows = truth.shape[0]
+        generator = np.random.default_rng(self.random_state)
+        found: dict[str, list[float]] = {}
+        for _ in range(_DRAWS):
+            rows = generator.integers(n_rows, size=n_rows)
+            times = np.bincount(rows, minlength=n_rows).astype(np.float64)
+            hits, predicted, true = ((times @ table).astype(np.int64) for table in tables)
+            drawn = pool([replace(counts, hits=hits, predicted=predicted, true=true)])
+            for metric in self.metrics:
+                if metric in drawn:
+                    found.setdefault(metric, []).append(drawn[metric])
+        return {metric: np.array(values) for metric, values in found.items()}
+
+
+def _check_metrics(metrics: Sequence[str], confidence: float) -> None:
     if not metrics:
         raise ParameterError("compare needs at least one metric. Got none.")
     if not 0 < confidence < 1:
@@ -409,66 +546,6 @@ def compare(
                 f"compare judges fold by fold, and {metric!r} is one value of all folds. Expected "
                 f"for example {metric.removeprefix(POOLED)!r}."
             )
-    methods = _methods(classifiers, resamplers)
-    seed = draw_seed(random_state, caller="compare")
-    if test is not None:
-        return _on_test_part(data, test, methods, metrics, confidence, seed)
-    if isinstance(folds, str | int):
-        folds = make_splitter(folds, "iterative")
-    splits = make_splits(folds, data, seed, caller="compare")
-    trials = []
-    for at, (name, classifier, resampler) in enumerate(methods):
-        with track(f"Method {at + 1} of {len(methods)}, {name}", None):
-            found = cross_validate(
-                data, classifier, resampler, splitter=splits, random_state=seed, n_jobs=n_jobs
-            )
-        trials.append(Trial.of(name, found, metrics))
-    share = float(np.mean([len(tested) / len(train) for train, tested in splits]))
-    return Comparison(data.name, data.labels, tuple(trials), metrics, share, seed, confidence)
-
-
-def _on_test_part(
-    data: MultilabelDataset,
-    test: MultilabelDataset,
-    methods: list[Method],
-    metrics: tuple[str, ...],
-    confidence: float,
-    seed: int,
-) -> Comparison:
-    """Learn from one data set and judge on the other; chance is that of the test rows."""
-    check_data(test, caller="compare")
-    both = data + test
-    split = [(np.arange(len(data)), np.arange(len(data), len(both)))]
-    trials = []
-    for name, classifier, resampler in methods:
-        found = cross_validate(
-            both, classifier, resampler, splitter=split, random_state=seed, keep=True
-        )
-        trial = Trial.of(name, found, metrics)
-        draws = _draw_rows(found.folds[0], test, metrics, seed)
-        trials.append(replace(trial, draws=draws))
-    share = len(test) / len(data)
-    return Comparison(data.name, data.labels, tuple(trials), metrics, share, seed, confidence)
-
-
-def _draw_rows(
-    fold: FoldResult, test: MultilabelDataset, metrics: Iterable[str], seed: int
-) -> dict[str, Array]:
-    """Draw test rows with repetition, and compute what counts of labels can tell."""
-    counts = LabelCounts.of(fold.evaluation)
-    parts = (test.Y.multiply(fold.predictions), fold.predictions, test.Y)
-    tables = [sparse.csr_array(part, dtype=np.float64) for part in parts]
-    generator = np.random.default_rng(seed)
-    found: dict[str, list[float]] = {}
-    for _ in range(_DRAWS):
-        rows = generator.integers(len(test), size=len(test))
-        times = np.bincount(rows, minlength=len(test)).astype(np.float64)
-        hits, predicted, true = ((times @ table).astype(np.int64) for table in tables)
-        drawn = pool([replace(counts, hits=hits, predicted=predicted, true=true)])
-        for metric in metrics:
-            if metric in drawn:
-                found.setdefault(metric, []).append(drawn[metric])
-    return {metric: np.array(values) for metric, values in found.items()}
 
 
 def _drawn_difference(

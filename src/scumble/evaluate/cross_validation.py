@@ -328,8 +328,8 @@ def cross_validate(
     find_groups(wanted, data.n_labels, data.Y, data.labels)  # labels the data has not
     seed = draw_seed(random_state, caller="cross_validate")
     splits = make_splits(splitter, data, seed, caller="cross_validate")
-    steps = _make_chain(resampler)
-    model = _make_classifier(classifier)
+    steps = as_chain(resampler)
+    model = as_classifier(classifier)
     warn_if_resampled(data, caller="cross_validate")
     options = {"undefined": undefined, "ties": ties, "groups": wanted}
     tasks = [
@@ -448,7 +448,8 @@ def _check_split(at: int, split: Any, n_rows: int) -> Split:
     return train, test
 
 
-def _make_chain(resampler: Any) -> list[Any]:
+def as_chain(resampler: Any) -> list[Any]:
+    """Make resamplers of what a user has asked for."""
     if resampler is None:
         return []
     if isinstance(resampler, str):
@@ -463,7 +464,8 @@ def _make_chain(resampler: Any) -> list[Any]:
     return steps
 
 
-def _make_classifier(classifier: Any) -> Any:
+def as_classifier(classifier: Any) -> Any:
+    """Make a classifier of what a user has asked for."""
     if isinstance(classifier, str):
         return make_classifier(classifier)
     if isinstance(classifier, type) or not hasattr(classifier, "fit"):
@@ -481,14 +483,14 @@ def _run_all(tasks: list[Any], n_jobs: int | None) -> Iterator[FoldResult]:
     thread_count(n_jobs)  # refuses what is no number of jobs
     n_workers = min(effective_n_jobs(n_jobs), len(tasks))
     if n_workers == 1:
-        yield from (_run_fold(*task, threads=None) for task in tasks)
+        yield from (judge_fold(*task) for task in tasks)
         return
     threads = max(1, thread_count() // n_workers)
     run = Parallel(n_jobs=n_workers, return_as="generator")
-    yield from run(delayed(_run_fold)(*task, threads=threads) for task in tasks)
+    yield from run(delayed(judge_fold)(*task, threads=threads) for task in tasks)
 
 
-def _run_fold(
+def judge_fold(
     at: int,
     data: MultilabelDataset,
     train: Array,
@@ -499,8 +501,9 @@ def _run_fold(
     options: dict[str, Any],
     keep: bool,
     *,
-    threads: int | None,
+    threads: int | None = None,
 ) -> FoldResult:
+    """Judge on fold number ``at``; its seeds come from this number and the seed of all folds."""
     drawn = np.random.SeedSequence([seed, at]).generate_state(len(chain) + 2)
     first, own, *further = map(int, drawn)
     steps = _seed_chain(chain, [first, *further])

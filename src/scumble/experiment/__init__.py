@@ -1,5 +1,10 @@
 """Data sets x resamplers x classifiers x metrics: plans, results on disk, and running them."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scumble._core.lazy import lazy_names
 from scumble.experiment.cell import Cell, Part, Result
 from scumble.experiment.errors import PlanError, StoreError
 from scumble.experiment.executors import Outcome
@@ -8,6 +13,9 @@ from scumble.experiment.plan_cells import Estimate, cells_of, estimate
 from scumble.experiment.plan_file import read_plan
 from scumble.experiment.runner import Report, run, run_cells
 from scumble.experiment.store import Store
+
+if TYPE_CHECKING:
+    from scumble.experiment.same_folds import compare
 
 __all__ = [
     "Cell",
@@ -21,8 +29,12 @@ __all__ = [
     "Store",
     "StoreError",
     "cells_of",
+    "compare",
     "estimate",
     "read_plan",
     "run",
     "run_cells",
 ]
+
+# Comparing needs classifiers and resamplers, which planning and tables do not.
+__getattr__, __dir__ = lazy_names(__name__, {"compare": "scumble.experiment.same_folds"})

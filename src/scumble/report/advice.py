@@ -12,17 +12,13 @@ from scumble.report.terminal import Line, Segment, table
 TITLES = {"macro_f1": "macro F1", "minority_f1": "of rare labels", "micro_f1": "micro F1"}
 
 
-def render_advice(
-    advice: dict[str, Any], *, source: str = "DATA", model: str = "MODEL", width: int | None = None
-) -> list[Line]:
+def render_advice(advice: dict[str, Any], *, width: int | None = None) -> list[Line]:
     """Lay out an advice: what is wrong, what helps, what does not, how sure, what to do.
 
     Parameters
     ----------
     advice : dict
         From `scumble.advise.Advice.to_dict`.
-    source, model : str
-        Files that stand in the suggested lines.
     width : int, optional
         Cells a line may take.
 
@@ -45,27 +41,26 @@ def render_advice(
         if not told:
             continue
         lines += [[], [Segment(heading, "title")]]
-        if heading == "What to do":
-            lines += [[Segment(fill(line, source, model))] for line in told]
-            continue
         for sentence in told:
             lines += [[Segment(part)] for part in wrap(safe(sentence), width)]
+        if heading == "What is wrong":
+            lines += _at_risk(advice, width)
         if heading == "What helps here" and not advice["nothing_to_learn"]:
             lines += [[], *_methods(advice, width)]
+    if not advice["nothing_to_learn"]:
+        told = [advice["shell"], "or, in Python:", *advice["python"]]
+        lines += [[], [Segment("What to do", "title")]]
+        lines += [[Segment(safe(line), "dim" if line.startswith("or,") else "")] for line in told]
     return lines
 
 
-def render_advice_page(
-    advice: dict[str, Any], *, source: str = "DATA", model: str = "MODEL"
-) -> str:
+def render_advice_page(advice: dict[str, Any]) -> str:
     """Lay out an advice as a page that needs nothing but itself.
 
     Parameters
     ----------
     advice : dict
         From `scumble.advise.Advice.to_dict`.
-    source, model : str
-        Files that stand in the suggested lines.
 
     Returns
     -------
@@ -81,21 +76,39 @@ def render_advice_page(
     >>> "https://" in page
     False
     """
-    told = dict(advice["sentences"])
-    told["What to do"] = [fill(line, source, model) for line in told["What to do"]]
-    content = {
-        "advice": {**advice, "sentences": told},
-        "methods": _ordered(advice),
-        "titles": TITLES,
-    }
+    content = {"advice": advice, "methods": _ordered(advice), "titles": TITLES}
     return render_page("advice.html.j2", content, scripts=("report.js",), styles=("report.css",))
 
 
-def fill(line: str, source: str, model: str) -> str:
-    """Put the user's files into a suggested line."""
-    if "." not in source and "/" not in source and source != "DATA":
-        line = line.replace("scumble.read(", "scumble.load(")  # a public data set by its name
-    return safe(line.replace("DATA", source).replace("MODEL", model))
+def _at_risk(advice: dict[str, Any], width: int | None) -> list[Line]:
+    """Show the rare labels in the most unequal company, and what is known of them."""
+    by_name = {label["name"]: label for label in advice["labels"]}
+    rows = [_risk(by_name[name]) for name in advice["at_risk"]]
+    if not rows:
+        return []
+    head = (
+        "label at risk",
+        "rows",
+        "times rarer",
+        "SCUMBLE",
+        "meets most",
+        "F1 untreated",
+        "advised",
+    )
+    return [[], *table(head, rows, width=width)]
+
+
+def _risk(label: dict[str, Any]) -> tuple[str, ...]:
+    met = label["company"]
+    return (
+        label["name"],
+        f"{label['rows']:,}",
+        format_number(label["irlbl"], ",.1f"),
+        format_number(label["scumble"], ".2f"),
+        "" if met is None else f"{met}, {label['company_share']:.0%}",
+        format_number(label["f1_untreated"], ".3f"),
+        format_number(label["f1"], ".3f"),
+    )
 
 
 def _methods(advice: dict[str, Any], width: int | None) -> list[Line]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from scumble._core.version import __version__
+from scumble.advise.evidence import BORDER, HIGH_CONCURRENCE, treatment_sentences
 from scumble.data import MultilabelDataset
 from scumble.measures import Summary, characterize
 from scumble.measures.difficult import DifficultLabel, Partner, rank_difficult
@@ -18,10 +19,6 @@ from scumble.measures.summary import plain
 N_PARTNERS = 10
 #: Labelsets listed, the most frequent ones.
 N_LABELSETS = 25
-#: The paper advises against resampling where SCUMBLE lies clearly above this.
-HIGH_CONCURRENCE = 0.1
-#: Up to here "well above" is not yet said: yeast, at 0.104, still gained from resampling.
-BORDER = 0.15
 #: A frequent label is named as company of a rare one from this part of the rare one's instances on.
 GOOD_PART = 0.1
 #: The level of its three data sets for which resampling changed next to nothing.
@@ -143,7 +140,7 @@ def verdict(summary: Summary, difficult: tuple[DifficultLabel, ...]) -> list[str
             _on_concurrence(summary),
             _on_difficult(difficult),
             _on_others(difficult),
-            _on_remedial(summary),
+            *_on_treatment(summary),
             _on_gaps(summary),
         )
         if sentence
@@ -213,13 +210,13 @@ def _on_concurrence(summary: Summary) -> str:
         return (
             f"SCUMBLE is {summary.scumble:.3f}: rare labels share instances with frequent ones. "
             "This is the border: the paper found that resampling works up to about 0.1 and fails "
-            "well above. Compare it with and without decoupling first (scumble resample --compare)."
+            "well above."
         )
     often = "very often" if summary.scumble > VERY_HIGH_CONCURRENCE else "often"
     sentence = (
         f"SCUMBLE is {summary.scumble:.3f}: rare labels {often} share their instances with "
         "frequent ones. Above about 0.1 the paper found that resampling alone helps little, since "
-        "clones of rare labels bring frequent ones along: decouple them first (scumble remedial)."
+        "clones of rare labels bring frequent ones along."
     )
     if summary.scumble > VERY_HIGH_CONCURRENCE:
         sentence += (
@@ -275,25 +272,11 @@ def _on_others(difficult: tuple[DifficultLabel, ...]) -> str:
     )
 
 
-def _on_remedial(summary: Summary) -> str:
-    """Say what the paper found about REMEDIAL at this level."""
-    if not summary.scumble > 0 or not summary.mean_ir >= 1:
-        return ""
-    if summary.scumble <= HIGH_CONCURRENCE:
-        return (
-            "REMEDIAL is not meant for data with so little concurrence: on such data the paper "
-            "found that decoupling rather worsens predictions."
-        )
-    if summary.scumble <= BORDER:
-        return (
-            "For REMEDIAL the paper's results are mixed between low and high concurrence: the "
-            "higher SCUMBLE, the more it gained."
-        )
-    return (
-        "With classifiers built on binary relevance or label powerset the paper recommends "
-        "REMEDIAL for such data; not with nearest-neighbour ones such as IBLR, which two equal "
-        "instances with different labels confuse."
-    )
+def _on_treatment(summary: Summary) -> list[str]:
+    """Say what to do, by the rules that `scumble.advise` follows and what was measured for them."""
+    if not summary.mean_ir >= 1 or not summary.n_minority:
+        return []
+    return treatment_sentences(summary.scumble)
 
 
 def _on_gaps(summary: Summary) -> str:
