@@ -48,6 +48,34 @@ WIDE static void add_gapped_squares(
     }
 }
 
+/* One column where cells may be missing: what is not known in both adds nothing to the sum, and
+ * is counted. */
+#define DEFINE_PARTIAL_SUMS(NAME, DIFFERENCE)                                                    \
+    WIDE static void NAME(                                                                       \
+        double value, const double *column, double *sums, double *unknown, ptrdiff_t n_rows)     \
+    {                                                                                            \
+        for (ptrdiff_t row = 0; row < n_rows; row++) {                                           \
+            const int known = (value == value) & (column[row] == column[row]);                   \
+            sums[row] += known ? DIFFERENCE(value, column[row]) : 0.0;                           \
+            unknown[row] += known ? 0.0 : 1.0;                                                   \
+        }                                                                                        \
+    }
+
+DEFINE_PARTIAL_SUMS(add_partial_squares, SQUARE_OF)
+DEFINE_PARTIAL_SUMS(add_partial_mismatches, UNEQUAL)
+DEFINE_PARTIAL_SUMS(add_partial_absolutes, ABSOLUTE_OF)
+
+/* Sums over some columns as if over all; infinite where nothing is known of both. A factor of 1
+ * leaves the sum as it is, to the bit. */
+WIDE static void scale_up(
+    double n_total, double n_columns, const double *unknown, double *sums, ptrdiff_t n_rows)
+{
+    for (ptrdiff_t row = 0; row < n_rows; row++) {
+        const double known = n_columns - unknown[row];
+        sums[row] = known > 0.0 ? sums[row] * (n_total / known) : INFINITY;
+    }
+}
+
 /* Distances from norms and what two rows have in common. */
 WIDE static void approximate(
     double norm, const double *norms, const double *common, double factor, double *near,

@@ -9,12 +9,19 @@ MISMATCH: int
 ABSOLUTE: int
 GAPPED_SQUARE: int
 GAPPED_MISMATCH: int
+PARTIAL_SQUARE: int
+PARTIAL_MISMATCH: int
+PARTIAL_ABSOLUTE: int
 
 class Points:
-    def __init__(self, values: Any, norms: Array | None = None) -> None: ...
+    def __init__(
+        self, values: Any, norms: Array | None = None, gaps: Array | None = None
+    ) -> None: ...
 
 class Metric:
-    def __init__(self, kinds: Array, zeros: Array, error: float = 0.0) -> None: ...
+    def __init__(
+        self, kinds: Array, zeros: Array, error: float = 0.0, n_total: int = 0
+    ) -> None: ...
 
 class Answers:
     def __init__(self, own: Array, by_heap: bool, rows: Array, distances: Array) -> None: ...

@@ -1,7 +1,8 @@
 """Loops of the neighbour search.
 
-A column is of one of five kinds. The exact squared distance of two rows is the sum of the
-columns' differences in column order; every way of searching ranks by this number.
+A column is of one of eight kinds. The exact squared distance of two rows is the sum of the
+columns' differences in column order; every way of searching ranks by this number. Partial
+distances sum over the columns known in both rows and are scaled up to all columns.
 """
 
 from libc.math cimport INFINITY, fabs
@@ -14,8 +15,10 @@ from scumble._core.interrupt cimport check_stop
 import numpy as np
 
 SQUARE, MISMATCH, ABSOLUTE = range(3)
-#: The first two where cells of the column may be missing (NaN).
+#: The first two where cells of the column may be missing (NaN), which then differ as in WEKA.
 GAPPED_SQUARE, GAPPED_MISMATCH = 3, 4
+#: All three where cells may be missing, which then count for nothing.
+PARTIAL_SQUARE, PARTIAL_MISMATCH, PARTIAL_ABSOLUTE = 5, 6, 7
 
 cdef enum:
     _SQUARE = 0
@@ -23,6 +26,8 @@ cdef enum:
     _ABSOLUTE = 2
     _GAPPED_SQUARE = 3
     _GAPPED_MISMATCH = 4
+    _PARTIAL_SQUARE = 5
+    _PARTIAL_MISMATCH = 6
     TILE = 512  # rows whose sums stay in the nearest cache
     STEP = 1 << 16  # rows between two looks at whether to stop
 
@@ -34,6 +39,10 @@ cdef extern from "scumble/_core/neighbours/columns.h" nogil:
     void add_absolutes(double, const double*, double*, Py_ssize_t)
     void add_absolutes_of_four(const double*, const double*, Py_ssize_t, double*, Py_ssize_t)
     void add_gapped_squares(double, double, const double*, double*, Py_ssize_t)
+    void add_partial_squares(double, const double*, double*, double*, Py_ssize_t)
+    void add_partial_mismatches(double, const double*, double*, double*, Py_ssize_t)
+    void add_partial_absolutes(double, const double*, double*, double*, Py_ssize_t)
+    void scale_up(double, double, const double*, double*, Py_ssize_t)
     void compare_nominal(double, double, const double*, double*, Py_ssize_t)
     void approximate(double, const double*, const double*, double, double*, Py_ssize_t)
     void round_all(double*, Py_ssize_t)
@@ -47,11 +56,13 @@ cdef struct Rows:
     const int32_t* indices
     const double* data
     const double* norms
+    const double* gaps
 
 cdef struct Kinds:
     const int8_t* kinds
     const double* zeros
     double error
+    double n_total  # the columns that partial distances are scaled up to, 0 for whole distances
 
 cdef struct Nearest:
     # The nearest rows so far, in order or as a heap with the farthest on top.
@@ -63,6 +74,7 @@ cdef struct Nearest:
 cdef struct Scratch:
     double* near  # approximate squared distances from a query
     double* slack  # by how much these may be wrong
+    double* unknown  # how many columns are missing in the query or the row, if any can be
     Nearest heap
 
 
@@ -75,12 +87,14 @@ cdef class Points:
         The rows; of a csc_array, the columns are taken for rows.
     norms : ndarray of float64, optional
         A squared norm of every row.
+    gaps : ndarray of float64, optional
+        How many cells of every row are missing.
     """
 
     cdef Rows rows
     cdef list kept  # what the pointers point into
 
-    def __init__(self, values, norms=None):
+    def __init__(self, values, norms=None, gaps=None):
         cdef const double[:, ::1] dense
         cdef const double[::1] numbers
         cdef const int64_t[::1] indptr
@@ -109,6 +123,10 @@ cdef class Points:
             numbers = norms
             self.kept.append(numbers)
             self.rows.norms = &numbers[0] if len(norms) else NULL
+        if gaps is not None:
+            numbers = gaps
+            self.kept.append(numbers)
+            self.rows.gaps = &numbers[0] if len(gaps) else NULL
 
 
 cdef class Metric:
@@ -123,16 +141,21 @@ cdef class Metric:
     error : float
         A bound of the rounding of approximate distances relative to the norms; 0 says that all
         differences are whole, so that rounding the distances makes them exact.
+    n_total : int
+        The number of columns that partial distances are scaled up to; 0 for whole distances.
     """
 
     cdef Kinds columns
     cdef tuple kept
 
-    def __init__(self, const int8_t[::1] kinds, const double[::1] zeros, double error=0.0):
+    def __init__(
+        self, const int8_t[::1] kinds, const double[::1] zeros, double error=0.0, n_total=0
+    ):
         self.kept = (kinds, zeros)
         self.columns.kinds = &kinds[0] if kinds.shape[0] else NULL
         self.columns.zeros = &zeros[0] if zeros.shape[0] else NULL
         self.columns.error = error
+        self.columns.n_total = n_total
 
 
 cdef class Answers:
@@ -177,6 +200,8 @@ cdef inline double _difference(int kind, double a, double b) noexcept nogil:
         return 1.0 if a != b else 0.0  # a missing value differs from everything, NaN likewise
     if kind == _ABSOLUTE:
         return fabs(a - b)
+    if kind >= _PARTIAL_SQUARE:
+        return _partial_difference(kind, a, b)
     if a != a and b != b:
         return 1.0
     if a != a or b != b:
@@ -184,6 +209,16 @@ cdef inline double _difference(int kind, double a, double b) noexcept nogil:
         farthest = _farthest(known)
         return farthest * farthest
     return (a - b) * (a - b)
+
+
+cdef inline double _partial_difference(int kind, double a, double b) noexcept nogil:
+    if a != a or b != b:
+        return 0.0
+    if kind == _PARTIAL_SQUARE:
+        return (a - b) * (a - b)
+    if kind == _PARTIAL_MISMATCH:
+        return 1.0 if a != b else 0.0
+    return fabs(a - b)
 
 
 cdef inline double _farthest(double known) noexcept nogil:
@@ -195,9 +230,41 @@ cdef inline double _distance(
     const Rows* a, Py_ssize_t i, const Rows* b, Py_ssize_t j, const Kinds* columns
 ) noexcept nogil:
     """Squared distance of row i of ``a`` from row j of ``b``."""
+    cdef double total
+    cdef double unknown
     if a.is_sparse:
-        return _sparse_distance(a, i, b, j, columns)
-    return _dense_distance(a, i, b, j, columns)
+        total = _sparse_distance(a, i, b, j, columns)
+    else:
+        total = _dense_distance(a, i, b, j, columns)
+    if columns.n_total > 0.0:
+        unknown = _count_unknown(a, i, b, j)
+        scale_up(columns.n_total, <double>a.n_columns, &unknown, &total, 1)
+    return total
+
+
+cdef double _count_unknown(
+    const Rows* a, Py_ssize_t i, const Rows* b, Py_ssize_t j
+) noexcept nogil:
+    """Count the columns that are missing in row i of ``a`` or row j of ``b``."""
+    cdef double count = 0.0
+    cdef Py_ssize_t at, other, column
+    if not a.is_sparse:
+        for column in range(a.n_columns):
+            at, other = i * a.n_columns + column, j * b.n_columns + column
+            count += a.dense[at] != a.dense[at] or b.dense[other] != b.dense[other]
+        return count
+    other = b.indptr[j]
+    for at in range(a.indptr[i], a.indptr[i + 1]):
+        if a.data[at] != a.data[at]:
+            while other < b.indptr[j + 1] and b.indices[other] < a.indices[at]:
+                other += 1
+            # Missing in both: it would be counted twice.
+            if other < b.indptr[j + 1] and b.indices[other] == a.indices[at]:
+                count -= b.data[other] != b.data[other]
+            count += 1.0
+    for other in range(b.indptr[j], b.indptr[j + 1]):
+        count += b.data[other] != b.data[other]
+    return count
 
 
 cdef double _dense_distance(
@@ -319,8 +386,9 @@ cdef void _unheap(const Nearest* heap, Nearest* found) noexcept nogil:
 
 
 cdef int _make_scratch(Scratch* scratch, Py_ssize_t n_rows, Py_ssize_t n_wanted) except -1:
-    scratch.near = <double*>malloc(2 * n_rows * sizeof(double))
+    scratch.near = <double*>malloc(3 * n_rows * sizeof(double))
     scratch.slack = scratch.near + n_rows
+    scratch.unknown = scratch.slack + n_rows
     scratch.heap.distances = <double*>malloc(n_wanted * sizeof(double))
     scratch.heap.rows = <int64_t*>malloc(n_wanted * sizeof(int64_t))
     scratch.heap.n_wanted = n_wanted
@@ -428,13 +496,20 @@ def search_directly(
         with nogil:
             for query in range(start, stop):
                 values = queries.rows.dense + query * n_columns
+                if metric.columns.n_total > 0.0:
+                    memset(scratch.unknown, 0, n_rows * sizeof(double))
                 low = 0
                 while low < n_rows:
                     _add_columns(
                         values, first + low, n_rows, n_columns, metric.columns.kinds,
-                        scratch.near + low, min(TILE, n_rows - low),
+                        scratch.near + low, scratch.unknown + low, min(TILE, n_rows - low),
                     )
                     low += TILE
+                if metric.columns.n_total > 0.0:
+                    scale_up(
+                        metric.columns.n_total, <double>n_columns, scratch.unknown, scratch.near,
+                        n_rows,
+                    )
                 own = answers.own[query]
                 found = answers.of(query)
                 _rank(scratch.near, n_rows, own, heap, &found)
@@ -444,7 +519,7 @@ def search_directly(
 
 cdef void _add_columns(
     const double* values, const double* columns, Py_ssize_t stride, Py_ssize_t n_columns,
-    const int8_t* kinds, double* exact, Py_ssize_t n_rows,
+    const int8_t* kinds, double* exact, double* unknown, Py_ssize_t n_rows,
 ) noexcept nogil:
     """Take the distances of a query from a few rows, all columns one after another."""
     cdef Py_ssize_t at = 0
@@ -458,7 +533,7 @@ cdef void _add_columns(
             _add_four(kinds[at], values + at, columns + at * stride, stride, exact, n_rows)
             at += 4
         else:
-            _add_one(kinds[at], values[at], columns + at * stride, exact, n_rows)
+            _add_one(kinds[at], values[at], columns + at * stride, exact, unknown, n_rows)
             at += 1
 
 
@@ -476,9 +551,10 @@ cdef void _add_four(
 
 
 cdef void _add_one(
-    int kind, double value, const double* column, double* exact, Py_ssize_t n_rows
+    int kind, double value, const double* column, double* exact, double* unknown,
+    Py_ssize_t n_rows,
 ) noexcept nogil:
-    """Add the differences of one column."""
+    """Add the differences of one column, and count where partial ones are not known."""
     cdef Py_ssize_t row
     if kind == _SQUARE:
         add_squares(value, column, exact, n_rows)
@@ -486,6 +562,12 @@ cdef void _add_one(
         add_mismatches(value, column, exact, n_rows)
     elif kind == _ABSOLUTE:
         add_absolutes(value, column, exact, n_rows)
+    elif kind == _PARTIAL_SQUARE:
+        add_partial_squares(value, column, exact, unknown, n_rows)
+    elif kind == _PARTIAL_MISMATCH:
+        add_partial_mismatches(value, column, exact, unknown, n_rows)
+    elif kind > _PARTIAL_MISMATCH:
+        add_partial_absolutes(value, column, exact, unknown, n_rows)
     elif value == value:
         add_gapped_squares(value, _farthest(value) * _farthest(value), column, exact, n_rows)
     else:
@@ -523,13 +605,20 @@ cdef void _answer(
     """Find the nearest rows of a query from approximate distances."""
     cdef Py_ssize_t n_rows = base.rows.n_rows
     cdef double error = metric.columns.error
+    cdef double n_total = metric.columns.n_total
+    cdef double n_columns = <double>base.rows.n_columns
     cdef int64_t own = answers.own[query]
     cdef Nearest found = answers.of(query)
     if error == 0.0:
         round_all(scratch.near, n_rows)
+        if n_total > 0.0:
+            scale_up(n_total, n_columns, scratch.unknown, scratch.near, n_rows)
         _rank(scratch.near, n_rows, own, &scratch.heap if answers.by_heap else NULL, &found)
         return
     bound_errors(error, queries.rows.norms[query], base.rows.norms, scratch.slack, n_rows)
+    if n_total > 0.0:
+        scale_up(n_total, n_columns, scratch.unknown, scratch.near, n_rows)
+        scale_up(n_total, n_columns, scratch.unknown, scratch.slack, n_rows)
     _rank_exactly(
         &queries.rows, query, &base.rows, &metric.columns, scratch, own, answers.by_heap, &found
     )
@@ -564,6 +653,7 @@ def search_sparse(
     """
     cdef Scratch scratch
     cdef Rows asked = queries.rows
+    cdef bint is_partial = metric.columns.n_total > 0.0
     cdef double* overlap
     cdef double norm
     cdef Py_ssize_t query, at
@@ -578,11 +668,28 @@ def search_sparse(
                         &by_column.rows, asked.indices[at], asked.data[at], &metric.columns,
                         overlap,
                     )
+                if is_partial:
+                    _add_gaps(&asked, query, &base.rows, &by_column.rows, scratch.unknown)
                 norm = asked.norms[query]
                 approximate(norm, base.rows.norms, overlap, 1.0, scratch.near, base.rows.n_rows)
                 _answer(queries, query, base, metric, &scratch, answers)
     finally:
         _free_scratch(&scratch)
+
+
+cdef void _add_gaps(
+    const Rows* queries, Py_ssize_t query, const Rows* base, const Rows* by_column,
+    double* unknown,
+) noexcept nogil:
+    """Count the columns missing in a query or in a row: those of both, less what they share."""
+    cdef Py_ssize_t row, at, place, column
+    for row in range(base.n_rows):
+        unknown[row] = queries.gaps[query] + base.gaps[row]
+    for at in range(queries.indptr[query], queries.indptr[query + 1]):
+        if queries.data[at] != queries.data[at]:
+            column = queries.indices[at]
+            for place in range(by_column.indptr[column], by_column.indptr[column + 1]):
+                unknown[by_column.indices[place]] -= by_column.data[place] != by_column.data[place]
 
 
 cdef void _add_overlap(

@@ -49,11 +49,16 @@ class _Task(NamedTuple):
     n_wanted: int
     by_heap: bool
     n_jobs: int | None
+    n_total: int = 0  # the columns that partial distances are scaled up to; 0: whole distances
 
     @property
     def is_gapped(self) -> bool:
         """Whether a cell is missing somewhere."""
         return bool((self.kinds >= kernels.GAPPED_SQUARE).any())
+
+    def metric(self, error: float = 0.0) -> kernels.Metric:
+        """Tell kernels how columns differ."""
+        return kernels.Metric(self.kinds, self.zeros, error, self.n_total)
 
     def answers(self, rows: Array, squared: Array) -> kernels.Answers:
         """Tell kernels where to write the nearest rows and their squared distances."""
@@ -85,6 +90,9 @@ def nearest(
     A nearer row replaces the top; which of several farthest rows is on top depends on all rows
     that have been in the heap. So all rows are shown to such a heap here too, but the exact
     distance is taken only where the bound cannot exclude that a row enters.
+
+    Missing values (NaN) are looked for once; where there are none, nothing of this is any
+    slower. `Space` says how they count. Dense rows with missing values are compared directly.
 
     Examples
     --------
@@ -124,12 +132,13 @@ def distances(space: Space, others: Space, rows: Array) -> Array:
     array([0.5, 0.5])
     """
     kinds = np.where(space.n_values > 0, kernels.MISMATCH, kernels.SQUARE).astype(np.int8)
+    n_total = _mark_gaps(kinds, space, space.values, others.values)
     squared = np.empty(len(rows))
     kernels.pairs(
         kernels.Points(others.values),
         kernels.Points(space.values),
         np.ascontiguousarray(rows, np.int64),
-        kernels.Metric(kinds, space.zeros),
+        kernels.Metric(kinds, space.zeros, n_total=n_total),
         squared,
     )
     return np.sqrt(squared)
@@ -163,12 +172,24 @@ def _task(
         mapped = _mapped(base, space.n_values, table)
         asked = mapped if asked is base else _mapped(asked, space.n_values, table)
         base = mapped
-    gapped = _gapped_columns(base) | _gapped_columns(asked)
-    kinds[gapped & (kinds == kernels.SQUARE)] = kernels.GAPPED_SQUARE
-    kinds[gapped & (kinds == kernels.MISMATCH)] = kernels.GAPPED_MISMATCH
+    n_total = _mark_gaps(kinds, space, base, asked)
     n_others = base.shape[0] - int((own >= 0).any())
     n_wanted = max(0, min(n_neighbors, n_others))
-    return _Task(asked, base, own, kinds, zeros, n_wanted, by_heap, n_jobs)
+    return _Task(asked, base, own, kinds, zeros, n_wanted, by_heap, n_jobs, n_total)
+
+
+def _mark_gaps(kinds: Array, space: Space, base: Any, asked: Any) -> int:
+    """Mark the kinds of columns with missing cells; give the columns to scale up to, if any."""
+    gapped = _gapped_columns(base)
+    if asked is not base:
+        gapped |= _gapped_columns(asked)
+    if space.is_like_weka:
+        kinds[gapped & (kinds == kernels.SQUARE)] = kernels.GAPPED_SQUARE
+        kinds[gapped & (kinds == kernels.MISMATCH)] = kernels.GAPPED_MISMATCH
+        return 0
+    kinds[gapped] += kernels.PARTIAL_SQUARE  # the partial kinds come in the order of the plain
+    # Where no column is known at all, every distance is infinite, whatever it is scaled up to.
+    return max(space.n_known_columns, 1) if gapped.any() else 0
 
 
 def _gapped_columns(values: Any) -> Array:
@@ -203,12 +224,21 @@ def _mapped(values: Any, n_values: Array, table: Array) -> Any:
     if sparse.issparse(values):
         nominal = n_values[values.indices] > 0
         data = values.data.copy()
-        data[nominal] = table[starts[values.indices[nominal]] + data[nominal].astype(np.int64)]
+        data[nominal] = _looked_up(table, starts[values.indices[nominal]], data[nominal])
         return sparse.csr_array((data, values.indices, values.indptr), shape=values.shape)
     nominal = np.flatnonzero(n_values)
     mapped = values.copy()
-    mapped[:, nominal] = table[starts[nominal] + values[:, nominal].astype(np.int64)]
+    mapped[:, nominal] = _looked_up(table, starts[nominal], values[:, nominal])
     return mapped
+
+
+def _looked_up(table: Array, starts: Array, codes: Array) -> Array:
+    """Take the numbers of codes out of a table; a missing code stays missing."""
+    if not np.isnan(codes.sum()):
+        return table[starts + codes.astype(np.int64)]
+    missing = np.isnan(codes)
+    numbers = table[starts + np.where(missing, 0, codes).astype(np.int64)]
+    return np.where(missing, np.nan, numbers)
 
 
 def _choose(task: _Task, space: Space, table: Array | None) -> Any:
@@ -230,7 +260,7 @@ def _choose(task: _Task, space: Space, table: Array | None) -> Any:
 def _directly(task: _Task, space: Space, among: Array | None, rows: Array, squared: Array) -> None:
     columns = np.ascontiguousarray(task.base.T)
     queries = kernels.Points(task.queries)
-    metric = kernels.Metric(task.kinds, task.zeros)
+    metric = task.metric()
     answers = task.answers(rows, squared)
 
     def search(block: tuple[int, int]) -> None:
@@ -246,7 +276,7 @@ def _by_products(
     base = _embedded(task.base, task, space)
     asked = base if task.queries is task.base else _embedded(task.queries, task, space)
     norms_b, norms_q = (np.einsum("ij,ij->i", part, part) for part in (base, asked))
-    metric = kernels.Metric(task.kinds, task.zeros, _error_bound(base.shape[1], task.kinds))
+    metric = task.metric(_error_bound(base.shape[1], task.kinds))
     points, queries = kernels.Points(task.base, norms_b), kernels.Points(task.queries, norms_q)
     answers = task.answers(rows, squared)
     size = max(1, min(len(rows), BLOCK_ELEMENTS // base.shape[0]))
@@ -281,7 +311,8 @@ def _embedded(values: Array, task: _Task, space: Space) -> Array:
 
 def _error_bound(n_terms: int, kinds: Array) -> float:
     """Bound the rounding of norms and products, relative to the norms; 0 for whole numbers."""
-    if np.isin(kinds, (kernels.MISMATCH, kernels.GAPPED_MISMATCH)).all():
+    whole = (kernels.MISMATCH, kernels.GAPPED_MISMATCH, kernels.PARTIAL_MISMATCH)
+    if np.isin(kinds, whole).all():
         return 0.0
     return (4 * n_terms + 32) * float(np.finfo(float).eps)
 
@@ -292,8 +323,7 @@ def _by_columns(
     base, asked = task.base, task.queries
     by_column = base.tocsc()
     longest = max(int(np.diff(part.indptr).max(initial=0)) for part in (base, asked))
-    error = _error_bound(2 * longest, task.kinds)
-    metric = kernels.Metric(task.kinds, task.zeros, error)
+    metric = task.metric(_error_bound(2 * longest, task.kinds))
     rows_b = _with_norms(base, metric)
     rows_q = rows_b if asked is base else _with_norms(asked, metric)
     columns = kernels.Points(by_column)
@@ -309,7 +339,8 @@ def _by_columns(
 
 def _with_norms(values: sparse.csr_array, metric: kernels.Metric) -> kernels.Points:
     norms = np.empty(values.shape[0])
-    points = kernels.Points(values, norms)
+    upto = np.concatenate([[0.0], np.cumsum(np.isnan(values.data))])
+    points = kernels.Points(values, norms, np.diff(upto[values.indptr]))
     kernels.sparse_norms(points, metric, norms)
     return points
 
@@ -320,7 +351,7 @@ def _by_tree(task: _Task, space: Space, among: Array | None, rows: Array, square
     tree = KDTree(task.base, leaf_size=40)
     n_asked = min(task.n_wanted + 4, task.base.shape[0])
     base = kernels.Points(task.base)
-    metric = kernels.Metric(task.kinds, task.zeros)
+    metric = task.metric()
 
     def search(block: tuple[int, int]) -> None:
         part = slice(*block)

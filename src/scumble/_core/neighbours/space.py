@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,22 @@ class Space:
     [0, 1] can. ``shift=True`` does as WEKA; an absent element of a sparse row then stands for
     the place of zero.
 
+    Else missing values (NaN; in sparse rows a stored NaN, for an absent element is 0) give
+    partial distances [1]_, as in Gower's coefficient: the sum runs over the columns known in
+    both rows and is scaled up to all columns,
+
+    .. math:: d^2(a, b) = \frac{p}{|K|} \sum_{j \in K} d_j^2(a_j, b_j),
+       \qquad K = \{j : a_j \text{ and } b_j \text{ are known}\},
+
+    with :math:`p` the number of columns in which any row of the space has a value: a column that
+    is missing everywhere changes nothing. Rows with no known column in common are infinitely far
+    apart, so they are taken last, in row order.
+
+    References
+    ----------
+    .. [1] Dixon, J. K. (1979). Pattern recognition with partly missing data. *IEEE Transactions
+       on Systems, Man, and Cybernetics*, 9(10), 617-621.
+
     Examples
     --------
     >>> import numpy as np
@@ -46,6 +63,13 @@ class Space:
     array([0. , 1. , 0.4])
     >>> nearest(space, 1).distances.ravel().round(3)
     array([0.4  , 1.166, 0.4  ])
+
+    Of the last row only the first column is known: its squared distance from row 0 is
+    2/1 times 0.5 squared.
+
+    >>> space = Space.of(np.array([[0.0, 0.0], [1.0, 1.0], [0.5, np.nan]]))
+    >>> (nearest(space, 2).distances ** 2).round(3).tolist()
+    [[0.5, 2.0], [0.5, 2.0], [0.5, 0.5]]
     """
 
     values: Any
@@ -84,6 +108,20 @@ class Space:
     def is_sparse(self) -> bool:
         """Whether the rows are stored sparse."""
         return sparse.issparse(self.values)
+
+    @property
+    def is_like_weka(self) -> bool:
+        """Whether missing values differ as WEKA has it; else distances are partial."""
+        return self.lows is not None
+
+    @cached_property
+    def n_known_columns(self) -> int:
+        """The number of columns in which at least one row has a value."""
+        if not self.is_sparse:
+            return int((~np.isnan(self.values)).any(axis=0).sum())
+        missing = self.values.indices[np.isnan(self.values.data)]
+        n_missing = np.bincount(missing, minlength=len(self.n_values))
+        return int((n_missing < len(self)).sum())
 
     @property
     def zeros(self) -> Array:
