@@ -91,14 +91,10 @@ CERTAIN = {
 }
 
 
-#: Resamplers that take distances refuse missing values. Trees that are asked afterwards do not.
-GAPS = {"check_estimators_nan_inf": "only the resampler refuses missing values"}
-
-
 def expected_failures(estimator):
     if isinstance(estimator, tuple(RANKERS.values())):  # never quite sure
         return {name: why for name, why in CERTAIN.items() if "weight" in name}
-    return CERTAIN | GAPS if isinstance(estimator, ResampledEnsemble) else CERTAIN
+    return CERTAIN
 
 
 @parametrize_with_checks([make(short) for short in KINDS], expected_failed_checks=expected_failures)
@@ -289,10 +285,6 @@ def test_missing_values_and_nominal_columns(short):
     frame = pd.DataFrame({"kind": pd.Categorical.from_codes(codes, list("abc")), "x": X[:, 1]})
     assert (make(short).fit(frame, Y).predict(frame) == Y).mean() >= enough
     X[::9, 0] = np.nan
-    if short == "resampled":  # MLSOL takes distances and refuses gaps
-        with pytest.raises(ScumbleError, match="fill in missing values"):
-            make(short, categorical_features=[0]).fit(X, Y)
-        return
     fitted = make(short, categorical_features=[0]).fit(X, Y)
     known = ~np.isnan(X[:, 0])
     labels, confidences = fitted.predict_both(X)

@@ -67,8 +67,6 @@ def there_and_back(model, folder, **options):
 def test_every_classifier_answers_as_before(tmp_path, name, form):
     X, Y = problem()
     model = catalogue.get("classifier", name)(categorical_features={3: 3})
-    if name == "resampled":  # MLSOL refuses missing values
-        X = np.nan_to_num(X)
     if form == "sparse":
         X, Y = sparse.csr_array(np.nan_to_num(X)), sparse.csr_array(Y)
     elif form == "frame":

@@ -49,7 +49,26 @@ class Careless(scumble.resample.REMEDIAL):
         return super().fit_resample(X, Y, sample_weight)
 
 
-@pytest.mark.parametrize("wrong", [Leaky(), Careless()], ids=repr)
+class Gappy(scumble.resample.MLSMOTE):
+    """Wrong on purpose: forgets values where one is missing."""
+
+    def fit_resample(self, X, Y, sample_weight=None):
+        X_new, *rest = super().fit_resample(X, Y, sample_weight)
+        if isinstance(X, np.ndarray) and np.isnan(X.astype(float)).any():
+            X_new[len(X) :] = np.nan
+        return X_new, *rest
+
+
+class Curt(scumble.resample.MLSMOTE):
+    """Wrong on purpose: refuses missing values without a word on what to do."""
+
+    def fit_resample(self, X, Y, sample_weight=None):
+        if isinstance(X, np.ndarray) and np.isnan(X.astype(float)).any():
+            raise ScumbleError("No missing values, please.")
+        return super().fit_resample(X, Y, sample_weight)
+
+
+@pytest.mark.parametrize("wrong", [Leaky(), Careless(), Gappy(), Curt()], ids=repr)
 def test_the_exam_can_be_failed(wrong):
     failures = 0
     for check in resampler_checks():
@@ -58,6 +77,14 @@ def test_the_exam_can_be_failed(wrong):
         except AssertionError:
             failures += 1
     assert failures > 0
+
+
+def test_every_resampler_takes_missing_values():
+    X, Y = example()
+    X[np.random.default_rng(0).random(X.shape) < 0.3] = np.nan
+    for cls in registered("resampler").values():
+        X_new, Y_new = cls().fit_resample(X, Y)
+        assert len(X_new) == len(Y_new)
 
 
 def test_the_example_is_imbalanced():

@@ -108,20 +108,6 @@ def test_arrays_of_text_stay_text(sampler, kind):
     assert set(X_new[N:].ravel().tolist()) <= set(X.ravel().tolist())
 
 
-@pytest.mark.parametrize(
-    ("values", "kind"),
-    [([1, None] * 20, "Int64"), ([True, None] * 20, "boolean"), (["a", None] * 20, "string")],
-)
-def test_gaps_in_pandas_nullable_columns_are_named(values, kind):
-    pd = pytest.importorskip("pandas", reason="pip install 'scumble[frames]'")
-    X = pd.DataFrame({"a": range(N), "gaps": pd.array(values, dtype=kind)})
-
-    for form in (X, X.to_numpy(object)):
-        where = "row 1, column '?(gaps|1)'?"
-        with pytest.raises(ScumbleError, match=rf"missing value \(NaN\) in {where}"):
-            MLSMOTE().fit_resample(form, labels())
-
-
 def test_columns_of_lists_are_refused():
     pl = pytest.importorskip("polars", reason="pip install 'scumble[frames]'")
     X = pl.DataFrame({"a": range(N), "words": [["x", "y"]] * N})

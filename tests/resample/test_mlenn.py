@@ -168,6 +168,6 @@ def test_wrong_parameters(parameters, message):
         MLeNN(**parameters).fit_resample(np.zeros((3, 1)), np.eye(3))
 
 
-def test_missing_values_are_refused():
-    with pytest.raises(ScumbleError, match="missing value"):
-        MLeNN().fit_resample(np.array([[1.0], [np.nan], [2.0]]), np.eye(3))
+def test_infinite_values_are_refused():
+    with pytest.raises(ScumbleError, match="X holds inf in row 1"):
+        MLeNN().fit_resample(np.array([[1.0], [np.inf], [2.0]]), np.eye(3))

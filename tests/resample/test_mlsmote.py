@@ -368,24 +368,20 @@ def test_wrong_parameters(parameters, message):
 
 
 @pytest.mark.parametrize("make", [np.array, sparse.csr_array])
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [(np.nan, r"missing value \(NaN\) in row 4, column 2"), (np.inf, "X holds inf in row 4")],
-)
-def test_missing_and_infinite_values_are_refused(make, value, message):
+def test_infinite_values_are_refused(make):
     X, Y, _ = problem(0)
-    X[4, 2] = value
+    X[4, 2] = np.inf
     for method in ("fit", "fit_resample"):
-        with pytest.raises(ScumbleError, match=message):
+        with pytest.raises(ScumbleError, match="X holds inf in row 4, column 2"):
             getattr(MLSMOTE(), method)(make(X), Y)
 
 
 def test_frames_name_the_column_that_is_wrong():
     pd = pytest.importorskip("pandas", reason="pip install 'scumble[frames]'")
     _, Y, _ = problem(0)
-    gap = pd.DataFrame({"a": [None, *["x"] * 39], "b": range(40)})
-    with pytest.raises(ScumbleError, match=r"missing value .* row 0, column 'a'"):
-        MLSMOTE().fit_resample(gap, Y)
+    endless = pd.DataFrame({"a": [np.inf, *[1.0] * 39], "b": range(40)})
+    with pytest.raises(ScumbleError, match=r"X holds inf in row 0, column 'a'"):
+        MLSMOTE().fit_resample(endless, Y)
     dates = pd.DataFrame({"when": pd.date_range("2024-01-01", periods=40)})
     with pytest.raises(ScumbleError, match="column 'when' of X holds values of type datetime"):
         MLSMOTE().fit_resample(dates, Y)

@@ -115,9 +115,9 @@ def test_wrong_thresholds(threshold):
         MLTL(threshold=threshold).fit_resample(np.zeros((3, 1)), np.eye(3))
 
 
-def test_missing_values_are_refused():
-    with pytest.raises(ScumbleError, match="missing value"):
-        MLTL().fit_resample(np.array([[1.0], [np.nan], [2.0]]), np.eye(3))
+def test_infinite_values_are_refused():
+    with pytest.raises(ScumbleError, match="X holds inf in row 1"):
+        MLTL().fit_resample(np.array([[1.0], [np.inf], [2.0]]), np.eye(3))
 
 
 @pytest.mark.parametrize("name", ["mutual", "clean", "scale"])

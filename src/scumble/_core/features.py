@@ -99,15 +99,13 @@ class Features:
         return Space.of(self.values, self.n_values, scale=scale)
 
 
-def read_features(
-    X: Any, categorical_features: Any = None, *, caller: str, gaps: bool = True
-) -> Features:
+def read_features(X: Any, categorical_features: Any = None, *, caller: str) -> Features:
     """Read features to compute with: finite numbers, and codes that are there.
 
     ``categorical_features`` names columns of codes, in any of the ways of `resolve_categorical`.
     Categories, text and truth values are nominal by themselves. A column of codes has as many
-    values as were declared, else the largest code + 1. Infinite values are refused, and missing
-    ones too unless ``gaps``.
+    values as were declared, else the largest code + 1. Infinite values are refused, missing ones
+    stay missing.
 
     Examples
     --------
@@ -120,7 +118,7 @@ def read_features(
     features = read_values(X, caller=caller)
     codes = features.codes
     _refuse_dates(features.is_date, codes, caller)
-    _refuse_infinite(features.values, codes, caller, gaps=gaps)
+    _refuse_infinite(features.values, codes, caller)
     named = resolve_categorical(
         categorical_features, len(codes.n_values), codes.names, caller=caller
     )
@@ -156,7 +154,7 @@ def encode(X: Any, codes: FeatureCodes, *, caller: str) -> Any:
         ]
         _refuse_dates(np.array([part.date for part in parts], bool), codes, caller)
         values = join_columns(parts, X.shape[0])
-    _refuse_infinite(values, codes, caller, gaps=True)
+    _refuse_infinite(values, codes, caller)
     _check_codes(values, codes, caller)  # they may come from a file
     return values
 
@@ -350,27 +348,21 @@ def _check_codes(values: Any, codes: FeatureCodes, caller: str) -> None:
     )
 
 
-def _refuse_infinite(values: Any, codes: FeatureCodes, caller: str, *, gaps: bool) -> None:
-    """Refuse infinite values, and missing ones unless they are allowed."""
+def _refuse_infinite(values: Any, codes: FeatureCodes, caller: str) -> None:
+    """Refuse infinite values; missing ones are allowed."""
     stored = values.data if sparse.issparse(values) else values
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(stored.sum()):  # the usual case, without an array of answers
             return
-    wrong = np.isinf(stored) if gaps else ~np.isfinite(stored)
+    wrong = np.isinf(stored)
     if not wrong.any():
         return
     place = int(wrong.argmax())
     is_sparse = sparse.issparse(values)
     row, column = _place_in(values, place) if is_sparse else divmod(place, values.shape[1])
-    where, found = f"row {row}, {codes.where(column)}", values[row, column]
-    if np.isnan(found):
-        raise DataError(
-            f"{caller}: X holds a missing value (NaN) in {where}. This method takes distances "
-            "between rows: fill in missing values before, for instance with scikit-learn's "
-            "SimpleImputer."
-        )
     raise DataError(
-        f"{caller}: X holds {found} in {where}. Expected finite numbers: replace infinity, for "
+        f"{caller}: X holds {values[row, column]} in row {row}, {codes.where(column)}. "
+        "Expected finite numbers: replace infinity, for "
         "instance by the largest number that can occur."
     )
 

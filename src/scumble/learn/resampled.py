@@ -197,7 +197,4 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For 
         return confidences >= self.thresholds_, confidences
 
     def __sklearn_tags__(self) -> Any:
-        tags = pass_on_tags(super().__sklearn_tags__(), self.estimator)
-        # MLSOL and others measure distances, and refuse gaps.
-        tags.input_tags.allow_nan = False
-        return tags
+        return pass_on_tags(super().__sklearn_tags__(), self.estimator)

@@ -51,7 +51,7 @@ class _DistanceResampler(BaseResampler):
                 for at, known in enumerate(features)
                 if known.is_categorical
             }
-        read = read_features(X, categorical, caller=type(self).__name__, gaps=False)
+        read = read_features(X, categorical, caller=type(self).__name__)
         if features is None:
             return read
         is_integer = np.array([known.integer for known in features], bool) & (read.n_values == 0)

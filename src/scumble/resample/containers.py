@@ -105,7 +105,11 @@ def _frame_like(Y: sparse.csr_array, like: Any, rows: Array) -> Any:
 
 
 def rows_like(features: Features, synthetic: Any, seeds: Array) -> Any:
-    """Put synthetic rows into the container and types the features came in."""
+    """Put synthetic rows into the container and types the features came in.
+
+    A value that is missing in a synthetic row is missing in its seed: it keeps the seed's mark,
+    for libraries have several (None, NaN, NA).
+    """
     source = features.source
     if sparse.issparse(source):
         return type(source)(synthetic.astype(source.dtype).asformat(source.format))
@@ -118,6 +122,10 @@ def rows_like(features: Features, synthetic: Any, seeds: Array) -> Any:
         for at, known in enumerate(features.codes.categories)
     ]
     taken = take_rows(source, seeds)
+    for at in np.flatnonzero(np.isnan(synthetic).any(axis=0)).tolist():
+        marks = column_values(taken, at)
+        pairs = zip(columns[at], marks, np.isnan(synthetic[:, at]), strict=True)
+        columns[at] = [mark if is_missing else value for value, mark, is_missing in pairs]
     if isinstance(source, np.ndarray):
         for at, column in enumerate(columns):
             taken[:, at] = column
@@ -126,9 +134,21 @@ def rows_like(features: Features, synthetic: Any, seeds: Array) -> Any:
 
 
 def _looked_up(categories: tuple[Any, ...], codes: Array) -> list[Any]:
-    values = np.empty(len(categories), object)
-    values[:] = categories
-    return values[codes.astype(np.intp)].tolist()
+    values = np.empty(len(categories) + 1, object)
+    values[:-1] = categories
+    return values[np.where(np.isnan(codes), -1, codes).astype(np.intp)].tolist()
+
+
+def column_values(table: Any, at: int) -> list[Any]:
+    """List the values of a column of a frame or array."""
+    if isinstance(table, np.ndarray):
+        return table[:, at].tolist()
+    if hasattr(table, "iloc"):
+        return table.iloc[:, at].tolist()
+    import narwhals as nw
+
+    whole = nw.from_native(table, eager_only=True)
+    return whole[whole.columns[at]].to_list()
 
 
 def replace_columns(frame: Any, columns: list[Any]) -> Any:
@@ -159,6 +179,8 @@ def _exact(values: Any, dtype: Any) -> Any:
     """Give whole numbers as such: not every library casts floats while it reads."""
     if dtype.is_integer() and isinstance(values, np.ndarray):
         return values.astype(np.int64)
+    if dtype.is_integer():
+        return [None if value is None else int(value) for value in values]
     return values
 
 

@@ -67,7 +67,7 @@ class LabelsetSMOTE(_DistanceResampler, family="Add rows"):
     partners are its nearest rows with the same label; else they are the nearest of all seeds. A
     numeric feature becomes :math:`a + r (b - a)` with a fresh :math:`r` for each feature
     (rounded in integer columns), a nominal one takes the most frequent value of the nearest
-    seeds, as in `MLSMOTE`; nominal columns differ by 0 or 1.
+    seeds, as in `MLSMOTE`; nominal columns differ by 0 or 1. Missing values count as in `MLSMOTE`.
 
     The paper [1]_ compares criteria for choosing seeds on data of numeric features and does not
     say how many rows each adds; `percent` is ours.

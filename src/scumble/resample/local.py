@@ -77,7 +77,8 @@ class MLSOL(_DistanceResampler, family="Add rows"):
     holds the minority value, over the sum of its distances from both (0 where both are 0): that
     value is taken if :math:`d \le 0.5` in a safe cell, if :math:`d \le 0.75` in a borderline
     one, always in a rare one, never in an outlier. Where all weights are 0 the data comes back
-    unchanged. Nominal columns differ by 0 or 1.
+    unchanged. Nominal columns differ by 0 or 1. Missing values count as in `MLSMOTE`, coins
+    included; a parent of which nothing is known is the farther one.
 
     The rules are those of the paper [1]_. (The R package mldr.resampling drops the first
     synthetic row and squares the sum of differences instead of summing squares.)
@@ -188,7 +189,7 @@ class MLUL(_DistanceResampler, family="Remove rows"):
     is no outlier in it, else minus (0 where no row has :math:`i` as a neighbour). With
     :math:`v = w + u`, shifted so that the smallest is 0, :math:`n - \lfloor n P / 100 \rfloor`
     rows are drawn by :math:`v` without replacement [1]_. Rows of weight 0 are drawn, each as
-    likely as the others, only when no other row is left.
+    likely as the others, only when no other row is left. Missing values count as in `MLSMOTE`.
 
     References
     ----------
@@ -349,6 +350,15 @@ def _inherit(
     """Choose the labels of synthetic rows."""
     cells = local.cells
     to_seed, to_partner = (distances(space, synthetic, rows) for rows in (seeds, partners))
+    # A parent of which nothing is known is as far as can be; if none is known, neither is far.
+    unlike_seed, unlike_partner = np.isinf(to_seed), np.isinf(to_partner)
+    to_seed, to_partner = (
+        np.where(unlike_seed | unlike_partner, own & ~other, far)
+        for own, other, far in (
+            (unlike_seed, unlike_partner, to_seed),
+            (unlike_partner, unlike_seed, to_partner),
+        )
+    )
     in_row = np.diff(cells.indptr).astype(np.int64)
     out = Places.of(in_row[seeds] + in_row[partners], cells.indices.dtype, bool)
     out.data.fill(True)

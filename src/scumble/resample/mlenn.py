@@ -59,6 +59,7 @@ class MLeNN(_DistanceResampler, family="Remove rows"):
     .. math:: d(i, j) = \frac{|Y_i \,\triangle\, Y_j|}{|Y_i| + |Y_j|} > \mathrm{threshold}
 
     with :math:`d = 0` where both have no label [1]_. All rows are marked first, then removed.
+    Distances between rows with missing values are partial, as in `MLSMOTE`.
     With fewer than :math:`k` other rows, those there are count as :math:`k`; a row alone stays.
     Nominal columns differ by 0 or 1.
 

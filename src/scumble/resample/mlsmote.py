@@ -77,7 +77,19 @@ class MLSMOTE(_DistanceResampler, family="Add rows"):
 
     The distance is :math:`\sqrt{\sum (a - b)^2 + \sum \mathrm{VDM}(a, b)}` over the numeric and
     the nominal columns, with :math:`\mathrm{VDM}(a, b) = \sum_c |P(c|a) - P(c|b)|` for the label
-    in hand. The paper [1]_ recomputes IRLbl as it goes and does not say whether its MeanIR moves
+    in hand. Where values are missing (NaN), the sum runs over the columns :math:`K` known in both
+    rows and is scaled up to all :math:`p` columns,
+
+    .. math:: d^2(a, b) = \frac{p}{|K|} \sum_{j \in K} d_j^2(a_j, b_j),
+
+    a partial distance as in Gower's coefficient and Dixon's study [2]_; rows that share no known
+    column are taken last, and a column missing everywhere counts for nothing. A synthetic value
+    is interpolated where both parents are known; where one is missing it is the known one, and
+    where both are it is missing too: nothing was observed there, and inventing a value would
+    tell a learner otherwise. Nominal columns go by the neighbours' known values, or by the seed's
+    where no neighbour has one.
+
+    The paper [1]_ recomputes IRLbl as it goes and does not say whether its MeanIR moves
     with it; the input's is used throughout here. It does not scale; ``scale=False`` is the
     paper. (The R package mldr.resampling never uses the nearest neighbour, draws arbitrary rows
     as partners and drops the first synthetic row.)
@@ -87,6 +99,8 @@ class MLSMOTE(_DistanceResampler, family="Add rows"):
     .. [1] Charte, F., Rivera, A. J., del Jesus, M. J., & Herrera, F. (2015). MLSMOTE:
        approaching imbalanced multilabel learning through synthetic instance generation.
        *Knowledge-Based Systems*, 89.
+    .. [2] Dixon, J. K. (1979). Pattern recognition with partly missing data. *IEEE Transactions
+       on Systems, Man, and Cybernetics*, 9(10).
 
     Examples
     --------
@@ -100,6 +114,12 @@ class MLSMOTE(_DistanceResampler, family="Add rows"):
     >>> X_new, Y_new = MLSMOTE(random_state=0).fit_resample(X, Y)
     >>> X_new[5:].round(2).tolist(), Y_new[5:].tolist()
     ([[10.16], [13.93]], [[1, 1], [1, 1]])
+
+    Of a second column one of them has a value: both new rows take it.
+
+    >>> gaps = np.column_stack([X, [3, 3, 3, 7, np.nan]])
+    >>> MLSMOTE(random_state=0).fit_resample(gaps, Y)[0][5:].round(2).tolist()
+    [[10.16, 7.0], [13.93, 7.0]]
     """
 
     domains = declare(

@@ -62,7 +62,8 @@ class MLTL(_DistanceResampler, family="Remove rows"):
     from its nearest neighbour, divided by the labels active in either, are more than the
     threshold; two rows without labels do not differ. All rows are marked first, then removed.
     The paper [1]_ speaks of Tomek links, which are mutual; its author's program asks the
-    nearest neighbour only, and so do we unless `mutual` is set. Nominal columns differ by 0 or 1.
+    nearest neighbour only, and so do we unless `mutual` is set. Nominal columns differ by 0 or 1;
+    distances between rows with missing values are partial, as in `MLSMOTE`.
 
     ``threshold="auto"`` is 0.5 where SCUMBLE > 0.3; else 0.5, 0.3 or 0.15 as
     :math:`1 / \sqrt{\mathrm{MeanIR}}` is above 0.5, above 0.3, or less. (The R package

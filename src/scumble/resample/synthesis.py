@@ -70,6 +70,7 @@ class Plan(NamedTuple):
     n_values: Array  # of each column, 0 where it is numeric
     is_integer: Array  # by column
     coin: bool  # nominal columns by the toss of a coin, not by vote
+    gapped: bool  # whether a value may be missing
 
 
 class Places(NamedTuple):
@@ -117,7 +118,14 @@ def synthesize(
     nominal: Literal["vote", "coin"],
     n_jobs: int | None,
 ) -> Any:
-    """Make the features of synthetic rows."""
+    """Make the features of synthetic rows.
+
+    Where seed and partner are known, a value lies between theirs; where one is missing, the
+    known one is all there is to go by; where both are, the value is missing: nobody observed
+    anything there, and a learner that can do without a value should not be told one. Nominal
+    columns go by the neighbours' known values, then by the seed's.
+    """
+    stored = features.values.data if sparse.issparse(features.values) else features.values
     plan = Plan(
         seeds.rows,
         partners,
@@ -126,6 +134,7 @@ def synthesize(
         features.n_values,
         features.is_integer,
         nominal == "coin",
+        bool(np.isnan(stored.sum())),
     )
     make = _sparse_rows if sparse.issparse(features.values) else _dense_rows
     return make(features.values, plan, rng, n_jobs)

@@ -23,7 +23,7 @@ class ValueDifference:
     .. math:: \mathrm{VDM}(a, b) = \sum_c |P(c \mid a) - P(c \mid b)|
 
     where :math:`c` runs over having and not having the label in hand, so that the sum is
-    :math:`2 |P(l \mid a) - P(l \mid b)|`. The shares are those among all rows.
+    :math:`2 |P(l \mid a) - P(l \mid b)|`. The shares are those among all rows whose value is known.
 
     Examples
     --------

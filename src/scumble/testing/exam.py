@@ -79,6 +79,7 @@ def resampler_checks() -> list[Check]:
         check_it_can_be_cloned_and_pickled,
         check_bad_input_is_refused,
         check_awkward_data_is_defined,
+        check_missing_values_are_handled_or_explained,
         check_weights_travel_with_their_rows,
         check_data_sets_keep_their_columns,
         check_it_works_in_a_pipeline,
@@ -252,6 +253,31 @@ def check_awkward_data_is_defined(resampler: Any) -> None:
         assert X_new.shape[0] == Y_new.shape[0], what
         assert np.isin(Y_new, (0, 1)).all(), what
         assert np.isfinite(X_new).all(), what
+
+
+def check_missing_values_are_handled_or_explained(resampler: Any) -> None:
+    """Missing features stay missing in copies and make no known one missing; or the way is told."""
+    X, Y = example()
+    X[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan
+    X[5] = np.nan
+    sampler = _seeded(resampler)
+    refusal = ""
+    try:
+        X_new, Y_new = sampler.fit_resample(X, Y)
+    except ScumbleError as error:
+        refusal = str(error)
+    if refusal:
+        assert "missing" in refusal, f"missing values are refused without saying so: {refusal}"
+        assert "fill" in refusal, f"what to do about missing values is not told: {refusal}"
+        return
+    rows = sampler.sample_indices_
+    n_input = len(X) - sampler.n_removed_
+    np.testing.assert_array_equal(X_new[:n_input], X[rows[:n_input]])
+    made_missing = np.isnan(X_new) & ~np.isnan(X[rows])
+    assert not made_missing.any(), "a value is missing that the row it comes from has"
+    X_sparse, Y_sparse = _seeded(resampler).fit_resample(sparse.csr_array(X), Y)
+    np.testing.assert_allclose(X_sparse.toarray(), X_new, atol=1e-9)
+    np.testing.assert_array_equal(Y_sparse, Y_new)
 
 
 def check_weights_travel_with_their_rows(resampler: Any) -> None:

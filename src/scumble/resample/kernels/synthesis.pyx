@@ -1,7 +1,8 @@
 """Loops that make synthetic rows between a seed and its partner.
 
 Factors are drawn for the columns in which the two differ, in column order: dense and sparse rows
-then take the same draws, and equal columns take none.
+then take the same draws, and equal columns take none. Where one of the two is missing (NaN) they
+do not differ: the known one is taken, and nothing is known where both are missing.
 """
 
 import numpy as np
@@ -25,6 +26,7 @@ cdef struct Plan:
     Py_ssize_t k
     Py_ssize_t n_columns
     bint coin  # nominal columns by the toss of a coin, not by vote
+    bint gapped  # whether a cell may be missing
 
 
 cdef struct Lines:
@@ -55,6 +57,7 @@ cdef Plan _read(plan) except *:
     read.n_values = &n_values[0] if read.n_columns else NULL
     read.is_integer = &is_integer[0] if read.n_columns else NULL
     read.coin = plan.coin
+    read.gapped = plan.gapped
     return read
 
 
@@ -67,8 +70,18 @@ cdef inline double _between(
     return rint(value) if is_integer else value
 
 
+cdef inline bint _differ(double seed, double partner) noexcept nogil:
+    """Whether two values are known and differ; a missing one is neither less nor more."""
+    return (seed < partner) | (seed > partner)
+
+
+cdef inline double _either(double seed, double partner) noexcept nogil:
+    """The value of two that do not differ: the known one."""
+    return seed if seed == seed else partner
+
+
 cdef inline double _vote(const double* codes, Py_ssize_t n) noexcept nogil:
-    """Most frequent code, of equally frequent ones the lowest."""
+    """Most frequent code, of equally frequent ones the lowest; missing ones equal nothing."""
     cdef double best = codes[0]
     cdef Py_ssize_t best_count = 0
     cdef Py_ssize_t at, other, count
@@ -102,10 +115,10 @@ def count_draws_dense(
             count = 0
             if p.coin:
                 for column in range(n_columns):
-                    count += seed[column] != partner[column]
+                    count += _differ(seed[column], partner[column])
             else:
                 for column in range(n_columns):
-                    count += (p.n_values[column] == 0) & (seed[column] != partner[column])
+                    count += (p.n_values[column] == 0) & _differ(seed[column], partner[column])
             n_draws[at] = count
 
 
@@ -138,12 +151,12 @@ cdef void _fill_dense_row(
         if plan.n_values[column] > 0 and not plan.coin:
             for near in range(plan.n_found[at]):
                 codes[near] = cells[neighbours[near] * plan.n_columns + column]
-            out[column] = _vote(codes, plan.n_found[at])
-        elif seed[column] == partner[column]:
-            out[column] = seed[column]
-        else:
+            out[column] = _either(_vote(codes, plan.n_found[at]), seed[column])
+        elif _differ(seed[column], partner[column]):
             out[column] = _drawn(plan, column, seed[column], partner[column], factors[0])
             factors += 1
+        else:
+            out[column] = _either(seed[column], partner[column])
 
 
 cdef inline double _drawn(
@@ -192,16 +205,17 @@ cdef int64_t _count_draws(
     cdef bint differs
     cdef Py_ssize_t column
     while a < a_end or b < b_end:
-        differs = True
         if b == b_end or (a < a_end and indices[a] < indices[b]):
             column = indices[a]
+            differs = _differ(data[a], 0.0)
             a += 1
         elif a == a_end or indices[b] < indices[a]:
             column = indices[b]
+            differs = _differ(0.0, data[b])
             b += 1
         else:
             column = indices[a]
-            differs = data[a] != data[b]
+            differs = _differ(data[a], data[b])
             a += 1
             b += 1
         if differs and (plan.coin or plan.n_values[column] == 0):
@@ -250,7 +264,7 @@ cdef void _spread_parents(
     Py_ssize_t at, Lines* lines,
 ) noexcept nogil:
     """Spread seed and partner over their lines, and the neighbours where they vote."""
-    cdef Py_ssize_t near, row
+    cdef Py_ssize_t near, row, place, column
     lines.n_touched = 0
     row = plan.seeds[at]
     _spread(indices, data, indptr[row], indptr[row + 1], plan, 0, lines)
@@ -261,6 +275,13 @@ cdef void _spread_parents(
     for near in range(plan.n_found[at]):
         row = plan.neighbours[at * plan.k + near]
         _spread(indices, data, indptr[row], indptr[row + 1], plan, 2 + near, lines)
+    if plan.gapped:
+        # Where no neighbour knows a code the seed's is taken: such columns are touched already.
+        row = plan.seeds[at]
+        for place in range(indptr[row], indptr[row + 1]):
+            column = indices[place]
+            if plan.n_values[column] > 0 and lines.is_touched[column]:
+                lines.cells[column * lines.width] = data[place]
 
 
 cdef void _spread(
@@ -293,12 +314,12 @@ cdef Py_ssize_t _write_row(
         column = columns[i]
         cells = lines.cells + column * lines.width
         if plan.n_values[column] > 0 and not plan.coin:
-            value = _vote(cells + 2, plan.n_found[at])
-        elif cells[0] == cells[1]:
-            value = cells[0]
-        else:
+            value = _either(_vote(cells + 2, plan.n_found[at]), cells[0])
+        elif _differ(cells[0], cells[1]):
             value = _drawn(plan, column, cells[0], cells[1], factors[0])
             factors += 1
+        else:
+            value = _either(cells[0], cells[1])
         if value != 0.0:
             out_indices[n_written] = <index_t>column
             out_data[n_written] = value
