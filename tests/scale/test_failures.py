@@ -107,6 +107,8 @@ def test_a_missing_folder_a_missing_place_and_a_method_for_memory_only(tmp_path,
         MLROS().resample(films, tmp_path / "out")
     with pytest.raises(ParameterError, match="'random_state' parameter of LPROS"):
         LPROS().resample(films, tmp_path / "out")
+    with pytest.raises(ParameterError, match=r"REMEDIAL\(unseen='zero'\) is for data in memory"):
+        REMEDIAL(unseen="zero").resample(films, tmp_path / "out")
     with pytest.raises(ParameterError, match="partition_by"):
         REMEDIAL().resample(films, Output(tmp_path / "out", partition_by=("tags",)))
     assert nothing_in(tmp_path, "films.parquet")

@@ -31,7 +31,7 @@ def methods() -> list[dict[str, Any]]:
     >>> from scumble.gui.methods import methods
     >>> first = methods()[0]
     >>> first["title"], [parameter["name"] for parameter in first["parameters"]]
-    ('REMEDIAL', ['passes', 'one_sided'])
+    ('REMEDIAL', ['passes', 'one_sided', 'unseen'])
     """
     from scumble.catalogue import describe, names
     from scumble.resample.base import FAMILIES

@@ -196,13 +196,16 @@ def cvir(Y: Any, *, unseen: Unseen = "nan") -> float:
 
 
 @measure(level="label", upper=1.0)
-def is_minority(Y: Any) -> Array:
+def is_minority(Y: Any, *, unseen: Unseen = "nan") -> Array:
     """Tell which labels are rarer than average.
 
     Parameters
     ----------
     Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
+    unseen : {"nan", "zero"}
+        Whether labels that never occur are left out of MeanIR, or counted as 0 as in mldr: then
+        more labels may be above it.
 
     Returns
     -------
@@ -214,8 +217,15 @@ def is_minority(Y: Any) -> Array:
     >>> from scumble.measures import is_minority
     >>> is_minority([[1, 0, 0], [1, 1, 0], [1, 0, 1], [1, 1, 0]])
     array([False, False,  True])
+
+    The ratios are 1 and 2; a label never seen takes their mean from 1.5 to 1, or with another
+    one to 0.75.
+
+    >>> Y = [[1, 0, 0, 0], [1, 1, 0, 0]]
+    >>> is_minority(Y), is_minority(Y, unseen="zero")
+    (array([False,  True, False, False]), array([ True,  True, False, False]))
     """
-    return minority_from_ratios(irlbl(Y))
+    return minority_from_ratios(irlbl(Y, unseen=unseen))
 
 
 def frequencies_from_counts(counts: Array, n_rows: int) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scumble._core.errors import ParameterError
 from scumble.measures.concurrence import ABOVE_MEAN, mean_of_scores
 from scumble.resample.remedial import REMEDIAL, Pass
 from scumble.scale import statements
@@ -15,6 +16,11 @@ NEVER = 2.0
 
 def resample(tables: LabelsetTables, method: REMEDIAL, output: Output, folder: str) -> None:
     """Write what REMEDIAL makes of the data into a folder, and note in ``method`` what it met."""
+    if method.unseen != "nan":
+        raise ParameterError(
+            "REMEDIAL(unseen='zero') is for data in memory only. Leave it out, or use "
+            "scumble.read."
+        )
     history = decouple(tables, method)
     sql = result_sql(tables, output)
     tables.engine.write(sql, folder, partition_by=output.partition_by, title="Writing the result")
