@@ -4,12 +4,14 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import clone
 
 from scumble import limit_threads, read
 from scumble._core.errors import LabelError, ParameterError, ScumbleError
+from scumble.learn import BinaryRelevance, C45Classifier
 from scumble.measures import (
     irlbl,
     is_minority,
@@ -163,6 +165,65 @@ def test_slashdot_is_split_alike_with_and_without_its_two_labels_never_seen(data
     ours, theirs = (REMEDIAL(unseen=unseen).resample(data).Y for unseen in ("nan", "zero"))
     assert is_minority(data.Y, unseen="zero").sum() == is_minority(data.Y).sum() == 4
     assert (ours != theirs).nnz == 0
+
+
+def deal_at_random(Y_new, sources, rng):
+    """Give every label of a row that was split to one of its copies, whichever."""
+    dealt = np.zeros_like(Y_new)
+    for source in np.unique(sources):
+        copies = np.flatnonzero(sources == source)
+        for label in np.flatnonzero(Y_new[copies].any(axis=0)):
+            dealt[rng.choice(copies), label] = 1
+    return dealt
+
+
+def seen_by_binary_relevance(Y_new, sources):
+    """Multisets of (row, has the label), one per label: what each binary learner is given."""
+    return [Counter(zip(sources.tolist(), column.tolist(), strict=True)) for column in Y_new.T]
+
+
+@given(matrices(), st.integers(1, 3), st.sampled_from(["clone", "keep"]), st.integers(0, 999))
+def test_binary_relevance_cannot_see_which_side_a_label_went_to(dense, passes, one_sided, seed):
+    sampler = REMEDIAL(passes=passes, one_sided=one_sided)
+    _, Y_new = sampler.fit_resample(np.zeros((len(dense), 1)), dense)
+    sources = sampler.sample_indices_
+    copies = np.bincount(sources)
+    for row in np.flatnonzero(copies > 1):
+        with_label = Y_new[sources == row].sum(axis=0)
+        assert with_label.tolist() == dense[row].astype(int).tolist()  # one copy has it, no more
+
+    dealt = deal_at_random(Y_new, sources, np.random.default_rng(seed))
+
+    assert seen_by_binary_relevance(dealt, sources) == seen_by_binary_relevance(Y_new, sources)
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10_000))
+def test_trees_of_binary_relevance_predict_the_same_however_labels_are_dealt(seed):
+    # Ties in X and nominal columns, but no missing values: C4.5 counts whole rows then, and its
+    # choices depend on counts alone. (Fractions of rows would be summed in row order.)
+    rng = np.random.default_rng(seed)
+    dense = (rng.random((60, 5)) < [0.7, 0.5, 0.3, 0.15, 0.08]).astype(int)
+    X = np.column_stack([rng.integers(0, 4, 60), rng.normal(size=(60, 2)).round(1)])
+    sampler = REMEDIAL()
+    X_new, Y_new = sampler.fit_resample(X, dense)
+    dealt = deal_at_random(Y_new, sampler.sample_indices_, rng)
+    model = BinaryRelevance(C45Classifier(categorical_features={0: 4}))
+
+    one, two = (clone(model).fit(X_new, labels).predict_both(X) for labels in (Y_new, dealt))
+
+    np.testing.assert_array_equal(one[0], two[0])
+    np.testing.assert_array_equal(one[1], two[1])
+
+
+def test_a_learner_of_labelsets_does_see_the_sides():
+    _, Y_new = REMEDIAL().fit_resample(X, Y)
+    swapped = Y_new.copy()
+    swapped[2], swapped[4] = [1, 0, 1], [0, 0, 0]  # the split row whole, beside an empty copy
+    sources = np.array([0, 1, 2, 3, 2])
+
+    assert seen_by_binary_relevance(swapped, sources) == seen_by_binary_relevance(Y_new, sources)
+    assert Counter(map(tuple, swapped.tolist())) != Counter(map(tuple, Y_new.tolist()))
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,13 @@ class REMEDIAL(BaseResampler, family="Decouple"):
     labels never occur those of ``unseen="zero"``. (Two of slashdot's 22 labels never do: with
     them MeanIR is 17.69 instead of 19.46, and no ratio lies between the two.)
 
+    A learner of one label at a time cannot see to which copy a label went: of the two copies of a
+    split row one has the label and one has not, for each of its labels. If the labels were dealt
+    to the two at random, binary relevance would get, label by label, the same rows with the same
+    answers in another order, and so the same predictions from every base learner that does not
+    mind the order of rows. (C4.5 trees do not where no value is missing and weights are whole:
+    then they follow from counts.) Learners of several labels at once do see the difference.
+
     On most real data the majority of the instances above the mean are one-sided (776 of 845 in
     enron), so the published algorithm mostly adds copies without labels: `n_one_sided_` tells.
     Where no instance lies above the mean the data comes back unchanged.
