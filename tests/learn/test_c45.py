@@ -173,6 +173,23 @@ def test_rows_of_weight_zero_are_left_out():
     assert export_text(tree) == export_text(C45Classifier().fit(X[:4], y[:4]))
 
 
+def test_a_row_of_weight_k_is_not_k_rows():
+    # Rows are counted, as in J48: four are wanted for a cut with two on either side, ...
+    numbers = [[1.0], [2.0], [3.0]], [0, 0, 1], [2, 2, 4]
+    # ... and columns with at least 0.3 times as many values as rows are no part of the mean gain:
+    # the three values of column 1 are too many for eight rows, and few for sixteen.
+    codes = [[0, 0], [1, 2], [1, 1], [1, 0], [0, 2], [0, 0], [0, 1], [0, 2]]
+    nominal = codes, [0, 1, 0, 0, 0, 1, 1, 1], [2] * 8
+    found = []
+    for (X, y, weights), kinds in ((numbers, None), (nominal, {0: 2, 1: 3})):
+        tree = C45Classifier(prune=False, categorical_features=kinds)
+        weighted = tree.fit(X, y, sample_weight=weights).tree_.feature[0]
+        copied = tree.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights)).tree_.feature[0]
+        found.append((int(weighted), int(copied)))
+
+    assert found == [(-1, 0), (0, 1)]
+
+
 def test_pickling_and_cloning():
     X = np.random.default_rng(0).normal(size=(60, 3))
     tree = C45Classifier(min_objects=3).fit(X, X[:, 1] > 0.2)

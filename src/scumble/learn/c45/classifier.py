@@ -90,8 +90,14 @@ class C45Classifier(Declared, ClassifierMixin, BaseEstimator):
     the factor :math:`n / (C n_c)`, as in scikit-learn. ``"sqrt"`` is its square root, scaled so
     that the weights of all rows still sum to n: the confidence limits of pruning, which depend on
     how much evidence there is, stay what they are for as many rows. `min_objects` asks for
-    weight, too, so a single row of a rare class may fill a branch; but as in J48 a node is not
-    cut by a numeric column where it has fewer than 2 `min_objects` rows, whatever they weigh.
+    weight, too, so a single row of a rare class may fill a branch.
+
+    A row of weight k is not k rows. Gains, ratios, branches and pruning go by weight, but J48
+    counts rows in two places, and so do we. Before it looks for a cut of a numeric column, it asks
+    for twice as many rows with a known value as the weight it wants on either side (a tenth of
+    the known weight over the number of classes, at most 25, but at least `min_objects`). And it
+    leaves nominal columns with at least 0.3 times as many values as the training set has rows out
+    of the average gain. So k copies of a row can be cut where one row of weight k cannot.
 
     References
     ----------
@@ -122,6 +128,13 @@ class C45Classifier(Declared, ClassifierMixin, BaseEstimator):
     <BLANKLINE>
     Size of the tree :      6
     <BLANKLINE>
+
+    Two rows of weight 2 are too few to be cut; the same rows twice each are four.
+
+    >>> C45Classifier().fit([[1], [2]], ["a", "b"], sample_weight=[2, 2]).n_leaves_
+    1
+    >>> C45Classifier().fit([[1], [1], [2], [2]], ["a", "a", "b", "b"]).n_leaves_
+    2
     """
 
     domains = declare(
@@ -165,8 +178,8 @@ class C45Classifier(Declared, ClassifierMixin, BaseEstimator):
         y : array of shape (n_samples,)
             Classes.
         sample_weight : array of shape (n_samples,), optional
-            Weight of each row; rows of weight 0 are left out. Whole weights are not quite rows
-            that occur several times: where J48 asks for the number of rows, a row is one.
+            Weight of each row; rows of weight 0 are left out. A row of weight k is not k rows,
+            see Notes.
 
         Returns
         -------
