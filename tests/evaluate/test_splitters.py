@@ -12,6 +12,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
 import scumble
+from scumble._core.java import JavaRandom
 from scumble._core.provenance import is_resampled
 from scumble._core.registry import registered
 from scumble.evaluate import (
@@ -23,7 +24,6 @@ from scumble.evaluate import (
     write_folds,
 )
 from scumble.evaluate.splitters.fixed import read_folds
-from scumble.evaluate.splitters.kfold import JavaRandom
 from scumble.measures.stratify import stratify
 from scumble.resample import MLROS, REMEDIAL
 

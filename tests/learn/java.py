@@ -5,10 +5,10 @@ from collections import Counter
 
 import numpy as np
 
-from scumble.evaluate.splitters import mulan
+from scumble._core import java
 
 
-class JavaRandom(mulan.JavaRandom):
+class JavaRandom(java.JavaRandom):
     """The 48-bit generator every Java has."""
 
     def shuffle(self, items):
@@ -21,45 +21,16 @@ class JavaRandom(mulan.JavaRandom):
         return ((self._next(26) << 27) + self._next(27)) * 2.0**-53
 
 
-def _spread(code):
-    return (code ^ (code >> 16)) & 0xFFFFFFFF
-
-
-def _hash(text):
-    code = 0
-    for character in text:
-        code = (31 * code + ord(character)) & 0xFFFFFFFF
-    return code
-
-
-def _buckets(n):
-    """Tell the size of a hash table of n things."""
-    size = 16
-    while n > 0.75 * size:
-        size *= 2
-    return size
-
-
 def hash_order(sets):
     """List labelsets (tuples of 0/1) as a hash set walks through them, filled in their order."""
     distinct = list(dict.fromkeys(sets))
-    size = _buckets(len(distinct))
+    size = java.table_size(len(distinct))
 
     def bucket(labelset):
-        return _spread(_hash("".join("01"[int(bit)] for bit in labelset))) & (size - 1)
+        text = "".join("01"[int(bit)] for bit in labelset)
+        return java.spread(java.hash_of(text)) & (size - 1)
 
     return sorted(distinct, key=bucket)
-
-
-def name_order(names):
-    """List the names of labels as MULAN walks through them.
-
-    They come from a set of nodes, whose hash is 31 and that of the name, into a map of names.
-    That is so for labels without a hierarchy of their own.
-    """
-    size = _buckets(len(names))
-    nodes = sorted(names, key=lambda name: _spread(31 + _hash(name)) & (size - 1))
-    return sorted(nodes, key=lambda name: _spread(_hash(name)) & (size - 1))
 
 
 def pruned_order(rows, kept, b):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from scumble._core.java import name_order
 from scumble.learn import (
     HOMER,
     IBLR,
@@ -17,7 +18,7 @@ from scumble.learn import (
 )
 from scumble.learn.chains import Draw
 from scumble.learn.label_powerset import winners_confidences
-from tests.learn.java import draw_chains, draw_samples, draw_winners, name_order, pruned_order
+from tests.learn.java import draw_chains, draw_samples, draw_winners, pruned_order
 from tests.learn.java_homer import grow_tree
 
 #: Nothing is drawn here.

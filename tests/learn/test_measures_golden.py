@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 import scumble
+from scumble._core.java import name_order
 from scumble.evaluate import evaluate
 from scumble.learn import HOMER
 from tests.evaluate.test_cross_validation_golden import published, run
 from tests.evaluate.test_metrics_golden import MULAN, read_measures
-from tests.learn.java import draw_chains, draw_samples, name_order
+from tests.learn.java import draw_chains, draw_samples
 from tests.learn.java_homer import grow_tree
 from tests.learn.mulan_replay import replay, replay_homer
 from tests.learn.test_classifiers_golden import nested, read_line, read_split

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
+from scumble._core.java import JavaRandom
 from scumble._core.parameters import Int, declare
 from scumble.evaluate.splitters.base import Array, BaseSplitter, deal_blocks
-
-_MASK = (1 << 48) - 1
 
 
 class RepeatedKFold(BaseSplitter, name="kfold", family="By chance"):
@@ -39,35 +38,6 @@ class RepeatedKFold(BaseSplitter, name="kfold", family="By chance"):
 
     def _deal(self, Y: sparse.csr_array, generator: np.random.Generator) -> Array:
         return deal_blocks(generator.permutation(Y.shape[0]), self.n_splits)
-
-
-class JavaRandom:
-    """Java's generator of random numbers: a linear congruence of 48 bits.
-
-    Examples
-    --------
-    >>> from scumble.evaluate.splitters.kfold import JavaRandom
-    >>> random = JavaRandom(42)
-    >>> [random.next_int(100) for _ in range(4)]
-    [30, 63, 48, 84]
-    """
-
-    def __init__(self, seed: int) -> None:
-        self._state = (seed ^ 0x5DEECE66D) & _MASK
-
-    def _next(self, bits: int) -> int:
-        self._state = (self._state * 0x5DEECE66D + 0xB) & _MASK
-        return self._state >> (48 - bits)
-
-    def next_int(self, bound: int) -> int:
-        """Draw a whole number below a bound."""
-        if bound & (bound - 1) == 0:
-            return (bound * self._next(31)) >> 31
-        while True:
-            drawn = self._next(31)
-            value = drawn % bound
-            if drawn - value + bound - 1 < 1 << 31:  # else the last values would be too frequent
-                return value
 
 
 class MulanKFold(BaseSplitter, name="mulan", family="By chance"):
