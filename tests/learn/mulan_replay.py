@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from scumble._core.java import name_order
 from scumble.learn import (
     HOMER,
     IBLR,
@@ -18,8 +17,8 @@ from scumble.learn import (
 )
 from scumble.learn.chains import Draw
 from scumble.learn.label_powerset import winners_confidences
+from scumble.learn.mulan_hierarchy import mulan_hierarchy
 from tests.learn.java import draw_chains, draw_samples, draw_winners, pruned_order
-from tests.learn.java_homer import grow_tree
 
 #: Nothing is drawn here.
 DETERMINISTIC = {
@@ -120,9 +119,10 @@ def vote(samples, train, test):
 
 
 def replay_homer(method, train, test, *, names=None, seed=10):
-    """HOMER with MULAN's tree of labels; ``names`` as MULAN walks through them."""
-    position = {name: at for at, name in enumerate(train.labels)}
-    order = [position[name] for name in names or name_order(train.labels)]
-    tree = grow_tree(order, train.Y.toarray(), seed=seed)
-    model = HOMER(hierarchy=tree, mulan_compat=True)
+    """HOMER with MULAN's tree of labels; ``names`` as MULAN walks through them, if not by hash."""
+    model = HOMER(method="mulan", mulan_compat=True, random_state=seed)
+    if names is not None:
+        order = [train.labels.index(name) for name in names]
+        tree = mulan_hierarchy(train.Y, order, n_clusters=3, seed=seed)
+        model = HOMER(hierarchy=tree, mulan_compat=True)
     return fit_dataset(model, train).predict_both(test.X)

@@ -1,6 +1,7 @@
 """HOMER: the tree of labels, the way down it, confidences, and learners inside."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,8 +12,16 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from scumble.learn import HOMER, BinaryRelevance, CalibratedLabelRanking, LabelPowerset
+from scumble import MultilabelDataset
+from scumble.learn import (
+    HOMER,
+    BinaryRelevance,
+    CalibratedLabelRanking,
+    LabelPowerset,
+    fit_dataset,
+)
 from scumble.learn.hierarchy import assign, build_hierarchy, check_hierarchy, list_nodes
+from scumble.learn.mulan_hierarchy import mulan_hierarchy
 
 
 def labels_in(tree):
@@ -50,6 +59,44 @@ def test_every_label_is_in_the_tree_once_and_no_node_is_wider_than_wanted(
 
 def _children(node):
     return zip(node.below, node.inner, strict=True)
+
+
+@given(
+    st.integers(0, 2**31 - 1),
+    st.integers(1, 30),
+    st.integers(1, 5),
+    st.sampled_from([0.0, 0.1, 0.5]),
+)
+def test_mulans_tree_has_every_label_once(seed, n_labels, n_clusters, share):
+    rng = np.random.default_rng(seed)
+    Y = sparse.csr_array(rng.random((12, n_labels)) < share)  # equal and empty columns too
+    order = rng.permutation(n_labels).tolist()
+    tree = mulan_hierarchy(Y, order, n_clusters=n_clusters, seed=seed)
+    assert sorted(labels_in(tree)) == list(range(n_labels))
+    for node in list_nodes(tree):
+        assert len(node.below) <= n_clusters or n_clusters == 1
+    assert mulan_hierarchy(Y, order, n_clusters=n_clusters, seed=seed) == tree
+
+
+def test_mulans_tree_depends_on_the_names_of_labels_and_on_the_seed():
+    X, Y = problem()
+    model = HOMER(method="mulan", random_state=10)
+    trees = {
+        names: model.fit(X, pd.DataFrame(Y, columns=list(names))).hierarchy_
+        for names in ("abcdefghi", "qwertyuio")
+    }
+    assert trees["abcdefghi"] == model.fit(X, Y).hierarchy_  # the hash order is theirs
+    assert len(set(trees.values())) == 2
+    other = HOMER(method="mulan", random_state=3).fit(X, Y).hierarchy_
+    assert other != trees["abcdefghi"]
+
+
+def test_names_told_for_one_fit_are_forgotten_after_it():
+    X, Y = problem()
+    data = MultilabelDataset(X, Y, labels=list("qwertyuio"))
+    fitted = fit_dataset(HOMER(method="mulan", random_state=10), data)
+    told = fitted.hierarchy_
+    assert fitted.fit(X, Y).hierarchy_ != told
 
 
 def test_labels_of_the_same_rows_stand_together():

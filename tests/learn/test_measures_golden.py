@@ -8,16 +8,18 @@ import json
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.dummy import DummyClassifier
 
 import scumble
 from scumble._core.java import name_order
 from scumble.evaluate import evaluate
-from scumble.learn import HOMER
+from scumble.learn import HOMER, BinaryRelevance, fit_dataset
+from scumble.learn.mulan_hierarchy import mulan_hierarchy
 from tests.evaluate.test_cross_validation_golden import published, run
 from tests.evaluate.test_metrics_golden import MULAN, read_measures
 from tests.learn.java import draw_chains, draw_samples
-from tests.learn.java_homer import grow_tree
 from tests.learn.mulan_replay import replay, replay_homer
 from tests.learn.test_classifiers_golden import nested, read_line, read_split
 
@@ -48,7 +50,7 @@ def test_the_draws_of_ensembles_are_javas(golden, name):
 
 
 def unordered(tree):
-    return frozenset(map(unordered, tree)) if isinstance(tree, list) else tree
+    return frozenset(map(unordered, tree)) if isinstance(tree, list | tuple) else tree
 
 
 @pytest.mark.parametrize("name", ["emotions", "flags", "medical", "genbase", "enron"])
@@ -58,9 +60,16 @@ def test_homers_tree_is_that_of_mulans_rules(datasets, golden, name):
     if name != "enron":  # its labels have a hierarchy, which enters their hashes
         assert name_order(labels) == walked
     position = {label: at for at, label in enumerate(labels)}
-    Y = read_split(datasets, name)[0].Y.toarray()
-    found = grow_tree([position[label] for label in walked], Y)
-    assert unordered(found) == unordered(nested(line["hierarchy"], position))
+    train = read_split(datasets, name)[0]
+    order = [position[label] for label in walked]
+    expected = unordered(nested(line["hierarchy"], position))
+    assert unordered(mulan_hierarchy(train.Y, order, n_clusters=3, seed=10)) == expected
+    if name == "enron":
+        return
+    named = pd.DataFrame(train.Y.toarray(), columns=train.labels)
+    model = HOMER(BinaryRelevance(DummyClassifier()), method="mulan", random_state=10)
+    for fitted in (fit_dataset(model, train), model.fit(train.X, named)):
+        assert unordered(fitted.hierarchy_) == expected
 
 
 SPLITS = {

@@ -15,7 +15,7 @@ from scumble._core.errors import ParameterError
 Array = np.ndarray[Any, Any]
 Nested = Any  # a label's number, or a tuple of such things
 
-METHODS = ("balanced", "kmeans", "random")
+METHODS = ("balanced", "kmeans", "random", "mulan")
 
 #: K-means stops after so many rounds, as in MULAN.
 MOST_ROUNDS = 20

@@ -28,6 +28,7 @@ from scumble.learn.inner_classifier import (
     pass_on_tags,
 )
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, winners_confidences
+from scumble.learn.mulan_hierarchy import mulan_hierarchy, mulan_order
 from scumble.learn.parameters import MultilabelClassifier
 from scumble.learn.single_label_models import Models, fit_many
 from scumble.learn.weights import refuser_of, take_weights
@@ -48,9 +49,9 @@ class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
         What decides at each node; `BinaryRelevance` by default.
     n_clusters : int, default=3
         Number of children of a node. With 1 there are no groups: the classifier sees all labels.
-    method : {"balanced", "kmeans", "random"}, default="balanced"
-        How labels are grouped: by k-means with clusters of equal size, by plain k-means, or at
-        random in equal parts.
+    method : {"balanced", "kmeans", "random", "mulan"}, default="balanced"
+        How labels are grouped: by k-means with clusters of equal size, by plain k-means, at
+        random in equal parts, or as MULAN's balanced k-means does, see Notes.
     hierarchy : nested sequences of int, default=None
         The tree itself, each label once by its number, for instance ``[[0, 3], [1, [2, 4]]]``;
         then nothing is clustered.
@@ -80,9 +81,16 @@ class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
     a row comes down to it. The confidence of a label is the product of the confidences on the
     way, by the chain rule. MULAN gives a predicted label the confidence of its last step, a label
     rejected at its own leaf 0, and all labels below a rejected group the confidence of that
-    group: so a label may rank above another that came closer. Its clustering also records labels
-    in other clusters than those that hold them; here they are where they are. Weights of rows
-    reach the classifiers at the nodes; labels are grouped without them.
+    group: so a label may rank above another that came closer (``mulan_compat=True``). Weights of
+    rows reach the classifiers at the nodes; labels are grouped without them.
+
+    MULAN's clustering records labels in other clusters than those that hold them; with
+    ``"balanced"`` they are where they are. ``HOMER(method="mulan", mulan_compat=True,
+    random_state=10)`` is MULAN's HOMER, tree and all: it draws from Java's generator with that
+    seed at every node, and takes labels in the order of the hash of their names. Names come with
+    `fit_dataset`, folds and experiments, or with a frame of labels; without names the order is
+    that of the columns. (Labels that have a hierarchy of their own, as enron's, are hashed
+    otherwise by MULAN: pass the tree as `hierarchy` there.)
 
     References
     ----------
@@ -100,6 +108,8 @@ class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
     >>> homer.predict([[1], [8]])
     array([[1, 1, 0, 0],
            [0, 0, 1, 1]])
+    >>> HOMER(n_clusters=2, method="mulan", random_state=10).fit(X, Y).hierarchy_
+    ((2, 3), (0, 1))
     """
 
     domains = declare(
@@ -112,6 +122,7 @@ class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
 
     hierarchy_: Nested
     _node_models: _Shared | _Single
+    _names_told: tuple[str, ...] | None = None
 
     def __init__(
         self,
@@ -145,19 +156,31 @@ class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = as_generator(self.random_state, caller=type(self).__name__)
-        if self.hierarchy is None:
-            self.hierarchy_ = build_hierarchy(
-                Y, n_clusters=self.n_clusters, method=self.method, generator=generator
-            )
-        else:
-            name = type(self).__name__
-            self.hierarchy_ = check_hierarchy(self.hierarchy, Y.shape[1], caller=name)
+        self.hierarchy_ = self._make_hierarchy(Y, generator)
         self._nodes = list_nodes(self.hierarchy_)
         inner = BinaryRelevance() if self.classifier is None else self.classifier
         kind = _Shared if type(inner) in (BinaryRelevance, LabelPowerset) else _Single
         problems = _node_problems(Y.tocsc(), self._nodes, weights)
         self._node_models = kind(inner, problems)
         self._node_models.fit(X, self._codes.n_values, generator, self.n_jobs)
+
+    def _know_labels(self, names: Sequence[str]) -> None:
+        """Hear the names of the labels that the next call of `fit` gives as a matrix."""
+        self._names_told = tuple(names)
+
+    def _make_hierarchy(self, Y: sparse.csr_array, generator: np.random.Generator) -> Nested:
+        names, self._names_told = self._names_told or self.label_names_, None
+        if self.hierarchy is not None:
+            return check_hierarchy(self.hierarchy, Y.shape[1], caller=type(self).__name__)
+        if self.method != "mulan":
+            return build_hierarchy(
+                Y, n_clusters=self.n_clusters, method=self.method, generator=generator
+            )
+        seed = self.random_state
+        if not isinstance(seed, int | np.integer):
+            seed = generator.integers(2**31)
+        order = mulan_order(names, Y.shape[1])
+        return mulan_hierarchy(Y, order, n_clusters=self.n_clusters, seed=int(seed))
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         answers = self._node_models.ask(X, self.n_jobs)

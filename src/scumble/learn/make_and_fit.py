@@ -106,6 +106,8 @@ def fit_dataset(
         tell_nominal(model, data.categorical_features)
     if random_state is not None:
         close_seeds(model, random_state)
+    if hasattr(model, "_know_labels"):  # names decide how it groups labels
+        model._know_labels(data.labels)
     X = features_for(model, data.X)
     return model.fit(X, labels_for(model, data.Y), **_weights_for(model, data))
 

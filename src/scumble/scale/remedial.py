@@ -18,8 +18,7 @@ def resample(tables: LabelsetTables, method: REMEDIAL, output: Output, folder: s
     """Write what REMEDIAL makes of the data into a folder, and note in ``method`` what it met."""
     if method.unseen != "nan":
         raise ParameterError(
-            "REMEDIAL(unseen='zero') is for data in memory only. Leave it out, or use "
-            "scumble.read."
+            "REMEDIAL(unseen='zero') is for data in memory only. Leave it out, or use scumble.read."
         )
     history = decouple(tables, method)
     sql = result_sql(tables, output)
