@@ -52,7 +52,7 @@ def measured() -> dict[str, tuple[float, dict[str, float]]]:
     (True, True)
     """
     found: dict[str, tuple[float, dict[str, float]]] = {}
-    text = (files("scumble.advise") / "evidence.csv").read_text(encoding="utf-8")
+    text = (files(__package__) / "evidence.csv").read_text(encoding="utf-8")
     for row in csv.DictReader(text.splitlines()):
         known = found.setdefault(row["data"], (float(row["scumble"]), {}))
         known[1][row["method"]] = float(row["macro_f1"])
