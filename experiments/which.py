@@ -154,9 +154,9 @@ def chart(sets, picture):
     """Draw which classifier does best for labels of which frequency, and on which data."""
     situations, values = [], []
     for low, high in zip(BINS, (*BINS[1:], None), strict=True):
-        situations.append(
-            f"labels with {low}-{high - 1} rows" if high else f"labels with {low}+ rows"
-        )
+        n_labels = sum(int(one[CLASSIFIERS[0], UNTREATED][f"n from {low}"]) for one in sets)
+        rows = f"{low}-{high - 1}" if high else f"{low} or more"
+        situations.append(f"labels with {rows} rows ({n_labels / PLAN.n_folds:,.0f})")
         values.append([by_frequency(sets, (name, UNTREATED), low) for name in CLASSIFIERS])
     for text, chosen in (
         ("all labels, SCUMBLE up to 0.1", [s for s in sets if scumble_of(s) <= 0.1]),

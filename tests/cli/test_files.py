@@ -54,7 +54,8 @@ WRITING = {
             "--plot",
             "compare films.arff --test more.csv --folds folds.txt --plot {out}",
             (*DATA, "more.csv", "folds.txt"),
-        )
+        ),
+        ("--store", "compare films.arff --test more.csv --store {out}", (*DATA, "more.csv")),
     ],
     "advise": [
         ("--train", "advise films.arff --train {out}", DATA),
