@@ -72,7 +72,7 @@ WRITING = {
 PRINTING = {
     "summary", "labels", "labelsets", "evaluate", "gui", "data list", "data get", "data path",
     "experiment status", "experiment table", "experiment compare", "paper audit", "paper claims",
-    "paper plan",
+    "paper plan", "methods",
 }  # fmt: skip
 CALLS = [(call, kept) for calls in WRITING.values() for _, call, inputs in calls for kept in inputs]
 

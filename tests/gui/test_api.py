@@ -344,7 +344,7 @@ def test_archives_are_unpacked(client, server):
         job = client.job(client.post("/datasets", json={"uploads": uploads}))
         assert job["state"] == "failed"
         assert job["error"].startswith(message)
-        assert str(server.desk.folder) not in job["error"]
+        assert str(server.state.folder) not in job["error"]
 
 
 def test_a_broken_file_is_named_as_the_user_knows_it(client, server):
