@@ -68,6 +68,34 @@ def test_functions_without_a_name_travel():
         assert child.receive() == 3
 
 
+def test_what_cannot_travel_leaves_no_process_behind(monkeypatch):
+    started = []
+    popen = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda *a, **k: started.append(1) or popen(*a, **k))
+    with pytest.raises(TypeError):
+        Child(f"{HERE}.call", threading.Lock())
+    assert not started
+
+
+def test_a_request_that_cannot_travel_ends_the_child():
+    # Its first part is on its way already: no other request would be understood.
+    with Child(f"{HERE}.work") as child:
+        with pytest.raises(TypeError):
+            child.send([bytes(1 << 20), threading.Lock()])
+        assert not child.is_alive
+
+
+def test_nobody_else_is_killed_who_has_got_the_number_of_a_closed_child(monkeypatch):
+    with Child(f"{HERE}.work") as child:
+        pass
+    killed = []
+    monkeypatch.setattr(os, "killpg", lambda *given: killed.append(given))
+    child.kill()
+    with pytest.raises(ChildGoneError):  # a thread that comes to read too late
+        child.receive()
+    assert not killed
+
+
 def test_variables_reach_the_child():
     with Child(f"{HERE}.call", os.getenv, environment={"SCUMBLE_TOLD": "this"}) as child:
         child.send("SCUMBLE_TOLD")

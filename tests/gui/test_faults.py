@@ -9,6 +9,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 
 import httpx
 import numpy as np
@@ -237,6 +238,38 @@ def test_a_job_whose_result_cannot_be_kept_fails_instead_of_running_for_ever(cap
         "Something went wrong inside; the terminal shows where.",
     )
     assert "ZeroDivisionError" in capfd.readouterr().err
+
+
+def test_a_job_that_cannot_be_sent_fails_instead_of_running_for_ever(capfd):
+    async def main():
+        jobs = Jobs(1)
+        try:
+            job = jobs.submit("odd", "describe_catalogue", {"lock": Lock()}, lambda *_: {})
+            await asyncio.wait([job._task], timeout=PATIENCE)
+            next_one = jobs.submit("fine", "describe_catalogue", {}, lambda *_: {})
+            await next_one.wait(PATIENCE)
+            return job.state, next_one.state
+        finally:
+            await jobs.close()
+
+    assert asyncio.run(main()) == ("failed", "done")
+    assert "cannot pickle" in capfd.readouterr().err
+
+
+def test_the_pipes_of_a_worker_that_died_idle_are_closed():
+    dead = Worker()
+
+    async def main():
+        jobs = Jobs(1, [dead])
+        dead.kill()
+        dead.last_words()
+        try:
+            await jobs.submit("fine", "describe_catalogue", {}, lambda *_: {}).wait(PATIENCE)
+        finally:
+            await jobs.close()
+
+    asyncio.run(main())
+    assert dead._in.closed
 
 
 def test_a_file_named_on_the_command_line_that_cannot_be_read_is_told_of(tmp_path):

@@ -68,6 +68,7 @@ class Child:
         environment: Mapping[str, str] | None = None,
         keeps_stderr: bool = False,
     ) -> None:
+        first = answer, [pack(one) for one in given]  # before there is a process to lose
         self._printed = tempfile.TemporaryFile() if keeps_stderr else None
         # To Linux the parent is the thread that starts a process, so the child of another thread
         # than the main one must not end with it.
@@ -87,7 +88,7 @@ class Child:
         self._is_gone = False
         #: When its modules were loaded; None before that was seen.
         self.ready_at: float | None = None
-        self.send((answer, [pack(one) for one in given]))
+        self.send(first)
 
     def __enter__(self) -> Child:
         return self
@@ -108,8 +109,13 @@ class Child:
 
     def send(self, request: Any) -> None:
         """Give it a request; whether it has died is told by `receive`."""
-        with suppress(OSError):
+        try:
             _write(self._in, request)
+        except OSError:
+            pass
+        except BaseException:  # it cannot be pickled, and half of it may be on its way
+            self.kill()
+            raise
 
     def receive(self) -> Any:
         """Wait for its next message; `ChildGoneError` if none will come."""
@@ -130,6 +136,8 @@ class Child:
     def kill(self) -> None:
         """End it at once, with whatever it has started; a thread in `receive` is told."""
         self._is_gone = True
+        if self._in.closed:  # its number may be another's by now
+            return
         with suppress(ProcessLookupError, PermissionError):
             if hasattr(os, "killpg"):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -138,7 +146,7 @@ class Child:
 
     def close(self) -> None:
         """End it, wait until it has gone, and close its pipes."""
-        if self._in.closed:  # its number may be another's by now
+        if self._in.closed:
             return
         self.kill()
         self._process.wait()

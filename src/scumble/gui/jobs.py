@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from scumble._core.children import ChildGoneError
 from scumble.gui.answers import RefusedError
-from scumble.gui.worker import TaskError, Worker
+from scumble.gui.worker import WRONG_INSIDE, TaskError, Worker
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 #: Makes the result of a job of what its task returned and which warnings it gave.
@@ -162,6 +162,9 @@ class Jobs:
                 job.settle(
                     "failed", "The work was ended from outside, most likely for want of memory."
                 )
+            except Exception:  # else it would be taken for running for ever
+                traceback.print_exc()
+                job.settle("failed", WRONG_INSIDE)
             else:
                 if not job.is_over:  # it may have been cancelled while the answer was on its way
                     self._finish(job, result, notes, finish)
@@ -180,7 +183,7 @@ class Jobs:
             job.settle("failed", str(error))
         except Exception:
             traceback.print_exc()
-            job.settle("failed", "Something went wrong inside; the terminal shows where.")
+            job.settle("failed", WRONG_INSIDE)
         else:
             job.settle("done")
 
@@ -189,6 +192,7 @@ class Jobs:
             worker = self._idle.pop()
             if worker.is_alive:
                 return worker
+            worker.close()
         return Worker()
 
     def _forget_old(self) -> None:

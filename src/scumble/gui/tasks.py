@@ -20,6 +20,7 @@ from scumble._core.registry import load_plugins
 from scumble.data import MultilabelDataset
 from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.uploads import Upload
+from scumble.gui.worker import WRONG_INSIDE
 from scumble.measures.summary import characterize
 
 #: Bytes of a value in memory.
@@ -42,7 +43,7 @@ def answer(request: tuple[str, dict[str, Any]], tell: Callable[[Any], None]) -> 
         return "failed", "There is not enough memory for this."
     except Exception:
         traceback.print_exc()
-        return "failed", "Something went wrong inside; the terminal shows where."
+        return "failed", WRONG_INSIDE
     notes = [str(each.message) for each in heard if issubclass(each.category, ScumbleWarning)]
     return "done", (result, notes)
 

@@ -7,6 +7,9 @@ from typing import Any
 
 from scumble._core.children import Child
 
+#: What somebody is told who cannot do anything about it.
+WRONG_INSIDE = "Something went wrong inside; the terminal shows where."
+
 
 class TaskError(Exception):
     """A task failed for a reason its caller should read."""
