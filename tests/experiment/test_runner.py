@@ -149,6 +149,22 @@ def test_a_runner_waits_for_another_and_takes_over_when_it_dies(tmp_path, monkey
     assert run(path, cells, logged, n_jobs=0).n_done == 3
 
 
+def test_a_cell_whose_claim_was_lost_is_not_forgotten(tmp_path):
+    path, cells = tmp_path / "a.db", make_cells(3)
+    silent = []
+
+    def slept(cell):
+        if cell.fold == 1 and not silent:
+            silent.append(cell)
+            with Store(path) as other:
+                other._change("UPDATE runners SET host = 'elsewhere', heartbeat = 0")
+                assert other.release_stale() == 1
+        return instant(cell)
+
+    assert run(path, cells, slept, n_jobs=0).n_done == 3
+    assert {state for state, _ in results(path).values()} == {"done"}
+
+
 def test_ctrl_c_gives_claims_back(tmp_path):
     def interrupted(_cell):
         raise KeyboardInterrupt

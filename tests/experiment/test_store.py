@@ -103,6 +103,19 @@ def test_claims_of_dead_runners_are_found_by_process_and_by_silence(path):
         other.close()
 
 
+def test_a_runner_taken_for_dead_that_was_only_silent_is_known_again(path):
+    cells = make_cells(2)
+    with Store(path) as silent, Store(path) as other:
+        silent.add(cells)
+        silent.register()
+        other._change("UPDATE runners SET host = 'elsewhere', heartbeat = 0")
+        other.release_stale()
+        silent.beat()
+        assert silent.claim([cells[0].key])
+        assert other.release_stale() == 0
+        assert silent.finish(cells[0].key, Result({}), seconds=0, megabytes=None)
+
+
 def test_processes_are_told_apart():
     assert is_alive(os.getpid(), started_at(os.getpid()))
     assert not is_alive(os.getpid(), -1.0)

@@ -222,8 +222,7 @@ class _Loop:
                     advance(self._follow_others())
                     continue
                 for outcome in self._executor.wait(WAIT):
-                    self._record(outcome)
-                    advance(1)
+                    advance(self._record(outcome))
         return Report(
             n_cells=len(self._wanted),
             n_done=self._n_done,
@@ -252,15 +251,21 @@ class _Loop:
             self._observe("begin", self._wanted[key])
             self._executor.submit(self._wanted[key])
 
-    def _record(self, outcome: Outcome) -> None:
+    def _record(self, outcome: Outcome) -> int:
+        """Write down what became of a cell; count it unless the claim was lost."""
         key = outcome.cell.key
         self._in_flight.discard(key)
         costs: dict[str, Any] = {"seconds": outcome.seconds, "megabytes": outcome.megabytes}
         if outcome.result is not None:
-            self._n_done += self._store.finish(key, outcome.result, **costs)
-        elif self._store.fail(key, outcome.reason, outcome.error, **costs):
+            is_ours = self._store.finish(key, outcome.result, **costs)
+            self._n_done += is_ours
+        elif is_ours := self._store.fail(key, outcome.reason, outcome.error, **costs):
             self._failed.append(outcome)
+        if not is_ours:  # others took us for dead: whoever has the cell now, it is not done
+            self._store.beat()
+            self._open.append(key)
         self._observe("end", outcome)
+        return int(is_ours)
 
     def _follow_others(self) -> int:
         """Wait while other runners compute what is left; take over from those that die."""

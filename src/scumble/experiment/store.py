@@ -194,8 +194,8 @@ class Store:
         )  # fmt: skip
 
     def beat(self) -> None:
-        """Tell others that this runner lives."""
-        self._change("UPDATE runners SET heartbeat = ? WHERE id = ?", time.time(), self.runner)
+        """Tell others that this runner lives, also those that took it for dead."""
+        self.register()
 
     def retire(self) -> None:
         """Give this runner's claims back and forget it."""
