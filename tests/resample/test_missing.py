@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from scumble._core.features import read_features
+from scumble._core.neighbours import Space
 from scumble.resample import MLSMOTE, MLSOL, MLTL, MLUL, LabelsetSMOTE, MLeNN
+from scumble.resample.local import Local, _inherit
 from scumble.resample.synthesis import Seeds, synthesize
 from scumble.resample.vdm import ValueDifference
 
@@ -142,8 +144,31 @@ def test_mlsol_where_nothing_is_known_of_a_parent():
     X[::3] = np.nan
     X_new, Y_new = MLSOL(percent=200, random_state=0).fit_resample(X, labels())
 
-    assert np.isin(Y_new, (0, 1)).all()
-    assert len(X_new) == 3 * N
+    assert len(X_new) == len(Y_new) == 3 * N
+
+
+@pytest.mark.parametrize(
+    ("known", "taken"),
+    # Label 0 is the seed's, label 1 the partner's. Between two parents of which nothing is known
+    # neither is far; of one that is known alone, the new row is a copy.
+    [("neither", [1, 1]), ("seed", [1, 0]), ("partner", [0, 1])],
+)
+def test_mlsol_takes_a_parent_of_which_nothing_is_known_for_the_farther_one(known, taken):
+    X = np.full((3, 2), np.nan)
+    X[2] = 1.0
+    X[{"neither": [], "seed": [0], "partner": [1]}[known]] = 0.0
+    cells = sparse.csr_array(np.array([[1, 0], [0, 1], [0, 0]], bool))
+    safe = np.zeros(2, np.int8)  # kind 0 of a cell
+    nothing = np.zeros(0, np.int64)
+    space = Space.of(X)
+    made = np.where(np.isnan(X[:1]), X[1:2], X[:1])
+
+    labels = _inherit(
+        Local(cells, nothing, nothing, safe, nothing, nothing),
+        space, space.place(made), np.array([0]), np.array([1]),
+    )  # fmt: skip
+
+    assert labels.toarray().astype(int).tolist() == [taken]
 
 
 SAMPLERS = [MLSMOTE, LabelsetSMOTE, MLSOL, MLUL, MLeNN, MLTL]
