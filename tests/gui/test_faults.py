@@ -256,6 +256,25 @@ def test_a_job_that_cannot_be_sent_fails_instead_of_running_for_ever(capfd):
     assert "cannot pickle" in capfd.readouterr().err
 
 
+def test_a_job_for_which_no_process_can_be_started_fails(monkeypatch):
+    def refuse(*_, **__):
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    async def main():
+        jobs = Jobs(1)
+        try:
+            job = jobs.submit("odd", "describe_catalogue", {}, lambda *_: {})
+            await asyncio.wait([job._task], timeout=PATIENCE)
+            return job.state, job.error
+        finally:
+            await jobs.close()
+
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    state, error = asyncio.run(main())
+    assert state == "failed"
+    assert "Resource temporarily unavailable" in error
+
+
 def test_the_pipes_of_a_worker_that_died_idle_are_closed():
     dead = Worker()
 

@@ -150,7 +150,11 @@ class Jobs:
             job.progress = {"title": title, "done": done, "total": total}
 
         async with self._slots:
-            worker = job._worker = self._take_worker()
+            try:
+                worker = job._worker = self._take_worker()
+            except OSError as error:  # too many processes, or no memory for another
+                job.settle("failed", f"No process can be started for this: {error}.")
+                return
             job.state = "running"
             try:
                 result, notes = await loop.run_in_executor(
