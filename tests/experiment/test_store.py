@@ -65,6 +65,22 @@ def test_a_claim_is_exclusive_and_lost_claims_record_nothing(path):
         assert first.cells()[0]["scores"] == {"f1": 1.0}
 
 
+def test_claims_keep_the_order_and_do_not_ask_for_every_cell(path):
+    cells = make_cells(1200)
+    keys = [cell.key for cell in cells]
+    asked = []
+    with Store(path) as store:
+        store.add(cells)
+        store.register()
+        assert [store.claim(keys[::-1]) for _ in range(3)] == keys[:-4:-1]
+        store._change("UPDATE cells SET state = 'done' WHERE key <> ?", keys[-4])
+        store._connection.set_trace_callback(asked.append)
+        assert store.claim(keys) == keys[-4]
+        assert store.claim(keys) is None
+        store._connection.set_trace_callback(None)
+    assert len(asked) < 20
+
+
 def test_closing_gives_claims_back(path):
     (cell,) = make_cells(1)
     with Store(path) as store:
