@@ -7,9 +7,17 @@ import os
 import pytest
 from typer.main import get_command
 
-from scumble.cli.files import READS, READS_DATA, WRITES, WRITES_DATA, marked_parameters
+from scumble.cli.files import (
+    READS,
+    READS_DATA,
+    WRITES,
+    WRITES_DATA,
+    _files_meant,
+    marked_parameters,
+)
 from scumble.cli.main import app, main
 from scumble.experiment import Store
+from scumble.learn import MLkNN, save
 
 ARFF = (
     "@relation films\n@attribute minutes numeric\n@attribute war {0,1}\n@attribute love {0,1}\n"
@@ -247,3 +255,32 @@ def test_what_a_command_has_written_it_may_write_again(capsys, folder, call):
         with pytest.raises(SystemExit) as stopped:
             main(call.split())
         assert not stopped.value.code, capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["convert", "resample -m mlros --percent 0", "remedial --json"])
+def test_data_through_a_pipe_is_data_alone(capfdbinary, folder, monkeypatch, command):
+    (folder / "piped.csv").write_text("minutes,war,love\n10,1,0\n95,1,1\n")
+    with (folder / "piped.csv").open() as pipe, pytest.raises(SystemExit) as stopped:
+        monkeypatch.setattr("sys.stdin", pipe)
+        main([*command.split(), "-", "-", "--to", "csv", "--labels", "war,love"])
+    out, told = capfdbinary.readouterr()
+    assert not stopped.value.code, told
+    assert out.startswith(b"minutes,label:war,label:love\n10,1,0\n")
+    assert {line.count(b",") for line in out.splitlines()} == {2}
+    assert b"instances" in told
+
+
+def test_predicted_data_through_a_pipe(capfdbinary, folder):
+    model = MLkNN(n_neighbors=1).fit([[0.0], [90.0]], [["war"], ["love"]])
+    save(model, "films.model")
+    with pytest.raises(SystemExit):
+        main("predict films.model films.arff - --dataset --to csv".split())
+    out, told = capfdbinary.readouterr()
+    assert {line.count(b",") for line in out.splitlines()} == {2}, told
+    assert b"labels of 4 instances" in told
+
+
+def test_a_folder_may_have_brackets_in_its_name(tmp_path):
+    (tmp_path / "part[1]").mkdir()
+    (tmp_path / "part[1]" / "0.parquet").touch()
+    assert str(tmp_path / "part[1]" / "0.parquet") in _files_meant(str(tmp_path / "part[1]"))

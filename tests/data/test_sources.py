@@ -192,6 +192,9 @@ def test_faults_of_standard_input(monkeypatch, tmp_path):
     monkeypatch.setattr("sys.stdin", Pipe(terminal=True))
     with pytest.raises(ParameterError, match="nothing is piped into it"):
         scumble.read("-")
+    monkeypatch.setattr("sys.stdin", None)  # closed by whoever started the process
+    with pytest.raises(ParameterError, match="nothing is piped into it"):
+        scumble.read("-")
     assert [path.name for path in tmp_path.iterdir()] == ["unrelated.xml"]
 
 

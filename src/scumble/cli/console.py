@@ -7,6 +7,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from typing import IO, TYPE_CHECKING, Any
 
 from scumble._core.text import safe
@@ -41,6 +42,11 @@ def show(lines: Iterable[Line]) -> None:
 
             text = Text.assemble(*((part.text, STYLES.get(part.style, "")) for part in line))
             console.print(text, soft_wrap=True)
+
+
+def beside_data(out: str) -> AbstractContextManager[Any]:
+    """Tell things where they do not mix with data that goes to standard output."""
+    return redirect_stdout(sys.stderr) if out == "-" else nullcontext()
 
 
 def tell_written(path: str, data: MultilabelDataset | None) -> None:

@@ -22,9 +22,10 @@ def convert(
     ] = None,
 ) -> None:
     """Read a data set and write it in another format."""
-    from scumble.cli.console import tell_written
+    from scumble.cli.console import beside_data, tell_written
     from scumble.data import write
 
     dataset = load(data, format=format, labels=labels, options=option)
     write(dataset, out, format=to)
-    tell_written(out, dataset)
+    with beside_data(out):
+        tell_written(out, dataset)

@@ -155,7 +155,11 @@ def _files_meant(value: str) -> list[str]:
             return [str(shelf.locate(value))]
         return []
     found = [value] if os.path.lexists(value) else glob.glob(value, recursive=True)
-    return [file for path in found for file in (path, *glob.glob(f"{path}/**", recursive=True))]
+    return [
+        file
+        for path in found
+        for file in (path, *glob.glob(f"{glob.escape(path)}/**", recursive=True))
+    ]
 
 
 def _files_of_data(path: str, given: dict[str, Any]) -> list[Path]:
@@ -169,7 +173,8 @@ def _files_of_data(path: str, given: dict[str, Any]) -> list[Path]:
 
 def may_be_on_the_shelf(name: str) -> bool:
     """Tell names of public data sets, which have neither a folder nor a suffix, from files."""
-    return not os.path.lexists(name) and os.path.basename(name) == name and "." not in name
+    is_word = os.path.basename(name) == name and "." not in name and name != "-"  # the pipe
+    return is_word and not os.path.lexists(name)
 
 
 def _is_same(path: str | Path, other: str | Path) -> bool:

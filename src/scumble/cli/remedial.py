@@ -42,7 +42,14 @@ def remedial(
 ) -> None:
     """Decouple rare labels from frequent ones, and show before and after."""
     from scumble._core.progress import show_progress
-    from scumble.cli.console import ProgressBar, show, show_json, tell_written, width
+    from scumble.cli.console import (
+        ProgressBar,
+        beside_data,
+        show,
+        show_json,
+        tell_written,
+        width,
+    )
     from scumble.data import write
     from scumble.report import render_treatment
     from scumble.resample import apply_remedial
@@ -58,8 +65,9 @@ def remedial(
         before = load(data, format=format, labels=labels, options=option)
         after, result = apply_remedial(before, passes=passes, one_sided=side)
         write(after, out, format=to)
-    if json:
-        show_json(result)
-    else:
-        show(render_treatment(result, width=width()))
-        tell_written(out, after)
+    with beside_data(out):
+        if json:
+            show_json(result)
+        else:
+            show(render_treatment(result, width=width()))
+            tell_written(out, after)

@@ -54,7 +54,7 @@ def resample(
     json: JsonOption = False,
 ) -> None:
     """Resample a data set, and show before and after."""
-    from scumble.cli.console import show, show_json, tell_written, width
+    from scumble.cli.console import beside_data, show, show_json, tell_written, width
     from scumble.data import write
     from scumble.report import render_treatment
     from scumble.resample import apply_chain, make_chain
@@ -76,11 +76,12 @@ def resample(
     before = load(data, format=format, labels=labels, options=option)
     after, result = apply_chain(before, chain)
     write(after, out, format=to)
-    if json:
-        show_json(result)
-    else:
-        show(render_treatment(result, width=width()))
-        tell_written(out, after)
+    with beside_data(out):
+        if json:
+            show_json(result)
+        else:
+            show(render_treatment(result, width=width()))
+            tell_written(out, after)
 
 
 def _compare(data: Any, method: str | None, parameters: dict[str, Any], json: bool) -> None:

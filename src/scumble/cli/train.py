@@ -118,6 +118,7 @@ def predict(
     """Tell which labels the rows of a data set have; its own labels are not needed."""
     from scumble._core.errors import ParameterError
     from scumble._core.text import safe
+    from scumble.cli.console import beside_data
     from scumble.data import write
     from scumble.learn import ask, read_model
     from scumble.learn.storage import table_suffix
@@ -154,7 +155,8 @@ def predict(
         f"{safe(out)}: {facts['n_predicted']:,} labels of {rows.n_instances:,} instances, "
         f"{facts['n_unlabelled']:,} of them without any"
     )
-    _show(facts, line, json)
+    with beside_data(out):
+        _show(facts, line, json)
 
 
 def _load_rows(name: str, **how: Any) -> MultilabelDataset:

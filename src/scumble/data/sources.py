@@ -27,7 +27,7 @@ class StandardInput(Source):
     """What is piped into the process, kept in a folder because readers look at it twice."""
 
     def __init__(self, folder: str) -> None:
-        if sys.stdin.isatty():
+        if sys.stdin is None or sys.stdin.isatty():  # None: closed by whoever started us
             raise ParameterError(
                 "The path '-' means standard input, but nothing is piped into it. For a file of "
                 "that name say './-'."
