@@ -202,6 +202,9 @@ def test_numbers_stay_numbers_when_judging():
         encode(pd.DataFrame({"a": pd.date_range("2020", periods=2)}), codes, caller="test")
 
 
+CODED_LISTS = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array([[1], [2]]))
+
+
 @pytest.mark.parametrize(
     ("X", "error", "message"),
     [
@@ -212,6 +215,11 @@ def test_numbers_stay_numbers_when_judging():
         ([[1.0], [{}]], ParameterTypeError, "must be a string or a real number, not 'dict'"),
         ([["a"], [1.0]], DataError, "column 0 of type object cannot be read"),
         (pl.DataFrame({"a": [[1], [2]]}), DataError, "column 'a' of X holds values of type"),
+        (
+            pa.table({"a": CODED_LISTS}),
+            DataError,
+            "column 'a' of X holds values of type dictionary",
+        ),
         (pl.LazyFrame({"a": [1]}), ParameterTypeError, "Collect the lazy frame first"),
     ],
 )

@@ -260,9 +260,10 @@ def test_what_a_command_has_written_it_may_write_again(capsys, folder, call):
 @pytest.mark.parametrize("command", ["convert", "resample -m mlros --percent 0", "remedial --json"])
 def test_data_through_a_pipe_is_data_alone(capfdbinary, folder, monkeypatch, command):
     (folder / "piped.csv").write_text("minutes,war,love\n10,1,0\n95,1,1\n")
-    with (folder / "piped.csv").open() as pipe, pytest.raises(SystemExit) as stopped:
+    with (folder / "piped.csv").open() as pipe:
         monkeypatch.setattr("sys.stdin", pipe)
-        main([*command.split(), "-", "-", "--to", "csv", "--labels", "war,love"])
+        with pytest.raises(SystemExit) as stopped:
+            main([*command.split(), "-", "-", "--to", "csv", "--labels", "war,love"])
     out, told = capfdbinary.readouterr()
     assert not stopped.value.code, told
     assert out.startswith(b"minutes,label:war,label:love\n10,1,0\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy import sparse
 
@@ -78,7 +79,6 @@ def test_polars_types(sampler):
 
 
 def test_arrow_tables():
-    pa = pytest.importorskip("pyarrow", reason="pip install pyarrow")
     rng = np.random.default_rng(4)
     X = pa.table({"f": rng.random(N), "s": ["u", "v"] * 20, "i": rng.integers(0, 9, N)})
 
@@ -86,6 +86,35 @@ def test_arrow_tables():
 
     assert X_new.schema == X.schema
     assert set(X_new["s"].to_pylist()) == {"u", "v"}
+
+
+CODED = pa.dictionary(pa.int8(), pa.string())
+
+
+@pytest.mark.parametrize("make", [pa.table, pa.record_batch])
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array(list("ab" * 20)).dictionary_encode(),
+        pa.array([*"ab" * 19, None, "c"]).dictionary_encode().cast(CODED),
+        pa.array([7, 8] * 20).dictionary_encode(),
+        pa.array(list("ab" * 20), pa.large_string()),
+        pa.array(range(N), pa.int32()).cast(pa.decimal128(14, 2)),
+        pa.array([None] * N),
+    ],
+    ids=lambda column: str(column.type),
+)
+def test_arrow_types(make, column):
+    X = make([pa.array(np.arange(N) / 7), column], names=["same", "same"])
+
+    X_new, _ = MLSMOTE(random_state=0).fit_resample(X, labels())
+
+    X_new.validate(full=True)
+    assert (type(X_new), X_new.schema) == (type(X), X.schema)
+    assert X_new.num_rows > N
+    assert X_new.slice(0, N).equals(X)
+    if not pa.types.is_decimal(column.type):
+        assert set(X_new.column(1).to_pylist()) <= set(column.to_pylist())
 
 
 def test_truth_values_are_nominal():

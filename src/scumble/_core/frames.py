@@ -215,7 +215,7 @@ def _from_arrow(array: Any, where: str, caller: str) -> Column:
     import pyarrow.types as kinds
 
     kind = array.type
-    if kinds.is_dictionary(kind):
+    if kinds.is_dictionary(kind) and not kinds.is_nested(kind.value_type):
         return _from_dictionary(array)
     if kinds.is_string(kind) or kinds.is_large_string(kind) or _is_view(kind):
         return _from_text(array)

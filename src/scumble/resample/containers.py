@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -39,9 +40,16 @@ def take_rows(data: Any, rows: Array) -> Any:
         return taken.asformat(data.format)
     if hasattr(data, "iloc"):
         return data.iloc[rows]
+    if _is_arrow(data):
+        return data.take(rows)
     import narwhals as nw
 
     return nw.from_native(data, eager_only=True)[rows.tolist(), :].to_native()
+
+
+def _is_arrow(data: Any) -> bool:
+    """Tell tables of Arrow, whose columns may share a name or hold codes of any type."""
+    return type(data).__module__.partition(".")[0] == "pyarrow"
 
 
 def take_labels(Y: sparse.csr_array, rows: Array) -> sparse.csr_array:
@@ -93,6 +101,8 @@ def _frame_like(Y: sparse.csr_array, like: Any, rows: Array) -> Any:
         for at, dtype in enumerate(taken.dtypes):
             taken.isetitem(at, pd.Series(cells[:, at], index=taken.index).astype(dtype))
         return taken
+    if _is_arrow(taken):
+        return _arrow_like(taken, cells.T)
     import narwhals as nw
 
     frame = nw.from_native(taken, eager_only=True)
@@ -102,6 +112,19 @@ def _frame_like(Y: sparse.csr_array, like: Any, rows: Array) -> Any:
         for at, name in enumerate(frame.columns)
     ]
     return frame.with_columns(*columns).to_native()
+
+
+def _arrow_like(table: Any, columns: Iterable[Any]) -> Any:
+    """Put new values into all columns of an Arrow table, keeping names and types."""
+    import pyarrow as pa
+
+    def array(values: Any, kind: Any) -> Any:
+        if pa.types.is_decimal(kind):  # which Arrow makes of floats in a second step only
+            return pa.array(values, pa.float64()).cast(kind, safe=False)
+        return pa.array(_whole(values) if pa.types.is_integer(kind) else values, kind)
+
+    arrays = map(array, columns, table.schema.types)
+    return type(table).from_arrays(list(arrays), schema=table.schema)
 
 
 def rows_like(features: Features, synthetic: Any, seeds: Array) -> Any:
@@ -145,6 +168,8 @@ def column_values(table: Any, at: int) -> list[Any]:
         return table[:, at].tolist()
     if hasattr(table, "iloc"):
         return table.iloc[:, at].tolist()
+    if _is_arrow(table):
+        return table.column(at).to_pylist()
     import narwhals as nw
 
     whole = nw.from_native(table, eager_only=True)
@@ -153,8 +178,6 @@ def column_values(table: Any, at: int) -> list[Any]:
 
 def replace_columns(frame: Any, columns: list[Any]) -> Any:
     """Put new values into all columns of a frame, keeping names, types and index."""
-    import narwhals as nw
-
     if hasattr(frame, "iloc"):
         import pandas as pd
 
@@ -167,21 +190,28 @@ def replace_columns(frame: Any, columns: list[Any]) -> Any:
         new = pd.concat(filled, axis=1) if filled else frame.copy()
         new.columns = frame.columns
         return new
+    if _is_arrow(frame):
+        return _arrow_like(frame, columns)
+    import narwhals as nw
+
     whole = nw.from_native(frame, eager_only=True)
     series = [
-        nw.new_series(name, _exact(values, dtype), dtype, backend=nw.get_native_namespace(whole))
+        nw.new_series(
+            name,
+            _whole(values) if dtype.is_integer() else values,
+            dtype,
+            backend=nw.get_native_namespace(whole),
+        )
         for (name, dtype), values in zip(whole.schema.items(), columns, strict=True)
     ]
     return whole.with_columns(*series).to_native()
 
 
-def _exact(values: Any, dtype: Any) -> Any:
+def _whole(values: Any) -> Any:
     """Give whole numbers as such: not every library casts floats while it reads."""
-    if dtype.is_integer() and isinstance(values, np.ndarray):
+    if isinstance(values, np.ndarray):
         return values.astype(np.int64)
-    if dtype.is_integer():
-        return [None if value is None else int(value) for value in values]
-    return values
+    return [None if value is None else int(value) for value in values]
 
 
 def append_rows(first: Any, second: Any) -> Any:
@@ -195,6 +225,13 @@ def append_rows(first: Any, second: Any) -> Any:
         import pandas as pd
 
         return pd.concat([first, second])
+    if _is_arrow(first):
+        import pyarrow as pa
+
+        if isinstance(first, pa.Table):
+            return pa.concat_tables([first, second])
+        pairs = zip(first.columns, second.columns, strict=True)
+        return type(first).from_arrays(list(map(pa.concat_arrays, pairs)), schema=first.schema)
     import narwhals as nw
 
     return nw.concat(
