@@ -114,6 +114,16 @@ def test_what_is_registered_can_be_had_by_name(doubled):
     catalogue.register("resampler", "doubled", doubled)  # again, as a notebook does
 
 
+def test_a_second_name_is_a_second_entry():
+    catalogue.register("resampler", "clones", MLROS, family="Mine", description="Clone rows.")
+    try:
+        entry = catalogue.describe("resampler", "clones")
+        assert (entry.name, entry.family, entry.thing) == ("clones", "Mine", MLROS)
+        assert catalogue.describe("resampler", "mlros").name == "mlros"
+    finally:
+        catalogue.unregister("resampler", "clones")
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [

@@ -34,9 +34,8 @@ from scumble._core.registry import (
     KINDS,
     Entry,
     check_fits,
-    described,
-    find,
     find_class,
+    find_entry,
     load_plugins,
     registered,
     unregister,
@@ -159,8 +158,7 @@ def get(kind: str, name: str) -> Any:
     >>> catalogue.get("resampler", "MLSMOTE")()
     MLSMOTE()
     """
-    entries(kind)
-    return find(kind, name)
+    return describe(kind, name).thing
 
 
 def resolve(kind: str, name: str) -> Any:
@@ -207,8 +205,8 @@ def describe(kind: str, name: str) -> Entry:
     >>> found.family, found.thing
     ('Decouple', <class 'scumble.resample.remedial.REMEDIAL'>)
     """
-    thing = get(kind, name)
-    return next(entry for entry in described(kind).values() if entry.thing is thing)
+    entries(kind)
+    return find_entry(kind, name)
 
 
 def _load_room(kind: str) -> None:

@@ -279,3 +279,12 @@ def test_categorical_columns_by_an_index_or_a_mask_of_pandas():
 
     for spec in (X.columns[1:], X.dtypes == "int64"):
         assert read_features(X, spec, caller="test").n_values.tolist() == [0, 2, 2]
+
+
+def test_classifiers_refuse_odd_frames_in_our_words():
+    fitted = BinaryRelevance().fit([[0.0], [1.0]], [[0], [1]])
+    for method in (fitted.predict, lambda X: BinaryRelevance().fit(X, [[0], [1]])):
+        with pytest.raises(ParameterTypeError, match=r"^BinaryRelevance: .*Collect the lazy frame"):
+            method(pl.LazyFrame({"a": [1.0, 2.0]}))
+        with pytest.raises(ParameterTypeError, match=r"^BinaryRelevance: Feature names are only"):
+            method(pd.DataFrame({"a": [1.0, 2.0], 0: [1.0, 2.0]}))

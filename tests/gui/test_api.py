@@ -736,6 +736,12 @@ def test_every_method_of_the_catalogue_runs_with_its_defaults(client):
         assert client.delete(f"/datasets/{result['id']}").status_code == 204
 
 
+def test_a_resampler_inside_another_that_is_no_name():
+    with pytest.raises(scumble.ScumbleError, match=r"name of a resampler must be a text\. Got 5"):
+        make_step("remedialhwr", {"resampler": 5})
+    assert make_step("remedialhwr", {"resampler": None}).resampler is None
+
+
 @pytest.mark.parametrize(
     "step",
     [

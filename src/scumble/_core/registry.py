@@ -97,7 +97,14 @@ def registered(kind: str) -> Mapping[str, Any]:
 
 def find(kind: str, name: str) -> Any:
     """Return a thing by its name, in any case; load what other packages offer if need be."""
-    for look in (registered, _with_plugins):
+    return find_entry(kind, name).thing
+
+
+def find_entry(kind: str, name: str) -> Entry:
+    """Return an entry by its name, in any case; load what other packages offer if need be."""
+    if not isinstance(name, str):
+        raise ParameterTypeError(f"The name of a {kind} must be a text. Got {name!r} instead.")
+    for look in (described, _with_plugins):
         known = look(kind)
         for candidate in (name, name.lower()):
             if candidate in known:
@@ -149,9 +156,9 @@ def load_plugins() -> None:
             )
 
 
-def _with_plugins(kind: str) -> Mapping[str, Any]:
+def _with_plugins(kind: str) -> Mapping[str, Entry]:
     load_plugins()
-    return registered(kind)
+    return described(kind)
 
 
 def _identity(thing: Any) -> tuple[str, str]:

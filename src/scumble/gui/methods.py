@@ -62,6 +62,7 @@ def make_step(method: str, parameters: dict[str, Any]) -> Any:
     values = {
         name: get("resampler", value)() if offered[name]["kind"] == "method" else value
         for name, value in parameters.items()
+        if value is not None  # which leaves the default
     }
     [step] = make_chain(entry.name, **values)
     return step

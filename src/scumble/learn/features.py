@@ -18,7 +18,7 @@ def read_training(X: Any, estimator: Any, categorical_features: Any) -> tuple[An
     caller = type(estimator).__name__
     if is_frame(X):
         _refuse_repeated(frame_columns(X, caller=caller)[0], caller)
-    _check_feature_names(estimator, X, reset=True)
+    _check_names(X, estimator, caller, reset=True)
     X = _check_shape(X, estimator, caller)
     _check_n_features(estimator, X, reset=True)
     features = read_features(X, categorical_features, caller=caller)
@@ -28,8 +28,10 @@ def read_training(X: Any, estimator: Any, categorical_features: Any) -> tuple[An
 def read_rows(X: Any, estimator: Any, codes: FeatureCodes) -> Any:
     """Read rows to predict; other columns than those learned from are refused in our words."""
     caller = type(estimator).__name__
+    if is_frame(X):
+        frame_columns(X, caller=caller)  # refuses what only looks like a table
     try:
-        _check_feature_names(estimator, X, reset=False)
+        _check_names(X, estimator, caller, reset=False)
         X = _check_shape(X, estimator, caller)
         _check_n_features(estimator, X, reset=False)
     except ScumbleError:
@@ -39,6 +41,13 @@ def read_rows(X: Any, estimator: Any, codes: FeatureCodes) -> Any:
             f"{str(error).rstrip()} Give the columns seen when fitting, in their order."
         ) from None
     return encode(X, codes, caller=caller)
+
+
+def _check_names(X: Any, estimator: Any, caller: str, *, reset: bool) -> None:
+    try:
+        _check_feature_names(estimator, X, reset=reset)
+    except TypeError as error:  # some names are texts and some are not
+        raise ParameterTypeError(f"{caller}: {error}") from None
 
 
 def _refuse_repeated(names: tuple[str, ...], caller: str) -> None:
