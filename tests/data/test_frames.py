@@ -18,6 +18,7 @@ from scumble._core.errors import (
     LabelError,
     ParameterError,
     ParameterTypeError,
+    ScumbleError,
     ScumbleWarning,
 )
 from scumble.data import Feature, MultilabelDataset, frames
@@ -380,3 +381,35 @@ def test_the_table_is_not_changed():
     frame = FRAMES["pandas"].copy(deep=True)
     from_frame(frame, label_columns=["love", "war"])
     pd.testing.assert_frame_equal(frame, FRAMES["pandas"])
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        ["1", "2"],
+        pd.Categorical([7, 8]),
+        pd.date_range("2020", periods=2),
+        pa.array(["1", "2"]),
+    ],
+    ids=lambda weights: type(weights).__name__,
+)
+def test_weights_are_numbers_and_not_codes(weights):
+    table = {"minutes": [150.0, 90.0], "war": [1, 0], "heavy": weights}
+    frame = pa.table(table) if isinstance(weights, pa.Array) else pd.DataFrame(table)
+    with pytest.raises(DataError, match="weights in column 'heavy' must be numbers"):
+        MultilabelDataset.from_frame(frame, label_columns=["war"], weight_column="heavy")
+
+
+@pytest.mark.parametrize("labels", [["war"], "war"])
+@pytest.mark.parametrize("values", [[1, "a"], [pd.Interval(0, 1), pd.Interval(1, 2)]])
+def test_categories_that_are_no_labels(values, labels):
+    frame = pd.DataFrame({"minutes": [150.0, 90.0], "war": pd.Categorical(values)})
+    with pytest.raises(ScumbleError, match="column 'war'"):
+        MultilabelDataset.from_frame(frame, label_columns=labels)
+
+
+def test_sparse_columns_of_text():
+    words = pd.arrays.SparseArray(np.array(["a", 0, "b"], object), fill_value=0)
+    frame = pd.DataFrame({"word": words, "war": [1, 0, 1]})
+    with pytest.raises(DataError, match="column 'word' of type object cannot be read"):
+        MultilabelDataset.from_frame(frame, label_columns=["war"])

@@ -123,6 +123,12 @@ def is_sparse_column(column: Any) -> bool:
     return hasattr(column, "sp_values")
 
 
+def _is_sparse_numbers(column: Any) -> bool:
+    """Tell a sparse column of numbers, most of which are 0."""
+    is_numbers = is_sparse_column(column) and column.sp_values.dtype.kind in "biuf"
+    return is_numbers and column.fill_value == 0
+
+
 def dense_column(column: Any) -> Any:
     """Fill a sparse column of pandas; leave any other as it is."""
     return np.asarray(column) if is_sparse_column(column) else column
@@ -130,7 +136,7 @@ def dense_column(column: Any) -> Any:
 
 def read_column(column: Any, where: str, *, caller: str) -> Column:
     """Read a column of a table, or of an array of objects or texts."""
-    if is_sparse_column(column) and column.fill_value == 0:
+    if _is_sparse_numbers(column):
         values = _numbers_of_array(column.sp_values, where, caller)
         return values._replace(rows=column.sp_index.indices)
     column = dense_column(column)
@@ -178,9 +184,10 @@ def arrow_column(column: Any, where: str, *, caller: str) -> Any:
     import pyarrow as pa
 
     if isinstance(column, Categories):
-        column = pa.DictionaryArray.from_arrays(
-            pa.array(column.codes, mask=column.codes < 0), pa.array(column.values)
-        )
+        codes = pa.array(column.codes, mask=column.codes < 0)
+        values = np.empty(len(column.values), object)
+        values[:] = column.values
+        return pa.DictionaryArray.from_arrays(codes, arrow_column(values, where, caller=caller))
     if isinstance(column, pa.ChunkedArray):
         if pa.types.is_dictionary(column.type):
             column = column.unify_dictionaries()

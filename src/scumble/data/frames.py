@@ -25,7 +25,6 @@ from scumble.data.columns import (
     are_whole,
     category_codes,
     column_from_feature,
-    feature_from_column,
     features_from_columns,
 )
 from scumble.data.feature import Feature
@@ -77,7 +76,7 @@ def read_frame(
         Y, labels = _side_by_side(parts, frame.shape[0]), tuple(chosen)
     weights = None
     if weight_column is not None:
-        weights = feature_from_column(weight_column, dense_column(column(place[weight_column])))[1]
+        weights = _weights(weight_column, column(place[weight_column]))
     rest = [name for name in names if name not in set(wanted)]
     read = [
         read_column(column(place[name]), f"column {name!r}", caller="from_frame") for name in rest
@@ -146,6 +145,16 @@ def _label_column(name: str, column: Any) -> sparse.csc_array:
 
     cells = pa.table({name: _as_arrow(column, name)})
     return check_named_labels(cells, caller="from_frame")[0].tocsc()
+
+
+def _weights(name: str, column: Any) -> np.ndarray[Any, Any]:
+    read = read_column(dense_column(column), f"column {name!r}", caller="from_frame")
+    if read.date or read.categories not in (None, (False, True)):
+        raise DataError(
+            f"from_frame: the weights in column {name!r} must be numbers. Got "
+            f"{'dates' if read.date else 'text or categories'} instead: convert the column."
+        )
+    return read.values
 
 
 def _as_arrow(column: Any, name: str) -> Any:
