@@ -355,6 +355,11 @@ def replace_array(part, key, **changes):
     part[key] = {**part[key], **changes}
 
 
+def disguised(codes):
+    """Another of our classes that answers to ``n_values``, as the right one does."""
+    return {"$": "object", "class": "scumble._core.features.Features", "of": {"codes": codes}}
+
+
 CHANGES = {
     "eccru": [
         lambda t: replace_array(state(t)["orders_"], 0, at=5),
@@ -445,6 +450,8 @@ CHANGES = {
         lambda t: replace_array(state(t, "estimator_", "model"), "intercepts_", shape=[3]),
     ],
     "c45": [
+        lambda t: state(t).update(_codes=disguised(state(t)["_codes"])),
+        lambda t: state(t, "_codes").update(names={"$": "tuple", "of": ["a"]}),
         lambda t: replace_array(state(t, "tree_"), "first", at=0),
         lambda t: replace_array(state(t, "tree_"), "counts", shape=[1, 2]),
     ],

@@ -17,6 +17,7 @@ from scumble.learn.eccru import ECCRU
 from scumble.learn.ranker import BaseRanker
 from scumble.learn.regression_columns import RegressionColumns
 from scumble.learn.storage.check_rankers import check_ranker, width_of
+from scumble.learn.storage.classes import is_own
 from scumble.learn.storage.demands import demand, is_vector
 from scumble.learn.thresholded import ThresholdedClassifier
 
@@ -26,7 +27,7 @@ Array = np.ndarray[Any, Any]
 def check_model(model: Any) -> None:
     """Refuse a model whose numbers point outside of its arrays."""
     for part in _parts(model):
-        if isinstance(getattr(part, "_codes", None), FeatureCodes):
+        if "_codes" in getattr(part, "__dict__", {}) and any(map(is_own, type(part).__mro__)):
             _check_estimator(part)
         if isinstance(part, Space):
             _check_space(part)
@@ -59,11 +60,14 @@ def _inside(part: Any) -> list[Any]:
 
 def _check_estimator(model: Any) -> None:
     """Check the parts an estimator asks in compiled loops, by the columns it was fitted on."""
-    n_features = model.n_features_in_
-    n_values = model._codes.n_values
+    n_features, codes = model.n_features_in_, model._codes
+    # Any other class with 'n_values' would do for a prediction, too, but not be looked over.
+    demand(isinstance(codes, FeatureCodes), "the kinds of the columns are missing")
+    n_values, names = codes.n_values, codes.names
     demand(type(n_features) is int, "the number of features is no whole number")
     demand(is_vector(n_values, np.int64, n_features), "the kinds of the columns do not fit")
-    demand(len(model._codes.categories) == n_features, "the categories of the columns do not fit")
+    demand(len(codes.categories) == n_features, "the categories of the columns do not fit")
+    demand(names is None or len(names) == n_features, "the names of the columns do not fit")
     if isinstance(model, C45Classifier):
         _check_tree(model.tree_, n_values, len(model.classes_))
         return
