@@ -116,6 +116,8 @@ class Real(Domain):
     >>> from scumble.catalogue import Real
     >>> Real(0, 1, open="left"), Real(0)
     (<a number in (0, 1]>, <a number in [0, inf)>)
+    >>> Real(0, 1, open="both")
+    <a number in (0, 1)>
     >>> Real(0, 1, open="left").accepts(0), Real(0).accepts(float("nan"))
     (False, False)
     """
@@ -128,7 +130,10 @@ class Real(Domain):
         self._ends = lowest, highest
         self.minimum = lowest if math.isfinite(lowest) else None
         self.maximum = highest if math.isfinite(highest) else None
-        self._excluded = {lowest if open == "left" else -math.inf, math.inf}
+        Choice("", "left", "right", "both").check(open, name="open", caller="Real")
+        self._excluded = {-math.inf, math.inf}
+        self._excluded |= {lowest} if open in ("left", "both") else set()
+        self._excluded |= {highest} if open in ("right", "both") else set()
         left = "(" if lowest in self._excluded else "["
         right = ")" if highest in self._excluded else "]"
         self.words = f"a number in {left}{lowest:g}, {highest:g}{right}"
