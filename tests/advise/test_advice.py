@@ -79,6 +79,18 @@ def test_shuffled_labels_cannot_be_learnt(data):
     assert "What to do" not in repr(found)
 
 
+def test_what_only_trees_can_learn_is_learnt():
+    """Stripes: a ridge sees nothing in them."""
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.random(400), rng.normal(size=(400, 4))]
+    Y = np.c_[np.floor(8 * X[:, 0]) % 2 == 0, np.floor(8 * X[:, 0]) % 4 == 1]
+    found = advise(MultilabelDataset(X, Y), budget=None, random_state=0)
+    assert found.chosen == "br"
+    assert not found.nothing_to_learn
+    assert "Nothing can be learnt" not in repr(found)
+    assert not found.not_learnable_yet.any()
+
+
 def test_what_is_trained_is_what_is_advised(data, found):
     quality = "best" if "best" in found.chosen else "fast"
     wanted = fit_dataset(RareLabelClassifier(quality), data, random_state=4)
