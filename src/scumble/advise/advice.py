@@ -116,8 +116,8 @@ class Advice:
 
     @property
     def not_learnable_yet(self) -> Array:
-        """Labels that occur, but whose rows nothing here tells apart."""
-        found: Array = (self.diagnosis.counts > 0) & (
+        """Labels with rows and without, which nothing here tells apart."""
+        found: Array = self.diagnosis.varies(len(self.data)) & (
             (self[self.chosen].label_f1 == 0) | ~self.learnable
         )
         return found

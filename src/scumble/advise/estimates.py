@@ -121,9 +121,10 @@ def learnable_labels(
 ) -> Array:
     """Tell which labels are ranked better than by chance, among all of them at once.
 
-    Several methods may rank them, and what one cannot tell another may: the best of them counts
-    for each label, its p-value times their number. Rank sums of positives among out-of-sample scores, one-sided, with the rule of Benjamini and
-    Hochberg: of the labels that are called learnable, no more than ``risk`` are not, on average.
+    Several methods may rank them, and what one cannot tell another may: for each label the best of
+    them counts, its p-value times their number. Rank sums of positives among out-of-sample scores,
+    one-sided, with the rule of Benjamini and Hochberg: of the labels that are called learnable, no
+    more than ``risk`` are not, on average.
     That anything can be learnt at all must be more certain: where labels hang together, one that
     looks learnable by chance seldom comes alone. By the same rule chance alone is at most
     ``doubt`` likely.
