@@ -113,6 +113,13 @@ def test_labels_on_all_rows_or_none_are_not_waited_for():
     assert told["How sure this is"] == []  # no number is shown
 
 
+def test_a_row_with_two_rare_labels_is_one_row():
+    advised = known_advice()
+    both = replace(advised.diagnosis, is_rare=np.array([False, True, True]))  # they meet on a row
+    told = sentences(replace(advised, diagnosis=both))["How sure this is"]
+    assert "What is said of rare labels hangs on 11 rows that have one." in told
+
+
 def test_where_nothing_can_be_learnt_no_brackets_are_spoken_of():
     advised = known_advice()
     told = sentences(replace(advised, learnable=advised.learnable & False))["How sure this is"]

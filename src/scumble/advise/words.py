@@ -343,7 +343,8 @@ def _does_not(advice: Advice) -> list[str]:
 
 def _sure(advice: Advice) -> list[str]:
     chosen = advice[advice.chosen]
-    n_rows = int(advice.diagnosis.counts[advice.diagnosis.is_rare].sum())
+    rare = advice.data.Y[:, np.flatnonzero(advice.diagnosis.is_rare)]
+    n_rows = int((rare.sum(axis=1) > 0).sum())
     lines = _measured_how(advice)
     if 0 < n_rows < FEW_ROWS and not advice.nothing_to_learn:
         lines.append(f"What is said of rare labels hangs on {_count(n_rows, 'row')} that have one.")
