@@ -163,7 +163,7 @@ class Comparison:
     random_state : int
         Give it again to get the same.
     confidence : float
-        Share of comparisons in which all intervals hold.
+        Share of comparisons in which all intervals of a metric hold.
 
     Examples
     --------
