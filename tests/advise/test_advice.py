@@ -113,6 +113,13 @@ def test_labels_on_all_rows_or_none_are_not_waited_for():
     assert told["How sure this is"] == []  # no number is shown
 
 
+def test_no_change_at_all_is_not_called_chance():
+    advised = known_advice()
+    same = replace(advised.judged[0], gain=Estimate(0.0, 0.0, 0.0))
+    told = sentences(replace(advised, judged=(same, *advised.judged[1:])))["What helps here"]
+    assert "Untreated trees would give 0.400, 0.200 and 0.600; macro F1 stays." in told
+
+
 def test_a_row_with_two_rare_labels_is_one_row():
     advised = known_advice()
     both = replace(advised.diagnosis, is_rare=np.array([False, True, True]))  # they meet on a row

@@ -285,9 +285,9 @@ def _helps(advice: Advice) -> list[str]:
             if not math.isnan(untreated.expected[metric].value)
         ]
         chance = ", which may be chance" if chosen.gain.low <= 0 <= chosen.gain.high else ""
+        change = f"changes by {_change(chosen.gain)}{chance}" if chosen.gain.value else "stays"
         lines.append(
-            f"Untreated trees would give {_listed(before, last=' and ')}; macro F1 changes by "
-            f"{_change(chosen.gain)}{chance}."
+            f"Untreated trees would give {_listed(before, last=' and ')}; macro F1 {change}."
         )
         up = int((chosen.label_f1 > untreated.label_f1 + NOTABLE).sum())
         down = int((chosen.label_f1 < untreated.label_f1 - NOTABLE).sum())
