@@ -232,10 +232,10 @@ def tell_sets(rows):
     yield (
         f"The advised method is within 0.015 macro F1 of the best candidate on "
         f"{sum(gap <= 0.015 for gap in near)} of {len(near)} data sets (at most {max(near):.3f} "
-        f"behind). Of the untreated trees it is ahead on {sum(gap < 0 for gap, _ in lost)} of "
+        f"behind). It is ahead of untreated trees on {sum(gap < 0 for gap, _ in lost)} of "
         f"{len(lost)}; the worst is {where}, {abs(worst):.3f} "
-        f"{'behind' if worst > 0 else 'ahead'}. In {ASIDE} nearly every label is solved: it is in "
-        "no other figure."
+        f"{'behind' if worst > 0 else 'ahead'}. {ASIDE}, where nearly every label is solved, "
+        "counts in no other figure."
     )
     yield ""
     yield from rst(("data set", "advised", "macro F1", "untreated", "best", "its macro F1"), table)

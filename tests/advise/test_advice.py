@@ -79,6 +79,64 @@ def test_shuffled_labels_cannot_be_learnt(data):
     assert "What to do" not in repr(found)
 
 
+def test_what_only_trees_can_learn_is_learnt():
+    """Stripes: a ridge sees nothing in them."""
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.random(400), rng.normal(size=(400, 4))]
+    Y = np.c_[np.floor(8 * X[:, 0]) % 2 == 0, np.floor(8 * X[:, 0]) % 4 == 1]
+    found = advise(MultilabelDataset(X, Y), budget=None, random_state=0)
+    assert found.chosen == "br"
+    assert not found.nothing_to_learn
+    assert "Nothing can be learnt" not in repr(found)
+    assert not found.not_learnable_yet.any()
+
+
+def test_labels_on_all_rows_or_none_are_not_waited_for():
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 2))
+    Y = np.c_[np.ones(60, bool), X[:, 0] > 0.5, np.zeros(60, bool)]
+    data = MultilabelDataset(X, Y, labels=("always", "half", "never"))
+    found = advise(data, random_state=0)
+    wrong = " ".join(sentences(found)["What is wrong"])
+    assert "1 label is on every row, so that there is nothing to learn of it: always." in wrong
+    assert "1 label never occurs in this data: never." in wrong
+    assert "Not learnt yet" not in wrong
+
+    alone = advise(MultilabelDataset(X, Y[:, [1]]), random_state=0)  # no label is a rare one
+    assert sentences(alone)["How sure this is"][-1].startswith("More rows, or other features")
+
+    fixed = advise(MultilabelDataset(X, Y[:, [0, 2]]), random_state=0)
+    told = sentences(fixed)
+    assert told["What helps here"] == [
+        "Nothing can be learnt from this data as it is: every label is on all rows or on none."
+    ]
+    assert told["How sure this is"] == []  # no number is shown
+
+
+def test_no_change_at_all_is_not_called_chance():
+    advised = known_advice()
+    same = replace(advised.judged[0], gain=Estimate(0.0, 0.0, 0.0))
+    told = sentences(replace(advised, judged=(same, *advised.judged[1:])))["What helps here"]
+    assert "Untreated trees would give 0.400, 0.200 and 0.600; macro F1 stays." in told
+
+
+def test_a_row_with_two_rare_labels_is_one_row():
+    advised = known_advice()
+    both = replace(advised.diagnosis, is_rare=np.array([False, True, True]))  # they meet on a row
+    told = sentences(replace(advised, diagnosis=both))["How sure this is"]
+    assert "What is said of rare labels hangs on 11 rows that have one." in told
+
+
+def test_where_nothing_can_be_learnt_no_brackets_are_spoken_of():
+    advised = known_advice()
+    told = sentences(replace(advised, learnable=advised.learnable & False))["How sure this is"]
+    assert told[0] == (
+        "Every method was asked for rows that it had not seen. "
+        "A pattern too weak for 40 rows looks like chance."
+    )
+    assert "brackets" not in " ".join(told)
+
+
 def test_what_is_trained_is_what_is_advised(data, found):
     quality = "best" if "best" in found.chosen else "fast"
     wanted = fit_dataset(RareLabelClassifier(quality), data, random_state=4)

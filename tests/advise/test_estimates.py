@@ -73,9 +73,9 @@ def test_labels_of_chance_are_not_learnable_and_real_ones_are():
     rng = np.random.default_rng(3)
     Y = rng.random((300, 40)) < 0.1
     scores = rng.random((300, 40))
-    assert not learnable_labels(scores, sparse.csr_array(Y)).any()
+    assert not learnable_labels([scores], sparse.csr_array(Y)).any()
     scores[:, :5] += Y[:, :5]
-    assert learnable_labels(scores, sparse.csr_array(Y))[:5].all()
+    assert learnable_labels([scores], sparse.csr_array(Y))[:5].all()
 
 
 def test_rank_sums_agree_with_scipy():
@@ -88,13 +88,23 @@ def test_rank_sums_agree_with_scipy():
     ).pvalue
     # One label alone is called learnable exactly where its p-value is below the risk.
     for risk, expected in ((p * 1.2, True), (p * 0.8, False)):
-        found = learnable_labels(score[:, None], sparse.csr_array(y[:, None]), risk=risk, doubt=1)
+        found = learnable_labels([score[:, None]], sparse.csr_array(y[:, None]), risk=risk, doubt=1)
         assert found.tolist() == [expected]
+
+
+def test_what_one_method_ranks_is_learnable_and_many_methods_of_chance_tell_nothing():
+    rng = np.random.default_rng(7)
+    Y = rng.random((300, 20)) < 0.1
+    chance = [rng.random(Y.shape) for _ in range(5)]
+    assert not learnable_labels(chance, sparse.csr_array(Y)).any()
+    knows = rng.random(Y.shape)
+    knows[:, 3] += Y[:, 3]
+    assert learnable_labels([*chance, knows], sparse.csr_array(Y))[3]
 
 
 def test_labels_without_positives_or_negatives_are_never_learnable():
     Y = sparse.csr_array(np.array([[1, 0], [1, 0], [1, 0]], bool))
-    assert not learnable_labels(np.eye(3)[:, :2], Y).any()
+    assert not learnable_labels([np.eye(3)[:, :2]], Y).any()
 
 
 def test_rows_needed_by_hand():

@@ -39,6 +39,13 @@ def test_from_a_file_to_a_model(capsys, file, tmp_path):
     assert "</html>" in page.read_text()
 
 
+def test_a_page_that_cannot_be_written_does_not_cost_the_answer(capsys, file, tmp_path):
+    words = ["advise", file, "--labels", "-8", "--html", tmp_path / "nowhere" / "page.html"]
+    out, err = run(capsys, *words, code=2)
+    assert "cannot be written" in err
+    assert "What helps here" in out
+
+
 def test_the_suggested_command_trains_from_the_same_file(capsys, file, tmp_path):
     model = tmp_path / "mine.scumble"
     out, _ = run(capsys, "advise", file, "--labels", "-8", "--budget", "none", "--json")

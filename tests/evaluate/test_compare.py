@@ -187,6 +187,13 @@ def test_a_test_part_instead_of_folds(data):
     assert compare(data[:160], ["br", "rare"], test=data[160:], random_state=0).table[0] == one
 
 
+def test_drawn_rows_never_tell_that_chance_is_impossible(data):
+    found = compare(data[:160], {"none": Constant(0), "rare": "rare"}, test=data[160:])
+    one = found.table[-1]
+    assert one.verdict == "better"
+    assert one.p_value == pytest.approx(2 / 501)  # 500 draws, all of them on one side
+
+
 def test_a_test_part_on_which_nothing_differs(data):
     found = compare(data[:160], {"a": Constant(1), "b": Constant(1)}, test=data[160:])
     assert (found.table[0].low, found.table[0].high) == (0, 0)

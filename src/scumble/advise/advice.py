@@ -81,7 +81,7 @@ class Advice:
     chosen : str
         Name of the one that is advised.
     learnable : ndarray of bool
-        Labels that are ranked better than by chance.
+        Labels that a method ranks better than by chance.
     left_out : tuple of (str, str)
         Candidates that were not tried, and why.
     rows_needed : int or None
@@ -116,8 +116,8 @@ class Advice:
 
     @property
     def not_learnable_yet(self) -> Array:
-        """Labels that occur, but whose rows nothing here tells apart."""
-        found: Array = (self.diagnosis.counts > 0) & (
+        """Labels with rows and without, which nothing here tells apart."""
+        found: Array = self.diagnosis.varies(len(self.data)) & (
             (self[self.chosen].label_f1 == 0) | ~self.learnable
         )
         return found
@@ -230,10 +230,7 @@ def decide(
     values = {name: draws.values(one.predictions) for name, one in tried.items()}
     judged = tuple(_judge(one, values, data) for one in tried.values())
     chosen = _choose(values)
-    ranked = next((one.scores for one in tried.values() if one.scores is not None), None)
-    learnable = (
-        learnable_labels(ranked, data.Y) if ranked is not None else np.ones(data.n_labels, bool)
-    )
+    learnable = learnable_labels(_rankings(tried), data.Y)
     f1 = next(one.label_f1 for one in judged if one.candidate.name == chosen)
     return Advice(
         data=data,
@@ -246,6 +243,15 @@ def decide(
         random_state=random_state,
         interrupted=interrupted,
     )
+
+
+def _rankings(tried: dict[str, Tried]) -> list[Array]:
+    """Return the scores of methods that learn from the rows as they are, each once."""
+    return [
+        one.scores
+        for one in tried.values()
+        if one.scores is not None and not one.candidate.resampler and not one.candidate.of
+    ]
 
 
 def _check(data: MultilabelDataset, budget: float | None) -> None:

@@ -55,6 +55,11 @@ class Diagnosis:
     identifiers: tuple[int, ...]
     leaks: tuple[tuple[int, int, float], ...]
 
+    def varies(self, n_rows: int) -> Array:
+        """Tell which labels some of so many rows have, and some have not."""
+        found: Array = (self.counts > 0) & (self.counts < n_rows)
+        return found
+
 
 def diagnose(data: MultilabelDataset) -> Diagnosis:
     """Look for what stands in the way of learning the labels of a data set.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -117,21 +117,38 @@ def estimate(values: Array, *, wider: float = WIDER) -> Estimate:
 
 
 def learnable_labels(
-    scores: Array, Y: sparse.csr_array, *, risk: float = 0.05, doubt: float = 2e-4
+    rankings: Sequence[Array], Y: sparse.csr_array, *, risk: float = 0.05, doubt: float = 2e-4
 ) -> Array:
     """Tell which labels are ranked better than by chance, among all of them at once.
 
-    Rank sums of positives among out-of-sample scores, one-sided, with the rule of Benjamini and
-    Hochberg: of the labels that are called learnable, no more than ``risk`` are not, on average.
+    Several methods may rank them, and what one cannot tell another may: for each label the best of
+    them counts, its p-value times their number. Rank sums of positives among out-of-sample scores,
+    one-sided, with the rule of Benjamini and Hochberg: of the labels that are called learnable, no
+    more than ``risk`` are not, on average.
     That anything can be learnt at all must be more certain: where labels hang together, one that
     looks learnable by chance seldom comes alone. By the same rule chance alone is at most
     ``doubt`` likely.
     """
+    n_labels = Y.shape[1]
+    if not len(rankings):
+        return np.ones(n_labels, bool)
+    best = np.min([_p_values(scores, sparse.csc_array(Y)) for scores in rankings], axis=0)
+    p_values = np.minimum(1, best * len(rankings))
+    order = np.argsort(p_values)
+    adjusted = p_values[order] * n_labels / np.arange(1, n_labels + 1)
+    found = np.zeros(n_labels, bool)
+    below = np.flatnonzero(adjusted <= risk)
+    if len(below) and adjusted.min() <= doubt:
+        found[order[: below[-1] + 1]] = True
+    return found
+
+
+def _p_values(scores: Array, by_label: sparse.csc_array) -> Array:
+    """Test, label by label, whether its rows are ranked higher than the others."""
     from scipy.special import ndtr
     from scipy.stats import rankdata
 
-    n_rows, n_labels = Y.shape
-    by_label = sparse.csc_array(Y)
+    n_rows, n_labels = by_label.shape
     p_values = np.ones(n_labels)
     for label in range(n_labels):
         rows = by_label.indices[by_label.indptr[label] : by_label.indptr[label + 1]]
@@ -140,13 +157,7 @@ def learnable_labels(
             continue
         surplus = rankdata(scores[:, label])[rows].sum() - positives * (n_rows + 1) / 2
         p_values[label] = ndtr(-surplus / np.sqrt(positives * negatives * (n_rows + 1) / 12))
-    order = np.argsort(p_values)
-    adjusted = p_values[order] * n_labels / np.arange(1, n_labels + 1)
-    found = np.zeros(n_labels, bool)
-    below = np.flatnonzero(adjusted <= risk)
-    if len(below) and adjusted.min() <= doubt:
-        found[order[: below[-1] + 1]] = True
-    return found
+    return p_values
 
 
 def rows_needed(counts: Array, f1: Array, *, learnt_from: float = 0.2) -> int | None:

@@ -225,6 +225,14 @@ def _not_yet(advice: Advice) -> list[str]:
         verb = "occurs" if absent.size == 1 else "occur"
         listed = _listed([names[at] for at in absent])
         lines.append(f"{_count(absent.size, 'label')} never {verb} in this data: {listed}.")
+    always = np.flatnonzero(found.counts == len(advice.data))
+    if always.size:
+        verb = "is" if always.size == 1 else "are"
+        listed = _listed([names[at] for at in always])
+        lines.append(
+            f"{_count(always.size, 'label')} {verb} on every row, so that there is nothing to "
+            f"learn of {'it' if always.size == 1 else 'them'}: {listed}."
+        )
     waiting = np.flatnonzero(advice.not_learnable_yet)
     if not waiting.size or advice.nothing_to_learn:
         return lines
@@ -255,6 +263,10 @@ def _more_needed(advice: Advice, waiting: Any) -> list[str]:
 
 
 def _helps(advice: Advice) -> list[str]:
+    if advice.nothing_to_learn and not advice.diagnosis.varies(len(advice.data)).any():
+        return [
+            "Nothing can be learnt from this data as it is: every label is on all rows or on none."
+        ]
     if advice.nothing_to_learn:
         return [
             "Nothing can be learnt from this data as it is: no label's rows can be told from the "
@@ -273,9 +285,9 @@ def _helps(advice: Advice) -> list[str]:
             if not math.isnan(untreated.expected[metric].value)
         ]
         chance = ", which may be chance" if chosen.gain.low <= 0 <= chosen.gain.high else ""
+        change = f"changes by {_change(chosen.gain)}{chance}" if chosen.gain.value else "stays"
         lines.append(
-            f"Untreated trees would give {_listed(before, last=' and ')}; macro F1 changes by "
-            f"{_change(chosen.gain)}{chance}."
+            f"Untreated trees would give {_listed(before, last=' and ')}; macro F1 {change}."
         )
         up = int((chosen.label_f1 > untreated.label_f1 + NOTABLE).sum())
         down = int((chosen.label_f1 < untreated.label_f1 - NOTABLE).sum())
@@ -331,13 +343,9 @@ def _does_not(advice: Advice) -> list[str]:
 
 def _sure(advice: Advice) -> list[str]:
     chosen = advice[advice.chosen]
-    n_rows = int(advice.diagnosis.counts[advice.diagnosis.is_rare].sum())
-    n_new = max(1, len(advice.data) // 4)
-    lines = [
-        "Every number was measured on rows that the models had not seen. New rows, a quarter as "
-        f"many as these ({n_new:,}), should give values within the brackets in nine of ten cases; "
-        f"on {len(measured())} public data sets they did in {HELD:.0%}."
-    ]
+    rare = advice.data.Y[:, np.flatnonzero(advice.diagnosis.is_rare)]
+    n_rows = int((rare.sum(axis=1) > 0).sum())
+    lines = _measured_how(advice)
     if 0 < n_rows < FEW_ROWS and not advice.nothing_to_learn:
         lines.append(f"What is said of rare labels hangs on {_count(n_rows, 'row')} that have one.")
     best = chosen.expected["macro_f1"].value
@@ -356,8 +364,26 @@ def _sure(advice: Advice) -> list[str]:
     if advice.interrupted:
         lines.append("It was stopped before all methods were judged.")
     if not advice.nothing_to_learn:
-        lines.append("More rows of the rare labels, or other features, would change this most.")
+        of_rare = " of the rare labels" if n_rows else ""
+        lines.append(f"More rows{of_rare}, or other features, would change this most.")
     return lines
+
+
+def _measured_how(advice: Advice) -> list[str]:
+    """Tell on which rows numbers were measured, as far as any are shown."""
+    n_rows = len(advice.data)
+    if not advice.diagnosis.varies(n_rows).any():
+        return []
+    if advice.nothing_to_learn:
+        return [
+            "Every method was asked for rows that it had not seen. A pattern too weak for "
+            f"{_count(n_rows, 'row')} looks like chance."
+        ]
+    return [
+        "Every number was measured on rows that the models had not seen. New rows, a quarter as "
+        f"many as these ({max(1, n_rows // 4):,}), should give values within the brackets in nine "
+        f"of ten cases; on {len(measured())} public data sets they did in {HELD:.0%}."
+    ]
 
 
 def _untreated(advice: Advice) -> Judged | None:

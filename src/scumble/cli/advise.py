@@ -60,16 +60,17 @@ def advise(
     with show_progress(ProgressBar()):
         found = advise(given, budget=seconds, random_state=seed, n_jobs=jobs)
     told = with_files(found.to_dict(), data, train or "MODEL", format, labels, option)
+    # Shown first: a file that cannot be written must not cost the answer.
+    if json:
+        show_json(told)
+    else:
+        show(render_advice(told, width=width()))
     if html is not None:
         from scumble._core.files import writing
         from scumble.report import render_advice_page
 
         with writing(html) as target, target.open() as stream:
             stream.write(render_advice_page(told).encode())
-    if json:
-        show_json(told)
-    else:
-        show(render_advice(told, width=width()))
     if train is not None:
         from scumble.learn import save
 

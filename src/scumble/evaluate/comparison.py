@@ -163,7 +163,7 @@ class Comparison:
     random_state : int
         Give it again to get the same.
     confidence : float
-        Share of comparisons in which all intervals hold.
+        Share of comparisons in which all intervals of a metric hold.
 
     Examples
     --------
@@ -558,7 +558,8 @@ def _drawn_difference(
     if not len(drawn):
         return FoldDifference(difference, -math.inf, math.inf, math.nan, 1)
     low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
-    tail = min((drawn <= 0).mean(), (drawn >= 0).mean())
+    # One more than was seen: so many draws cannot tell that something never happens.
+    tail = (min((drawn <= 0).sum(), (drawn >= 0).sum()) + 1) / (len(drawn) + 1)
     return FoldDifference(difference, float(low), float(high), min(1.0, 2 * float(tail)), 1)
 
 

@@ -39,19 +39,24 @@ def render_methods(found: dict[str, Any], *, width: int | None = None) -> list[L
     """
     from scumble.evaluate.naming import metric_title
 
-    n_folds = len(next(iter(found["methods"][0]["folds"].values())))
+    n_folds = _n_folds(found)
     judged = f"{n_folds} folds" if n_folds > 1 else "a test part"
     title = f"{safe(found['data']) or 'data'}: {len(found['methods'])} methods on {judged}, each "
     lines: list[Line] = [[Segment(f"{title}against {safe(found['baseline'])}", "title")]]
     head = ("method", *map(metric_title, found["metrics"]), "seconds a fold")
     lines += table(head, _rows(found), width=width)
-    marked = "+ better and - worse than the first, beyond what chance in these folds explains"
+    where = "folds" if n_folds > 1 else "rows"
+    marked = f"+ better and - worse than the first, beyond what chance in these {where} explains"
     lines += [[Segment(marked, "dim")], []]
     for sentence in found["verdicts"]:
         lines += [[Segment(part)] for part in wrap(safe(sentence), width)]
     for sentence in _of_the_best(found):
         lines += [[Segment(part)] for part in wrap(safe(sentence), width)]
     return lines + _labels(found, width)
+
+
+def _n_folds(found: dict[str, Any]) -> int:
+    return len(next(iter(found["methods"][0]["folds"].values())))
 
 
 def _rows(found: dict[str, Any]) -> list[tuple[str, ...]]:
@@ -78,10 +83,14 @@ def _of_the_best(found: dict[str, Any]) -> list[str]:
     if best == found["baseline"]:
         return [f"Nothing here has a better mean than {best}."]
     sentences = [f"Best mean: {best}."]
-    if optimism is not None and len(found["methods"]) > 2:
+    if len(found["methods"]) > 2:
+        where = "folds" if _n_folds(found) > 1 else "rows"
+        much = (
+            "; by how much, they cannot tell" if optimism is None else f" by about {optimism:.3f}"
+        )
         sentences.append(
-            f"It was picked as the best of {len(found['methods'])} on these folds, which flatters "
-            f"it by about {optimism:.3f}."
+            f"It was picked as the best of {len(found['methods'])} on these {where}, which "
+            f"flatters it{much}."
         )
     return [" ".join(sentences)]
 
