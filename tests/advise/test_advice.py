@@ -243,6 +243,12 @@ def test_missing_values_leave_out_what_cannot_cope(data):
     assert {"rare", "br"} <= {one.candidate.name for one in found.judged}
 
 
+def test_the_advised_model_and_what_to_expect_of_it(found):
+    assert found.model.quality == ("best" if "best" in found.chosen else "fast")
+    assert not hasattr(found.model, "thresholds_")
+    assert found.expected["macro_f1"] == found[found.chosen].expected["macro_f1"]
+
+
 def test_the_room_itself_can_be_called(data, found):
     assert isinstance(scumble.advise(data, budget=None, random_state=4), Advice)
     with pytest.raises(ParameterError, match="'ecc' was not judged"):

@@ -90,6 +90,16 @@ class Advice:
         Give it again to get the same.
     interrupted : bool
         Whether it was stopped before all was done.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> data = scumble.make_multilabel(200, 6, scumble=None, random_state=0)
+    >>> found = scumble.advise(data, budget=None, random_state=0)
+    >>> found.chosen == found[found.chosen].candidate.name
+    True
+    >>> type(found.model).__name__, sorted(found.expected)
+    ('RareLabelClassifier', ['macro_f1', 'micro_f1', 'minority_f1'])
     """
 
     data: MultilabelDataset
@@ -108,6 +118,16 @@ class Advice:
                 return one
         known = ", ".join(one.candidate.name for one in self.judged)
         raise ParameterError(f"{name!r} was not judged here. Judged were: {known}.")
+
+    @property
+    def model(self) -> Any:
+        """The advised classifier, not fitted; `train` also resamples where that is advised."""
+        return self[self.chosen].candidate.make()
+
+    @property
+    def expected(self) -> dict[str, Estimate]:
+        """What to expect of the advised method on new rows, metric by metric."""
+        return self[self.chosen].expected
 
     @property
     def nothing_to_learn(self) -> bool:

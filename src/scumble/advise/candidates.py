@@ -51,6 +51,12 @@ class Candidate:
         The candidate whose scores it puts thresholds on.
     share : int
         About how many of a hundred parts of the time for all candidates it takes.
+
+    Examples
+    --------
+    >>> from scumble.advise import CANDIDATES
+    >>> CANDIDATES[0].name, CANDIDATES[0].shell
+    ('rare', 'scumble train DATA MODEL -c rare')
     """
 
     name: str

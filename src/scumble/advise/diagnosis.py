@@ -44,6 +44,16 @@ class Diagnosis:
         Columns that name rows.
     leaks : tuple of (int, int, float)
         Column, label and correlation where a column tells a label by itself.
+
+    Examples
+    --------
+    The second label comes in one row, always with the first.
+
+    >>> from scumble import MultilabelDataset
+    >>> from scumble.advise import diagnose
+    >>> found = diagnose(MultilabelDataset([[1.5], [2.0], [0.5]], [[1, 0], [1, 1], [1, 0]]))
+    >>> found.counts, found.is_rare, found.company[1]
+    (array([3, 1]), array([False,  True]), (0, 1.0))
     """
 
     counts: Array
