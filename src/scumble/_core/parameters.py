@@ -52,7 +52,7 @@ class Domain:
 
     def accepts(self, value: Any) -> bool:
         """Tell whether a value is one of them."""
-        raise NotImplementedError
+        raise NotImplementedError  # every kind of domain says it in its own way
 
     def check(self, value: Any, *, name: str, caller: str) -> None:
         """Refuse any other value."""

@@ -69,7 +69,7 @@ class Command(TyperCommand):
         """Write the help."""
         for parameter in self.params:
             if isinstance(told := getattr(parameter, "help", None), str):
-                parameter.help = re.sub(r"\{(\w+)\}", _names, told)  # type: ignore[attr-defined]
+                parameter.help = re.sub(r"\{(\w+)\}", _names, told)  # type: ignore[attr-defined]  # options have one
         super().format_help(ctx, formatter)
 
 

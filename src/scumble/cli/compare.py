@@ -98,8 +98,8 @@ def compare(
         for text, name, given in parse_methods(resample)
     }
     read = {"format": format, "labels": labels, "options": option}
-    given = load(data, **read)  # type: ignore[arg-type]
-    tested = None if test is None else load(test, **read)  # type: ignore[arg-type]
+    given = load(data, **read)  # type: ignore[arg-type]  # by name
+    tested = None if test is None else load(test, **read)  # type: ignore[arg-type]  # by name
     with show_progress(ProgressBar()):
         found = _compare(
             store,

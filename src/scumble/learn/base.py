@@ -79,7 +79,7 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
         cls, name: str | None = None, family: str = "More", **options: Any
     ) -> None:
         if cls.fit is BaseMultilabelClassifier.fit and not _learns_from_weights(cls):
-            cls.fit = _fit_unweighted  # type: ignore[method-assign, assignment]
+            cls.fit = _fit_unweighted  # type: ignore[method-assign, assignment]  # it lacks weights on purpose
         super().__init_subclass__(**options)
         if name is not None:
             register("classifier", name, cls, family=family)
