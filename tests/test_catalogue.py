@@ -183,7 +183,7 @@ def test_a_dotted_name_is_imported(tmp_path, monkeypatch, capsys):
     assert make_classifier("sklearn.neighbors.KNeighborsClassifier", n_neighbors=2).n_neighbors == 2
     path = tmp_path / "out.arff"
     out, _ = run(
-        capsys, "resample", "debtags", path, "-m", "dotted_home.Mine", "--percent", "1", "--json"
+        capsys, "resample", "debtags", path, "-r", "dotted_home.Mine", "--percent", "1", "--json"
     )
     assert json.loads(out)["methods"][0]["method"] == "Mine"
 

@@ -207,11 +207,11 @@ def test_options_of_the_reader_can_be_given(capsys, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("size;tags\n1.5;war|love\n2.5;war\n")
     for command in ("summary", "report"):
-        chosen = ["-o", "label_column=tags", "--option", "label_separator=|"]
+        chosen = ["--option", "label_column=tags", "--option", "label_separator=|"]
         out, _ = run(capsys, command, path, *chosen, "--json")
         found = json.loads(out)
         assert found.get("summary", found)["n_labels"] == 2
-    _, err = run(capsys, "summary", path, "-o", "colour=red", code=2)
+    _, err = run(capsys, "summary", path, "--option", "colour=red", code=2)
     assert "colour" in err
 
 
@@ -338,10 +338,10 @@ def test_a_reader_that_goes_away_is_no_error(small):
     "arguments",
     [
         ("remedial", "{data}", "{data}"),
-        ("resample", "{data}", "{data}", "--method", "remedial"),
+        ("resample", "{data}", "{data}", "--resample", "remedial"),
         ("convert", "{data}", "{data}", "--to", "meka"),
         ("train", "{data}", "{data}", "--classifier", "br"),
-        ("predict", "model", "{data}", "{data}", "--dataset"),
+        ("predict", "model", "{data}", "{data}", "--whole"),
         ("predict", "{data}", "other.csv", "{data}"),
     ],
 )

@@ -42,12 +42,12 @@ WRITING = {
     ],
     "plot": [("--output", "plot films.arff -o {out}", DATA)],
     "remedial": [("OUT", "remedial films.arff {out} --to csv", DATA)],
-    "resample": [("OUT", "resample films.arff {out} --to csv --method mlros", DATA)],
+    "resample": [("OUT", "resample films.arff {out} --to csv --resample mlros", DATA)],
     "convert": [("OUT", "convert films.arff {out} --to csv", DATA)],
     "train": [("MODEL", "train films.arff {out} -c br", DATA)],
     "predict": [
         ("OUT", "predict model.skops films.arff {out}", ("model.skops", *DATA)),
-        ("OUT", "predict model.skops films.arff {out} --dataset", ("model.skops", *DATA)),
+        ("OUT", "predict model.skops films.arff {out} --whole", ("model.skops", *DATA)),
     ],
     "thresholds": [
         ("--output", "thresholds scores.csv films.arff --output {out}", ("scores.csv", *DATA)),
@@ -74,7 +74,9 @@ WRITING = {
     ],
     "experiment export": [("OUT", "experiment export results.db {out}", ("results.db",))],
     "paper run": [("--store", "paper run imbalance --store {out}", ())],
-    "paper ledger": [("--out", "paper ledger --store results.db --out {out}", ("results.db",))],
+    "paper ledger": [
+        ("--output", "paper ledger --store results.db --output {out}", ("results.db",))
+    ],
 }
 #: Commands that write no file of the user's choice.
 PRINTING = {
@@ -141,7 +143,8 @@ def test_a_parameter_that_speaks_of_writing_is_marked():
     for name, command in COMMANDS.items():
         for parameter in command.params:
             speaks = "write" in (getattr(parameter, "help", None) or "").lower()
-            if speaks and not getattr(parameter, "is_flag", False):
+            same_as_out = parameter.name == "output" and "out" in marks_of(name)
+            if speaks and not same_as_out and not getattr(parameter, "is_flag", False):
                 assert marks_of(name)[parameter.name][0] in OUTPUTS, (name, parameter.name)
 
 
@@ -186,7 +189,7 @@ def test_an_xml_file_named_by_an_option_is_kept_from_what_is_written_beside_a_fi
     before = checksums(folder)
     for call in (
         "convert films.arff names.arff --labels names.xml",
-        "predict model.skops films.arff names.arff --labels names.xml --dataset",
+        "predict model.skops films.arff names.arff --labels names.xml --whole",
     ):
         said = "names.xml, written with names.arff: this is the file to read, and would be lost"
         assert said in refused(capsys, call)
@@ -257,7 +260,7 @@ def test_what_a_command_has_written_it_may_write_again(capsys, folder, call):
         assert not stopped.value.code, capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["convert", "resample -m mlros --percent 0", "remedial --json"])
+@pytest.mark.parametrize("command", ["convert", "resample -r mlros --percent 0", "remedial --json"])
 def test_data_through_a_pipe_is_data_alone(capfdbinary, folder, monkeypatch, command):
     (folder / "piped.csv").write_text("minutes,war,love\n10,1,0\n95,1,1\n")
     with (folder / "piped.csv").open() as pipe:
@@ -275,7 +278,7 @@ def test_predicted_data_through_a_pipe(capfdbinary, folder):
     model = MLkNN(n_neighbors=1).fit([[0.0], [90.0]], [["war"], ["love"]])
     save(model, "films.model")
     with pytest.raises(SystemExit):
-        main("predict films.model films.arff - --dataset --to csv".split())
+        main("predict films.model films.arff - --whole --to csv".split())
     out, told = capfdbinary.readouterr()
     assert {line.count(b",") for line in out.splitlines()} == {2}, told
     assert b"labels of 4 instances" in told

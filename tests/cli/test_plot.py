@@ -7,7 +7,7 @@ from tests.cli.test_cli import run
 
 def test_plot_writes_a_picture(capsys, tmp_path):
     out, _ = run(capsys, "plot", "debtags", "-o", tmp_path / "c.svg", "--dark", "--top", 3)
-    assert "c.svg written" in out
+    assert "c.svg is written" in out
     ET.fromstring((tmp_path / "c.svg").read_text())
 
 
@@ -25,7 +25,7 @@ def test_plots_go_by_their_own_names_and_by_mldrs(capsys, tmp_path, kind):
 
 def test_before_and_after(capsys, tmp_path):
     run(capsys, "plot", "debtags", "-k", "before-after", "-o", tmp_path / "a.svg", "--top", 5)
-    run(capsys, "plot", "debtags", "-k", "instances", "-m", "remedial", "-o", tmp_path / "b.svg")
+    run(capsys, "plot", "debtags", "-k", "instances", "-r", "remedial", "-o", tmp_path / "b.svg")
     wide = ET.fromstring((tmp_path / "b.svg").read_text())
     assert float(wide.get("width").removesuffix("pt")) == pytest.approx(14 * 72)
 
@@ -38,7 +38,7 @@ def test_before_and_after(capsys, tmp_path):
         (["-k", "CH", "--draw", "a", "-o", "a.svg"], "--draw chooses labels"),
         (["-k", "CH", "--top", "3", "-o", "a.svg"], "--top has no meaning"),
         (["--draw", "nonesuch", "-o", "a.svg"], "no label 'nonesuch'"),
-        (["-m", "nonesuch", "-o", "a.svg"], "nonesuch"),
+        (["-r", "nonesuch", "-o", "a.svg"], "nonesuch"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(capsys, tmp_path, monkeypatch, words, message):

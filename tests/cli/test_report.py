@@ -18,13 +18,15 @@ def films(tmp_path):
 def test_one_report_four_inks(capsys, films, tmp_path):
     pytest.importorskip("typst", reason="pip install 'scumble[pdf]'")
     page, paper = tmp_path / "r.html", tmp_path / "r.pdf"
-    words = ("report", films, "--html", page, "--pdf", paper, "--treat", "remedial", "--json")
+    words = ("report", films, "--html", page, "--pdf", paper, "--resample", "remedial", "--json")
     out, _ = run(capsys, *words)
     expected = concurrence_report(scumble.read(films), treatments=["remedial"])
     assert json.loads(out) == expected
     assert page.read_text() == render_html(expected)
     assert paper.read_bytes().startswith(b"%PDF")
-    out, _ = run(capsys, "report", films, "--treat", "remedial", "--treat", "lpros", "--seed", 1)
+    out, _ = run(
+        capsys, "report", films, "--resample", "remedial", "--resample", "lpros", "--seed", 1
+    )
     assert "Before and after remedial" in out
     assert "Before and after lpros" in out
 
@@ -55,6 +57,8 @@ def test_of_two_files_both_are_written_or_none(capsys, films, tmp_path):
 def test_nothing_half_written_is_left_behind(capsys, films, tmp_path):
     _, err = run(capsys, "report", films, "--html", tmp_path / "no" / "r.html", code=2)
     assert "the folder" in err
-    _, err = run(capsys, "report", films, "--treat", "nonesuch", "--html", tmp_path / "r", code=2)
+    _, err = run(
+        capsys, "report", films, "--resample", "nonesuch", "--html", tmp_path / "r", code=2
+    )
     assert "nonesuch" in err
     assert not (tmp_path / "r").exists()

@@ -12,7 +12,7 @@ from tests.cli.test_cli import run
 def test_one_method_writes_what_the_library_gives(capsys, tmp_path):
     target = tmp_path / "o.parquet"
     out, _ = run(
-        capsys, "resample", "debtags", target, "-m", "mlros", "--percent", 10, "--seed", 1, "--json"
+        capsys, "resample", "debtags", target, "-r", "mlros", "--percent", 10, "--seed", 1, "--json"
     )
     expected = MLROS(percent=10, random_state=1).resample(scumble.load("debtags"))
     assert scumble.read(target) == expected
@@ -21,7 +21,7 @@ def test_one_method_writes_what_the_library_gives(capsys, tmp_path):
 
 def test_a_chain_runs_in_order_and_shows_every_step(capsys, tmp_path):
     target = tmp_path / "o.arff"
-    out, _ = run(capsys, "resample", "debtags", target, "-m", "remedial+lpros", "--seed", 3)
+    out, _ = run(capsys, "resample", "debtags", target, "-r", "remedial+lpros", "--seed", 3)
     expected = run_chain(scumble.load("debtags"), make_chain("remedial+lpros", random_state=3))
     assert scumble.read(target) == expected
     assert "after REMEDIAL" in out
@@ -34,7 +34,7 @@ def test_a_chain_runs_in_order_and_shows_every_step(capsys, tmp_path):
 
 def test_other_parameters_by_name(capsys, tmp_path):
     target = tmp_path / "o.parquet"
-    run(capsys, "resample", "debtags", target, "-m", "remedial", "--param", "one_sided=keep")
+    run(capsys, "resample", "debtags", target, "-r", "remedial", "--param", "one_sided=keep")
     assert scumble.read(target) == REMEDIAL(one_sided="keep").resample(scumble.load("debtags"))
 
 
@@ -46,7 +46,7 @@ def test_all_methods_are_compared(capsys, datasets, monkeypatch):
     assert rows["none"]["n_instances"] == 194
     assert rows["remedial"]["n_instances"] == 262
     assert rows["remedial"]["scumble"] == pytest.approx(0.0176926, abs=1e-7)
-    out, _ = run(capsys, "resample", "flags", "--compare", "-m", "remedial,lprus", "--seed", 1)
+    out, _ = run(capsys, "resample", "flags", "--compare", "-r", "remedial,lprus", "--seed", 1)
     assert [line.split()[0] for line in out.splitlines()] == ["method", "none", "remedial", "lprus"]
 
 
@@ -54,11 +54,11 @@ def test_all_methods_are_compared(capsys, datasets, monkeypatch):
     ("arguments", "message"),
     [
         (["o.arff"], "Which method?"),
-        (["o.arff", "--compare"], "either the file to write, OUT, or --compare"),
-        (["o.arff", "-m", "smote"], "no resampler 'smote'"),
-        (["o.arff", "-m", "mlros", "--percent", "-3"], "'percent' parameter"),
-        (["o.arff", "-m", "remedial", "--k", "3"], "has a parameter 'n_neighbors'"),
-        (["o.arff", "-m", "remedial", "--param", "keep"], "A parameter must be name=value"),
+        (["o.arff", "--compare"], "either a file to write, with --output, or --compare"),
+        (["o.arff", "-r", "smote"], "no resampler 'smote'"),
+        (["o.arff", "-r", "mlros", "--percent", "-3"], "'percent' parameter"),
+        (["o.arff", "-r", "remedial", "--k", "3"], "has a parameter 'n_neighbors'"),
+        (["o.arff", "-r", "remedial", "--param", "keep"], "A parameter must be name=value"),
     ],
 )
 def test_mistakes_are_explained(capsys, monkeypatch, tmp_path, arguments, message):

@@ -119,7 +119,7 @@ def test_data_with_or_without_labels_in_any_order(capsys, folder, photos, form, 
 
 def test_a_data_set_with_the_predicted_labels(capsys, folder, photos):
     model = trained(capsys, folder)
-    run(capsys, "predict", model, folder / "photos.arff", folder / "new.arff", "--dataset")
+    run(capsys, "predict", model, folder / "photos.arff", folder / "new.arff", "--whole")
     found = scumble.read(folder / "new.arff")
     assert found.features == photos.features
     assert found.labels == photos.labels
@@ -127,7 +127,7 @@ def test_a_data_set_with_the_predicted_labels(capsys, folder, photos):
 
     # Without labels of its own, and with its labels read as features.
     photos.to_frame().to_csv(folder / "plain.csv", index=False)
-    run(capsys, "predict", model, folder / "plain.csv", folder / "n.parquet", "--dataset")
+    run(capsys, "predict", model, folder / "plain.csv", folder / "n.parquet", "--whole")
     again = scumble.read(folder / "n.parquet")
     assert again.feature_names == ("blue", "scene")
     assert (again.Y != found.Y).nnz == 0
@@ -164,8 +164,8 @@ def test_models_of_the_library_can_be_asked(capsys, folder, photos):
         (["predict", "m", "other.csv", "x.csv"], "lacks 1 of the 2 columns"),
         (["predict", "m", "wrong.csv", "x.csv"], "Row 1 of the data holds a value in column"),
         (["predict", "m", "photos.arff", "x.arff"], "written as .csv"),
-        (["predict", "m", "photos.arff", "x.csv", "--to", "csv"], "needs --dataset"),
-        (["predict", "m", "photos.arff", "x.csv", "--dataset", "-p"], "no place for"),
+        (["predict", "m", "photos.arff", "x.csv", "--to", "csv"], "needs --whole"),
+        (["predict", "m", "photos.arff", "x.csv", "--whole", "-p"], "no place for"),
         (["predict", "m", "nothing.csv", "x.csv"], "no such file"),
     ],
 )

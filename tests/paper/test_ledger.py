@@ -173,7 +173,7 @@ def test_the_commands(nowhere, tmp_path, capsys):
     with Store(tmp_path / "a.db"):
         pass
     for arguments in (
-        ["ledger", "--store", str(tmp_path / "a.db"), "--out", str(tmp_path / "ledger.csv")],
+        ["ledger", "--store", str(tmp_path / "a.db"), "--output", str(tmp_path / "ledger.csv")],
         ["ledger", "--json"],
         ["plan", "homer"],
     ):

@@ -13,10 +13,11 @@ from scumble.cli.files import WRITES, may_be_on_the_shelf
 from scumble.cli.inputs import (
     FormatOption,
     Input,
+    JobsOption,
     JsonOption,
     LabelsOption,
     ReadOption,
-    ThreadsOption,
+    SeedOption,
     load,
     parse_labels,
     parse_parameters,
@@ -36,10 +37,10 @@ def advise(
         WRITES,
     ] = None,
     html: Annotated[
-        Path | None, typer.Option(help="Write the advice as a page to this file."), WRITES
+        Path | None, typer.Option(help="Also write it as a page, to this file."), WRITES
     ] = None,
-    seed: Annotated[int, typer.Option(help="One seed, one answer.")] = 0,
-    jobs: ThreadsOption = None,
+    seed: SeedOption = None,
+    jobs: JobsOption = None,
     format: FormatOption = None,
     labels: LabelsOption = None,
     option: ReadOption = None,
@@ -52,13 +53,13 @@ def advise(
     """
     from scumble._core.progress import show_progress
     from scumble.advise import advise
-    from scumble.cli.console import ProgressBar, show, show_json, width
+    from scumble.cli.console import ProgressBar, say, show, show_json, width
     from scumble.report import render_advice
 
     seconds = parse_budget(budget)
     given = load(data, format=format, labels=labels, options=option)
     with show_progress(ProgressBar()):
-        found = advise(given, budget=seconds, random_state=seed, n_jobs=jobs)
+        found = advise(given, budget=seconds, random_state=seed or 0, n_jobs=jobs)
     told = with_files(found.to_dict(), data, train or "MODEL", format, labels, option)
     # Shown first: a file that cannot be written must not cost the answer.
     if json:
@@ -78,7 +79,7 @@ def advise(
             model = found.train(n_jobs=jobs)
         save(model, train, data=given, notes={"advised": found.chosen})
         if not json:
-            typer.echo(f"\n{train}: {found.chosen}, trained on {len(given):,} rows")
+            say(f"\n{train}: {found.chosen}, trained on {len(given):,} rows")
 
 
 def parse_budget(text: str) -> float | None:

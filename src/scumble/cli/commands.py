@@ -6,16 +6,20 @@ Building all of them takes a tenth of the time of a short command.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, wraps
 from importlib import import_module
-from typing import Any
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
-from scumble.cli.files import keeping_inputs
+from scumble._core.errors import ParameterError
+from scumble.cli.console import be_quiet
+from scumble.cli.files import refuse_losses
 
 #: The module of each command, in the order of the help. It holds a function of the command's name,
 #: or an ``app`` with commands of its own.
@@ -87,14 +91,69 @@ class Group(TyperGroup):
         self.commands: Any = Commands()
 
 
+#: What every command has; it need not say so.
+QUIET = Parameter(
+    "quiet",
+    Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[
+        bool,
+        typer.Option(
+            "--quiet", "-q", help="Print results and errors only: no notes, no progress, no words."
+        ),
+    ],
+)
+#: What every command has that writes what its argument OUT names.
+OUTPUT = Parameter(
+    "output",
+    Parameter.KEYWORD_ONLY,
+    default=None,
+    annotation=Annotated[
+        str | None, typer.Option("--output", "-o", help="Where to write: the same as OUT.")
+    ],
+)
+
+
+def prepared(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that all have, and let it write over nothing that it reads."""
+    own = signature(command, eval_str=True)
+    out = own.parameters.get("out")
+
+    @wraps(command)
+    def checked(*, quiet: bool, **given: Any) -> Any:
+        be_quiet(quiet)
+        if out is not None:
+            given["out"] = _where(given["out"], given.pop("output"), out)
+        refuse_losses(command, given)
+        return command(**given)
+
+    listed = [
+        each.replace(default=None) if each is out else each for each in own.parameters.values()
+    ]
+    listed = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in listed]
+    extra = [QUIET] if out is None else [OUTPUT, QUIET]
+    checked.__signature__ = own.replace(parameters=[*listed, *extra])  # type: ignore[attr-defined]
+    return checked
+
+
+def _where(out: Any, output: Any, argument: Parameter) -> Any:
+    """Take what is written from OUT or from --output, whichever was given."""
+    if out is not None and output is not None:
+        raise ParameterError(f"Where to write stands twice: {out}, and --output {output}.")
+    if out is None and output is None and argument.default is Parameter.empty:
+        raise ParameterError("Where to write? Name a file with --output.")
+    found = output if out is None else out
+    return Path(found) if found is not None and "Path" in str(argument.annotation) else found
+
+
 @cache
 def _build(name: str) -> Any:
     module = import_module(f"scumble.cli.{HOMES[name]}")
     parent = typer.Typer(rich_markup_mode=None)
     if hasattr(module, "app"):
         for info in module.app.registered_commands:
-            info.callback = keeping_inputs(info.callback)
+            info.callback = prepared(info.callback)
         parent.add_typer(module.app, name=name)
     else:
-        parent.command(cls=Command)(keeping_inputs(getattr(module, name)))
+        parent.command(cls=Command)(prepared(getattr(module, name)))
     return get_group(parent).commands[name]

@@ -6,41 +6,42 @@ from typing import Annotated, Any
 
 import typer
 
-from scumble.cli.files import READS, READS_DATA, WRITES
+from scumble.cli.files import READS_DATA, WRITES
 from scumble.cli.inputs import (
+    FoldsOption,
     FormatOption,
     Input,
+    JobsOption,
     JsonOption,
     LabelsOption,
     ReadOption,
     SeedOption,
     load,
-    parse_methods,
+    parse_names,
 )
 
 
 def compare(
     data: Input,
     classifier: Annotated[
-        str,
+        list[str] | None,
         typer.Option(
             "--classifier",
             "-c",
-            help="Classifiers with ',' between; parameters in brackets: rare(quality=best),br.",
+            help="Classifier: several with ',' between; parameters in brackets: "
+            "rare(quality=best),br. [default: br,rare]",
         ),
-    ] = "br,rare",
+    ] = None,
     resample: Annotated[
-        str,
+        list[str] | None,
         typer.Option(
             "--resample",
             "-r",
-            help="Resampling of training parts, with ',' between: none, remedial, "
-            "mlsmote(n_neighbors=3), or several steps with '+'.",
+            help="Resampling: of the training parts, several with ',' between: none, remedial, "
+            "mlsmote(n_neighbors=3), or steps with '+'. [default: none]",
         ),
-    ] = "none",
-    folds: Annotated[
-        str, typer.Option(help="Repetitions x folds, a number of folds, or a file of folds."), READS
-    ] = "2x5",
+    ] = None,
+    folds: FoldsOption = "2x5",
     test: Annotated[
         str | None,
         typer.Option(help="Learn from DATA and judge on this file instead of folds."),
@@ -48,7 +49,11 @@ def compare(
     ] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(help="Judge by this metric; repeatable, the first decides."),
+        typer.Option(
+            "--metric",
+            "-m",
+            help="Metric: to judge by; several with ',' between, the first decides.",
+        ),
     ] = None,
     plot: Annotated[
         str | None,
@@ -58,15 +63,15 @@ def compare(
     store: Annotated[
         str | None,
         typer.Option(
-            help="Keep every fold in this file as soon as it is judged, and go on from there; the "
-            "seed is 0 unless you give one."
+            "--store",
+            "-s",
+            help="Store: keep every fold in this file as soon as it is judged, and go on from "
+            "there; the seed is 0 unless you give one.",
         ),
         WRITES,
     ] = None,
     seed: SeedOption = None,
-    jobs: Annotated[
-        int | None, typer.Option(help="Processes that share the folds; never changes a result.")
-    ] = None,
+    jobs: JobsOption = None,
     format: FormatOption = None,
     labels: LabelsOption = None,
     option: ReadOption = None,
@@ -77,6 +82,7 @@ def compare(
     Every combination is held against the first, and gets a verdict: better, worse, or no difference
     that these folds can show.
     """
+    from scumble._core.calls import parse_call
     from scumble._core.progress import show_progress
     from scumble.cli.console import ProgressBar, show, show_json, width
     from scumble.evaluate import find_metric
@@ -87,16 +93,14 @@ def compare(
     from scumble.resample import make_chain
 
     # Everything is checked before the data is read, which may take long.
-    metrics = tuple(metric or METRICS)
+    metrics = tuple(parse_names(metric) or METRICS)
     for name in metrics:
         find_metric(name, groups=GROUPS)
-    models = {
-        text: make_classifier(name, **given) for text, name, given in parse_methods(classifier)
-    }
-    chains = {
-        text: None if name == "none" else make_chain(name, **given)
-        for text, name, given in parse_methods(resample)
-    }
+    models = {}
+    for text in parse_names(classifier) or ["br", "rare"]:
+        name, own = parse_call(text)
+        models[text] = make_classifier(name, **own)
+    chains = {text: make_chain(text) or None for text in parse_names(resample) or ["none"]}
     read = {"format": format, "labels": labels, "options": option}
     given = load(data, **read)  # type: ignore[arg-type]  # by name
     tested = None if test is None else load(test, **read)  # type: ignore[arg-type]  # by name

@@ -20,14 +20,42 @@ STYLES = {"title": "bold", "head": "dim", "rare": "bold yellow", "dim": "dim"}
 PROGRESS_AFTER = 1.0  # seconds
 
 
+_quiet = False
+
+
+def be_quiet(wanted: bool) -> None:
+    """Print results and errors only from now on, or everything again."""
+    global _quiet
+    _quiet = wanted
+
+
+def is_quiet() -> bool:
+    """Tell whether the user asked for results and errors only."""
+    return _quiet
+
+
 def complain(kind: str, message: str) -> None:
     """Print an error or a note to standard error; control characters are made visible."""
+    if kind == "note" and _quiet:
+        return
     print(f"{kind}: {safe(message)}", file=sys.stderr)
 
 
 def width() -> int | None:
     """Tell how wide the terminal is; None where output is no terminal, as wide as needed."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def say(text: str) -> None:
+    """Print a sentence on what is done, unless the user asked for results only."""
+    if not _quiet:
+        print(text)
+
+
+def tell(lines: Iterable[Line]) -> None:
+    """Print lines on what is done, unless the user asked for results only."""
+    if not _quiet:
+        show(lines)
 
 
 def show(lines: Iterable[Line]) -> None:
@@ -49,15 +77,17 @@ def beside_data(out: str) -> AbstractContextManager[Any]:
     return redirect_stdout(sys.stderr) if out == "-" else nullcontext()
 
 
-def tell_written(path: str, data: MultilabelDataset | None) -> None:
+def tell_written(path: str, data: MultilabelDataset | None = None, *, json: bool = False) -> None:
     """Say which file was written, and what it holds."""
-    if data is None:
-        print(f"{safe(path)} is written.")
-        return
-    print(
-        f"{safe(path)}: {data.n_instances:,} instances, {data.n_features:,} features, "
-        f"{data.n_labels:,} labels"
-    )
+    counts = ("n_instances", "n_features", "n_labels")
+    facts = {} if data is None else {name: getattr(data, name) for name in counts}
+    if json:
+        show_json({"output": path, **facts})
+    elif data is None:
+        say(f"{safe(path)} is written.")
+    else:
+        told = ", ".join(f"{count:,} {name[2:]}" for name, count in facts.items())
+        say(f"{safe(path)}: {told}")
 
 
 def show_json(value: Any) -> None:
@@ -83,7 +113,7 @@ class ProgressBar:
             nonlocal done
             done += steps
             if not bar:
-                if time.monotonic() - began < PROGRESS_AFTER or not sys.stderr.isatty():
+                if _quiet or time.monotonic() - began < PROGRESS_AFTER or not sys.stderr.isatty():
                     return
                 bar.append(_progress())
                 bar[0].start()

@@ -7,7 +7,15 @@ from typing import Annotated
 import typer
 
 from scumble.cli.files import WRITES_DATA
-from scumble.cli.inputs import FormatOption, Input, LabelsOption, ReadOption, load
+from scumble.cli.inputs import (
+    FormatOption,
+    Input,
+    JsonOption,
+    LabelsOption,
+    ReadOption,
+    ToOption,
+    load,
+)
 
 
 def convert(
@@ -16,10 +24,8 @@ def convert(
     format: FormatOption = None,
     labels: LabelsOption = None,
     option: ReadOption = None,
-    to: Annotated[
-        str | None,
-        typer.Option(help="Format of OUT ({format}); by default its suffix."),
-    ] = None,
+    to: ToOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Read a data set and write it in another format."""
     from scumble.cli.console import beside_data, tell_written
@@ -28,4 +34,4 @@ def convert(
     dataset = load(data, format=format, labels=labels, options=option)
     write(dataset, out, format=to)
     with beside_data(out):
-        tell_written(out, dataset)
+        tell_written(out, dataset, json=json)

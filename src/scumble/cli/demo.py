@@ -19,13 +19,13 @@ N_ROWS, BUDGET = 1000, 12.0
 
 
 def demo(
-    output: Annotated[Path, typer.Option(help="Folder for what it writes."), WRITES] = Path(
-        "scumble-demo"
-    ),
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Where to write: a folder."), WRITES
+    ] = Path("scumble-demo"),
 ) -> None:
     """Report, decouple and advise on Debian's package tags."""
     from scumble._core.errors import WriteError
-    from scumble.cli.console import show, width
+    from scumble.cli.console import say, tell, width
     from scumble.cli.describe import write_page
     from scumble.data import load, write
     from scumble.plots import chord_layout
@@ -41,25 +41,25 @@ def demo(
     data = load("debtags")
     result = concurrence_report(data)
     brief = {**result, "labels": result["labels"][:N_SHOWN], "difficult": result["difficult"][:3]}
-    show(render_report(brief, width=width()))
+    tell(render_report(brief, width=width()))
     hidden = len(result["labels"]) - N_SHOWN
-    typer.echo(f"\nThe page named below lists {hidden} more labels. Now REMEDIAL:\n")
+    say(f"\nThe page named below lists {hidden} more labels. Now REMEDIAL:\n")
 
     after, treatment = apply_remedial(data)
-    show(render_treatment(treatment, width=width()))
+    tell(render_treatment(treatment, width=width()))
 
     drawn = [arc["label"] for arc in result["chord"]["arcs"]]
     treatment["chord"] = chord_layout(after, drawn, keep_order=True).to_json()
     page, decoupled = output / "report.html", output / "debtags-remedial.arff"
     write_page(page, result, treatment)
     write(after, decoupled)
-    typer.echo(f"\nOpen {page} in a browser; the decoupled data is {decoupled}.")
+    say(f"\nOpen {page} in a browser; the decoupled data is {decoupled}.")
     if find_spec("matplotlib") is not None:
         from scumble.plots import plot_before_after, plot_pair, save_plot
 
         save_plot(plot_pair(data, after, "chord")[0], output / "chord.svg")
         save_plot(plot_before_after(data, after), output / "before-after.svg")
-        typer.echo(f"Pictures of it: {output / 'chord.svg'}, {output / 'before-after.svg'}.")
+        say(f"Pictures of it: {output / 'chord.svg'}, {output / 'before-after.svg'}.")
     _advise(data)
 
 
@@ -68,14 +68,14 @@ def _advise(data: MultilabelDataset) -> None:
     from scumble._core.progress import show_progress
     from scumble.advise import advise
     from scumble.cli.advise import with_files
-    from scumble.cli.console import ProgressBar, show, width
+    from scumble.cli.console import ProgressBar, say, tell, width
     from scumble.report import render_advice
 
-    typer.echo(
+    say(
         "\nThat was the paper's way. Which way predicts the rare tags? To be quick, methods are "
         f"tried on the first {N_ROWS:,} packages, for about {BUDGET:.0f} seconds\n"
         "('scumble advise debtags' takes all of them).\n"
     )
     with show_progress(ProgressBar()):
         advice = advise(data[:N_ROWS], budget=BUDGET)
-    show(render_advice(with_files(advice.to_dict(), "debtags", "tags.scumble"), width=width()))
+    tell(render_advice(with_files(advice.to_dict(), "debtags", "tags.scumble"), width=width()))

@@ -8,7 +8,16 @@ from typing import Annotated, Any
 import typer
 
 from scumble.cli.files import WRITES
-from scumble.cli.inputs import FormatOption, Input, JsonOption, LabelsOption, ReadOption, load
+from scumble.cli.inputs import (
+    FormatOption,
+    Input,
+    JsonOption,
+    LabelsOption,
+    ReadOption,
+    SeedOption,
+    load,
+    parse_names,
+)
 from scumble.cli.scale import (
     Choice,
     EngineOption,
@@ -19,6 +28,7 @@ from scumble.cli.scale import (
     open_scan,
 )
 
+TopOption = Annotated[int, typer.Option(min=0, help="How many to show: 0 for all.")]
 SORTS = ("order", "name", "count", "irlbl", "scumble")
 
 
@@ -59,7 +69,7 @@ def labels(
     labels: LabelsOption = None,
     option: ReadOption = None,
     sort: Annotated[str, typer.Option(help=f"Order: {', '.join(SORTS)}.")] = "order",
-    top: Annotated[int | None, typer.Option(min=0, help="Show only so many.")] = None,
+    top: TopOption = 0,
     json: JsonOption = False,
 ) -> None:
     """Count, IRLbl and SCUMBLE of every label."""
@@ -70,7 +80,9 @@ def labels(
 
     check_choice(sort, SORTS, name="--sort", caller="scumble labels")
     rows = label_rows(
-        characterize(load(data, format=format, labels=labels, options=option)), sort=sort, top=top
+        characterize(load(data, format=format, labels=labels, options=option)),
+        sort=sort,
+        top=top or None,
     )
     if json:
         show_json([{k: v for k, v in row.items() if k != "is_minority"} for row in rows])
@@ -83,7 +95,7 @@ def labelsets(
     format: FormatOption = None,
     labels: LabelsOption = None,
     option: ReadOption = None,
-    top: Annotated[int, typer.Option(min=0, help="Show so many; 0 for all.")] = 20,
+    top: TopOption = 20,
     json: JsonOption = False,
 ) -> None:
     """The labelsets, most frequent first."""  # noqa: D401  (shown as help)
@@ -108,18 +120,20 @@ def report(
         int | None, typer.Option(min=0, help="How many difficult labels to list.")
     ] = None,
     html: Annotated[
-        Path | None, typer.Option(help="Also write a self-contained page."), WRITES
+        Path | None, typer.Option(help="Also write it as a page, to this file."), WRITES
     ] = None,
     pdf: Annotated[
-        Path | None, typer.Option(help="Also write a document for paper."), WRITES
+        Path | None, typer.Option(help="Also write it for paper, to this file."), WRITES
     ] = None,
-    treat: Annotated[
+    resample: Annotated[
         list[str] | None,
         typer.Option(
-            help="Show before and after a resampler, or several with '+' between; repeatable."
+            "--resample",
+            "-r",
+            help="Resampling: to show before and after; several with ',' between them.",
         ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the resamplers.")] = None,
+    seed: SeedOption = None,
     json: JsonOption = False,
 ) -> None:
     """Which rare labels are masked by frequent ones."""
@@ -134,7 +148,7 @@ def report(
     result = concurrence_report(
         load(data, format=format, labels=labels, options=option),
         n_labels=difficult,
-        treatments=treat or (),
+        treatments=[name for name in parse_names(resample) if name.lower() != "none"],
         random_state=seed,
     )
     write_files(html, pdf, result)

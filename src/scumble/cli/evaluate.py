@@ -7,16 +7,21 @@ from typing import Annotated, Any
 import typer
 
 from scumble.cli.inputs import (
+    ONE_RESAMPLING,
     ClassifierOption,
-    ClassifierParameters,
+    FoldsOption,
     FormatOption,
     Input,
+    JobsOption,
     JsonOption,
     LabelsOption,
+    ParamOption,
     ReadOption,
     ResamplerParameters,
     SeedOption,
     load,
+    parse_names,
+    parse_one,
     parse_parameters,
 )
 
@@ -25,20 +30,18 @@ def evaluate(
     data: Input,
     classifier: ClassifierOption,
     resample: Annotated[
-        str | None,
-        typer.Option(
-            "--resample", "-r", help="Resample training parts; several methods with '+' between."
-        ),
+        list[str] | None,
+        typer.Option("--resample", "-r", help=ONE_RESAMPLING % "of the training parts"),
     ] = None,
-    folds: Annotated[
-        str, typer.Option(help="Repetitions x folds, a number of folds, or a file of folds.")
-    ] = "2x5",
+    folds: FoldsOption = "2x5",
     splitter: Annotated[str, typer.Option(help="How rows are dealt: {splitter}.")] = "kfold",
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            help="Show this metric only: one of 'scumble methods metric', or of a group such as "
-            "minority.macro_f1; repeatable."
+            "--metric",
+            "-m",
+            help="Metric: show this only, one of 'scumble methods metric' or of a group such as "
+            "minority.macro_f1; several with ',' between.",
         ),
     ] = None,
     groups: Annotated[
@@ -54,18 +57,17 @@ def evaluate(
     ties: Annotated[
         str, typer.Option(help="How equal scores are ranked: mulan, average or worst.")
     ] = "mulan",
-    param: ClassifierParameters = None,
+    param: ParamOption = None,
     resample_param: ResamplerParameters = None,
     seed: SeedOption = None,
-    jobs: Annotated[
-        int | None, typer.Option(help="Processes that share the folds; never changes a result.")
-    ] = None,
+    jobs: JobsOption = None,
     format: FormatOption = None,
     labels: LabelsOption = None,
     option: ReadOption = None,
     json: JsonOption = False,
 ) -> None:
     """Judge a classifier by cross-validation; resampling touches training parts only."""
+    from scumble._core.calls import parse_call
     from scumble._core.progress import show_progress
     from scumble.cli.console import ProgressBar, show, show_json, width
     from scumble.evaluate import cross_validate, find_metric, make_splitter
@@ -76,19 +78,20 @@ def evaluate(
 
     # Everything is checked before the data is read, which may take long.
     judged = GROUPS if groups is None else tuple(check_groups(groups, caller="evaluate", own=False))
-    for name in metric or []:
+    metrics = parse_names(metric)
+    for name in metrics:
         find_metric(name, groups=judged)
-    model = make_classifier(classifier, **parse_parameters(param or []))
-    chain = (
-        None if resample is None else make_chain(resample, **parse_parameters(resample_param or []))
-    )
+    method, before = parse_one(classifier, "--classifier"), parse_one(resample, "--resample")
+    name, own = parse_call(str(method))
+    model = make_classifier(name, **own | parse_parameters(param or []))
+    chain = make_chain(before or "none", **parse_parameters(resample_param or []))
     dealt = make_splitter(folds, splitter)
     given = load(data, format=format, labels=labels, options=option)
     with show_progress(ProgressBar()):
         found = cross_validate(
             given,
             model,
-            chain,
+            chain or None,
             splitter=dealt,
             undefined=_number_or_word(undefined),
             ties=ties,
@@ -98,13 +101,13 @@ def evaluate(
         )
     result: dict[str, Any] = {
         "data": given.name,
-        "classifier": classifier,
-        "resample": resample,
+        "classifier": method,
+        "resample": before,
         "splits": folds,
         **found.to_dict(),
     }
-    if metric:
-        result["metrics"] = {name: _chosen(result, name) for name in metric}
+    if metrics:
+        result["metrics"] = {name: _chosen(result, name) for name in metrics}
     elif not json:
         result["groups"] = ("minority",) if groups is None else judged
     if json:

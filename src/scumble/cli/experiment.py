@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from scumble.cli.files import READS, WRITES
-from scumble.cli.inputs import JsonOption
+from scumble.cli.inputs import JobsOption, JsonOption, parse_names
 
 if TYPE_CHECKING:
     from scumble.experiment import Estimate, Plan, Report
@@ -22,7 +23,7 @@ app = typer.Typer(
 PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan, as a TOML file."), READS]
 StoreOption = Annotated[
     Path,
-    typer.Option("--store", "-s", help="The file with the results; made if it is absent."),
+    typer.Option("--store", "-s", help="Store: the file with the results, made if it is absent."),
     WRITES,
 ]
 StoreFile = Annotated[
@@ -30,14 +31,25 @@ StoreFile = Annotated[
 ]
 MetricsOption = Annotated[
     list[str] | None,
-    typer.Option("--metric", "-m", help="Which metric; repeatable. [default: those of the plan]"),
+    typer.Option(
+        "--metric",
+        "-m",
+        help="Metric: to show, several with ',' between. [default: those of the plan]",
+    ),
 ]
 OnlyDatasets = Annotated[
-    list[str] | None, typer.Option("--dataset", help="Only this data set; repeatable.")
+    list[str] | None,
+    typer.Option("--dataset", help="Only this data set, several with ',' between."),
 ]
 OnlyClassifiers = Annotated[
-    list[str] | None, typer.Option("--classifier", help="Only this classifier; repeatable.")
+    list[str] | None,
+    typer.Option("--classifier", "-c", help="Classifier: only this one, several with ',' between."),
 ]
+ClusterOption = Annotated[
+    str | None, typer.Option(help="Address of a Dask scheduler, instead of --jobs.")
+]
+RetryOption = Annotated[bool, typer.Option("--retry-failed", help="Try failed cells again.")]
+DryOption = Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done.")]
 DEFAULT_METRICS = ("hamming_loss", "f1", "macro_f1", "one_error", "ranking_loss")
 
 
@@ -45,21 +57,20 @@ DEFAULT_METRICS = ("hamming_loss", "f1", "macro_f1", "one_error", "ranking_loss"
 def run(
     plan: PlanFile,
     store: StoreOption,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Worker processes; -1: all cores.")] = 1,
-    cluster: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler, instead of --jobs.")
-    ] = None,
-    retry_failed: Annotated[bool, typer.Option(help="Try failed cells again.")] = False,
-    dry_run: Annotated[bool, typer.Option(help="Only tell what would be done.")] = False,
+    jobs: JobsOption = None,
+    cluster: ClusterOption = None,
+    retry_failed: RetryOption = False,
+    dry_run: DryOption = False,
     dataset: OnlyDatasets = None,
     classifier: OnlyClassifiers = None,
+    json: JsonOption = False,
 ) -> None:
     """Compute all cells of a plan that the store does not have yet."""
     from scumble.experiment import read_plan
 
     run_plan(
         read_plan(plan), store, jobs=jobs, cluster=cluster, datasets=dataset,
-        classifiers=classifier, retry_failed=retry_failed, dry_run=dry_run,
+        classifiers=classifier, retry_failed=retry_failed, dry_run=dry_run, json=json,
     )  # fmt: skip
 
 
@@ -67,32 +78,52 @@ def run_plan(
     plan: Plan,
     store: Path,
     *,
-    jobs: int,
+    jobs: int | None,
     cluster: str | None,
     datasets: list[str] | None,
     classifiers: list[str] | None,
     retry_failed: bool,
     dry_run: bool,
+    json: bool,
 ) -> None:
     """Check a plan, tell what it will cost, and run it under the user's eyes."""
+    from dataclasses import asdict
+
+    from scumble.cli.console import beside_data, show_json
     from scumble.experiment import run
 
     if datasets:
-        plan = plan.with_only(datasets=datasets)
+        plan = plan.with_only(datasets=parse_names(datasets))
     if classifiers:
-        plan = plan.with_only(classifiers=classifiers)
+        plan = plan.with_only(classifiers=parse_names(classifiers))
     if dry_run:
-        _announce(plan.name, _guess(plan, store, jobs))
+        guess = _guess(plan, store, jobs)
+        show_json(asdict(guess)) if json else _announce(plan.name, guess, typer.echo)
         return
-    with _Watch(plan.name) as watch:
+    with beside_data("-" if json else ""), _Watch(plan.name) as watch:
         report = run(
-            plan, store, n_jobs=jobs, cluster=cluster, retry_failed=retry_failed,
+            plan, store, n_jobs=jobs or 1, cluster=cluster, retry_failed=retry_failed,
             observe=watch.observe,
         )  # fmt: skip
-    _conclude(report)
+    if json:
+        show_json(_plain(report))
+    else:
+        _conclude(report)
+    if report.n_failed or report.n_failed_before:
+        raise typer.Exit(1)
 
 
-def _guess(plan: Plan, path: Path, jobs: int) -> Estimate:
+def _plain(report: Report) -> dict[str, Any]:
+    """Tell what a run has done, as JSON can."""
+    keys = ("n_cells", "n_done", "n_failed", "n_known", "n_failed_before", "seconds")
+    failures = [
+        {"key": each.cell.key, "reason": each.reason, "error": each.error}
+        for each in report.failures
+    ]
+    return {**{key: getattr(report, key) for key in keys}, "failures": failures}
+
+
+def _guess(plan: Plan, path: Path, jobs: int | None) -> Estimate:
     """Estimate what a plan will cost; nothing is made by a look."""
     from contextlib import nullcontext
 
@@ -169,7 +200,8 @@ def compare_methods(
     against: Annotated[str, typer.Option(help="The method the others are compared with.")],
     metric: MetricsOption = None,
     without: Annotated[
-        list[str] | None, typer.Option(help="A data set that does not take part; repeatable.")
+        list[str] | None,
+        typer.Option(help="A data set that does not take part, several with ',' between."),
     ] = None,
     dataset: OnlyDatasets = None,
     classifier: OnlyClassifiers = None,
@@ -183,7 +215,9 @@ def compare_methods(
     from scumble.report.terminal import Segment, table
 
     cells, shown = _results(store, metric, dataset, classifier)
-    found = [compare_methods(grid(cells, name), against, without=without or ()) for name in shown]
+    found = [
+        compare_methods(grid(cells, name), against, without=parse_names(without)) for name in shown
+    ]
     if json:
         show_json([asdict(row) for rows in found for row in rows])
         return
@@ -217,12 +251,15 @@ def export_results(
     metric: MetricsOption = None,
     dataset: OnlyDatasets = None,
     classifier: OnlyClassifiers = None,
+    json: JsonOption = False,
 ) -> None:
     """Write all cells (.csv, .parquet) or tables of means (.tex, .md, .html)."""
+    from scumble.cli.console import tell_written
     from scumble.experiment.export import export
 
     cells, shown = _results(store, metric, dataset, classifier)
     export(cells, out, metrics=shown)
+    tell_written(str(out), json=json)
 
 
 def _results(
@@ -233,28 +270,31 @@ def _results(
     from scumble.experiment.result_tables import only
 
     with Store(path, create=False) as opened:
-        cells, shown = opened.cells(), metrics or opened.recall("metrics") or [*DEFAULT_METRICS]
-    return only(cells, dataset=datasets, classifier=classifiers), shown
+        cells, known = opened.cells(), opened.recall("metrics") or [*DEFAULT_METRICS]
+    kept = only(cells, dataset=parse_names(datasets), classifier=parse_names(classifiers))
+    return kept, parse_names(metrics) or known
 
 
-def _announce(name: str, guess: Estimate) -> None:
+def _announce(name: str, guess: Estimate, say: Callable[[str], None]) -> None:
     rough = "" if guess.n_measured else " (a rough guess: nothing similar was measured yet)"
-    typer.echo(
+    say(
         f"{name}: {guess.n_cells} cells, {guess.n_done} done; "
         f"about {_duration(guess.seconds)} to go{rough}."
     )
 
 
 def _conclude(report: Report) -> None:
-    typer.echo(
+    from scumble.cli.console import say
+
+    say(
         f"{report.n_done} cells computed, {report.n_failed} failed, {report.n_known} were known, "
         f"in {_duration(report.seconds)}."
     )
     known = report.n_done + report.n_failed + report.n_known + report.n_failed_before
     if report.n_cells > known:
-        typer.echo(f"{report.n_cells - known} cells were left to other runners.")
+        say(f"{report.n_cells - known} cells were left to other runners.")
     if report.n_failed_before:
-        typer.echo(
+        say(
             f"{report.n_failed_before} cells had failed before and were not tried again: "
             "see 'scumble experiment status', or give --retry-failed."
         )
@@ -262,9 +302,7 @@ def _conclude(report: Report) -> None:
         cell = outcome.cell
         where = f"{cell.dataset.label} / {cell.resampler.label} / {cell.classifier.label}"
         first = outcome.error.splitlines()[0] if outcome.error else ""
-        typer.echo(f"  {where} / fold {cell.fold}: {outcome.reason}: {first}")
-    if report.n_failed or report.n_failed_before:
-        raise typer.Exit(1)
+        say(f"  {where} / fold {cell.fold}: {outcome.reason}: {first}")
 
 
 def _duration(seconds: float) -> str:
@@ -299,8 +337,10 @@ class _Watch:
         """Hear what a run does: its estimate, a cell that begins, the outcome of one."""
         import time
 
+        from scumble.cli.console import say
+
         if event == "plan":
-            _announce(self._name, what)
+            _announce(self._name, what, say)
             self._total, self._left = what.n_cells, what.seconds
             self._first = self._done = what.n_done
             self._began = time.monotonic()
@@ -315,7 +355,9 @@ class _Watch:
     def _start(self) -> None:
         import sys
 
-        if not sys.stderr.isatty():
+        from scumble.cli.console import is_quiet
+
+        if is_quiet() or not sys.stderr.isatty():
             return
         from rich.console import Console
         from rich.live import Live

@@ -1,8 +1,8 @@
 """Files that commands read and write: none writes over what it reads.
 
 A parameter that names a file carries a mark in its annotation, beside typer's: what happens to the
-file. Where a command is built it is wrapped in `keeping_inputs`: before any work it compares the
-files that will be written with those that are read, and with the files that belong to these.
+file. Before any work `refuse_losses` compares the files that will be written with those that are
+read, and with the files that belong to these.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from enum import Enum
-from functools import wraps
 from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
 
@@ -34,17 +33,6 @@ class Mark(Enum):
 READS, READS_DATA, WRITES, WRITES_DATA = Mark
 #: SQLite keeps what is not yet in a store's file in files beside it.
 BESIDE_STORES = ("-wal", "-shm", "-journal")
-
-
-def keeping_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a command begin only if nothing that it reads would be lost."""
-
-    @wraps(command)
-    def checked(**given: Any) -> Any:
-        refuse_losses(command, given)
-        return command(**given)
-
-    return checked
 
 
 def marked_parameters(command: Callable[..., Any]) -> dict[str, tuple[Mark, str]]:

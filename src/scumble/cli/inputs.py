@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from scumble._core.calls import parse_parameters, split_outside
 from scumble._core.errors import ParameterError
 from scumble.cli.files import READS, READS_DATA, may_be_on_the_shelf
 
@@ -38,31 +38,44 @@ ReadOption = Annotated[
     list[str] | None,
     typer.Option(
         "--option",
-        "-o",
         help="An option of the format's reader, as name=value, for example label_separator='|'; "
         "repeatable.",
     ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-ClassifierOption = Annotated[
-    str,
-    typer.Option(
-        "--classifier",
-        "-c",
-        help="For rare labels: rare (--param quality=best is slower and finds more). All: "
-        "{classifier}; or package.module.Class.",
-    ),
+ToOption = Annotated[
+    str | None, typer.Option(help="Format of what is written ({format}); by default its suffix.")
 ]
-ClassifierParameters = Annotated[
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+#: The same words, and the same meaning, wherever they stand; what follows the colon may differ.
+ONE_CLASSIFIER = (
+    "Classifier: for rare labels rare, or rare(quality=best), which is slower and finds more. All: "
+    "{classifier}; or package.module.Class."
+)
+ONE_RESAMPLING = (
+    "Resampling: %s; none, or several methods with '+' between, parameters in brackets: "
+    "remedial+mlsmote(n_neighbors=3)."
+)
+ClassifierOption = Annotated[list[str], typer.Option("--classifier", "-c", help=ONE_CLASSIFIER)]
+ParamOption = Annotated[
     list[str] | None,
-    typer.Option(help="A parameter of the classifier, as name=value; repeatable."),
+    typer.Option("--param", help="A parameter of the method, as name=value; repeatable."),
 ]
 ResamplerParameters = Annotated[
     list[str] | None,
     typer.Option(help="A parameter of the resampler, as name=value; repeatable."),
 ]
-SeedOption = Annotated[int | None, typer.Option(help="One seed, one answer.")]
-ThreadsOption = Annotated[int | None, typer.Option(help="Threads; never changes a result.")]
+SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="One seed, one answer.")]
+JobsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        "-j",
+        help="How many threads or processes share the work, -1: all cores; never changes a result.",
+    ),
+]
+FoldsOption = Annotated[
+    str, typer.Option(help="Repetitions x folds, a number of folds, or a file of folds."), READS
+]
 
 
 def load(
@@ -124,55 +137,33 @@ def parse_labels(text: str | None) -> list[str] | list[int] | int | str | None:
     return numbers if "," in text else numbers[0]
 
 
-def parse_parameters(texts: list[str]) -> dict[str, Any]:
-    """Understand ``name=value``: numbers, true, false, none, or text.
+def parse_names(texts: list[str] | None) -> list[str]:
+    """Understand names with commas between them, or given one by one.
 
     Examples
     --------
-    >>> from scumble.cli.inputs import parse_parameters
-    >>> parse_parameters(["threshold=0.5", "union=true", "strategy=ranking"])
-    {'threshold': 0.5, 'union': True, 'strategy': 'ranking'}
+    >>> from scumble.cli.inputs import parse_names
+    >>> parse_names(["rare(quality=best, n_jobs=1),br", "ecc"])
+    ['rare(quality=best, n_jobs=1)', 'br', 'ecc']
     """
-    parsed = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise ParameterError(f"A parameter must be name=value. Got {text!r} instead.")
-        parsed[name.strip()] = _parse_value(value.strip())
-    return parsed
-
-
-def parse_methods(text: str) -> list[tuple[str, str, dict[str, Any]]]:
-    """Understand methods with commas between them, each with parameters in brackets.
-
-    Examples
-    --------
-    >>> from scumble.cli.inputs import parse_methods
-    >>> parse_methods("rare(quality=best), br")
-    [('rare(quality=best)', 'rare', {'quality': 'best'}), ('br', 'br', {})]
-    """
-    found: list[tuple[str, str, dict[str, Any]]] = []
-    for part in re.split(r",(?![^()]*\))", text):
-        name, bracket, inside = part.strip().partition("(")
-        if not name or (bracket and not inside.endswith(")")):
-            raise ParameterError(
-                f"Expected names with commas between them, parameters in brackets, for example "
-                f"'rare(quality=best),br'. Got {text!r} instead."
-            )
-        given = [one for one in inside.removesuffix(")").split(",") if one.strip()]
-        if any(part.strip() == other for other, _, _ in found):
-            raise ParameterError(f"{part.strip()!r} stands twice in {text!r}. Expected it once.")
-        found.append((part.strip(), name, parse_parameters(given)))
+    found: list[str] = []
+    for text in texts or ():
+        for name in split_outside(text, ","):
+            if not name:
+                raise ParameterError(
+                    f"Expected names with commas between them. Got {text!r} instead."
+                )
+            if name in found:
+                raise ParameterError(f"{name!r} stands twice. Expected it once.")
+            found.append(name)
     return found
 
 
-def _parse_value(text: str) -> Any:
-    words = {"true": True, "false": False, "none": None}
-    if text.lower() in words:
-        return words[text.lower()]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+def parse_one(texts: list[str] | None, option: str) -> str | None:
+    """Understand an option that names one thing here, though it names several elsewhere."""
+    names = parse_names(texts)
+    if len(names) > 1:
+        raise ParameterError(
+            f"{option} names one here. Got {len(names)} instead: {', '.join(names)}."
+        )
+    return names[0] if names else None

@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from scumble.cli.experiment import (
+    ClusterOption,
+    DryOption,
+    OnlyClassifiers,
+    OnlyDatasets,
+    RetryOption,
+    StoreOption,
+    run_plan,
+)
 from scumble.cli.files import READS, WRITES
-from scumble.cli.inputs import JsonOption
+from scumble.cli.inputs import JobsOption, JsonOption
 
 if TYPE_CHECKING:
     from scumble.paper import Finding
@@ -22,7 +31,7 @@ app = typer.Typer(
 
 StoresOption = Annotated[
     list[Path] | None,
-    typer.Option("--store", "-s", help="A file with results of 'paper run'; repeatable."),
+    typer.Option("--store", "-s", help="Store: a file with results of 'paper run'; repeatable."),
     READS,
 ]
 AllOption = Annotated[bool, typer.Option("--all", help="Show what agrees, too.")]
@@ -68,27 +77,21 @@ def claims(
 @app.command()
 def run(
     phase: Annotated[str, typer.Argument(help="imbalance, homer or remedial.")],
-    store: Annotated[
-        Path, typer.Option("--store", "-s", help="The file with the results."), WRITES
-    ],
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Worker processes; -1: all cores.")] = 1,
-    cluster: Annotated[str | None, typer.Option(help="Address of a Dask scheduler.")] = None,
-    dataset: Annotated[
-        list[str] | None, typer.Option(help="Only this data set; repeatable.")
-    ] = None,
-    classifier: Annotated[
-        list[str] | None, typer.Option(help="Only this classifier; repeatable.")
-    ] = None,
-    retry_failed: Annotated[bool, typer.Option(help="Try failed cells again.")] = False,
-    dry_run: Annotated[bool, typer.Option(help="Only tell what would be done.")] = False,
+    store: StoreOption,
+    jobs: JobsOption = None,
+    cluster: ClusterOption = None,
+    retry_failed: RetryOption = False,
+    dry_run: DryOption = False,
+    dataset: OnlyDatasets = None,
+    classifier: OnlyClassifiers = None,
+    json: JsonOption = False,
 ) -> None:
     """Run one of the paper's experiments; it can be stopped and continued at any time."""
-    from scumble.cli.experiment import run_plan
     from scumble.paper import phase as plan_of
 
     run_plan(
         plan_of(phase), store, jobs=jobs, cluster=cluster, datasets=dataset,
-        classifiers=classifier, retry_failed=retry_failed, dry_run=dry_run,
+        classifiers=classifier, retry_failed=retry_failed, dry_run=dry_run, json=json,
     )  # fmt: skip
 
 
@@ -103,9 +106,9 @@ def plan(phase: Annotated[str, typer.Argument(help="imbalance, homer or remedial
 @app.command()
 def ledger(
     store: StoresOption = None,
-    out: Annotated[
+    output: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Write all 855 numbers to a .csv file."),
+        typer.Option("--output", "-o", help="Where to write: all 855 numbers, as .csv."),
         WRITES,
     ] = None,
     json: JsonOption = False,
@@ -121,8 +124,8 @@ def ledger(
     cells = _cells_of(store)
     with show_progress(ProgressBar()):
         entries = make_ledger(cells)
-    if out is not None:
-        with writing(out) as target, target.open() as stream:
+    if output is not None:
+        with writing(output) as target, target.open() as stream:
             stream.write(to_csv(entries).encode())
     if json:
         show_json([entry.to_dict() for entry in entries])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,19 +11,32 @@ import typer
 
 from scumble._core.errors import ParameterError
 from scumble.cli.files import WRITES
-from scumble.cli.inputs import FormatOption, Input, LabelsOption, load
+from scumble.cli.inputs import (
+    ONE_RESAMPLING,
+    FormatOption,
+    Input,
+    JsonOption,
+    LabelsOption,
+    ReadOption,
+    SeedOption,
+    load,
+    parse_one,
+)
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
     from scumble.plots import Plot
 
 BEFORE_AFTER = "before-after"
+ALL = sys.maxsize  # what --top 0 stands for
 
 
 def plot(
     data: Input,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The file to write: .svg, .pdf or .png."), WRITES
+        Path,
+        typer.Option("--output", "-o", help="Where to write: a file .svg, .pdf or .png."),
+        WRITES,
     ],
     kind: Annotated[
         str,
@@ -37,36 +51,35 @@ def plot(
         typer.Option(help="Labels to draw (chord, cooccurrence, labels), with commas between."),
     ] = None,
     top: Annotated[
-        int | None, typer.Option(min=1, help="How many labels or labelsets to draw.")
+        int | None,
+        typer.Option(min=0, help="How many to show: labels or labelsets; 0 for all."),
     ] = None,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            "--method", "-m", help="Draw before and after a resampler, or several with '+' between."
-        ),
+    resample: Annotated[
+        list[str] | None,
+        typer.Option("--resample", "-r", help=ONE_RESAMPLING % "to draw before and after"),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the resampler.")] = None,
+    seed: SeedOption = None,
     dark: Annotated[bool, typer.Option("--dark", help="Light ink on a dark page.")] = False,
     dpi: Annotated[int, typer.Option(min=20, max=1200, help="Dots per inch of a PNG.")] = 150,
     format: FormatOption = None,
     labels: LabelsOption = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option("--option", help="An option of the format's reader, as name=value."),
-    ] = None,
+    option: ReadOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Draw a data set: its difficult labels, their company, counts, before and after."""
+    from scumble.cli.console import tell_written
     from scumble.plots import plot_before_after, plot_pair, save_plot
 
     entry = None if kind == BEFORE_AFTER else find_plot(kind)
     options = {} if entry is None else _options(entry, draw, top)
+    method = parse_one(resample, "--resample")
     if entry is None and method is None:
         method = "remedial"
-    treat = None if method is None else _treatment(method, seed)
+    treat = None if method is None or method.lower() == "none" else _treatment(method, seed)
     before = load(data, format=format, labels=labels, options=option)
     after = before if treat is None else treat(before)
     if entry is None:
-        few: dict[str, Any] = {} if top is None else {"n_labels": top}
+        few: dict[str, Any] = {} if top is None else {"n_labels": top or ALL}
         ax = plot_before_after(before, after, dark=dark, **few)
     elif treat is not None:
         titles = ("before", f"after {method}")
@@ -74,7 +87,7 @@ def plot(
     else:
         ax = entry.function(before, dark=dark, **options)
     save_plot(ax, output, dpi=dpi)
-    typer.echo(f"{output} written")
+    tell_written(str(output), json=json)
 
 
 def find_plot(kind: str) -> Plot:
@@ -104,7 +117,7 @@ def _options(entry: Plot, draw: str | None, top: int | None) -> dict[str, Any]:
         count = next((n for n in ("n_labels", "n_labelsets", "n_names") if n in known), None)
         if count is None:
             raise ParameterError(f"--top has no meaning for the plot {entry.name!r}.")
-        options[count] = top
+        options[count] = top or ALL
     return options
 
 

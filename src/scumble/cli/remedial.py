@@ -14,6 +14,7 @@ from scumble.cli.inputs import (
     JsonOption,
     LabelsOption,
     ReadOption,
+    ToOption,
     load,
 )
 
@@ -32,7 +33,7 @@ def remedial(
     format: FormatOption = None,
     labels: LabelsOption = None,
     option: ReadOption = None,
-    to: Annotated[str | None, typer.Option(help="Format of OUT; by default its suffix.")] = None,
+    to: ToOption = None,
     label_column: scale.LabelColumnOption = None,
     instance_column: scale.InstanceColumnOption = None,
     engine: scale.EngineOption = None,
@@ -45,8 +46,8 @@ def remedial(
     from scumble.cli.console import (
         ProgressBar,
         beside_data,
-        show,
         show_json,
+        tell,
         tell_written,
         width,
     )
@@ -69,5 +70,5 @@ def remedial(
         if json:
             show_json(result)
         else:
-            show(render_treatment(result, width=width()))
+            tell(render_treatment(result, width=width()))
             tell_written(out, after)

@@ -11,12 +11,16 @@ from scumble.cli.files import WRITES_DATA
 from scumble.cli.inputs import (
     FormatOption,
     Input,
+    JobsOption,
     JsonOption,
     LabelsOption,
+    ParamOption,
     ReadOption,
     SeedOption,
-    ThreadsOption,
+    ToOption,
     load,
+    parse_names,
+    parse_one,
     parse_parameters,
 )
 
@@ -28,51 +32,52 @@ def resample(
         typer.Argument(metavar="OUT", help="The file to write; not with --compare."),
         WRITES_DATA,
     ] = None,
-    method: Annotated[
-        str | None,
+    resample: Annotated[
+        list[str] | None,
         typer.Option(
-            "--method",
-            "-m",
-            help="A resampler, or several with '+' between them: {resampler}; or "
-            "package.module.Class.",
+            "--resample",
+            "-r",
+            help="Resampling: a method, or several with '+' between, parameters in brackets: "
+            "remedial+mlsmote(n_neighbors=3). All: {resampler}; or package.module.Class.",
         ),
     ] = None,
     k: Annotated[int | None, typer.Option(help="Number of nearest neighbours.")] = None,
     percent: Annotated[float | None, typer.Option(help="How much to add or remove.")] = None,
     seed: SeedOption = None,
-    param: Annotated[
-        list[str] | None, typer.Option(help="Any other parameter, as name=value; repeatable.")
-    ] = None,
+    param: ParamOption = None,
     compare: Annotated[
-        bool, typer.Option("--compare", help="Compare all methods (or those of --method).")
+        bool, typer.Option("--compare", help="Compare all methods, or those of --resample.")
     ] = False,
-    jobs: ThreadsOption = None,
+    jobs: JobsOption = None,
     format: FormatOption = None,
     labels: LabelsOption = None,
     option: ReadOption = None,
-    to: Annotated[str | None, typer.Option(help="Format of OUT; by default its suffix.")] = None,
+    to: ToOption = None,
     json: JsonOption = False,
 ) -> None:
     """Resample a data set, and show before and after."""
-    from scumble.cli.console import beside_data, show, show_json, tell_written, width
+    from scumble.cli.console import beside_data, show_json, tell, tell_written, width
     from scumble.data import write
     from scumble.report import render_treatment
     from scumble.resample import apply_chain, make_chain
 
     if compare == (out is not None):
-        raise ParameterError("Name either the file to write, OUT, or --compare.")
-    if method is None and not compare:
+        raise ParameterError("Name either a file to write, with --output, or --compare.")
+    if resample is None and not compare:
         raise ParameterError(
-            "Which method? Give --method, for example --method remedial+mlsmote, or see what "
+            "Which method? Give --resample, for example --resample remedial+mlsmote, or see what "
             "they do with --compare."
         )
     chosen = {"n_neighbors": k, "percent": percent, "random_state": seed, "n_jobs": jobs}
     chosen |= parse_parameters(param or [])
     given = {name: value for name, value in chosen.items() if value is not None}
     if out is None:
-        _compare(load(data, format=format, labels=labels, options=option), method, given, json)
+        methods = parse_names(resample)
+        _compare(load(data, format=format, labels=labels, options=option), methods, given, json)
         return
-    chain = make_chain(str(method), **given)  # before the data is read, which may take long
+    chain = make_chain(
+        str(parse_one(resample, "--resample")), **given
+    )  # before the data is read, which may take long
     before = load(data, format=format, labels=labels, options=option)
     after, result = apply_chain(before, chain)
     write(after, out, format=to)
@@ -80,18 +85,18 @@ def resample(
         if json:
             show_json(result)
         else:
-            show(render_treatment(result, width=width()))
+            tell(render_treatment(result, width=width()))
             tell_written(out, after)
 
 
-def _compare(data: Any, method: str | None, parameters: dict[str, Any], json: bool) -> None:
+def _compare(data: Any, methods: list[str], parameters: dict[str, Any], json: bool) -> None:
     from scumble.cli.console import show, show_json, width
     from scumble.measures.summary import plain
     from scumble.report import render_comparison
     from scumble.resample import compare_methods
 
-    methods = None if method is None else method.split(",")
-    rows = compare_methods(data, methods, **parameters)
+    named = [method for method in methods if method.lower() != "none"]  # always the first row
+    rows = compare_methods(data, named or None, **parameters)
     if json:
         show_json([{key: plain(value) for key, value in row.items()} for row in rows])
     else:

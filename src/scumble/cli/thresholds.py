@@ -12,12 +12,13 @@ from scumble._core.errors import ParameterError
 from scumble.cli.files import READS_DATA, WRITES
 from scumble.cli.inputs import (
     FormatOption,
+    JobsOption,
     JsonOption,
     LabelsOption,
     ReadOption,
-    ThreadsOption,
     load,
     parse_labels,
+    parse_one,
     parse_parameters,
 )
 from scumble.cli.scale import (
@@ -56,20 +57,25 @@ def thresholds(
     rule: Annotated[
         str, typer.Option(help="How to choose: shrunken, capped, plain, rate, fixed.")
     ] = "shrunken",
-    metric: Annotated[str, typer.Option(help="What to make large: f1, f2, f0.5.")] = "f1",
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", "-m", help="Metric: to make large, f1, f2 or f0.5. [default: f1]"),
+    ] = None,
     strength: Annotated[
         float, typer.Option(help="How many positives the mean of all labels is worth.")
     ] = 20.0,
     threshold: Annotated[float, typer.Option(help="The threshold of --rule fixed.")] = 0.5,
     output: Annotated[
-        str | None, typer.Option("--output", help="Also write the table: .csv or .json."), WRITES
+        str | None,
+        typer.Option("--output", "-o", help="Where to write: the table, too, as .csv or .json."),
+        WRITES,
     ] = None,
     predictions: Annotated[
         str | None,
         typer.Option(help="Also write the resulting labels: .csv, .parquet or .npz (sparse)."),
         WRITES,
     ] = None,
-    jobs: ThreadsOption = None,
+    jobs: JobsOption = None,
     format: FormatOption = None,
     labels: LabelsOption = None,
     option: ReadOption = None,
@@ -91,7 +97,8 @@ def thresholds(
     from scumble.report.terminal import render_thresholds
 
     _check_outputs(output, predictions)
-    how = {"rule": rule, "metric": metric, "strength": strength, "threshold": threshold}
+    judged = parse_one(metric, "--metric") or "f1"
+    how = {"rule": rule, "metric": judged, "strength": strength, "threshold": threshold}
     choice = Choice(engine, memory, label_column, instance_column, spark)
     asked = engine_asked(scores, choice) or ("duckdb" if score_column or n_instances else None)
     if asked is not None:

@@ -9,17 +9,20 @@ import typer
 from scumble._core.errors import ReadError
 from scumble.cli.files import READS, WRITES, WRITES_DATA
 from scumble.cli.inputs import (
+    ONE_RESAMPLING,
     ClassifierOption,
-    ClassifierParameters,
     FormatOption,
     Input,
+    JobsOption,
     JsonOption,
     LabelsOption,
+    ParamOption,
     ReadOption,
     ResamplerParameters,
     SeedOption,
-    ThreadsOption,
+    ToOption,
     load,
+    parse_one,
     parse_parameters,
 )
 
@@ -32,15 +35,13 @@ def train(
     out: Annotated[str, typer.Argument(metavar="MODEL", help="The model file to write."), WRITES],
     classifier: ClassifierOption,
     resample: Annotated[
-        str | None,
-        typer.Option(
-            "--resample", "-r", help="Resample the data first; several methods with '+' between."
-        ),
+        list[str] | None,
+        typer.Option("--resample", "-r", help=ONE_RESAMPLING % "of the data to learn from"),
     ] = None,
-    param: ClassifierParameters = None,
+    param: ParamOption = None,
     resample_param: ResamplerParameters = None,
     seed: SeedOption = None,
-    jobs: ThreadsOption = None,
+    jobs: JobsOption = None,
     format: FormatOption = None,
     labels: LabelsOption = None,
     option: ReadOption = None,
@@ -50,24 +51,26 @@ def train(
     import os
     import time
 
+    from scumble._core.calls import parse_call
     from scumble._core.text import safe
     from scumble.learn import fit_dataset, make_classifier, save
     from scumble.resample import make_chain, run_chain
 
     shared = {"random_state": seed, "n_jobs": jobs}
-    model = make_classifier(classifier, **shared | parse_parameters(param or []))
-    wanted = shared | parse_parameters(resample_param or [])
-    chain = make_chain(resample, **wanted) if resample is not None else []
+    method, before = parse_one(classifier, "--classifier"), parse_one(resample, "--resample")
+    name, own = parse_call(str(method))
+    model = make_classifier(name, **shared | own | parse_parameters(param or []))
+    chain = make_chain(before or "none", **shared | parse_parameters(resample_param or []))
     given = load(data, format=format, labels=labels, options=option)
     used = run_chain(given, chain)
     began = time.perf_counter()
     model = fit_dataset(model, used)
     seconds = time.perf_counter() - began
-    save(model, out, data=used, notes={"classifier": classifier, "resample": resample})
+    save(model, out, data=used, notes={"classifier": method, "resample": before})
     facts = {
         "model": out,
         "classifier": type(model).__name__,
-        "resample": resample,
+        "resample": before,
         "n_instances": given.n_instances,
         "n_trained_on": used.n_instances,
         "n_features": used.n_features,
@@ -75,7 +78,7 @@ def train(
         "seconds": round(seconds, 3),
         "bytes": os.path.getsize(out),
     }
-    after = "" if resample is None else f" ({given.n_instances:,} before {safe(resample)})"
+    after = f" ({given.n_instances:,} before {safe(str(before))})" if chain else ""
     line = (
         f"{safe(out)}: {facts['classifier']} of {used.n_labels:,} labels on "
         f"{used.n_features:,} features, fitted on {used.n_instances:,} instances{after} in "
@@ -97,15 +100,13 @@ def predict(
     probabilities: Annotated[
         bool, typer.Option("--probabilities", "-p", help="Write confidences instead of 0 and 1.")
     ] = False,
-    dataset: Annotated[
+    whole: Annotated[
         bool,
         typer.Option(
-            "--dataset", help="Write the data set with the predicted labels, in any format."
+            "--whole", help="Write the whole data set with the predicted labels, in any format."
         ),
     ] = False,
-    to: Annotated[
-        str | None, typer.Option(help="Format of OUT with --dataset; by default its suffix.")
-    ] = None,
+    to: ToOption = None,
     trust: Annotated[
         list[str] | None,
         typer.Option(help="A type of another package that the model may hold; repeatable."),
@@ -123,16 +124,16 @@ def predict(
     from scumble.learn import ask, read_model
     from scumble.learn.storage import table_suffix
 
-    if dataset and probabilities:
-        raise ParameterError("A data set has no place for --probabilities: leave out --dataset.")
-    if to is not None and not dataset:
-        raise ParameterError("--to is the format of a data set: it needs --dataset.")
-    if not dataset:
+    if whole and probabilities:
+        raise ParameterError("A data set has no place for --probabilities: leave out --whole.")
+    if to is not None and not whole:
+        raise ParameterError("--to is the format of a data set: it needs --whole.")
+    if not whole:
         table_suffix(out)  # a wrong name is told before the work
     stored = read_model(model, trusted=trust or ())
     rows = _load_rows(data, format=format, labels=labels, options=option)
     answers = ask(stored, rows)
-    if dataset:
+    if whole:
         write(answers.on(rows), out, format=to)
     else:
         answers.write(out, confidences=probabilities)
@@ -173,9 +174,9 @@ def _load_rows(name: str, **how: Any) -> MultilabelDataset:
 
 
 def _show(facts: dict[str, Any], line: str, json: bool) -> None:
-    from scumble.cli.console import show_json
+    from scumble.cli.console import say, show_json
 
     if json:
         show_json(facts)
     else:
-        typer.echo(line)
+        say(line)

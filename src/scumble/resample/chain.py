@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from scumble._core.calls import parse_call, split_outside
 from scumble._core.errors import ParameterError, ScumbleError
 from scumble._core.registry import find_class, registered
 from scumble.data import MultilabelDataset
@@ -23,8 +24,9 @@ def make_chain(methods: str, **parameters: Any) -> list[BaseResampler]:
     Parameters
     ----------
     methods : str
-        Such as ``"mlsmote"`` or ``"remedial+mlsmote"``; case does not matter. A dotted name, such
-        as ``"my_package.resampling.Mine"``, is imported.
+        Such as ``"mlsmote"`` or ``"remedial+mlsmote(n_neighbors=3)"``; case does not matter. A
+        dotted name, such as ``"my_package.resampling.Mine"``, is imported. ``"none"`` is no
+        resampler at all.
     **parameters : object
         Parameters by name. Each resampler gets those it has; None leaves the default. A
         parameter that none of them has is refused.
@@ -45,14 +47,12 @@ def make_chain(methods: str, **parameters: Any) -> list[BaseResampler]:
     >>> make_chain("remedial+mlsmote", n_neighbors=3, random_state=1)
     [REMEDIAL(), MLSMOTE(n_neighbors=3, random_state=1)]
     """
-    chain = [_make(name.strip()) for name in methods.split("+")]
+    steps = [] if methods.strip().lower() == "none" else split_outside(methods, "+")
+    chain = [_make(step) for step in steps]
     for name, value in parameters.items():
         owners = [step for step in chain if name in step.get_params(deep=False)]
         if not owners and value is not None and name not in SHARED:
-            raise ParameterError(
-                f"No method of {methods!r} has a parameter {name!r}. "
-                f"Known are: {', '.join(sorted(_known(methods))) or 'none'}."
-            )
+            raise _unknown(repr(methods), name, _known(chain))
         for step in owners if value is not None else ():
             step.set_params(**{name: value})
     for step in chain:
@@ -150,29 +150,37 @@ def _row(
     }
 
 
-def _make(name: str) -> BaseResampler:
+def _make(step: str) -> BaseResampler:
+    """Make the resampler of a name, with parameters in brackets or without."""
+    name, given = parse_call(step)
     made: BaseResampler = find_class("resampler", name)()
-    return made
+    for parameter in given:
+        if parameter not in made.get_params(deep=False):
+            raise _unknown(repr(name), parameter, made.get_params(deep=False))
+    return made.set_params(**given)
+
+
+def _unknown(methods: str, parameter: str, known: Iterable[str]) -> ParameterError:
+    return ParameterError(
+        f"No method of {methods} has a parameter {parameter!r}. "
+        f"Known are: {', '.join(sorted(known)) or 'none'}."
+    )
 
 
 def _fitting(methods: str, parameters: dict[str, Any]) -> dict[str, Any]:
     """Keep the parameters that one of the methods has."""
-    known = _known(methods)
+    known = _known(make_chain(methods))
     return {name: value for name, value in parameters.items() if name in known}
 
 
-def _known(methods: str) -> set[str]:
+def _known(chain: Sequence[BaseResampler]) -> set[str]:
     """List the parameters that the methods of a chain have."""
-    steps = [_make(name.strip()) for name in methods.split("+")]
-    return {key for step in steps for key in step.get_params(deep=False)}
+    return {key for step in chain for key in step.get_params(deep=False)}
 
 
 def _refuse_unknown(methods: Sequence[str], parameters: dict[str, Any]) -> None:
     """Refuse names of methods there are not, and parameters that none of the methods has."""
-    known = set[str]().union(*map(_known, methods))
+    known = set[str]().union(*(_known(make_chain(each)) for each in methods))
     for name in parameters:
         if name not in known | SHARED:
-            raise ParameterError(
-                f"No method of {', '.join(methods)} has a parameter {name!r}. "
-                f"Known are: {', '.join(sorted(known)) or 'none'}."
-            )
+            raise _unknown(", ".join(methods), name, known)

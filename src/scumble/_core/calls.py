@@ -1,0 +1,71 @@
+"""Methods as people type them: names with commas between, parameters in brackets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from scumble._core.errors import ParameterError
+
+
+def split_outside(text: str, separator: str) -> list[str]:
+    """Split a text where a separator stands outside brackets.
+
+    Examples
+    --------
+    >>> from scumble._core.calls import split_outside
+    >>> split_outside("a(x=1,y=2), b", ",")
+    ['a(x=1,y=2)', 'b']
+    """
+    parts = re.split(rf"{re.escape(separator)}(?![^()]*\))", text)
+    return [part.strip() for part in parts]
+
+
+def parse_call(text: str) -> tuple[str, dict[str, Any]]:
+    """Understand a method with its parameters.
+
+    Examples
+    --------
+    >>> from scumble._core.calls import parse_call
+    >>> parse_call("rare(quality=best, n_neighbors=3)"), parse_call("br")
+    (('rare', {'quality': 'best', 'n_neighbors': 3}), ('br', {}))
+    """
+    name, bracket, inside = text.strip().partition("(")
+    if bracket and (not name or not inside.endswith(")")):
+        raise ParameterError(
+            f"Expected a name, with parameters in brackets, for example 'rare(quality=best)'. Got "
+            f"{text!r} instead."
+        )
+    given = [part for part in split_outside(inside.removesuffix(")"), ",") if part]
+    return name.strip(), parse_parameters(given)
+
+
+def parse_parameters(texts: Iterable[str]) -> dict[str, Any]:
+    """Understand ``name=value``: numbers, true, false, none, or text.
+
+    Examples
+    --------
+    >>> from scumble._core.calls import parse_parameters
+    >>> parse_parameters(["threshold=0.5", "union=true", "strategy=ranking"])
+    {'threshold': 0.5, 'union': True, 'strategy': 'ranking'}
+    """
+    parsed = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise ParameterError(f"A parameter must be name=value. Got {text!r} instead.")
+        parsed[name.strip()] = _parse_value(value.strip())
+    return parsed
+
+
+def _parse_value(text: str) -> Any:
+    words = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
