@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from scumble import MultilabelDataset
+from scumble import MultilabelDataset, ScumbleError
 from scumble._core.errors import DataError, LabelError, ParameterError
 from scumble.data import Feature
 
@@ -149,3 +149,77 @@ def test_sparse_features_lose_stored_zeros_but_keep_missing_values():
     assert data.X.nnz == 1
     assert np.isnan(data.X.data).all()
     assert X.nnz == 2
+
+
+def genres(**given):
+    Y = np.array([[1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 0, 1]])
+    names = ("film", "war", "love", "noir")
+    return MultilabelDataset([[1.0], [2.0], [3.0]], Y, labels=names, weights=[1, 2, 3], **given)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["noir", "film"],
+        ("noir", 0),
+        np.array([3, 0]),
+        [-1, 0],
+        np.array(["noir", "film"]),
+    ],
+)
+def test_labels_are_selected_in_the_order_asked(asked):
+    data = genres()
+    found = data.select_labels(asked)
+    assert found.labels == ("noir", "film")
+    assert found.Y.toarray().astype(int).tolist() == [[0, 1], [0, 1], [1, 0]]
+    assert found.X is data.X or (found.X == data.X).all()
+    assert found.weights.tolist() == [1, 2, 3]
+    assert data[:, asked] == found
+    assert data[[2, 0], asked] == found[[2, 0]]
+    assert data[[2, 0], asked].weights.tolist() == [3, 1]
+
+
+@pytest.mark.parametrize(
+    ("asked", "labels"),
+    [
+        ([True, False, False, True], ("film", "noir")),
+        (np.array([False, True, True, False]), ("war", "love")),
+        (slice(1, 3), ("war", "love")),
+        (slice(None, None, -1), ("noir", "love", "war", "film")),
+        ("love", ("love",)),
+        ([], ()),
+    ],
+)
+def test_labels_are_selected_by_masks_slices_and_one_name(asked, labels):
+    data = genres()
+    assert data[:, asked].labels == labels
+    columns = [data.labels.index(name) for name in labels]
+    np.testing.assert_array_equal(data[:, asked].Y.toarray(), data.Y.toarray()[:, columns])
+
+
+def test_a_label_hangs_below_the_next_one_above_that_stays():
+    data = genres(label_parents=[-1, 0, 1, 2])
+    assert data[:, ["noir", "film"]].label_parents == (1, -1)
+    assert data[:, ["noir", "love"]].label_parents == (1, -1)
+    assert data[:, ["noir"]].label_parents is None
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ((slice(None), ["wor"]), "select_labels: there is no label 'wor'. Did you mean 'war'?"),
+        ((slice(None), ["zzz"]), "There are: 'film', 'war', 'love', 'noir'"),
+        ((slice(None), [4]), "there is no label 4. Expected a number from 0 to 3"),
+        ((slice(None), ["war", 1]), "the label 'war' is asked for twice"),
+        ((slice(None), [True]), "a mask of labels must have 4 values, one per label. Got 1"),
+        ((slice(None), 1.5), "by their names, their numbers, or a mask with 4 values. Got 1.5"),
+        ((slice(None), [1.5]), "by their names, their numbers, or a mask with 4 values. Got 1.5"),
+        ((0, "war"), r"A single row is no data set. Use data\[\[0\]\]"),
+        ((slice(None), 0, 0), "Got 3 indices"),
+        ("war", "'war' is no row. Labels stand behind a comma"),
+        ([7], "a mask with 3 values: index 7 is out of bounds"),
+    ],
+)
+def test_refused_selections(key, message):
+    with pytest.raises(ScumbleError, match=message.replace("?", r"\?")):
+        genres()[key]

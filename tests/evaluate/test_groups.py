@@ -79,10 +79,10 @@ def test_groups_of_ones_own_by_name_number_and_mask():
         (3, "'groups' parameter of label_groups must be names"),
         ({"a.b": [0]}, "cannot be called 'a.b'"),
         ({"pooled": [0]}, "cannot be called 'pooled'"),
-        ({"mine": [5]}, "has label 5, but there are labels 0 to 4"),
-        ({"mine": ["dd"]}, "has label 'dd', which the data has not"),
-        ({"mine": [0.5]}, "must be names of labels, their numbers, or a mask with 5 values"),
-        ({"mine": [True, False]}, "a mask with 5 values"),
+        ({"mine": [5]}, "The group 'mine': there is no label 5. Expected a number from 0 to 4"),
+        ({"mine": ["dd"]}, "The group 'mine': there is no label 'dd'"),
+        ({"mine": [0.5]}, "by their names, their numbers, or a mask with 5 values"),
+        ({"mine": [True, False]}, "a mask of labels must have 5 values"),
     ],
 )
 def test_refused_groups(groups, message):
@@ -242,7 +242,7 @@ def test_means_of_groups_leave_out_folds_without_them(judged):
     assert own["mine.macro_f1"].mean >= 0
     assert "minority.macro_f1" not in own
     assert not any("." in n for n in cross_validate(data, "mlknn", splitter=2, groups=None))
-    with pytest.raises(scumble.ScumbleError, match="has label 'y9'"):
+    with pytest.raises(scumble.ScumbleError, match="there is no label 'y9'"):
         cross_validate(data, "mlknn", splitter=2, groups={"mine": ["y9"]})
 
 

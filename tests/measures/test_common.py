@@ -1,12 +1,14 @@
 """What every measure promises, whoever wrote it."""
 
+from inspect import isfunction
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-import scumble.measures  # noqa: F401  (importing it fills the registry)
+import scumble
 from scumble._core.registry import registered
 from tests.measures.test_concurrence import matrices
 
@@ -49,3 +51,38 @@ def test_dense_and_sparse_agree_and_nothing_is_changed(measure, dense):
     np.testing.assert_array_equal(measure.function(matrix), measure.function(dense))
     np.testing.assert_array_equal(dense, kept)
     assert (np.random.get_state()[1] == state).all()  # noqa: NPY002  (as above)
+
+
+FUNCTIONS = [
+    name for name in scumble.measures.__all__ if isfunction(getattr(scumble.measures, name))
+]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_takes_a_data_set(name):
+    function = getattr(scumble.measures, name)
+    Y = np.array([[1, 0, 0], [1, 1, 0], [1, 0, 1], [1, 1, 0]])
+    data = scumble.MultilabelDataset(np.zeros((4, 5)), Y, labels=["a", "b", "c"])
+    more = {"n_features": 5} if name == "tcs" else {}
+    of_data, of_labels = function(data), function(Y, **more)
+    if name == "characterize":
+        assert of_data.labels.name == ("a", "b", "c")
+        assert of_data.scumble == of_labels.scumble
+        assert of_data.tcs == scumble.measures.tcs(data)
+    elif name == "difficult_labels":
+        assert [(label.name, label.count) for label in of_data] == [("c", 1)]
+    elif name == "cooccurrence":
+        np.testing.assert_array_equal(of_data.toarray(), of_labels.toarray())
+    elif name == "concurrence":
+        np.testing.assert_array_equal(of_data.by_label, of_labels.by_label)
+    elif name == "labelsets":
+        np.testing.assert_array_equal(of_data.counts, of_labels.counts)
+    elif name == "labelset_of_rows":
+        np.testing.assert_array_equal(of_data[0], of_labels[0])
+    else:
+        np.testing.assert_array_equal(of_data, of_labels)
+
+
+def test_labels_alone_do_not_tell_the_complexity():
+    with pytest.raises(scumble.ScumbleError, match="'n_features' parameter of tcs must be given"):
+        scumble.measures.tcs([[1, 0], [1, 1]])

@@ -39,6 +39,27 @@ def check_parents(parents: Sequence[int], n_labels: int, *, caller: str = "") ->
     return found
 
 
+def select_parents(parents: Sequence[int] | None, chosen: Sequence[int]) -> tuple[int, ...] | None:
+    """Keep some labels of a hierarchy, each below the next label above it that is kept.
+
+    Examples
+    --------
+    >>> from scumble._core.hierarchy import select_parents
+    >>> select_parents([-1, 0, 1], [2, 0])
+    (1, -1)
+    """
+    if parents is None:
+        return None
+    place = {-1: -1} | {int(label): at for at, label in enumerate(chosen)}
+    found = []
+    for label in chosen:
+        above = parents[label]
+        while above not in place:
+            above = parents[above]
+        found.append(place[above])
+    return tuple(found)
+
+
 def _whole_numbers(values: Sequence[int]) -> tuple[int, ...] | None:
     try:
         numbers = tuple(int(value) for value in values)

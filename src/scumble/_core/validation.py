@@ -42,6 +42,8 @@ def check_named_labels(
     Y: Any, *, caller: str = "scumble"
 ) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
     """Do what `check_labels` does and also return the labels' names where ``Y`` has any."""
+    if is_dataset(Y):
+        return _from_dataset(Y, caller)
     if sparse.issparse(Y):
         return _from_sparse(Y, caller), None
     if isinstance(Y, list | tuple):
@@ -52,11 +54,6 @@ def check_named_labels(
             return _from_lists(list(cells), caller)
         return _from_dense(cells, caller, None), None
     return _from_frame(Y, caller)
-
-
-def labels_of(data: Any) -> Any:
-    """Return the labels of a data set, and anything else as it is."""
-    return data.Y if is_dataset(data) else data
 
 
 def is_dataset(data: Any) -> bool:
@@ -127,6 +124,11 @@ def check_count(value: Any, *, name: str, caller: str, minimum: int = 1) -> int:
     """Refuse a parameter that is not an integer of at least ``minimum``."""
     Int(minimum).check(value, name=name, caller=caller)
     return int(value)
+
+
+def _from_dataset(data: Any, caller: str) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
+    labels, names = check_named_labels(data.Y, caller=caller)
+    return labels, getattr(data, "labels", names)
 
 
 def _from_sparse(Y: Any, caller: str) -> sparse.csr_array:
@@ -286,8 +288,8 @@ def _from_frame(Y: Any, caller: str) -> tuple[sparse.csr_array, tuple[str, ...]]
         frame = nw.from_native(Y, eager_only=True)
     except TypeError:
         raise ParameterTypeError(
-            f"{caller}: Y must be an array, a sparse matrix, a DataFrame or a list of label "
-            f"lists. Got {type(Y).__name__} instead."
+            f"{caller}: Y must be a data set, an array, a sparse matrix, a DataFrame or a list of "
+            f"label lists. Got {type(Y).__name__} instead."
         ) from None
     except nw.exceptions.DuplicateError:
         raise LabelError(f"{caller}: two label columns of Y have the same name.") from None

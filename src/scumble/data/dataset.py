@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, overload
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 
-from scumble._core.errors import DataError
+from scumble._core.errors import DataError, ParameterError
 from scumble._core.features import as_matrix, take_apart
-from scumble._core.hierarchy import check_parents
+from scumble._core.hierarchy import check_parents, select_parents
+from scumble._core.label_selection import find_labels
 from scumble._core.validation import check_named_labels
 from scumble.data.columns import features_from_columns
 from scumble.data.feature import Feature
@@ -136,19 +137,87 @@ class MultilabelDataset:
         )
         return f"<MultilabelDataset {self.name!r}: {', '.join(counts)}>"
 
-    @overload
-    def __getitem__(self, rows: slice) -> MultilabelDataset: ...
-    @overload
-    def __getitem__(self, rows: Sequence[int] | np.ndarray[Any, Any]) -> MultilabelDataset: ...
+    def __getitem__(self, key: Any) -> MultilabelDataset:
+        """Select rows, and labels behind a comma: ``data[:100]``, ``data[:, ["war", "love"]]``.
 
-    def __getitem__(self, rows: Any) -> MultilabelDataset:
-        """Select rows by a slice, a list of row numbers or a boolean mask."""
-        if isinstance(rows, int | np.integer):
+        Rows are a slice, a list of row numbers or a boolean mask; labels as in `select_labels`.
+        """
+        rows, *labels = key if isinstance(key, tuple) else (key,)
+        if len(labels) > 1:
+            raise DataError(
+                f"A data set has rows and labels: data[rows, labels]. Got {len(key)} indices."
+            )
+        if isinstance(rows, int | np.integer) and not isinstance(rows, bool):
             raise DataError(
                 f"A single row is no data set. Use data[[{int(rows)}]] to get one with one row."
             )
-        index = np.arange(self.n_instances)[rows]
-        return self.with_rows(self.X[index], self.Y[index], index)
+        chosen = self.select_labels(labels[0]) if labels else self
+        if isinstance(rows, slice) and rows == slice(None):
+            return chosen
+        index = self._row_numbers(rows)
+        return chosen.with_rows(chosen.X[index], chosen.Y[index], index)
+
+    def _row_numbers(self, rows: Any) -> np.ndarray[Any, Any]:
+        if not isinstance(rows, slice) and (given := np.asarray(rows)).dtype.kind in "US":
+            raise DataError(
+                f"{given.ravel()[:1].item()!r} is no row. Labels stand behind a comma: "
+                "data[:, names]."
+            )
+        try:
+            return np.arange(self.n_instances)[rows]
+        except IndexError as error:
+            raise DataError(
+                f"The rows of {self!r} are chosen by a slice, row numbers, or a mask with "
+                f"{self.n_instances} values: {error}."
+            ) from None
+
+    def select_labels(self, labels: Any) -> MultilabelDataset:
+        """Keep some labels; the features and all rows stay.
+
+        Parameters
+        ----------
+        labels : names, numbers, a mask or a slice
+            Which labels, in the order asked. None may be asked for twice.
+
+        Returns
+        -------
+        MultilabelDataset
+            A label whose parent goes hangs below the next one above that stays. Rows that lose
+            all their labels stay.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such label, with names that come close.
+
+        Examples
+        --------
+        >>> from scumble import MultilabelDataset
+        >>> films = MultilabelDataset([[90.0], [150.0]], [["comedy"], ["drama", "war"]])
+        >>> films.select_labels(["war", "comedy"]).Y.toarray()
+        array([[False,  True],
+               [ True, False]])
+        >>> films[:, "war"].labels, films[:, [True, False, True]].labels
+        (('war',), ('comedy', 'war'))
+        >>> films.select_labels("comdy")
+        Traceback (most recent call last):
+        ...
+        scumble._core.errors.ParameterError: select_labels: there is no label 'comdy'. Did you
+        mean 'comedy'?
+        """
+        chosen = find_labels(labels, self.n_labels, self.labels, caller="select_labels")
+        if len(np.unique(chosen)) < len(chosen):
+            repeated = next(at for at in chosen if np.count_nonzero(chosen == at) > 1)
+            raise ParameterError(
+                f"select_labels: the label {self.labels[repeated]!r} is asked for twice. Names of "
+                "labels must be unique."
+            )
+        return replace(
+            self,
+            Y=self.Y[:, chosen],
+            labels=tuple(self.labels[at] for at in chosen),
+            label_parents=select_parents(self.label_parents, chosen),
+        )
 
     def with_rows(
         self, X: Any, Y: Any, sample_indices: np.ndarray[Any, Any] | None = None

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from scumble._core.errors import DataError
 from scumble._core.parallel import run
-from scumble._core.validation import check_labels, check_same_names, labels_of
+from scumble._core.validation import check_labels, check_same_names
 from scumble.evaluate import kernels
 from scumble.measures.passes import blocks_of, count
 
@@ -187,7 +187,7 @@ def check_pair(
 
 def check_truth(Y: Any, *, caller: str) -> sparse.csr_array:
     """Bring the truth into canonical form; nothing cannot be judged."""
-    Y = check_labels(labels_of(Y), caller=f"{caller}, Y")
+    Y = check_labels(Y, caller=f"{caller}, Y")
     if 0 in Y.shape:
         raise DataError(
             f"{caller}: there is nothing to judge, Y has {Y.shape[0]} rows and {Y.shape[1]} "

@@ -17,7 +17,6 @@ from scumble._core.validation import (
     check_choice,
     check_labels,
     check_same_names,
-    labels_of,
     names_of,
 )
 from scumble.evaluate import bipartition_metrics, ranking_metrics
@@ -260,7 +259,7 @@ class _LabelOrder(NamedTuple):
 
 
 def _check_training(training: Any, n_labels: int) -> sparse.csr_array:
-    found = check_labels(labels_of(training), caller="evaluate, training")
+    found = check_labels(training, caller="evaluate, training")
     if found.shape[1] != n_labels:
         raise DataError(
             f"evaluate: the training part must have the labels of Y, {n_labels}. Got "

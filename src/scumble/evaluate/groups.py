@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from scumble._core.errors import ParameterError, ParameterTypeError
-from scumble._core.validation import check_labels, is_dataset, labels_of
+from scumble._core.label_selection import find_labels
+from scumble._core.validation import check_named_labels
 from scumble.measures import concurrence
 from scumble.measures.imbalance import minority_from_ratios
 from scumble.measures.passes import count
@@ -75,10 +76,9 @@ def label_groups(
     >>> label_groups(Y, {"mine": ["b", "d"]}, labels=["a", "b", "c", "d"])["mine"]
     array([False,  True, False,  True])
     """
-    names = getattr(Y, "labels", None) if labels is None and is_dataset(Y) else labels
     wanted = check_groups(groups, caller="label_groups")
-    matrix = check_labels(labels_of(Y), caller="label_groups")
-    return find_groups(wanted, matrix.shape[1], matrix, names)
+    matrix, names = check_named_labels(Y, caller="label_groups")
+    return find_groups(wanted, matrix.shape[1], matrix, names if labels is None else labels)
 
 
 def check_groups(groups: Any, *, caller: str, own: bool = True) -> dict[str, Any]:
@@ -146,31 +146,6 @@ def _by_rule(Y: Any) -> dict[str, Array]:
 
 def _by_choice(name: str, chosen: Any, n_labels: int, names: Sequence[str] | None) -> Array:
     """Make a mask of names, numbers or a mask."""
-    values = np.asarray([chosen] if isinstance(chosen, str) else list(chosen))
     mask = np.zeros(n_labels, bool)
-    if values.dtype.kind == "b" and values.shape == (n_labels,):
-        return values
-    if values.dtype.kind in "iu" and values.ndim == 1:
-        outside = values[(values < 0) | (values >= n_labels)]
-        if outside.size:
-            raise ParameterError(
-                f"The group {name!r} has label {outside[0]}, but there are labels 0 to "
-                f"{n_labels - 1}."
-            )
-        mask[values] = True
-    elif values.dtype.kind == "U" and names is not None:
-        place = {label: at for at, label in enumerate(names)}
-        for label in values.tolist():
-            if label not in place:
-                close = get_close_matches(label, names) or list(names)[:5]
-                raise ParameterError(
-                    f"The group {name!r} has label {label!r}, which the data has not. Expected "
-                    f"for example {', '.join(close)}."
-                )
-            mask[place[label]] = True
-    elif values.size:
-        raise ParameterTypeError(
-            f"The group {name!r} must be names of labels, their numbers, or a mask with "
-            f"{n_labels} values. Got {chosen!r} instead."
-        )
+    mask[find_labels(chosen, n_labels, names, caller=f"The group {name!r}")] = True
     return mask

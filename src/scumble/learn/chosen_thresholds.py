@@ -18,8 +18,6 @@ from scumble._core.files import COMPRESSIONS, writing
 from scumble._core.validation import (
     check_named_labels,
     check_same_names,
-    is_dataset,
-    labels_of,
 )
 from scumble.learn.thresholds import ChosenCuts, ScoreColumns, ThresholdRule, choose_cuts
 
@@ -183,9 +181,8 @@ def threshold_table(
     """
     wanted = ThresholdRule(rule, metric, strength, threshold)
     wanted.check(caller="threshold_table")
-    truth, found = check_named_labels(labels_of(Y), caller="threshold_table, Y")
+    truth, named = check_named_labels(Y, caller="threshold_table, Y")
     if labels is None:
-        named = Y.labels if is_dataset(Y) and hasattr(Y, "labels") else found
         labels = range(truth.shape[1]) if named is None else named
     if len(labels) != truth.shape[1]:
         raise DataError(

@@ -12,7 +12,7 @@ from scipy import sparse
 from scumble._core.errors import DataError
 from scumble._core.parallel import run, thread_count
 from scumble._core.parameters import Choice, Real, declare
-from scumble._core.validation import check_labels, check_same_names, labels_of
+from scumble._core.validation import check_labels, check_same_names
 
 Array = np.ndarray[Any, Any]
 
@@ -332,7 +332,7 @@ class ScoreColumns:
     def of(cls, scores: Any, Y: Any, *, caller: str) -> ScoreColumns:
         """Check what a user gives."""
         check_same_names(Y, scores, what="scores", caller=caller)
-        labels = check_labels(labels_of(Y), caller=f"{caller}, Y")
+        labels = check_labels(Y, caller=f"{caller}, Y")
         table = _read_scores(scores, caller=caller)
         if table.shape != labels.shape:
             raise DataError(

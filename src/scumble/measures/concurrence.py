@@ -53,7 +53,7 @@ def concurrence(Y: Any) -> Concurrence:
 
     Parameters
     ----------
-    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
 
     Returns
@@ -95,7 +95,7 @@ def scumble_by_instance(Y: Any) -> Array:
 
     Parameters
     ----------
-    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
 
     Returns
@@ -145,7 +145,7 @@ def scumble(Y: Any) -> float:
 
     Parameters
     ----------
-    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
 
     Returns
@@ -175,7 +175,7 @@ def scumble_cv(Y: Any) -> float:
 
     Parameters
     ----------
-    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
 
     Returns
@@ -204,7 +204,7 @@ def scumble_by_label(Y: Any, *, unseen: Unseen = "nan") -> Array:
 
     Parameters
     ----------
-    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
     unseen : {"nan", "zero"}
         The value of a label that never occurs; ``"zero"`` as in mldr.
@@ -242,7 +242,7 @@ def scumble_cv_by_label(Y: Any) -> Array:
 
     Parameters
     ----------
-    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
 
     Returns

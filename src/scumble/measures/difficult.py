@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.validation import check_count, check_named_labels, is_dataset, labels_of
+from scumble._core.validation import check_count, check_named_labels
 from scumble.measures.concurrence import concurrence
 from scumble.measures.imbalance import minority_from_ratios
 from scumble.measures.shape import joint_counts
@@ -109,12 +109,11 @@ def difficult_labels(Y: Any, *, n_labels: int | None = None) -> tuple[DifficultL
     >>> hardest.label, round(hardest.scumble, 3), hardest.partners[0].label
     (2, 0.2, 0)
     """
-    names = getattr(Y, "labels", None) if is_dataset(Y) else None
-    matrix, found = check_named_labels(labels_of(Y), caller="difficult_labels")
+    matrix, names = check_named_labels(Y, caller="difficult_labels")
     if n_labels is not None:
         check_count(n_labels, name="n_labels", caller="difficult_labels", minimum=0)
     result = concurrence(matrix)
-    return rank_difficult(matrix, result.irlbl, result.by_label, names or found, n_labels=n_labels)
+    return rank_difficult(matrix, result.irlbl, result.by_label, names, n_labels=n_labels)
 
 
 def rank_difficult(

@@ -20,7 +20,7 @@ def label_counts(Y: Any) -> Array:
 
     Parameters
     ----------
-    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
 
     Returns
@@ -43,7 +43,7 @@ def label_frequencies(Y: Any) -> Array:
 
     Parameters
     ----------
-    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
 
     Returns
@@ -69,7 +69,7 @@ def irlbl(Y: Any, *, unseen: Unseen = "nan") -> Array:
 
     Parameters
     ----------
-    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
     unseen : {"nan", "zero"}
         The ratio of a label that never occurs. It has none, so it is NaN and left out of all
@@ -114,7 +114,7 @@ def mean_ir(Y: Any, *, unseen: Unseen = "nan") -> float:
 
     Parameters
     ----------
-    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
     unseen : {"nan", "zero"}
         Whether labels that never occur are left out, or counted as 0 as in mldr.
@@ -149,7 +149,7 @@ def max_ir(Y: Any) -> float:
 
     Parameters
     ----------
-    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
 
     Returns
@@ -172,7 +172,7 @@ def cvir(Y: Any, *, unseen: Unseen = "nan") -> float:
 
     Parameters
     ----------
-    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
     unseen : {"nan", "zero"}
         Whether labels that never occur are left out, or counted as 0 as in mldr.
@@ -201,7 +201,7 @@ def is_minority(Y: Any, *, unseen: Unseen = "nan") -> Array:
 
     Parameters
     ----------
-    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
     unseen : {"nan", "zero"}
         Whether labels that never occur are left out of MeanIR, or counted as 0 as in mldr: then

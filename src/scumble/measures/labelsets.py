@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.errors import ParameterError
 from scumble._core.parallel import SERIAL_BELOW, row_blocks, run
-from scumble._core.validation import check_labels
+from scumble._core.validation import check_labels, is_dataset
 from scumble.measures import kernels
 from scumble.measures.base import measure
 
@@ -73,7 +74,7 @@ def labelsets(Y: Any) -> Labelsets:
 
     Parameters
     ----------
-    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
 
     Returns
@@ -114,7 +115,7 @@ def labelset_of_rows(Y: Any) -> tuple[Array, Labelsets]:
 
     Parameters
     ----------
-    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
 
     Returns
@@ -142,7 +143,7 @@ def diversity(Y: Any) -> float:
 
     Parameters
     ----------
-    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
 
     Returns
@@ -160,15 +161,15 @@ def diversity(Y: Any) -> float:
     return len(labelsets(Y)) / Y.shape[0] if Y.shape[0] else float("nan")
 
 
-def tcs(Y: Any, *, n_features: int) -> float:
+def tcs(Y: Any, *, n_features: int | None = None) -> float:
     r"""Theoretical complexity score: how large the space is that a learner must cover.
 
     Parameters
     ----------
-    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
-    n_features : int
-        Number of features of the data set.
+    n_features : int, optional
+        Number of features; by default those of the data set. Labels alone do not tell.
 
     Returns
     -------
@@ -186,8 +187,15 @@ def tcs(Y: Any, *, n_features: int) -> float:
     >>> round(tcs([[1, 0], [1, 1], [1, 0], [0, 0]], n_features=5), 4)
     3.4012
     """
-    Y = check_labels(Y, caller="tcs")
-    return tcs_of(n_features, Y.shape[1], len(labelsets(Y)))
+    labels = check_labels(Y, caller="tcs")
+    if n_features is None:
+        if not is_dataset(Y) or not hasattr(Y, "X"):
+            raise ParameterError(
+                "The 'n_features' parameter of tcs must be given where Y is labels alone: they do "
+                "not tell how many features there are. Give it, or a data set."
+            )
+        n_features = int(Y.X.shape[1])
+    return tcs_of(n_features, labels.shape[1], len(find_labelsets(labels)))
 
 
 def tcs_of(n_features: int, n_labels: int, n_labelsets: int) -> float:

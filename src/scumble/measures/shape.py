@@ -17,7 +17,7 @@ def cardinality(Y: Any) -> float:
 
     Parameters
     ----------
-    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
 
     Returns
@@ -41,7 +41,7 @@ def density(Y: Any) -> float:
 
     Parameters
     ----------
-    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
 
     Returns
@@ -65,7 +65,7 @@ def p_min(Y: Any) -> float:
 
     Parameters
     ----------
-    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
 
     Returns
@@ -88,7 +88,7 @@ def cooccurrence(Y: Any) -> sparse.csr_array:
 
     Parameters
     ----------
-    Y : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_labels)
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
         Labels, 0/1 or True/False.
 
     Returns

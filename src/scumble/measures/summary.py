@@ -15,7 +15,6 @@ from scumble._core.validation import (
     check_choice,
     check_named_labels,
     is_dataset,
-    labels_of,
 )
 from scumble.measures import passes
 from scumble.measures.concurrence import (
@@ -226,9 +225,9 @@ def characterize(data: Any, *, unseen: Unseen = "nan", n_jobs: int | None = None
 
 def _characterize(data: Any, unseen: Unseen) -> Summary:
     has_features = is_dataset(data) and hasattr(data, "X")
-    Y, found = check_named_labels(labels_of(data), caller="characterize")
+    Y, found = check_named_labels(data, caller="characterize")
     n_rows, n_labels = Y.shape
-    names = (data.labels if has_features else found) or tuple(f"y{i}" for i in range(n_labels))
+    names = found or tuple(f"y{at}" for at in range(n_labels))
 
     sets = find_labelsets(Y)  # first, so that the scores can use the memory it takes meanwhile
     counts = passes.count(Y)

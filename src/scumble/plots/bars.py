@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from scumble._core.validation import check_count, check_named_labels, is_dataset, labels_of
+from scumble._core.validation import check_count, check_named_labels
 from scumble.measures.summary import Summary
 from scumble.plots.base import measured, plot
 from scumble.plots.chord_layout import look_up_labels
@@ -128,8 +128,8 @@ def plot_labelsets(
 def _labelset_names(data: Any, summary: Summary, rows: Array) -> list[str]:
     if isinstance(data, Summary):
         return [f"labelset of row {row}" for row in rows]
-    Y, _ = check_named_labels(labels_of(data), caller="plot_labelsets")
-    names = data.labels if is_dataset(data) and hasattr(data, "labels") else summary.labels.name
+    Y, found = check_named_labels(data, caller="plot_labelsets")
+    names = found or summary.labels.name
     return [
         ", ".join(names[label] for label in Y.indices[Y.indptr[row] : Y.indptr[row + 1]])
         or "(no label)"

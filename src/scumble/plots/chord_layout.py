@@ -9,15 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from difflib import get_close_matches
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from scumble._core.errors import ParameterError
-from scumble._core.validation import check_count, check_labels, labels_of
+from scumble._core.label_selection import find_labels
+from scumble._core.validation import check_count, check_labels
 from scumble.measures.shape import joint_counts
 from scumble.measures.summary import Summary, characterize, plain
 from scumble.plots.spread import keep_apart
@@ -309,7 +308,7 @@ def chord_layout(
     if keep_order and labels is not None:
         place = {int(at): k for k, at in enumerate(look_up_labels(labels, measured.labels.name))}
         chosen = np.array(sorted(chosen.tolist(), key=place.__getitem__), np.int64)
-    Y = check_labels(labels_of(data), caller="chord_layout")
+    Y = check_labels(data, caller="chord_layout")
     arcs, joint = _arcs(Y, measured, chosen)
     ribbons, n_hidden = _ribbons(arcs, joint, max_ribbons)
     n_seen = len(measured.labels) - measured.n_unseen
@@ -335,7 +334,7 @@ def choose_labels(
     summary: Summary | None = None,
 ) -> tuple[Array, Summary]:
     """Choose labels to draw: those given, all, or the most difficult ones and their partners."""
-    Y = check_labels(labels_of(data), caller="choose_labels")
+    Y = check_labels(data, caller="choose_labels")
     measured = characterize(data) if summary is None else summary
     seen = np.flatnonzero(measured.labels.count > 0)
     if labels is not None:
@@ -347,24 +346,9 @@ def choose_labels(
     return _in_order(chosen, measured), measured
 
 
-def look_up_labels(labels: Sequence[str | int], names: Sequence[str]) -> Array:
+def look_up_labels(labels: Any, names: Sequence[str]) -> Array:
     """Turn names and numbers of labels into numbers."""
-    if isinstance(labels, str):
-        labels = [labels]
-    position = {name: at for at, name in enumerate(names)}
-    numbers = []
-    for label in labels:
-        if isinstance(label, str) and label in position:
-            numbers.append(position[label])
-        elif isinstance(label, Integral) and 0 <= label < len(names):
-            numbers.append(int(label))
-        else:
-            close = get_close_matches(str(label), names, 3) or list(names[:3])
-            raise ParameterError(
-                f"There is no label {label!r}. Expected a name, for example {', '.join(close)}, "
-                f"or a number from 0 to {len(names) - 1}."
-            )
-    return np.array(numbers, np.int64)
+    return find_labels(labels, len(names), names, caller="Labels to draw")
 
 
 def _difficult_and_partners(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from scumble._core.validation import check_count, check_named_labels, labels_of
+from scumble._core.validation import check_count, check_named_labels
 from scumble.measures.shape import joint_counts
 from scumble.plots.base import plot
 from scumble.plots.chord_layout import choose_labels
@@ -66,7 +66,7 @@ def plot_cooccurrence(
     chosen, summary = choose_labels(
         data, labels, n_labels=n_labels // 2, n_partners=n_labels - n_labels // 2, whole=n_labels
     )
-    Y, _ = check_named_labels(labels_of(data), caller="plot_cooccurrence")
+    Y, _ = check_named_labels(data, caller="plot_cooccurrence")
     joint = joint_counts(Y, chosen)[:, chosen].toarray()
     shares = joint / np.maximum(joint.diagonal(), 1)[:, np.newaxis]
     order = _clustered(shares) if cluster else np.argsort(chosen)

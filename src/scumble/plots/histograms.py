@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from scumble._core.errors import ParameterTypeError
-from scumble._core.validation import check_labels, labels_of
+from scumble._core.validation import check_labels
 from scumble.plots.base import measured, plot
 from scumble.plots.theme import Theme, canvas, entitle
 
@@ -111,7 +111,7 @@ def plot_cardinality(data: Any, *, ax: Any = None, dark: bool | None = None) -> 
     >>> [int(bar.get_height()) for bar in ax.patches]
     [0, 1, 3]
     """
-    Y = check_labels(labels_of(data), caller="plot_cardinality")
+    Y = check_labels(data, caller="plot_cardinality")
     sizes = np.diff(Y.indptr)
     counts = np.bincount(sizes)
     ax, theme = canvas(ax, dark, size=SIZE, purpose="plot_cardinality")
