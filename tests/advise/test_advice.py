@@ -74,9 +74,9 @@ def test_shuffled_labels_cannot_be_learnt(data):
     shuffled = MultilabelDataset(data.X, data.Y[rows], labels=data.labels)
     found = advise(shuffled, budget=None, random_state=0)
     assert found.nothing_to_learn
-    assert "Nothing can be learnt from this data" in repr(found)
+    assert "Nothing can be learnt from this data" in str(found)
     assert not sentences(found)["What does not"]
-    assert "What to do" not in repr(found)
+    assert "What to do" not in str(found)
 
 
 def test_what_only_trees_can_learn_is_learnt():
@@ -87,7 +87,7 @@ def test_what_only_trees_can_learn_is_learnt():
     found = advise(MultilabelDataset(X, Y), budget=None, random_state=0)
     assert found.chosen == "br"
     assert not found.nothing_to_learn
-    assert "Nothing can be learnt" not in repr(found)
+    assert "Nothing can be learnt" not in str(found)
     assert not found.not_learnable_yet.any()
 
 
@@ -182,7 +182,7 @@ def test_a_small_budget_shortens_the_list_and_names_what_is_missing(data, monkey
     assert judged == [c.name for c in CANDIDATES][: len(judged)]
     assert len(judged) < len(CANDIDATES)
     assert [name for name, _ in found.left_out] == [c.name for c in CANDIDATES][len(judged) :]
-    assert f"Not judged: {found.left_out[0][0]}" in repr(found)
+    assert f"Not judged: {found.left_out[0][0]}" in str(found)
 
 
 def test_a_method_that_turns_out_too_long_is_given_up_after_a_fold(data, monkeypatch):
@@ -213,7 +213,7 @@ def test_an_interruption_gives_what_is_known_so_far(data, monkeypatch):
     found = advise(data, random_state=4)
     assert [one.candidate.name for one in found.judged] == asked[:3]
     assert found.interrupted
-    assert "stopped before all methods were judged" in repr(found)
+    assert "stopped before all methods were judged" in str(found)
 
     def stop_when_guessing(candidate, *given):
         if candidate.name == "br with thresholds":
@@ -318,7 +318,7 @@ def known_advice():
 
 
 def test_the_words_read_aloud(golden):
-    golden("advice.txt", repr(known_advice()))
+    golden("advice.txt", str(known_advice()))
 
 
 def test_plain_values_have_no_nan():

@@ -5,8 +5,9 @@ import math
 import pytest
 
 from scumble._core.errors import ParameterError
-from scumble.evaluate.statistics import wilcoxon
-from scumble.experiment.result_tables import Grid, compare_methods
+from scumble.evaluate.naming import direction
+from scumble.evaluate.statistics import ScoreTable, wilcoxon
+from scumble.experiment.result_tables import compare_methods
 
 
 def grid_of(metric, table):
@@ -14,7 +15,8 @@ def grid_of(metric, table):
     means = {
         (row, c): v for row, values in table.items() for c, v in zip(columns, values, strict=True)
     }
-    return Grid(metric, tuple(table), columns, means, {}, dict.fromkeys(means, 1))
+    counts, higher = dict.fromkeys(means, 1), direction(metric) > 0
+    return ScoreTable(metric, tuple(table), columns, means, {}, counts, higher)
 
 
 TABLE = {"a": (0.2, 0.4), "b": (0.5, 0.5), "c": (0.3, 0.2), "d": (0.1, math.nan), "e": (0.0, 0.9)}

@@ -19,8 +19,8 @@ def test_partners_are_majority_labels_by_joint_count():
 
 
 def test_no_minority_label_gives_nothing():
-    assert difficult_labels(np.eye(3, dtype=int)) == ()
-    assert difficult_labels(np.zeros((3, 2), int)) == ()
+    assert difficult_labels(np.eye(3, dtype=int)) == []
+    assert difficult_labels(np.zeros((3, 2), int)) == []
 
 
 def test_the_number_can_be_chosen():
@@ -31,7 +31,7 @@ def test_the_number_can_be_chosen():
         Y[label, label] = 1
     assert len(difficult_labels(Y)) == 3  # of four, as in mldr's report
     assert len(difficult_labels(Y, n_labels=9)) == 4
-    assert difficult_labels(Y, n_labels=0) == ()
+    assert difficult_labels(Y, n_labels=0) == []
 
 
 @pytest.mark.parametrize("name", ["emotions", "enron", "flags", "genbase", "yeast"])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import scumble
+from scumble._core.numbers import significant
 from scumble.advise.evidence import REMEDIAL, record
 from scumble.report import concurrence_report, render_html, render_report
-from scumble.report.numbers import significant
 from scumble.resample import apply_remedial
 
 GOLDEN = ["emotions", "enron", "flags", "genbase", "yeast"]

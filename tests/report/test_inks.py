@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import scumble
+from scumble._core.numbers import format_number, significant
 from scumble.plots import chord_layout
 from scumble.plots.theme import LIGHT
 from scumble.report import (
@@ -20,7 +21,6 @@ from scumble.report import (
     render_pdf,
     render_report,
 )
-from scumble.report.numbers import format_number, significant
 from scumble.report.pages import asset
 from scumble.report.printed_names import breakable, unprintable
 from scumble.resample import apply_chain, apply_remedial, make_chain

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 import unicodedata
+from collections.abc import Sequence
 
 
 def safe(text: str) -> str:
@@ -56,6 +57,29 @@ def shorten(text: str, width: int) -> str:
             text = text[:at]
             break
     return text + "…"
+
+
+def align(
+    head: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None
+) -> list[list[str]]:
+    """Pad the cells of a table: the first column flush left, all others flush right.
+
+    Examples
+    --------
+    >>> from scumble._core.text import align
+    >>> align(("label", "n"), [("war", "12"), ("love", "3")])
+    [['label', ' n'], ['war  ', '12'], ['love ', ' 3']]
+    """
+    lines = [[*head], *([*row] for row in rows)]
+    widths = [max(width_of(cell) for cell in column) for column in zip(*lines, strict=True)]
+    if width is not None:
+        widths[0] = max(min(widths[0], width - sum(2 + other for other in widths[1:])), 8)
+    for line in lines:
+        for at, (cell, wide) in enumerate(zip(line, widths, strict=True)):
+            text = shorten(cell, wide) if at == 0 else cell
+            space = " " * (wide - width_of(text))
+            line[at] = text + space if at == 0 else space + text
+    return lines
 
 
 def wrap(text: str, width: int | None) -> list[str]:

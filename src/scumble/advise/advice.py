@@ -12,6 +12,7 @@ import numpy as np
 from scumble._core.errors import DataError, ParameterError, ScumbleError
 from scumble._core.progress import track
 from scumble._core.provenance import warn_if_resampled
+from scumble._core.shown import Sheet, Shown, cell_text
 from scumble.advise.budget import Budget, OutOfTimeError
 from scumble.advise.candidates import CANDIDATES, N_FOLDS, Candidate, Tried, try_candidate
 from scumble.advise.diagnosis import Diagnosis, diagnose
@@ -41,8 +42,8 @@ GUESS_PART, GUESS_ROWS = 8, 150
 GROWTH, GROWTH_OF_BLENDS = 1.0, 1.4
 
 
-@dataclass(frozen=True, eq=False)
-class Judged:
+@dataclass(frozen=True, eq=False, repr=False)
+class Judged(Shown):
     """A candidate with what to expect of it.
 
     Attributes
@@ -66,8 +67,8 @@ class Judged:
     seconds: float
 
 
-@dataclass(frozen=True, eq=False)
-class Advice:
+@dataclass(frozen=True, eq=False, repr=False)
+class Advice(Shown):
     """A decision with its reasons.
 
     Attributes
@@ -170,10 +171,32 @@ class Advice:
 
         return plain_advice(self)
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         from scumble.advise.words import spoken
 
         return spoken(self)
+
+    def _headline(self) -> str:
+        return (
+            f"Advice for {self.data.name!r}: {self.chosen}, macro F1 "
+            f"{cell_text(self.expected['macro_f1'].value)}; {len(self.judged)} methods judged"
+        )
+
+    def _sheet(self) -> Sheet:
+        from scumble.advise.words import sentences
+
+        rows = [
+            (
+                one.candidate.name,
+                *(estimate.value for estimate in one.expected.values()),
+                one.gain.value,
+                one.seconds,
+            )
+            for one in self.judged
+        ]
+        head = ("method", *self.expected, "gain", "seconds")
+        notes = [line for lines in sentences(self).values() for line in lines]
+        return Sheet(head, rows, len(rows), notes)
 
 
 def advise(

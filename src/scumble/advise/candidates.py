@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.shown import Shown
 from scumble.advise.budget import Budget
 from scumble.data import MultilabelDataset
 from scumble.evaluate.folds import resample_in_turn, run_fold
@@ -92,8 +93,8 @@ class Candidate:
         return [close_seeds(step, random_state) for step in chain]
 
 
-@dataclass(frozen=True, eq=False)
-class Tried:
+@dataclass(frozen=True, eq=False, repr=False)
+class Tried(Shown):
     """What a candidate says of every row by models that have not seen it.
 
     Attributes

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.shown import Shown
 from scumble.data import MultilabelDataset
 from scumble.measures import characterize
 
@@ -25,8 +26,8 @@ UNIQUE_FROM = 0.9
 _CELLS_AT_ONCE = 2**23
 
 
-@dataclass(frozen=True, eq=False)
-class Diagnosis:
+@dataclass(frozen=True, eq=False, repr=False)
+class Diagnosis(Shown):
     """What stands in the way of learning, by the data alone.
 
     Attributes

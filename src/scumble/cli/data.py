@@ -18,9 +18,9 @@ Name = Annotated[str, typer.Argument(help="Name of the data set, see 'scumble da
 @app.command("list")
 def list_entries(json: JsonOption = False) -> None:
     """List the data sets and where they are."""
+    from scumble._core.numbers import format_number
     from scumble.cli.console import show, show_json, width
     from scumble.data import shelf
-    from scumble.report.numbers import format_number
     from scumble.report.terminal import table
 
     keys = ("instances", "features", "labels", "mean_ir", "scumble")

@@ -216,7 +216,7 @@ class MultilabelDataset:
             self,
             Y=self.Y[:, chosen],
             labels=tuple(self.labels[at] for at in chosen),
-            label_parents=select_parents(self.label_parents, chosen),
+            label_parents=select_parents(self.label_parents, chosen.tolist()),
         )
 
     def with_rows(

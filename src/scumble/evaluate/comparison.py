@@ -13,6 +13,7 @@ from scipy import sparse
 
 from scumble._core.errors import ParameterError
 from scumble._core.progress import track
+from scumble._core.shown import Records, Sheet, Shown
 from scumble.data import MultilabelDataset
 from scumble.evaluate.cross_validation import (
     FoldResult,
@@ -44,8 +45,8 @@ _DRAWS = 500
 BETTER, WORSE, OPEN = "better", "worse", "no difference that these folds can show"
 
 
-@dataclass(frozen=True, eq=False)
-class FoldTrial:
+@dataclass(frozen=True, eq=False, repr=False)
+class FoldTrial(Shown):
     """One method on one fold: every metric, what the labels say, seconds, and drawn rows."""
 
     values: Mapping[str, float]
@@ -54,8 +55,8 @@ class FoldTrial:
     draws: Mapping[str, Array] | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Trial:
+@dataclass(frozen=True, eq=False, repr=False)
+class Trial(Shown):
     """One method on all folds.
 
     Attributes
@@ -96,7 +97,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Shown):
     """One method beside the baseline, by one metric.
 
     Attributes
@@ -144,8 +145,8 @@ class Difference:
         return f"{self.method}: {self.verdict} ({what}; {between})."
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Shown):
     """Methods on the same folds, each against the first.
 
     Attributes
@@ -188,11 +189,12 @@ class Comparison:
         return self.trials[0].name
 
     @cached_property
-    def table(self) -> list[Difference]:
+    def table(self) -> Records[Difference]:
         """Every method but the baseline, by every metric."""
-        return [
+        rows = [
             self._difference(trial, metric) for trial in self.trials[1:] for metric in self.metrics
         ]
+        return Records(rows, f"differences from {self.baseline}")
 
     def verdicts(self) -> list[str]:
         """Say of every method in one sentence what the first metric tells."""
@@ -233,7 +235,7 @@ class Comparison:
         judged = ((values @ left.T) / left.sum(axis=1))[winners, np.arange(len(winners))]
         return max(0.0, float(values.mean(axis=1).max() - judged.mean()))
 
-    def gains(self, method: str) -> list[dict[str, Any]]:
+    def gains(self, method: str) -> Records[dict[str, Any]]:
         """Tell what each label gains by a method over the baseline.
 
         Parameters
@@ -261,7 +263,8 @@ class Comparison:
             for one, other in zip(before, after, strict=True)
             if one["test_positives"]
         ]
-        return sorted(rows, key=lambda row: (-row["gain"], row["name"]))
+        rows.sort(key=lambda row: (-row["gain"], row["name"]))
+        return Records(rows, f"labels, {method} beside {self.baseline}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values; NaN and infinity become None.
@@ -296,11 +299,19 @@ class Comparison:
             "gains": self.gains(self.best),
         }
 
-    def __repr__(self) -> str:
+    def _headline(self) -> str:
         n_folds = len(self.trials[0].counts)
         folds = f"{n_folds} folds" if n_folds > 1 else "a test part"
-        head = f"{len(self.trials)} methods on {folds} of {self.data!r}, against {self.baseline}"
-        return "\n".join([head, *self.verdicts()])
+        n = len(self.trials)
+        return f"Comparison: {n} methods on {folds} of {self.data!r}, against {self.baseline}"
+
+    def _sheet(self) -> Sheet:
+        rows = [
+            (trial.name, *(self._mean(trial, metric) for metric in self.metrics), trial.seconds)
+            for trial in self.trials
+        ]
+        head = ("method", *self.metrics, "seconds")
+        return Sheet(head, rows, len(rows), self.verdicts())
 
     def _trial(self, name: str) -> Trial:
         for trial in self.trials:

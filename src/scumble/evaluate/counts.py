@@ -10,6 +10,7 @@ from scipy import sparse
 
 from scumble._core.errors import DataError
 from scumble._core.parallel import run
+from scumble._core.shown import Shown
 from scumble._core.validation import check_labels, check_same_names
 from scumble.evaluate import kernels
 from scumble.measures.passes import blocks_of, count
@@ -17,8 +18,8 @@ from scumble.measures.passes import blocks_of, count
 Array = np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True, eq=False)
-class Counts:
+@dataclass(frozen=True, eq=False, repr=False)
+class Counts(Shown):
     """Hits and misses, one number per unit: per instance, per label, or one for everything.
 
     Attributes
@@ -80,8 +81,8 @@ class Counts:
         return self.size - self.either
 
 
-@dataclass(frozen=True, eq=False)
-class LabelConfusion:
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelConfusion(Shown):
     """Labels and predictions, counted by label.
 
     Attributes
@@ -104,7 +105,7 @@ class LabelConfusion:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Confusion(LabelConfusion):
     """Labels and predictions, counted.
 

@@ -18,8 +18,9 @@ from scumble._core.progress import track
 from scumble._core.provenance import warn_if_resampled
 from scumble._core.random import as_generator
 from scumble._core.registry import find
+from scumble._core.shown import Sheet, Shown, cell_text
 from scumble.data import MultilabelDataset
-from scumble.evaluate.evaluation import Evaluation
+from scumble.evaluate.evaluation import KEY_METRICS, Evaluation
 from scumble.evaluate.folds import STEPS, run_fold
 from scumble.evaluate.groups import GROUPS, check_groups, find_groups
 from scumble.evaluate.naming import POOLED
@@ -64,8 +65,8 @@ class Spread(NamedTuple):
     values: Array
 
 
-@dataclass(frozen=True, eq=False)
-class FoldResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class FoldResult(Shown):
     """What happened on one fold.
 
     Attributes
@@ -106,8 +107,8 @@ class FoldResult:
     predictions: Any = None
 
 
-@dataclass(frozen=True, eq=False)
-class CrossValidation(Mapping[str, Spread]):
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossValidation(Shown, Mapping[str, Spread]):
     """Every metric by name, with its mean, standard deviation and values on all folds.
 
     Attributes
@@ -230,15 +231,24 @@ class CrossValidation(Mapping[str, Spread]):
             "folds": [_plain_fold(fold) for fold in self.folds],
         }
 
-    def __repr__(self) -> str:
-        shown = [name for name in self if "." not in name]
-        shown += [f"{group}.macro_f1" for group in self.folds[0].evaluation.groups]
-        width = max(map(len, shown))
-        head = f"{len(self.folds)} folds of {self.name!r}: mean, sd"
-        spreads = ((name, self[name]) for name in shown)
-        return "\n".join(
-            [head, *(f"{name:{width}}  {s.mean:.6f}  {s.sd:.6f}" for name, s in spreads)]
-        )
+    def _headline(self) -> str:
+        told = [name for name in KEY_METRICS if name in self]
+        values = "".join(f", {name} {cell_text(self[name].mean)}" for name in told)
+        return f"CrossValidation of {self.name!r}: {len(self.folds)} folds{values}"
+
+    def _sheet(self) -> Sheet:
+        groups = self.folds[0].evaluation.groups
+        names = [name for name in self if "." not in name]
+        rows = [
+            (
+                name,
+                self[name].mean,
+                self[name].sd,
+                *(self[of].mean if (of := f"{group}.{name}") in self else None for group in groups),
+            )
+            for name in names
+        ]
+        return Sheet(("metric", "mean", "sd", *groups), rows, len(rows))
 
 
 def cross_validate(

@@ -13,6 +13,7 @@ from scipy import sparse
 from scumble._core.errors import DataError
 from scumble._core.parallel import limit_threads
 from scumble._core.registry import registered
+from scumble._core.shown import Sheet, Shown, cell_text
 from scumble._core.validation import (
     check_choice,
     check_labels,
@@ -33,9 +34,11 @@ from scumble.evaluate.undefined import Undefined
 from scumble.measures.passes import count
 
 Array = np.ndarray[Any, Any]
+#: What a line about an evaluation tells, where it is known.
+KEY_METRICS = ("macro_f1", "micro_f1", "hamming_loss", "ranking_loss")
 
 
-class Evaluation(Mapping[str, float]):
+class Evaluation(Shown, Mapping[str, float]):
     """Every metric by name.
 
     Parameters
@@ -97,10 +100,18 @@ class Evaluation(Mapping[str, float]):
     def __len__(self) -> int:
         return len(self._values)
 
-    def __repr__(self) -> str:
-        width = max(map(len, self._values))
-        lines = (f"{name:{width}}  {value:.6f}" for name, value in self._values.items())
-        return "\n".join(lines)
+    def _headline(self) -> str:
+        told = [name for name in KEY_METRICS if name in self._values]
+        values = "".join(f", {name} {cell_text(self._values[name])}" for name in told)
+        return f"Evaluation: {len(self)} values{values}"
+
+    def _sheet(self) -> Sheet:
+        names = [name for name in self._values if "." not in name]
+        rows = [
+            (name, self[name], *(self._values.get(f"{group}.{name}") for group in self.groups))
+            for name in names
+        ]
+        return Sheet(("metric", "value", *self.groups), rows, len(rows))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._values, dict(self.by_label), dict(self.groups))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from scumble._core.errors import ParameterError
-from scumble._core.registry import registered
+from scumble._core.registry import load_plugins, registered
 from scumble.evaluate.groups import GROUPS
 from scumble.evaluate.metric import Metric
 
@@ -69,6 +69,24 @@ def find_metric(name: str, *, groups: Iterable[str] = ()) -> Metric:
         return known[name]
     close = get_close_matches(str(name), known) or sorted(registered("metric"))
     raise ParameterError(f"There is no metric {name!r}. Expected for example {', '.join(close)}.")
+
+
+def direction(name: str) -> int:
+    """Tell which values of a metric are better: 1 for more, -1 for less, 0 where neither is.
+
+    Examples
+    --------
+    >>> from scumble.evaluate.naming import direction
+    >>> direction("pooled.few.macro_f1"), direction("hamming_loss"), direction("after.mean_ir")
+    (1, -1, 0)
+    """
+    start, _, last = name.rpartition(".")
+    if start in ("before", "after"):  # measures of training parts
+        return 0
+    if last not in registered("metric"):
+        load_plugins()
+    metric = registered("metric").get(last)
+    return 0 if metric is None else 1 if metric.greater_is_better else -1
 
 
 def metric_title(name: str) -> str:

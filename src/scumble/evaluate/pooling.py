@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from scumble._core.shown import Records, Shown
 from scumble.evaluate.bipartition_metrics import f1s, precisions, recalls
 from scumble.evaluate.counts import Counts
 from scumble.evaluate.evaluation import Evaluation, rate_group
@@ -16,8 +17,8 @@ from scumble.evaluate.groups import LEARNABLE
 Array = np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True, eq=False)
-class LabelCounts:
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelCounts(Shown):
     """What one fold says of each label, in numbers that may be added up.
 
     Attributes
@@ -154,7 +155,7 @@ def pool(folds: Iterable[LabelCounts]) -> dict[str, float]:
     return found
 
 
-def label_table(folds: Iterable[LabelCounts], names: Sequence[str]) -> list[dict[str, Any]]:
+def label_table(folds: Iterable[LabelCounts], names: Sequence[str]) -> Records[dict[str, Any]]:
     """Tell for every label what the folds together say of it."""
     folds = list(folds)
     counts = _summed(folds, np.ones((len(folds), len(names)), bool))
@@ -172,7 +173,8 @@ def label_table(folds: Iterable[LabelCounts], names: Sequence[str]) -> list[dict
     for group in folds[0].groups:
         if group != "all":
             columns[group] = np.sum([fold.groups[group] for fold in folds], axis=0).tolist()
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+    return Records(rows, "labels", tuple(columns))
 
 
 def _added(folds: Sequence[LabelCounts], group: str | None) -> Counts:

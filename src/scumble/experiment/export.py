@@ -9,11 +9,14 @@ import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError
 from scumble._core.files import writing
-from scumble.experiment.result_tables import Grid, grid, long_table
+from scumble.experiment.result_tables import grid, long_table
+
+if TYPE_CHECKING:
+    from scumble.evaluate.statistics import ScoreTable
 
 #: By suffix; the first two hold every cell, the others one table per metric.
 SUFFIXES = (".csv", ".parquet", ".tex", ".md", ".html")
@@ -41,12 +44,12 @@ def export(
         stream.write(content)
 
 
-def markdown(grids: Sequence[Grid]) -> str:
+def markdown(grids: Sequence[ScoreTable]) -> str:
     """Write tables of means in Markdown, the best of a row in bold."""
     return "\n".join(_markdown(one) for one in grids)
 
 
-def _markdown(table: Grid) -> str:
+def _markdown(table: ScoreTable) -> str:
     def cell(text: str) -> str:
         return text.replace("|", "\\|").replace("\n", " ")
 
@@ -59,11 +62,11 @@ def _markdown(table: Grid) -> str:
     return "\n".join([*lines, ""])
 
 
-def _latex(grids: Sequence[Grid]) -> str:
+def _latex(grids: Sequence[ScoreTable]) -> str:
     return "\n".join(_latex_table(one) for one in grids)
 
 
-def _latex_table(table: Grid) -> str:
+def _latex_table(table: ScoreTable) -> str:
     head = " & ".join(["Data set", *(_tex(column) for column in table.columns)])
     body = [
         " & ".join([_tex(row), *_texts(table, row, "\\textbf{{{}}}".format)]) + r" \\"
@@ -87,7 +90,7 @@ def _latex_table(table: Grid) -> str:
     )
 
 
-def _html(grids: Sequence[Grid]) -> str:
+def _html(grids: Sequence[ScoreTable]) -> str:
     parts = ["<!doctype html>", '<html lang="en"><meta charset="utf-8">', "<title>Results</title>"]
     for table in grids:
         columns = "".join(f"<th>{html.escape(column)}</th>" for column in table.columns)
@@ -100,14 +103,14 @@ def _html(grids: Sequence[Grid]) -> str:
     return "\n".join([*parts, "</html>", ""])
 
 
-_RENDERERS: dict[str, Callable[[Sequence[Grid]], str]] = {
+_RENDERERS: dict[str, Callable[[Sequence[ScoreTable]], str]] = {
     ".tex": _latex,
     ".md": markdown,
     ".html": _html,
 }
 
 
-def _texts(table: Grid, row: str, emphasise: Callable[[str], str]) -> list[str]:
+def _texts(table: ScoreTable, row: str, emphasise: Callable[[str], str]) -> list[str]:
     best = table.best(row)
     texts = []
     for column in table.columns:

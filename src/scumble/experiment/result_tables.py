@@ -5,71 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from statistics import fmean, stdev
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError
-from scumble.experiment.cell import NOTHING
 from scumble.experiment.errors import PlanError
-from scumble.experiment.scores import LABELS, complaint, direction
+from scumble.experiment.scores import LABELS, complaint
+
+if TYPE_CHECKING:
+    from scumble.evaluate.statistics import ScoreTable
 
 ROW_KEYS = ("dataset", "resampler", "classifier", "splitter", "seed", "fold")
 COST_KEYS = ("seconds", "cpu_seconds", "megabytes")
-
-
-@dataclass(frozen=True)
-class Grid:
-    """Means of one metric: data sets down, methods across.
-
-    Attributes
-    ----------
-    metric : str
-        Name of the metric.
-    rows, columns : tuple of str
-        Data sets; classifiers and resamplers.
-    means, deviations : dict
-        From (row, column) to the mean and the sample standard deviation over folds and seeds.
-    n_cells : dict
-        From (row, column) to how many cells are done.
-    """
-
-    metric: str
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    means: dict[tuple[str, str], float]
-    deviations: dict[tuple[str, str], float]
-    n_cells: dict[tuple[str, str], int]
-
-    def best(self, row: str) -> set[str]:
-        """Return the columns with the best value of a row."""
-        known = {
-            column: self.means[row, column]
-            for column in self.columns
-            if not math.isnan(self.means.get((row, column), math.nan))
-        }
-        sign = direction(self.metric)
-        if not known or sign == 0:
-            return set()
-        best = sign * max(sign * value for value in known.values())
-        return {column for column, value in known.items() if value == best}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values, as JSON has them."""
-
-        def plain(value: float) -> float | None:
-            return None if math.isnan(value) else value
-
-        values = [
-            {
-                "dataset": place[0],
-                "method": place[1],
-                "mean": plain(mean),
-                "deviation": plain(self.deviations[place]),
-                "n": self.n_cells[place],
-            }
-            for place, mean in self.means.items()
-        ]
-        return {"metric": self.metric, "values": values}
 
 
 def only(cells: list[dict[str, Any]], **wanted: Sequence[str] | None) -> list[dict[str, Any]]:
@@ -112,34 +58,18 @@ def long_table(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def grid(cells: Iterable[dict[str, Any]], metric: str) -> Grid:
+def grid(cells: Iterable[dict[str, Any]], metric: str) -> ScoreTable:
     """Average a metric over folds and seeds, or pool it."""
+    from scumble.evaluate.statistics.score_table import collect
+
     done = [cell for cell in cells if cell["state"] == "done"]
     read = _reader(done, metric)
-    places: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    several = len({cell["splitter"] for cell in done}) > 1
+    places: dict[tuple[str, str, str, str], list[dict[str, Any]]] = {}
     for cell in done:
-        row = f"{cell['dataset']}, {cell['splitter']}" if several else cell["dataset"]
-        places.setdefault((row, column_name(cell["classifier"], cell["resampler"])), []).append(
-            cell
-        )
-    methods = sorted(
-        {(cell["classifier"], cell["resampler"]) for cell in done}, key=_untreated_first
-    )
-    known = {
-        place: [value for value in read(found) if not math.isnan(value)]
-        for place, found in places.items()
-    }
-    return Grid(
-        metric=metric,
-        rows=tuple(dict.fromkeys(row for row, _ in places)),
-        columns=tuple(dict.fromkeys(column_name(*method) for method in methods)),
-        means={place: fmean(found) if found else math.nan for place, found in known.items()},
-        deviations={
-            place: stdev(found) if len(found) > 1 else math.nan for place, found in known.items()
-        },
-        n_cells={place: len(found) for place, found in places.items()},
-    )
+        place = (cell["dataset"], cell["splitter"], cell["classifier"], cell["resampler"])
+        places.setdefault(place, []).append(cell)
+    values = {place: read(found) for place, found in places.items()}
+    return collect(metric, values, {place: len(found) for place, found in places.items()})
 
 
 def _reader(
@@ -179,17 +109,6 @@ def _pooled(cells: list[dict[str, Any]]) -> dict[str, float]:
     return {f"pooled.{name}": value for name, value in found.items()}
 
 
-def _untreated_first(method: tuple[str, str]) -> tuple[str, bool, str]:
-    classifier, resampler = method
-    return classifier, resampler != NOTHING, resampler
-
-
-def column_name(classifier: str, resampler: str) -> str:
-    """Name a column after its classifier and what was done to the data."""
-    parts = [part for part in (classifier, resampler) if part != NOTHING]
-    return " after ".join(parts) if len(parts) == 2 else (parts or [NOTHING])[0]
-
-
 # Methods against one of them ---------------------------------------------------------------------
 
 
@@ -222,7 +141,7 @@ class Against:
     p_value: float
 
 
-def compare_methods(one: Grid, against: str, *, without: Sequence[str] = ()) -> list[Against]:
+def compare_methods(one: ScoreTable, against: str, *, without: Sequence[str] = ()) -> list[Against]:
     """Compare every method of a grid with one of them."""
     for kind, names, known in (("method", [against], one.columns), ("data set", without, one.rows)):
         for name in names:
@@ -235,7 +154,7 @@ def compare_methods(one: Grid, against: str, *, without: Sequence[str] = ()) -> 
     return [_against(one, column, against, rows) for column in (against, *others)]
 
 
-def _against(one: Grid, method: str, other: str, rows: Sequence[str]) -> Against:
+def _against(one: ScoreTable, method: str, other: str, rows: Sequence[str]) -> Against:
     from scumble.evaluate.statistics import wilcoxon, win_tie_loss
 
     pairs = [
@@ -246,7 +165,7 @@ def _against(one: Grid, method: str, other: str, rows: Sequence[str]) -> Against
     if not known:
         return Against(one.metric, method, 0, math.nan, math.nan, 0, 0, 0, math.nan)
     theirs, ours = zip(*known, strict=True)
-    tally = win_tie_loss(theirs, ours, higher_is_better=direction(one.metric) >= 0)
+    tally = win_tie_loss(theirs, ours, higher_is_better=one.higher_is_better)
     mean, base = sum(ours) / len(ours), sum(theirs) / len(theirs)
     return Against(
         metric=one.metric,

@@ -57,19 +57,3 @@ def is_newer(name: str) -> bool:
     from scumble.evaluate import metric_names
 
     return name == NEWER or ("." in name and name in metric_names())
-
-
-def direction(metric: str) -> int:
-    """Tell which values of a metric are better.
-
-    Examples
-    --------
-    >>> from scumble.experiment.scores import direction
-    >>> direction("pooled.few.macro_f1"), direction("hamming_loss"), direction("after.mean_ir")
-    (1, -1, 0)
-    """
-    from scumble import catalogue
-
-    start, _, name = metric.rpartition(".")
-    known = None if start in ("before", "after") else catalogue.entries("metric").get(name)
-    return 0 if known is None else 1 if known.greater_is_better else -1

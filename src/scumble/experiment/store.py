@@ -16,12 +16,15 @@ import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scumble._core.processes import is_alive, machine, started_at
 from scumble._core.version import __version__
 from scumble.experiment.cell import Cell, Result, digest
 from scumble.experiment.errors import StoreError
+
+if TYPE_CHECKING:
+    from scumble.evaluate.statistics import ScoreTable
 
 #: Marks a SQLite file as ours ("SCMB").
 APPLICATION_ID = 0x53434D42
@@ -313,6 +316,16 @@ class Store:
         for row in found.values():
             row["details"] = json.loads(row["details"] or "{}")
         return list(found.values())
+
+    def __scumble_scores__(self, metric: str | None = None) -> ScoreTable:
+        """Give the statistics of `scumble.evaluate` a table of one metric."""
+        from scumble.experiment.result_tables import grid
+
+        asked = [metric] if metric is not None else self.recall("metrics") or []
+        if len(asked) != 1:
+            planned = f" The plan names {', '.join(asked)}." if asked else ""
+            raise StoreError(f"{self.path}: say which metric, metric=...{planned}")
+        return grid(self.cells(), asked[0])
 
     def predictions(self, key: str) -> bytes | None:
         """Return the archive of a cell's predictions; None where they were not kept."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from scumble._core.errors import DataError, ParameterError
 from scumble._core.files import COMPRESSIONS, writing
+from scumble._core.shown import Sheet, Shown
 from scumble._core.validation import (
     check_named_labels,
     check_same_names,
@@ -28,8 +29,8 @@ COLUMNS = ("label", "positives", "threshold", "predicted", "hits", "expected")
 SUFFIXES = (".csv", ".json")
 
 
-@dataclass(frozen=True, eq=False)
-class ThresholdTable:
+@dataclass(frozen=True, eq=False, repr=False)
+class ThresholdTable(Shown):
     """The thresholds of all labels, and what is expected of them.
 
     Attributes
@@ -69,8 +70,11 @@ class ThresholdTable:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def __repr__(self) -> str:
-        return f"<ThresholdTable: {len(self):,} labels, {self.n_silent:,} of them never predicted>"
+    def _headline(self) -> str:
+        return f"ThresholdTable: {len(self):,} labels, {self.n_silent:,} of them never predicted"
+
+    def _sheet(self) -> Sheet:
+        return Sheet(COLUMNS, (tuple(row.values()) for row in self.rows()), len(self))
 
     @property
     def n_silent(self) -> int:

@@ -12,6 +12,7 @@ from scipy import sparse
 from scumble._core.errors import DataError
 from scumble._core.parallel import run, thread_count
 from scumble._core.parameters import Choice, Real, declare
+from scumble._core.shown import Shown
 from scumble._core.validation import check_labels, check_same_names
 
 Array = np.ndarray[Any, Any]
@@ -54,8 +55,8 @@ class ThresholdRule:
             domain.check(getattr(self, name), name=name, caller=caller)
 
 
-@dataclass(frozen=True, eq=False)
-class ThresholdCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class ThresholdCurve(Shown):
     """What the possible thresholds of one label give on the rows they are chosen from.
 
     Attributes

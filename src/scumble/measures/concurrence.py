@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from scumble._core.shown import Sheet, Shown
 from scumble._core.validation import check_choice, check_labels
 from scumble.measures import passes
 from scumble.measures.base import measure
@@ -44,6 +45,19 @@ class Concurrence(NamedTuple):
     by_instance: Array
     by_label: Array
     scumble: float
+
+    def _headline(self) -> str:
+        return (
+            f"Concurrence: SCUMBLE {self.scumble:.4f} of {len(self.by_instance):,} instances and "
+            f"{len(self.by_label):,} labels"
+        )
+
+    def _sheet(self) -> Sheet:
+        rows = zip(range(len(self.irlbl)), self.irlbl, self.by_label, strict=True)
+        return Sheet(("label", "irlbl", "scumble"), rows, len(self.irlbl))
+
+    # A named tuple has no other bases.
+    __repr__, __str__, _repr_html_ = Shown.__repr__, Shown.__str__, Shown._repr_html_
 
 
 def concurrence(Y: Any) -> Concurrence:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from scumble._core.shown import Records, Shown
 from scumble._core.validation import check_count, check_named_labels
 from scumble.measures.concurrence import concurrence
 from scumble.measures.imbalance import minority_from_ratios
@@ -47,9 +48,12 @@ class Partner:
     irlbl: float
     scumble: float
 
+    def __str__(self) -> str:
+        return f"{self.name} ({self.joint_count:,})"
 
-@dataclass(frozen=True, slots=True)
-class DifficultLabel:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DifficultLabel(Shown):
     """A minority label and the majority labels that mask it.
 
     Attributes
@@ -81,20 +85,20 @@ class DifficultLabel:
     partners: tuple[Partner, ...]
 
 
-def difficult_labels(Y: Any, *, n_labels: int | None = None) -> tuple[DifficultLabel, ...]:
+def difficult_labels(Y: Any, *, n_labels: int | None = None) -> Records[DifficultLabel]:
     """Rank the minority labels by SCUMBLELbl and tell which majority labels they meet.
 
     Parameters
     ----------
-    Y : {array-like, sparse matrix, DataFrame, MultilabelDataset}
-        Labels, 0/1 or True/False; or anything that has them as ``.Y``.
+    Y : data set, array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+        Labels, 0/1 or True/False.
     n_labels : int, optional
         How many to return at the most. By default as mldr's concurrence report: all of up to
         three minority labels, three of up to thirty, else a tenth of them.
 
     Returns
     -------
-    tuple of DifficultLabel
+    list of DifficultLabel
         Highest SCUMBLELbl first, then the rarer, then by position.
 
     Notes
@@ -123,7 +127,7 @@ def rank_difficult(
     names: Sequence[str] | None,
     *,
     n_labels: int | None = None,
-) -> tuple[DifficultLabel, ...]:
+) -> Records[DifficultLabel]:
     """Do what `difficult_labels` does, from measures already at hand."""
     minority = np.flatnonzero(minority_from_ratios(ratios))
     ranked = minority[np.lexsort((minority, -ratios[minority], -scores[minority]))]
@@ -144,7 +148,7 @@ def rank_difficult(
             for k, n in zip(met[order], times[order], strict=True)
         )
 
-    return tuple(
+    found = (
         DifficultLabel(
             int(label),
             name_of(int(label)),
@@ -155,6 +159,13 @@ def rank_difficult(
         )
         for row, label in enumerate(chosen)
     )
+    return listed(found)
+
+
+def listed(labels: Iterable[DifficultLabel]) -> Records[DifficultLabel]:
+    """Make a list that prints as a table."""
+    columns = ("name", "count", "irlbl", "scumble", "partners")
+    return Records(labels, "difficult labels", columns)
 
 
 def _report_size(n_minority: int) -> int:

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import SERIAL_BELOW, row_blocks, run
+from scumble._core.shown import MOST_ROWS, Sheet, Shown
 from scumble._core.validation import check_labels, is_dataset
 from scumble.measures import kernels
 from scumble.measures.base import measure
@@ -23,8 +24,8 @@ PARTITION_ROWS = 65_536
 TASKS = 64  # into which the partitions are bundled for the threads
 
 
-@dataclass(frozen=True, eq=False)
-class Labelsets:
+@dataclass(frozen=True, eq=False, repr=False)
+class Labelsets(Shown):
     """The distinct labelsets of a data set. The empty one counts.
 
     Attributes
@@ -47,6 +48,15 @@ class Labelsets:
 
     def __len__(self) -> int:
         return len(self.counts)
+
+    def _headline(self) -> str:
+        return f"Labelsets: {len(self):,}, {self.n_single:,} of them occur once"
+
+    def _sheet(self) -> Sheet:
+        chosen = self.order[:MOST_ROWS]
+        columns = (self.counts, self.imbalance, self.first_row)
+        rows = zip(*(column[chosen] for column in columns), strict=True)
+        return Sheet(("count", "imbalance", "first row"), rows, len(self))
 
     @property
     def n_single(self) -> int:

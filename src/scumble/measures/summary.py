@@ -11,6 +11,7 @@ import numpy as np
 
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import limit_threads
+from scumble._core.shown import Sheet, Shown
 from scumble._core.validation import (
     check_choice,
     check_named_labels,
@@ -39,7 +40,7 @@ LABEL_COLUMNS = ("name", "count", "frequency", "irlbl", "scumble", "scumble_cv")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LabelTable:
+class LabelTable(Shown):
     """The measures of every label, in data order.
 
     ``table["irlbl"]`` is a column as an array; iterating gives one mapping per label.
@@ -77,6 +78,14 @@ class LabelTable:
     def __len__(self) -> int:
         return len(self.name)
 
+    def _headline(self) -> str:
+        n_rare = int(self.is_minority.sum())
+        return f"LabelTable: {len(self):,} labels, {n_rare:,} of them rarer than average"
+
+    def _sheet(self) -> Sheet:
+        columns = [self[column] for column in LABEL_COLUMNS]
+        return Sheet(LABEL_COLUMNS, zip(*columns, strict=True), len(self))
+
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
         columns = [self[column] for column in LABEL_COLUMNS]
         for values in zip(*columns, strict=True):
@@ -92,7 +101,7 @@ class LabelTable:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Summary:
+class Summary(Shown):
     """Everything `characterize` measures.
 
     Attributes
@@ -152,11 +161,15 @@ class Summary:
     scumble_by_instance: Array
     labelsets: Labelsets
 
-    def __repr__(self) -> str:
+    def _headline(self) -> str:
         return (
-            f"<Summary {self.name!r}: {self.n_instances:,} instances, {self.n_labels:,} labels, "
-            f"MeanIR {self.mean_ir:.3f}, SCUMBLE {self.scumble:.4f}>"
+            f"Summary {self.name!r}: {self.n_instances:,} instances, {self.n_labels:,} labels, "
+            f"MeanIR {self.mean_ir:.3f}, SCUMBLE {self.scumble:.4f}"
         )
+
+    def _sheet(self) -> Sheet:
+        rows = [(name, value) for name, value in self.to_dict().items() if name != "name"]
+        return Sheet(("", ""), rows, len(rows))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers of the data set as plain Python values.

@@ -8,16 +8,43 @@ from typing import Any
 import numpy as np
 
 from scumble._core.errors import ParameterError
-from scumble.evaluate.statistics import NemenyiResult
+from scumble.evaluate.statistics import NemenyiResult, nemenyi
 from scumble.plots.theme import Theme, canvas, entitle, written
 
 Array = np.ndarray[Any, Any]
 
 
 def plot_critical_difference(
-    result: NemenyiResult, names: Sequence[str], *, ax: Any = None, dark: bool | None = None
+    result: Any,
+    names: Sequence[str] | None = None,
+    *,
+    metric: str | None = None,
+    alpha: float = 0.05,
+    ax: Any = None,
+    dark: bool | None = None,
 ) -> Any:
     """Draw mean ranks on a line, with bars over methods that cannot be told apart.
+
+    Parameters
+    ----------
+    result : NemenyiResult or results
+        From `scumble.evaluate.statistics.nemenyi`; or what that takes: a store, a DataFrame or
+        a file.
+    names : sequence of str, optional
+        Of the methods; by default those of the results.
+    metric : str, optional
+        Which metric of the results.
+    alpha : float
+        Level of the test of the results.
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+    dark : bool, optional
+        Light ink on a dark page; by default as the figure's background asks.
+
+    Returns
+    -------
+    matplotlib Axes
+        With the drawing; better methods stand to the left.
 
     Examples
     --------
@@ -28,6 +55,9 @@ def plot_critical_difference(
     >>> [text.get_text() for text in ax.texts][3:6]
     ['BR  1.33', 'CC  1.67', 'LP  3.00']
     """
+    if not isinstance(result, NemenyiResult):
+        result = nemenyi(result, metric=metric, alpha=alpha)
+    names = result.methods if names is None else names
     ranks = np.asarray(result.mean_ranks)
     if len(names) != len(ranks):
         raise ParameterError(

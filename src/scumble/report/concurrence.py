@@ -131,7 +131,7 @@ def features_by_kind(data: MultilabelDataset) -> dict[str, int]:
     return kinds
 
 
-def verdict(summary: Summary, difficult: tuple[DifficultLabel, ...]) -> list[str]:
+def verdict(summary: Summary, difficult: Sequence[DifficultLabel]) -> list[str]:
     """Say in words what the numbers mean."""
     return [
         sentence
@@ -226,7 +226,7 @@ def _on_concurrence(summary: Summary) -> str:
     return sentence
 
 
-def _on_difficult(difficult: tuple[DifficultLabel, ...]) -> str:
+def _on_difficult(difficult: Sequence[DifficultLabel]) -> str:
     """Name the most difficult label, and which frequent ones are in a good part of its instances.
 
     Majority labels mask a minority label "when they appear together", says the paper: the word is
@@ -253,7 +253,7 @@ def _companions(label: DifficultLabel) -> list[Partner]:
     return [each for each in label.partners if each.joint_count >= GOOD_PART * label.count]
 
 
-def _on_others(difficult: tuple[DifficultLabel, ...]) -> str:
+def _on_others(difficult: Sequence[DifficultLabel]) -> str:
     """Name what masks the difficult labels as a group."""
     masked = [label for label in difficult if label.partners and label.scumble > 0]
     if len(masked) < 2:

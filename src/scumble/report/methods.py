@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from scumble._core.numbers import format_number
 from scumble._core.text import safe, wrap
-from scumble.report.numbers import format_number
 from scumble.report.terminal import Line, Segment, table
 
 #: Labels with the largest gains and losses that are shown.

@@ -9,8 +9,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from scumble._core.numbers import format_number, significant
 from scumble._core.text import safe
-from scumble.report.numbers import format_number, significant
 
 PACKAGE = __name__.rpartition(".")[0]
 

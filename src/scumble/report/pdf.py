@@ -6,9 +6,9 @@ import json
 from importlib.resources import files
 from typing import Any
 
+from scumble._core.numbers import format_number, significant
 from scumble._core.optional import require
 from scumble._core.text import safe
-from scumble.report.numbers import format_number, significant
 from scumble.report.pages import PACKAGE
 from scumble.report.printed_names import MAY_BREAK, breakable, code, spelled, unprintable
 from scumble.report.terminal import measure_rows

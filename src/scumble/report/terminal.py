@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from scumble._core.text import safe, shorten, width_of, wrap
+from scumble._core.numbers import format_number, significant
+from scumble._core.text import align, safe, wrap
 from scumble.data import MultilabelDataset
 from scumble.measures import Summary, characterize
 from scumble.measures.summary import plain
 from scumble.report.concurrence import frequent_labelsets
-from scumble.report.numbers import format_number, significant
 from scumble.report.treatment import TRAITS, step_notes, step_titles
 
 
@@ -44,24 +44,14 @@ def table(
     width: int | None = None,
 ) -> list[Line]:
     """Lay out a table: the first column flush left, all others flush right."""
-    rows = [[safe(cell) for cell in row] for row in rows]
-    widths = [max(width_of(cell) for cell in column) for column in zip(head, *rows, strict=True)]
-    if width is not None:
-        spare = width - sum(widths[1:]) - 2 * len(widths[1:])
-        widths[0] = max(min(widths[0], spare), 8)
+    top, *body = align(head, [[safe(cell) for cell in row] for row in rows], width)
 
     def line(cells: Sequence[str], style: str, rest: str) -> Line:
-        first = shorten(cells[0], widths[0])
-        padded = [first + " " * (widths[0] - width_of(first))]
-        padded += [" " * (w - width_of(c)) + c for c, w in zip(cells[1:], widths[1:], strict=True)]
-        return [
-            Segment(padded[0], style),
-            Segment("".join(f"  {cell}" for cell in padded[1:]), rest),
-        ]
+        return [Segment(cells[0], style), Segment("".join(f"  {c}" for c in cells[1:]), rest)]
 
-    styles = list(styles) or [""] * len(rows)
-    body = [line(row, style, "") for row, style in zip(rows, styles, strict=True)]
-    return [line(head, "head", "head"), *body]
+    styles = list(styles) or [""] * len(body)
+    lines = [line(row, style, "") for row, style in zip(body, styles, strict=True)]
+    return [line(top, "head", "head"), *lines]
 
 
 def render_report(report: dict[str, Any], *, width: int | None = None) -> list[Line]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from scumble._core.errors import ParameterError, ScumbleError
+from scumble._core.shown import Records
 from scumble._core.validation import check_choice
 from scumble.measures.difficult import DifficultLabel
 from scumble.measures.summary import Summary
@@ -168,7 +169,7 @@ class Scan:
         """Give back what the engine took: memory, files it spilled, tables it kept."""
         self.engine.close()
 
-    def difficult_labels(self, *, n_labels: int | None = None) -> tuple[DifficultLabel, ...]:
+    def difficult_labels(self, *, n_labels: int | None = None) -> Records[DifficultLabel]:
         """Rank the minority labels by SCUMBLELbl, each with the majority labels it meets.
 
         Parameters
@@ -178,7 +179,7 @@ class Scan:
 
         Returns
         -------
-        tuple of DifficultLabel
+        list of DifficultLabel
             As in memory.
         """
         return difficult_labels(self._tables, self._declared, n_labels)

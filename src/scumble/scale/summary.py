@@ -9,9 +9,10 @@ from typing import Any, cast
 import numpy as np
 
 from scumble._core.errors import ParameterError
+from scumble._core.shown import Records
 from scumble._core.validation import check_count
 from scumble.measures.concurrence import cv_by_label, cv_of_scores, mean_of_scores
-from scumble.measures.difficult import DifficultLabel, Partner, _report_size
+from scumble.measures.difficult import DifficultLabel, Partner, _report_size, listed
 from scumble.measures.imbalance import (
     cv_of_ratios,
     frequencies_from_counts,
@@ -101,7 +102,7 @@ def label_table(tables: LabelsetTables, n_rows: int, declared: Sequence[Any] | N
 
 def difficult_labels(
     tables: LabelsetTables, declared: Sequence[Any] | None, n_labels: int | None
-) -> tuple[DifficultLabel, ...]:
+) -> Records[DifficultLabel]:
     """Rank the minority labels by SCUMBLELbl and tell which majority labels they meet."""
     if n_labels is not None:
         check_count(n_labels, name="n_labels", caller="difficult_labels", minimum=0)
@@ -123,7 +124,7 @@ def difficult_labels(
         found = [partner(label, times) for label, times in met.get(values[at], [])]
         return tuple(sorted(found, key=lambda one: (-one.joint_count, one.label)))
 
-    return tuple(
+    return listed(
         DifficultLabel(
             int(at),
             measured.name[at],

@@ -1,7 +1,8 @@
 """Tests and tallies that compare methods over data sets.
 
-Every function takes plain numbers and returns a small frozen record, so that the same test serves
-an experiment, the paper's tables and a user's own notebook.
+Every function takes plain numbers, or a store or table of results as `score_table` reads it, and
+returns a small frozen record, so that the same test serves an experiment, the paper's tables and a
+user's own notebook.
 """
 
 from scumble.evaluate.statistics.bayesian import BayesianResult, bayesian_signed_rank
@@ -21,6 +22,7 @@ from scumble.evaluate.statistics.ranks import (
     holm,
     nemenyi,
 )
+from scumble.evaluate.statistics.score_table import ScoreTable, score_table
 from scumble.evaluate.statistics.signed_ranks import WilcoxonResult, wilcoxon
 
 __all__ = [
@@ -30,6 +32,7 @@ __all__ = [
     "FriedmanResult",
     "NemenyiResult",
     "PearsonResult",
+    "ScoreTable",
     "WilcoxonResult",
     "WinTieLoss",
     "bayesian_signed_rank",
@@ -39,6 +42,7 @@ __all__ = [
     "holm",
     "nemenyi",
     "pearson",
+    "score_table",
     "wilcoxon",
     "win_tie_loss",
 ]

@@ -9,6 +9,7 @@ import numpy as np
 
 from scumble._core.errors import ParameterError
 from scumble._core.random import as_generator
+from scumble._core.shown import Shown
 from scumble._core.validation import check_count
 from scumble.evaluate.statistics.inputs import check_pairs
 from scumble.evaluate.statistics.signed_ranks import paired_differences
@@ -18,7 +19,7 @@ BLOCK = 1000
 
 
 @dataclass(frozen=True)
-class BayesianResult:
+class BayesianResult(Shown):
     """Posterior probabilities, which sum to 1.
 
     Attributes
@@ -46,6 +47,8 @@ def bayesian_signed_rank(
     x: Any,
     y: Any,
     *,
+    results: Any = None,
+    metric: str | None = None,
     rope: float = 0.01,
     prior: float = 0.5,
     n_draws: int = 20_000,
@@ -57,6 +60,10 @@ def bayesian_signed_rank(
     ----------
     x, y : array-like of shape (n_pairs,)
         Scores of two methods, one pair per data set.
+    results : Store, DataFrame, path or mapping, optional
+        Where results are, see `score_table`; ``x`` and ``y`` are then names of two methods.
+    metric : str, optional
+        Which metric of the results.
     rope : float
         Region of practical equivalence: differences up to this do not matter.
     prior : float
@@ -89,8 +96,11 @@ def bayesian_signed_rank(
     >>> found = bayesian_signed_rank([0.5, 0.6, 0.7, 0.4, 0.5], [0.6, 0.7, 0.8, 0.5, 0.7])
     >>> found.higher > 0.95
     True
+    >>> results = {"br": [0.5, 0.6, 0.7, 0.4, 0.5], "rare": [0.6, 0.7, 0.8, 0.5, 0.7]}
+    >>> bayesian_signed_rank("br", "rare", results=results) == found
+    True
     """
-    first, second = check_pairs(x, y, caller="bayesian_signed_rank")
+    first, second = check_pairs(x, y, caller="bayesian_signed_rank", results=results, metric=metric)
     n_draws = check_count(n_draws, name="n_draws", caller="bayesian_signed_rank")
     for name, value in (("rope", rope), ("prior", prior)):
         if not value >= 0:

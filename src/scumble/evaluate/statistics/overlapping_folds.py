@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from scumble._core.errors import ParameterError
+from scumble._core.shown import Shown
 from scumble.evaluate.statistics.inputs import check_pairs
 
 
 @dataclass(frozen=True)
-class FoldDifference:
+class FoldDifference(Shown):
     """How far one method is from another, and how sure that is.
 
     Attributes

@@ -9,12 +9,14 @@ import numpy as np
 from scipy import stats
 
 from scumble._core.errors import ParameterError
+from scumble._core.shown import Shown
 from scumble.evaluate.statistics.inputs import check_pairs
+from scumble.evaluate.statistics.score_table import score_table
 from scumble.evaluate.statistics.signed_ranks import paired_differences, wilcoxon
 
 
 @dataclass(frozen=True)
-class EffectSizes:
+class EffectSizes(Shown):
     """Sizes of the change from ``x`` to ``y``; positive where ``y`` is larger.
 
     Attributes
@@ -43,13 +45,17 @@ class EffectSizes:
     median_difference: float
 
 
-def effect_sizes(x: Any, y: Any) -> EffectSizes:
+def effect_sizes(x: Any, y: Any, *, results: Any = None, metric: str | None = None) -> EffectSizes:
     """Measure how far ``y`` is from ``x``.
 
     Parameters
     ----------
     x, y : array-like of shape (n_pairs,)
         Values before and after, or of two methods.
+    results : Store, DataFrame, path or mapping, optional
+        Where results are, see `score_table`; ``x`` and ``y`` are then names of two methods.
+    metric : str, optional
+        Which metric of the results.
 
     Returns
     -------
@@ -63,7 +69,7 @@ def effect_sizes(x: Any, y: Any) -> EffectSizes:
     >>> round(sizes.rank_biserial, 3), sizes.cliff_delta
     (0.667, 0.444...)
     """
-    first, second = check_pairs(x, y, caller="effect_sizes")
+    first, second = check_pairs(x, y, caller="effect_sizes", results=results, metric=metric)
     differences = paired_differences(first, second)
     ranks = wilcoxon(first, second, method="normal")
     total = ranks.positive + ranks.negative
@@ -78,7 +84,7 @@ def effect_sizes(x: Any, y: Any) -> EffectSizes:
 
 
 @dataclass(frozen=True)
-class WinTieLoss:
+class WinTieLoss(Shown):
     """How often ``y`` was better than ``x``, equal, worse.
 
     Attributes
@@ -105,7 +111,13 @@ class WinTieLoss:
 
 
 def win_tie_loss(
-    x: Any, y: Any, *, higher_is_better: bool = True, tolerance: float = 0.0
+    x: Any,
+    y: Any,
+    *,
+    results: Any = None,
+    metric: str | None = None,
+    higher_is_better: bool | None = None,
+    tolerance: float = 0.0,
 ) -> WinTieLoss:
     """Count the pairs in which the second value is better, equal or worse.
 
@@ -113,8 +125,12 @@ def win_tie_loss(
     ----------
     x, y : array-like of shape (n_pairs,)
         Values before and after, or of two methods.
-    higher_is_better : bool
-        False for losses.
+    results : Store, DataFrame, path or mapping, optional
+        Where results are, see `score_table`; ``x`` and ``y`` are then names of two methods.
+    metric : str, optional
+        Which metric of the results.
+    higher_is_better : bool, optional
+        False for losses; by default as the metric says, else True.
     tolerance : float
         Differences up to this count as ties.
 
@@ -129,19 +145,22 @@ def win_tie_loss(
     >>> win_tie_loss([0.2, 0.5, 0.5], [0.1, 0.5, 0.4], higher_is_better=False)
     WinTieLoss(wins=2, ties=1, losses=0)
     """
-    first, second = check_pairs(x, y, caller="win_tie_loss")
+    if results is not None:
+        results = score_table(results, metric, higher_is_better=higher_is_better)
+        higher_is_better = results.higher_is_better
+    first, second = check_pairs(x, y, caller="win_tie_loss", results=results)
     if not tolerance >= 0:
         raise ParameterError(
             "The 'tolerance' parameter of win_tie_loss must be a float in [0, inf). "
             f"Got {tolerance!r} instead."
         )
-    gains = paired_differences(first, second) * (1 if higher_is_better else -1)
+    gains = paired_differences(first, second) * (-1 if higher_is_better is False else 1)
     wins, losses = int(np.sum(gains > tolerance)), int(np.sum(gains < -tolerance))
     return WinTieLoss(wins, len(gains) - wins - losses, losses)
 
 
 @dataclass(frozen=True)
-class PearsonResult:
+class PearsonResult(Shown):
     """What `pearson` found.
 
     Attributes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +12,12 @@ import numpy.typing as npt
 from scipy import stats
 
 from scumble._core.errors import ParameterError
-from scumble.evaluate.statistics.inputs import Floats, check_numbers
+from scumble._core.shown import Sheet, Shown, cell_text
+from scumble.evaluate.statistics.inputs import Floats, check_numbers, check_scores
 
 
-@dataclass(frozen=True)
-class FriedmanResult:
+@dataclass(frozen=True, repr=False)
+class FriedmanResult(Shown):
     """What `friedman` found.
 
     Attributes
@@ -28,6 +30,8 @@ class FriedmanResult:
         Friedman's chi-square, corrected for ties. NaN and 1 where all methods are equal.
     iman_davenport, iman_davenport_p : float
         The less conservative F statistic made from it.
+    methods : tuple of str
+        Their names, or numbers where they had none.
 
     Examples
     --------
@@ -42,10 +46,21 @@ class FriedmanResult:
     p_value: float
     iman_davenport: float
     iman_davenport_p: float
+    methods: tuple[str, ...] = ()
+
+    def _headline(self) -> str:
+        return (
+            f"Friedman: {len(self.mean_ranks)} methods on {self.n_cases} data sets, chi-square "
+            f"{cell_text(self.statistic)}, p {cell_text(self.p_value)}; Iman-Davenport's F "
+            f"{cell_text(self.iman_davenport)}, p {cell_text(self.iman_davenport_p)}"
+        )
+
+    def _sheet(self) -> Sheet:
+        return _sheet_of_ranks(self.methods, self.mean_ranks)
 
 
-@dataclass(frozen=True)
-class NemenyiResult:
+@dataclass(frozen=True, repr=False)
+class NemenyiResult(Shown):
     """What `nemenyi` found.
 
     Attributes
@@ -63,6 +78,8 @@ class NemenyiResult:
     groups : tuple of tuple of int
         Maximal sets of methods that cannot be told apart, best first: the bars of a
         critical-difference diagram.
+    methods : tuple of str
+        Their names, or numbers where they had none.
 
     Examples
     --------
@@ -78,17 +95,34 @@ class NemenyiResult:
     critical_difference: float
     p_values: Floats
     groups: tuple[tuple[int, ...], ...]
+    methods: tuple[str, ...] = ()
+
+    def _headline(self) -> str:
+        return (
+            f"Nemenyi: {len(self.mean_ranks)} methods on {self.n_cases} data sets, critical "
+            f"difference {cell_text(self.critical_difference)} at level {cell_text(self.alpha)}"
+        )
+
+    def _sheet(self) -> Sheet:
+        alike = [", ".join(self.methods[at] for at in group) for group in self.groups]
+        notes = [f"cannot be told apart: {names}" for names in alike]
+        return _sheet_of_ranks(self.methods, self.mean_ranks, notes)
 
 
-def friedman(scores: Any, *, higher_is_better: bool = True) -> FriedmanResult:
+def friedman(
+    scores: Any, *, metric: str | None = None, higher_is_better: bool | None = None
+) -> FriedmanResult:
     """Test whether any of several methods stands out over several data sets.
 
     Parameters
     ----------
-    scores : array-like of shape (n_cases, n_methods)
-        One row per data set.
-    higher_is_better : bool
-        False for losses.
+    scores : array-like of shape (n_cases, n_methods), or results
+        One row per data set; or a store, a DataFrame or a file, see `score_table`. Data sets on
+        which a method has no value are then left out, with a warning.
+    metric : str, optional
+        Which metric of the results.
+    higher_is_better : bool, optional
+        False for losses; by default as the metric says, else True.
 
     Returns
     -------
@@ -105,13 +139,20 @@ def friedman(scores: Any, *, higher_is_better: bool = True) -> FriedmanResult:
     >>> found = friedman([[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.7, 0.5, 0.6], [0.9, 0.8, 0.4]])
     >>> found.mean_ranks, found.statistic, round(found.p_value, 3)
     ((1.0, 2.25, 2.75), 6.5, 0.039)
+    >>> results = {"br": [0.4, 0.3, 0.5, 0.2], "rare": [0.6, 0.4, 0.7, 0.3]}
+    >>> print(friedman(results, metric="macro_f1"))
+    Friedman: 2 methods on 4 data sets, chi-square 4, p 0.0455; Iman-Davenport's F inf, p 0
+    method  mean rank
+    rare            1
+    br              2
     """
-    ranks = _ranks(scores, higher_is_better, caller="friedman")
+    ranks, methods = _ranks(scores, metric, higher_is_better, caller="friedman")
     n_cases, n_methods = ranks.shape
     means = ranks.mean(axis=0)
     spread = float(((ranks - (n_methods + 1) / 2) ** 2).sum())
     if spread == 0:
-        return FriedmanResult(tuple(means.tolist()), n_cases, math.nan, 1.0, math.nan, 1.0)
+        nan = math.nan
+        return FriedmanResult(tuple(means.tolist()), n_cases, nan, 1.0, nan, 1.0, methods)
     between = n_cases**2 * float(((means - (n_methods + 1) / 2) ** 2).sum())
     statistic = (n_methods - 1) * between / spread
     rest = n_cases * (n_methods - 1) - statistic
@@ -124,18 +165,28 @@ def friedman(scores: Any, *, higher_is_better: bool = True) -> FriedmanResult:
         p_value=float(stats.chi2.sf(statistic, n_methods - 1)),
         iman_davenport=f_value,
         iman_davenport_p=float(stats.f.sf(f_value, *degrees)),
+        methods=methods,
     )
 
 
-def nemenyi(scores: Any, *, higher_is_better: bool = True, alpha: float = 0.05) -> NemenyiResult:
+def nemenyi(
+    scores: Any,
+    *,
+    metric: str | None = None,
+    higher_is_better: bool | None = None,
+    alpha: float = 0.05,
+) -> NemenyiResult:
     r"""Compare all pairs of methods by their mean ranks.
 
     Parameters
     ----------
-    scores : array-like of shape (n_cases, n_methods)
-        One row per data set.
-    higher_is_better : bool
-        False for losses.
+    scores : array-like of shape (n_cases, n_methods), or results
+        One row per data set; or a store, a DataFrame or a file, see `score_table`. Data sets on
+        which a method has no value are then left out, with a warning.
+    metric : str, optional
+        Which metric of the results.
+    higher_is_better : bool, optional
+        False for losses; by default as the metric says, else True.
     alpha : float
         Level of the test, in (0, 1).
 
@@ -165,7 +216,7 @@ def nemenyi(scores: Any, *, higher_is_better: bool = True, alpha: float = 0.05) 
         raise ParameterError(
             f"The 'alpha' parameter of nemenyi must be a float in (0, 1). Got {alpha!r} instead."
         )
-    ranks = _ranks(scores, higher_is_better, caller="nemenyi")
+    ranks, methods = _ranks(scores, metric, higher_is_better, caller="nemenyi")
     n_cases, n_methods = ranks.shape
     means = ranks.mean(axis=0)
     unit = math.sqrt(n_methods * (n_methods + 1) / (6 * n_cases))
@@ -178,6 +229,7 @@ def nemenyi(scores: Any, *, higher_is_better: bool = True, alpha: float = 0.05) 
         critical_difference=critical * unit,
         p_values=np.clip(stats.studentized_range.sf(gaps, n_methods, np.inf), 0.0, 1.0),
         groups=_groups(means, critical * unit),
+        methods=methods,
     )
 
 
@@ -210,18 +262,33 @@ def holm(p_values: Any) -> Floats:
     return adjusted
 
 
-def _ranks(scores: Any, higher_is_better: bool, *, caller: str) -> Floats:
+def rank_rows(values: Floats, higher_is_better: bool) -> Floats:
     """Rank the methods within every case; equal ones share the mean of their ranks."""
-    table = check_numbers(scores, name="scores", caller=caller, dimensions=2)
+    # Decimal numbers that came by different ways must be equal to share a rank.
+    rounded = np.array([[float(f"{value:.12g}") for value in row] for row in values])
+    ranked: Floats = stats.rankdata(-rounded if higher_is_better else rounded, axis=1)
+    return ranked
+
+
+def _ranks(
+    scores: Any, metric: str | None, higher_is_better: bool | None, *, caller: str
+) -> tuple[Floats, tuple[str, ...]]:
+    """Rank the methods of a table, and name them."""
+    table, methods, higher = check_scores(scores, metric, higher_is_better, caller=caller)
     if table.shape[0] < 2 or table.shape[1] < 2:
         raise ParameterError(
             f"{caller} needs at least two cases and two methods. "
             f"Got a table of shape {table.shape}."
         )
-    # Decimal numbers that came by different ways must be equal to share a rank.
-    rounded = np.array([[float(f"{value:.12g}") for value in row] for row in table])
-    ranked: Floats = stats.rankdata(-rounded if higher_is_better else rounded, axis=1)
-    return ranked
+    return rank_rows(table, higher), methods
+
+
+def _sheet_of_ranks(
+    methods: Sequence[str], ranks: Sequence[float], notes: Sequence[str] = ()
+) -> Sheet:
+    """List methods, the best first."""
+    rows = sorted(zip(methods, ranks, strict=True), key=lambda row: row[1])
+    return Sheet(("method", "mean rank"), rows, len(rows), notes)
 
 
 def _groups(means: Floats, critical: float) -> tuple[tuple[int, ...], ...]:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from scumble._core.errors import ParameterError
+from scumble._core.shown import Shown
 from scumble.evaluate.statistics.inputs import Floats, check_pairs
 
 METHODS = ("exact", "normal")
@@ -19,7 +20,7 @@ DECIMALS = 12
 
 
 @dataclass(frozen=True)
-class WilcoxonResult:
+class WilcoxonResult(Shown):
     """What `wilcoxon` found.
 
     Attributes
@@ -55,7 +56,14 @@ class WilcoxonResult:
 
 
 def wilcoxon(
-    x: Any, y: Any, *, method: str = "exact", correction: bool = True, zeros: str = "drop"
+    x: Any,
+    y: Any,
+    *,
+    results: Any = None,
+    metric: str | None = None,
+    method: str = "exact",
+    correction: bool = True,
+    zeros: str = "drop",
 ) -> WilcoxonResult:
     r"""Test whether paired values differ, by the ranks of their differences.
 
@@ -63,6 +71,10 @@ def wilcoxon(
     ----------
     x, y : array-like of shape (n_pairs,)
         For example scores before and after a treatment, one pair per data set.
+    results : Store, DataFrame, path or mapping, optional
+        Where results are, see `score_table`; ``x`` and ``y`` are then names of two methods.
+    metric : str, optional
+        Which metric of the results.
     method : {"exact", "normal"}
         ``"exact"`` counts all sign patterns, ties and zeros included. ``"normal"`` is the
         approximation that R's ``wilcox.test(exact = FALSE)`` and most papers report.
@@ -116,7 +128,7 @@ def wilcoxon(
             f"The 'zeros' parameter of wilcoxon must be one of {', '.join(ZEROS)}. "
             f"Got {zeros!r} instead."
         )
-    first, second = check_pairs(x, y, caller="wilcoxon")
+    first, second = check_pairs(x, y, caller="wilcoxon", results=results, metric=metric)
     differences = paired_differences(first, second)
     ranks, signs = _signed_ranks(differences, zeros)
     positive, negative = float(ranks[signs > 0].sum()), float(ranks[signs < 0].sum())

@@ -1,4 +1,4 @@
-"""How numbers are written in reports."""
+"""How numbers are written for people."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def significant(value: float | None, digits: int = 4) -> str:
 
     Examples
     --------
-    >>> from scumble.report.numbers import significant
+    >>> from scumble._core.numbers import significant
     >>> significant(0.09011494), significant(1234.56), significant(0.1)
     ('0.09011', '1235', '0.1')
     """

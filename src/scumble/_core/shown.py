@@ -1,0 +1,187 @@
+"""Records that show themselves: a table by ``print``, HTML in a notebook, one line as ``repr``."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from scumble._core.numbers import significant
+from scumble._core.text import align, safe, shorten
+
+T = TypeVar("T")
+
+#: Rows of a table that are shown; how many more there are is said below.
+MOST_ROWS = 60
+#: Terminal cells that the first column may take.
+WIDEST = 48
+#: Characters of a ``repr``.
+LONGEST = 300
+#: Items of a list within a cell that are shown.
+FEW_ITEMS = 3
+
+
+class Sheet(NamedTuple):
+    """A table to be shown.
+
+    Attributes
+    ----------
+    head : sequence of str
+        Names of the columns.
+    rows : iterable of sequences
+        Values of any kind; only the first ones are asked for.
+    n_rows : int
+        How many there are.
+    notes : sequence of str
+        Sentences below.
+    """
+
+    head: Sequence[str]
+    rows: Iterable[Sequence[Any]]
+    n_rows: int
+    notes: Sequence[str] = ()
+
+
+class Shown:
+    """What is printed as a table.
+
+    A class says in ``_headline`` what it is in one line, and in ``_sheet`` what stands in the
+    table. A dataclass without these shows its fields; one that is made with ``repr=False`` has a
+    ``repr`` of one short line.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from scumble._core.shown import Shown
+    >>> @dataclass
+    ... class Tally(Shown):
+    ...     wins: int
+    ...     share: float
+    >>> print(Tally(1200, 0.123456))
+    Tally
+    wins    1,200
+    share  0.1235
+    """
+
+    __slots__ = ()
+
+    def _headline(self) -> str:
+        return type(self).__name__
+
+    def _sheet(self) -> Sheet:
+        rows = list(_fields(self))
+        return Sheet(("", ""), rows, len(rows))
+
+    def __repr__(self) -> str:
+        text = safe(self._headline())
+        if type(self)._headline is Shown._headline:
+            text += ": " + ", ".join(f"{name} {cell_text(value)}" for name, value in _fields(self))
+        return f"<{shorten(text, LONGEST)}>"
+
+    def __str__(self) -> str:
+        sheet = self._sheet()
+        head, rows, left = _texts(sheet)
+        rows = [[shorten(first, WIDEST), *others] for first, *others in rows]
+        table = align(head, rows) if any(head) else align(("",) * len(head), rows)[1:]
+        lines = [safe(self._headline()), *("  ".join(cells).rstrip() for cells in table)]
+        return "\n".join([*lines, *left, *map(safe, sheet.notes)])
+
+    def _repr_html_(self) -> str:
+        sheet = self._sheet()
+        head, rows, left = _texts(sheet)
+        titles = "".join(f"<th>{html.escape(title)}</th>" for title in head)
+        parts = [f"<p><b>{html.escape(safe(self._headline()))}</b></p>", "<table>"]
+        if any(head):
+            parts.append(f"<thead><tr>{titles}</tr></thead>")
+        parts.append("<tbody>")
+        for first, *others in rows:
+            cells = "".join(f"<td>{html.escape(cell)}</td>" for cell in others)
+            parts.append(f"<tr><th>{html.escape(first)}</th>{cells}</tr>")
+        parts.append("</tbody></table>")
+        parts += [f"<p>{html.escape(safe(note))}</p>" for note in (*left, *sheet.notes)]
+        return "\n".join(parts)
+
+
+class Records(Shown, list[T]):
+    """A list of records or mappings that prints as a table.
+
+    Examples
+    --------
+    >>> from scumble._core.shown import Records
+    >>> print(Records([{"name": "war", "count": 3}, {"name": "love", "count": 1200}], "labels"))
+    2 labels
+    name  count
+    war       3
+    love  1,200
+    """
+
+    def __init__(
+        self, items: Iterable[T] = (), what: str = "rows", columns: Sequence[str] = ()
+    ) -> None:
+        super().__init__(items)
+        self.what, self.columns = what, tuple(columns)
+
+    def _headline(self) -> str:
+        return f"{len(self):,} {self.what}"
+
+    def _sheet(self) -> Sheet:
+        columns = self.columns or (tuple(_columns(self[0])) if self else ())
+        return Sheet(columns, (tuple(_values(row, columns)) for row in self), len(self))
+
+    __hash__ = None  # type: ignore[assignment]  # as of every list
+
+
+def _fields(record: Any) -> Iterator[tuple[str, Any]]:
+    return ((field.name, getattr(record, field.name)) for field in fields(record))
+
+
+def _columns(row: Any) -> Iterator[str]:
+    yield from row if isinstance(row, Mapping) else (field.name for field in fields(row))
+
+
+def _values(row: Any, columns: Sequence[str]) -> Iterator[Any]:
+    for column in columns:
+        yield row[column] if isinstance(row, Mapping) else getattr(row, column)
+
+
+def _texts(sheet: Sheet) -> tuple[list[str], list[list[str]], list[str]]:
+    """Write head and first rows as texts, and say how many rows are left."""
+    rows = [[cell_text(value) for value in row] for row in islice(sheet.rows, MOST_ROWS)]
+    more = sheet.n_rows - len(rows)
+    return [safe(str(title)) for title in sheet.head], rows, [f"... {more:,} more"] * (more > 0)
+
+
+def cell_text(value: Any) -> str:
+    r"""Write a value as it stands in a table.
+
+    Examples
+    --------
+    >>> from scumble._core.shown import cell_text
+    >>> [cell_text(value) for value in (12345, 0.123456, None, float("nan"), "a\tb", (1, 2))]
+    ['12,345', '0.1235', '–', '–', 'a\\tb', '1, 2']
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.1e}" if 0 < abs(value) < 1e-4 else significant(value)
+    if isinstance(value, np.ndarray) and value.ndim > 1:
+        return " x ".join(map(str, value.shape)) + " values"
+    if isinstance(value, Shown):
+        return repr(value)
+    if isinstance(value, Mapping):
+        value = list(value)
+    if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes):
+        few = ", ".join(cell_text(item) for item in value[:FEW_ITEMS])
+        return f"{few}, ... ({len(value):,})" if len(value) > FEW_ITEMS else few
+    return safe(str(value))
