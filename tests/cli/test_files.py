@@ -73,6 +73,9 @@ WRITING = {
         ("--store", "experiment run plan.toml --store {out}", ("plan.toml", *DATA)),
     ],
     "experiment export": [("OUT", "experiment export results.db {out}", ("results.db",))],
+    "experiment ranks": [
+        ("--output", "experiment ranks results.db --output {out}", ("results.db",))
+    ],
     "paper run": [("--store", "paper run imbalance --store {out}", ())],
     "paper ledger": [
         ("--output", "paper ledger --store results.db --output {out}", ("results.db",))

@@ -133,8 +133,6 @@ class Records(Shown, list[T]):
         columns = self.columns or (tuple(_columns(self[0])) if self else ())
         return Sheet(columns, (tuple(_values(row, columns)) for row in self), len(self))
 
-    __hash__ = None  # type: ignore[assignment]  # as of every list
-
 
 def _fields(record: Any) -> Iterator[tuple[str, Any]]:
     return ((field.name, getattr(record, field.name)) for field in fields(record))

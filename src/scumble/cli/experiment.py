@@ -1,4 +1,4 @@
-"""``experiment run|status|table|export``: comparisons that survive."""
+"""``experiment run|status|table|compare|ranks|export``: comparisons that survive."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from scumble._core.errors import ParameterError
 from scumble.cli.files import READS, WRITES
 from scumble.cli.inputs import JobsOption, JsonOption, parse_names
 
 if TYPE_CHECKING:
+    from scumble.evaluate.statistics import FriedmanResult, NemenyiResult, ScoreTable
     from scumble.experiment import Estimate, Plan, Report
+    from scumble.experiment.result_tables import Against
 
 app = typer.Typer(
     help="Data sets x resamplers x classifiers, computed once and kept.",
@@ -27,7 +30,11 @@ StoreOption = Annotated[
     WRITES,
 ]
 StoreFile = Annotated[
-    Path, typer.Argument(metavar="STORE", help="The file with the results."), READS
+    Path,
+    typer.Argument(
+        metavar="STORE", help="The file with the results; or a .csv or .parquet file of an export."
+    ),
+    READS,
 ]
 MetricsOption = Annotated[
     list[str] | None,
@@ -50,6 +57,17 @@ ClusterOption = Annotated[
 ]
 RetryOption = Annotated[bool, typer.Option("--retry-failed", help="Try failed cells again.")]
 DryOption = Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done.")]
+OnlyMethods = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--method",
+        help="Only this method, as tables call it; several with ',' between, in the order asked.",
+    ),
+]
+DeviationsOption = Annotated[
+    bool, typer.Option("--deviations", help="Add standard deviations over folds and seeds.")
+]
+RanksOption = Annotated[bool, typer.Option("--ranks", help="Add a row of mean ranks.")]
 DEFAULT_METRICS = ("hamming_loss", "f1", "macro_f1", "one_error", "ranking_loss")
 
 
@@ -173,23 +191,24 @@ def print_table(
     metric: MetricsOption = None,
     dataset: OnlyDatasets = None,
     classifier: OnlyClassifiers = None,
+    method: OnlyMethods = None,
+    deviations: DeviationsOption = False,
+    ranks: RanksOption = False,
     json: JsonOption = False,
 ) -> None:
     """Print means over folds, data sets down and methods across."""
     from scumble.cli.console import show, show_json, width
+    from scumble.experiment.export import table_rows
     from scumble.experiment.result_tables import grid
     from scumble.report.terminal import Segment, table
 
     cells, shown = _results(store, metric, dataset, classifier)
-    grids = [grid(cells, name) for name in shown]
+    grids = [grid(cells, name).select(methods=parse_names(method) or None) for name in shown]
     if json:
         show_json([one.to_dict() for one in grids])
         return
     for one in grids:
-        rows = [
-            (row, *(_number(one.means.get((row, column))) for column in one.columns))
-            for row in one.rows
-        ]
+        rows = table_rows(one, deviations=deviations, ranks=ranks)
         show([[Segment(one.metric, "title")]])
         show(table(("data set", *one.columns), rows, width=width()))
 
@@ -205,23 +224,34 @@ def compare_methods(
     ] = None,
     dataset: OnlyDatasets = None,
     classifier: OnlyClassifiers = None,
+    rope: Annotated[
+        float, typer.Option(min=0, help="Differences up to this count as practically equal.")
+    ] = 0.01,
     json: JsonOption = False,
 ) -> None:
-    """Compare all methods with one: means over data sets, wins, and a paired test."""
+    """Compare all methods with one: means, wins, Wilcoxon's and the Bayesian signed-rank test.
+
+    p is the exact Wilcoxon test over data sets, Holm the same adjusted for the number of methods;
+    worse, equal and better are the probabilities that the Bayesian signed-rank test gives.
+    """
     from dataclasses import asdict
 
     from scumble.cli.console import show, show_json, width
     from scumble.experiment.result_tables import compare_methods, grid
+    from scumble.measures.summary import plain
     from scumble.report.terminal import Segment, table
 
     cells, shown = _results(store, metric, dataset, classifier)
     found = [
-        compare_methods(grid(cells, name), against, without=parse_names(without)) for name in shown
+        compare_methods(grid(cells, name), against, without=parse_names(without), rope=rope)
+        for name in shown
     ]
     if json:
-        show_json([asdict(row) for rows in found for row in rows])
+        told = [asdict(row) for rows in found for row in rows]
+        show_json([{name: plain(value) for name, value in row.items()} for row in told])
         return
-    head = ("method", "data sets", "mean", f"times {against}", "wins-ties-losses", "p")
+    tests = ("p", "Holm", "worse", "equal", "better")
+    head = ("method", "data sets", "mean", f"times {against}", "wins-ties-losses", *tests)
     for rows in found:
         show([[Segment(rows[0].metric, "title")]])
         lines = [
@@ -231,13 +261,91 @@ def compare_methods(
                 _number(row.mean),
                 "-" if row.ratio != row.ratio else f"{row.ratio:.3f}",
                 f"{row.wins}-{row.ties}-{row.losses}",
-                "-"
-                if row.method == against or row.p_value != row.p_value
-                else f"{row.p_value:.1e}",
+                *(_test_numbers(row) if row.method != against else ["-"] * 5),
             )
             for row in rows
         ]
         show(table(head, lines, width=width()))
+
+
+def _test_numbers(row: Against) -> list[str]:
+    """Write what tests say of a method; a dash where it has nothing in common with the other."""
+    p_values = [("-" if p != p else f"{p:.1e}") for p in (row.p_value, row.holm)]
+    chances = [("-" if p != p else f"{p:.2f}") for p in (row.worse, row.equal, row.better)]
+    return [*p_values, *chances]
+
+
+@app.command()
+def ranks(
+    store: StoreFile,
+    metric: MetricsOption = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Where to write: the critical-difference diagram, as .svg, .pdf or .png.",
+        ),
+        WRITES,
+    ] = None,
+    alpha: Annotated[float, typer.Option(help="Level of the test, between 0 and 1.")] = 0.05,
+    dataset: OnlyDatasets = None,
+    classifier: OnlyClassifiers = None,
+    method: OnlyMethods = None,
+    json: JsonOption = False,
+) -> None:
+    """Rank the methods over data sets: Friedman's and Nemenyi's tests, and a diagram.
+
+    Methods whose mean ranks differ by less than the critical difference cannot be told apart.
+    """
+    from scumble.cli.console import say, show, show_json
+    from scumble.evaluate.statistics import friedman, nemenyi
+    from scumble.experiment.result_tables import grid
+    from scumble.report.terminal import Segment
+
+    cells, shown = _results(store, metric, dataset, classifier)
+    if output is not None and len(shown) > 1:
+        raise ParameterError(
+            f"A diagram shows one metric: choose one with --metric. Got {', '.join(shown)}."
+        )
+    tables = [
+        grid(cells, name).select(methods=parse_names(method) or None).complete() for name in shown
+    ]
+    found = [(one, friedman(one), nemenyi(one, alpha=alpha)) for one in tables]
+    if output is not None:
+        from scumble.plots import save_plot
+        from scumble.plots.statistics import plot_critical_difference
+
+        save_plot(plot_critical_difference(found[0][2]), output)
+    if json:
+        show_json([_plain_ranks(*each) for each in found])
+        return
+    for one, over_all, pairs in found:
+        show([[Segment(one.metric, "title")]])
+        show([[Segment(line)] for line in (repr(over_all)[1:-1], *str(pairs).splitlines())])
+    if output is not None:
+        say(f"{output} is written.")
+
+
+def _plain_ranks(one: ScoreTable, over_all: FriedmanResult, pairs: NemenyiResult) -> dict[str, Any]:
+    """Tell what the tests of ranks found, as JSON can."""
+    from scumble.measures.summary import plain
+
+    keys = ("n_cases", "statistic", "p_value", "iman_davenport", "iman_davenport_p")
+    names = pairs.methods
+    return {
+        "metric": one.metric,
+        "datasets": list(one.rows),
+        "mean_ranks": dict(zip(names, over_all.mean_ranks, strict=True)),
+        **{key: plain(getattr(over_all, key)) for key in keys},
+        "alpha": pairs.alpha,
+        "critical_difference": pairs.critical_difference,
+        "groups": [[names[at] for at in group] for group in pairs.groups],
+        "p_values": {
+            name: dict(zip(names, row, strict=True))
+            for name, row in zip(names, pairs.p_values.tolist(), strict=True)
+        },
+    }
 
 
 @app.command("export")
@@ -251,6 +359,9 @@ def export_results(
     metric: MetricsOption = None,
     dataset: OnlyDatasets = None,
     classifier: OnlyClassifiers = None,
+    method: OnlyMethods = None,
+    deviations: DeviationsOption = False,
+    ranks: RanksOption = False,
     json: JsonOption = False,
 ) -> None:
     """Write all cells (.csv, .parquet) or tables of means (.tex, .md, .html)."""
@@ -258,7 +369,8 @@ def export_results(
     from scumble.experiment.export import export
 
     cells, shown = _results(store, metric, dataset, classifier)
-    export(cells, out, metrics=shown)
+    columns = parse_names(method) or None
+    export(cells, out, metrics=shown, methods=columns, deviations=deviations, ranks=ranks)
     tell_written(str(out), json=json)
 
 
@@ -266,13 +378,11 @@ def _results(
     path: Path, metrics: list[str] | None, datasets: list[str] | None, classifiers: list[str] | None
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Read the cells that were asked for, and which metrics to show."""
-    from scumble.experiment import Store
-    from scumble.experiment.result_tables import only
+    from scumble.experiment.result_tables import only, read_cells
 
-    with Store(path, create=False) as opened:
-        cells, known = opened.cells(), opened.recall("metrics") or [*DEFAULT_METRICS]
+    cells, planned = read_cells(path)
     kept = only(cells, dataset=parse_names(datasets), classifier=parse_names(classifiers))
-    return kept, parse_names(metrics) or known
+    return kept, parse_names(metrics) or planned or [*DEFAULT_METRICS]
 
 
 def _announce(name: str, guess: Estimate, say: Callable[[str], None]) -> None:

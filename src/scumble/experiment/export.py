@@ -23,9 +23,19 @@ SUFFIXES = (".csv", ".parquet", ".tex", ".md", ".html")
 
 
 def export(
-    cells: Iterable[dict[str, Any]], path: str | os.PathLike[str], *, metrics: Sequence[str]
+    cells: Iterable[dict[str, Any]],
+    path: str | os.PathLike[str],
+    *,
+    metrics: Sequence[str],
+    methods: Sequence[str] | None = None,
+    deviations: bool = False,
+    ranks: bool = False,
 ) -> None:
-    """Write results to a file whose suffix says how."""
+    """Write results to a file whose suffix says how.
+
+    Tables of means have the methods asked for, in that order, and on demand the standard
+    deviations over folds and seeds, and a last row of mean ranks.
+    """
     suffix = Path(path).suffix.lower()
     cells = list(cells)
     if suffix == ".csv":
@@ -33,8 +43,8 @@ def export(
     elif suffix == ".parquet":
         content = _parquet(long_table(cells))
     elif suffix in SUFFIXES:
-        grids = [grid(cells, metric) for metric in metrics]
-        content = _RENDERERS[suffix](grids).encode()
+        grids = [grid(cells, metric).select(methods=methods) for metric in metrics]
+        content = _RENDERERS[suffix](grids, deviations, ranks).encode()
     else:
         raise ParameterError(
             f"Results cannot be written as {suffix or 'a file without a suffix'!r}. "
@@ -44,34 +54,71 @@ def export(
         stream.write(content)
 
 
-def markdown(grids: Sequence[ScoreTable]) -> str:
+def table_rows(
+    table: ScoreTable,
+    *,
+    deviations: bool = False,
+    ranks: bool = False,
+    best: str = "{}",
+    spread: str = " ± {}",
+) -> list[list[str]]:
+    """Write the means of a table as texts, the best of a row as ``best`` says.
+
+    With deviations and ranks where they are asked for: the last row then has the ranks.
+    """
+    lines = [[row, *_texts(table, row, best, spread if deviations else None)] for row in table.rows]
+    if ranks:
+        lines.append(["mean rank", *(_number(rank, 2) for rank in table.ranks().values())])
+    return lines
+
+
+def _texts(table: ScoreTable, row: str, best: str, spread: str | None) -> list[str]:
+    winners = table.best(row)
+    texts = []
+    for column in table.columns:
+        value = table.means.get((row, column), math.nan)
+        text = _number(value)
+        text = best.format(text) if column in winners else text
+        deviation = table.deviations.get((row, column), math.nan)
+        if spread is not None and not math.isnan(deviation):
+            text += spread.format(_number(deviation))
+        texts.append(text)
+    return texts
+
+
+def _number(value: float, digits: int = 4) -> str:
+    return "-" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def markdown(grids: Sequence[ScoreTable], deviations: bool = False, ranks: bool = False) -> str:
     """Write tables of means in Markdown, the best of a row in bold."""
-    return "\n".join(_markdown(one) for one in grids)
+    return "\n".join(_markdown(one, deviations, ranks) for one in grids)
 
 
-def _markdown(table: ScoreTable) -> str:
+def _markdown(table: ScoreTable, deviations: bool, ranks: bool) -> str:
     def cell(text: str) -> str:
         return text.replace("|", "\\|").replace("\n", " ")
 
     lines = [f"### {table.metric}", ""]
     lines.append("| " + " | ".join(["data set", *map(cell, table.columns)]) + " |")
     lines.append("|" + "---|" + "---:|" * len(table.columns))
-    for row in table.rows:
-        values = _texts(table, row, "**{}**".format)
+    for row, *values in table_rows(table, deviations=deviations, ranks=ranks, best="**{}**"):
         lines.append("| " + " | ".join([cell(row), *values]) + " |")
     return "\n".join([*lines, ""])
 
 
-def _latex(grids: Sequence[ScoreTable]) -> str:
-    return "\n".join(_latex_table(one) for one in grids)
+def _latex(grids: Sequence[ScoreTable], deviations: bool, ranks: bool) -> str:
+    return "\n".join(_latex_table(one, deviations, ranks) for one in grids)
 
 
-def _latex_table(table: ScoreTable) -> str:
+def _latex_table(table: ScoreTable, deviations: bool, ranks: bool) -> str:
     head = " & ".join(["Data set", *(_tex(column) for column in table.columns)])
-    body = [
-        " & ".join([_tex(row), *_texts(table, row, "\\textbf{{{}}}".format)]) + r" \\"
-        for row in table.rows
-    ]
+    rows = table_rows(
+        table, deviations=deviations, ranks=ranks, best=r"\textbf{{{}}}", spread=r" $\pm$ {}"
+    )
+    body = [" & ".join([_tex(row), *values]) + r" \\" for row, *values in rows]
+    if ranks:
+        body.insert(-1, r"\hline")
     return "\n".join(
         [
             r"\begin{table}",
@@ -90,34 +137,24 @@ def _latex_table(table: ScoreTable) -> str:
     )
 
 
-def _html(grids: Sequence[ScoreTable]) -> str:
+def _html(grids: Sequence[ScoreTable], deviations: bool, ranks: bool) -> str:
     parts = ["<!doctype html>", '<html lang="en"><meta charset="utf-8">', "<title>Results</title>"]
     for table in grids:
         columns = "".join(f"<th>{html.escape(column)}</th>" for column in table.columns)
         parts.append(f"<h2>{html.escape(table.metric)}</h2>")
         parts.append(f"<table><thead><tr><th>data set</th>{columns}</tr></thead><tbody>")
-        for row in table.rows:
-            cells = "".join(f"<td>{text}</td>" for text in _texts(table, row, "<b>{}</b>".format))
+        for row, *values in table_rows(table, deviations=deviations, ranks=ranks, best="<b>{}</b>"):
+            cells = "".join(f"<td>{text}</td>" for text in values)
             parts.append(f"<tr><th>{html.escape(row)}</th>{cells}</tr>")
         parts.append("</tbody></table>")
     return "\n".join([*parts, "</html>", ""])
 
 
-_RENDERERS: dict[str, Callable[[Sequence[ScoreTable]], str]] = {
+_RENDERERS: dict[str, Callable[[Sequence[ScoreTable], bool, bool], str]] = {
     ".tex": _latex,
     ".md": markdown,
     ".html": _html,
 }
-
-
-def _texts(table: ScoreTable, row: str, emphasise: Callable[[str], str]) -> list[str]:
-    best = table.best(row)
-    texts = []
-    for column in table.columns:
-        value = table.means.get((row, column), math.nan)
-        text = "-" if math.isnan(value) else f"{value:.4f}"
-        texts.append(emphasise(text) if column in best else text)
-    return texts
 
 
 def _tex(text: str) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError
-from scumble.experiment.errors import PlanError
+from scumble._core.shown import Records
+from scumble.experiment.errors import PlanError, StoreError
 from scumble.experiment.scores import LABELS, complaint
 
 if TYPE_CHECKING:
@@ -18,8 +21,51 @@ ROW_KEYS = ("dataset", "resampler", "classifier", "splitter", "seed", "fold")
 COST_KEYS = ("seconds", "cpu_seconds", "megabytes")
 
 
+def read_cells(path: str | os.PathLike[str]) -> tuple[list[dict[str, Any]], list[str]]:
+    """Read results from a store, or from a .csv or .parquet file that `export` wrote.
+
+    Returns the cells, as a store gives them, and the metrics that a plan named.
+    """
+    from scumble.experiment.store import Store
+
+    if Path(path).suffix.lower() not in (".csv", ".parquet") or _is_store(path):
+        with Store(path, create=False) as store:
+            return store.cells(), store.recall("metrics") or []
+    from scumble.evaluate.statistics.score_table import read_table
+
+    rows = read_table(path).to_pylist()
+    needed = [key for key in ("dataset", "classifier") if rows and key not in rows[0]]
+    if needed or not rows:
+        found = f"has no column {needed[0]!r}" if needed else "is empty"
+        raise StoreError(
+            f"{path} {found}. Expected a store, or a table that 'scumble experiment export' wrote."
+        )
+    return [_cell_of_row(row) for row in rows], []
+
+
+def _is_store(path: str | os.PathLike[str]) -> bool:
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(6) == b"SQLite"
+    except OSError:
+        return True  # the store knows what to say
+
+
+def _cell_of_row(row: dict[str, Any]) -> dict[str, Any]:
+    """Undo what `long_table` did, as far as that is possible."""
+    usual = {"resampler": "none", "splitter": "", "seed": 0, "fold": 0}
+    place = {key: usual.get(key) if row.get(key) is None else row[key] for key in ROW_KEYS}
+    names = row.keys() - {*ROW_KEYS, *COST_KEYS}
+    scores = {name: math.nan if row[name] is None else float(row[name]) for name in names}
+    costs = {key: row.get(key) for key in COST_KEYS}
+    return {**place, **costs, "state": "done", "scores": scores, "details": {}}
+
+
 def only(cells: list[dict[str, Any]], **wanted: Sequence[str] | None) -> list[dict[str, Any]]:
-    """Keep the cells of some data sets or classifiers; a name that no cell has is refused."""
+    """Keep the cells of some data sets or classifiers, in the order of their names.
+
+    A name that no cell has is refused.
+    """
     for kind, names in wanted.items():
         known = {cell[kind] for cell in cells}
         for name in names or ():
@@ -27,7 +73,8 @@ def only(cells: list[dict[str, Any]], **wanted: Sequence[str] | None) -> list[di
                 raise ParameterError(
                     f"The store has no {kind} {name!r}. There are: {', '.join(sorted(known))}."
                 )
-        cells = [cell for cell in cells if not names or cell[kind] in names]
+        if names:
+            cells = [cell for name in dict.fromkeys(names) for cell in cells if cell[kind] == name]
     return cells
 
 
@@ -126,8 +173,12 @@ class Against:
         The mean of the method, and in times of the other's mean.
     wins, ties, losses : int
         Data sets on which the method is better, equal and worse.
-    p_value : float
-        Wilcoxon's signed ranks, exact and two-sided, one pair per data set.
+    p_value, holm : float
+        Wilcoxon's signed ranks, exact and two-sided, one pair per data set; and the same adjusted
+        for the number of methods.
+    worse, equal, better : float
+        How probable it is that the method is in truth worse, practically equal and better:
+        the Bayesian signed-rank test.
     """
 
     metric: str
@@ -139,10 +190,19 @@ class Against:
     ties: int
     losses: int
     p_value: float
+    holm: float = math.nan
+    worse: float = math.nan
+    equal: float = math.nan
+    better: float = math.nan
 
 
-def compare_methods(one: ScoreTable, against: str, *, without: Sequence[str] = ()) -> list[Against]:
-    """Compare every method of a grid with one of them."""
+def compare_methods(
+    one: ScoreTable, against: str, *, without: Sequence[str] = (), rope: float = 0.01
+) -> Records[Against]:
+    """Compare every method of a grid with one of them.
+
+    ``rope`` is the difference up to which two methods are practically equal.
+    """
     for kind, names, known in (("method", [against], one.columns), ("data set", without, one.rows)):
         for name in names:
             if name not in known:
@@ -151,11 +211,22 @@ def compare_methods(one: ScoreTable, against: str, *, without: Sequence[str] = (
                 )
     rows = [row for row in one.rows if row not in without]
     others = [column for column in one.columns if column != against]
-    return [_against(one, column, against, rows) for column in (against, *others)]
+    found = [_against(one, column, against, rows, rope) for column in (against, *others)]
+    return Records(_with_holm(found), f"methods beside {against}, by {one.metric}")
 
 
-def _against(one: ScoreTable, method: str, other: str, rows: Sequence[str]) -> Against:
-    from scumble.evaluate.statistics import wilcoxon, win_tie_loss
+def _with_holm(found: list[Against]) -> list[Against]:
+    """Adjust the p-values of all methods but the first, which is compared with itself."""
+    from scumble.evaluate.statistics import holm
+
+    tested = [at for at, row in enumerate(found) if at and not math.isnan(row.p_value)]
+    adjusted = holm([found[at].p_value for at in tested])
+    by_place = dict(zip(tested, adjusted.tolist(), strict=True))
+    return [replace(row, holm=by_place.get(at, math.nan)) for at, row in enumerate(found)]
+
+
+def _against(one: ScoreTable, method: str, other: str, rows: Sequence[str], rope: float) -> Against:
+    from scumble.evaluate.statistics import bayesian_signed_rank, wilcoxon, win_tie_loss
 
     pairs = [
         (one.means.get((row, other), math.nan), one.means.get((row, method), math.nan))
@@ -167,6 +238,9 @@ def _against(one: ScoreTable, method: str, other: str, rows: Sequence[str]) -> A
     theirs, ours = zip(*known, strict=True)
     tally = win_tie_loss(theirs, ours, higher_is_better=one.higher_is_better)
     mean, base = sum(ours) / len(ours), sum(theirs) / len(theirs)
+    chances = bayesian_signed_rank(theirs, ours, rope=rope)
+    sides = (chances.lower, chances.higher)
+    worse, better = sides if one.higher_is_better is not False else sides[::-1]
     return Against(
         metric=one.metric,
         method=method,
@@ -177,4 +251,7 @@ def _against(one: ScoreTable, method: str, other: str, rows: Sequence[str]) -> A
         ties=tally.ties,
         losses=tally.losses,
         p_value=wilcoxon(theirs, ours).p_value,
+        worse=worse,
+        equal=chances.equal,
+        better=better,
     )

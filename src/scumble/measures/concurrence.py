@@ -19,7 +19,14 @@ Array = np.ndarray[Any, Any]
 ABOVE_MEAN = 1e-12
 
 
-class Concurrence(NamedTuple):
+class _Numbers(NamedTuple):
+    irlbl: Array
+    by_instance: Array
+    by_label: Array
+    scumble: float
+
+
+class Concurrence(Shown, _Numbers):
     """All measures of concurrence, from one pass over the data.
 
     Attributes
@@ -41,10 +48,7 @@ class Concurrence(NamedTuple):
     (array([1., 3.]), array([0.   , 0.   , 0.134]))
     """
 
-    irlbl: Array
-    by_instance: Array
-    by_label: Array
-    scumble: float
+    __slots__ = ()
 
     def _headline(self) -> str:
         return (
@@ -55,9 +59,6 @@ class Concurrence(NamedTuple):
     def _sheet(self) -> Sheet:
         rows = zip(range(len(self.irlbl)), self.irlbl, self.by_label, strict=True)
         return Sheet(("label", "irlbl", "scumble"), rows, len(self.irlbl))
-
-    # A named tuple has no other bases.
-    __repr__, __str__, _repr_html_ = Shown.__repr__, Shown.__str__, Shown._repr_html_
 
 
 def concurrence(Y: Any) -> Concurrence:

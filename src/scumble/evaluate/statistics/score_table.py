@@ -108,7 +108,7 @@ class ScoreTable(Shown):
 
     def complete(self) -> ScoreTable:
         """Leave out data sets on which a method has no value, with a warning that names them."""
-        known = ~np.isnan(self.values).any(axis=1)
+        known = np.atleast_1d(~np.isnan(self.values).any(axis=1))
         if known.all():
             return self
         lost = [row for row, whole in zip(self.rows, known, strict=True) if not whole]
@@ -166,7 +166,9 @@ class ScoreTable(Shown):
 
     def _headline(self) -> str:
         of = f" of {self.metric}" if self.metric else ""
-        return f"ScoreTable{of}: {len(self.rows)} data sets, {len(self.columns)} methods"
+        sizes = ((len(self.rows), "data set"), (len(self.columns), "method"))
+        counted = ", ".join(f"{n} {noun}{'s' * (n != 1)}" for n, noun in sizes)
+        return f"ScoreTable{of}: {counted}"
 
     def _sheet(self) -> Sheet:
         rows = [(row, *values) for row, values in zip(self.rows, self.values, strict=True)]
