@@ -15,7 +15,7 @@ from scumble._core.errors import ParameterError
 from scumble.data import make_multilabel, shelf
 from scumble.data.synthetic import assignment, kernels
 from scumble.data.synthetic.counts import label_counts, reachable_mean_ir
-from scumble.measures import cardinality, cooccurrence, mean_ir, scumble
+from scumble.measures import cardinality, characterize, cooccurrence, mean_ir, scumble
 from scumble.measures import label_counts as count_labels
 
 REAL = [
@@ -361,7 +361,7 @@ def test_features_can_be_left_out():
         ({"scumble": 0.9}, r"SCUMBLE of 0.9 cannot .* Expected 'scumble' in about \[0\.0.*, 0\.4"),
         ({"mean_ir": 5000}, r"MeanIR of 5000. Expected 'mean_ir' in \[1, 850.2\]"),
         ({"cardinality": 30}, r"Expected 'cardinality' in \[0.02, 20\]. Got 30"),
-        ({"cardinality": 1.0}, r"Expected 'scumble' in about \[0.000, 0.000\]"),
+        ({"cardinality": 1.0, "scumble": 0.2}, r"Expected 'scumble' in about \[0.000, 0.000\]"),
         ({"unlabelled": 0.9}, r"Expected 'unlabelled' in \[0, 0.85\]"),
         ({"n_instances": 0}, "'n_instances' parameter of make_multilabel must be an int in"),
         ({"n_labels": 2.5}, "'n_labels' parameter of make_multilabel must be an int in"),
@@ -376,3 +376,34 @@ def test_features_can_be_left_out():
 def test_impossible_wishes_are_refused_with_what_is_possible(wishes, message):
     with pytest.raises(ParameterError, match=message):
         make_multilabel(**{"random_state": 0, **wishes})
+
+
+@pytest.mark.parametrize(
+    ("n_instances", "n_labels"),
+    [(100, 4), (100, 1), (100, 2), (100, 3), (50, 5), (100, 8), (10, 3), (20, 10), (1, 5), (2, 1)],
+)
+def test_the_defaults_suit_any_number_of_instances_and_labels(n_instances, n_labels):
+    data = make_multilabel(n_instances, n_labels, random_state=0)
+    found = characterize(data)
+    assert (found.n_instances, found.n_labels, found.n_unseen) == (n_instances, n_labels, 0)
+    wanted = max(min(3.0, 0.75 * n_labels), n_labels / n_instances)
+    assert found.cardinality == pytest.approx(wanted, abs=0.5 / n_instances)
+    assert data == make_multilabel(n_instances, n_labels, random_state=0)
+
+
+def test_the_defaults_are_what_comes_nearest_to_the_usual():
+    found = characterize(make_multilabel(100, 8, random_state=0))
+    with pytest.raises(ParameterError, match=r"'scumble' in about \[0.029, 0.154\]"):
+        make_multilabel(100, 8, scumble=0.2, random_state=0)
+    assert found.mean_ir == pytest.approx(20, rel=0.02)
+    assert found.scumble == pytest.approx(0.154, abs=0.01)
+    with pytest.raises(ParameterError, match=r"the nearest value found is 25.75"):
+        make_multilabel(100, 4, mean_ir=20)
+    assert characterize(make_multilabel(100, 4)).mean_ir == 25.75
+    usual = {"cardinality": 3.0, "mean_ir": 20.0, "scumble": 0.2}
+    assert make_multilabel(300, 20, random_state=1) == make_multilabel(
+        300, 20, **usual, random_state=1
+    )
+    for name in usual:
+        with pytest.raises(ParameterError, match=f"{name}' parameter .* must be a number"):
+            make_multilabel(300, 20, **{name: "much"})

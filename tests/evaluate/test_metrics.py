@@ -310,8 +310,21 @@ def test_columns_that_name_other_labels_are_refused():
     assert evaluate.hamming_loss(Y, lists) == evaluate.hamming_loss(lists, lists) == 0
     with pytest.raises(scumble.ScumbleError, match="'land' as label 0, Y has 'sea'"):
         evaluate.hamming_loss(lists, [["land", "moon"], ["moon"]])
-    with pytest.raises(scumble.ScumbleError, match="Found 1 labels, Y has 2"):
-        evaluate.hamming_loss(lists, [["sea"], []])
+
+
+def test_lists_of_names_are_judged_by_the_names_of_both():
+    lists = [["sea", "sky"], ["sky"]]
+    frame = pd.DataFrame({"sea": [1, 0], "sky": [1, 1]})
+    assert evaluate.hamming_loss(lists, [["sea"], []]) == 0.5  # two of four cells
+    assert evaluate.hamming_loss(pd.Series(lists), [["sea"], []]) == 0.5
+    assert evaluate.hamming_loss(frame, [["sea"], []]) == 0.5
+    assert evaluate.hamming_loss(lists, [[], []]) == 0.75
+    found = evaluate.evaluate(lists, [["sea", "sky"], ["land", "sky"]], groups={"mine": ["land"]})
+    assert found["hamming_loss"] == 1 / 6
+    assert found.by_label["false_positives"].tolist() == [1, 0, 0]
+    assert found.groups["mine"].tolist() == [True, False, False]
+    with pytest.raises(scumble.ScumbleError, match="predictions must have the labels of Y"):
+        evaluate.evaluate(frame, [["sea", "land"], []])
 
 
 def test_scores_that_are_missing_are_named():

@@ -322,3 +322,22 @@ def test_nothing_sticks_out_of_a_picture(kind):
     assert box.y0 >= -0.01
     assert box.x1 <= width + 0.01
     assert box.y1 <= height + 0.01
+
+
+def test_axes_that_share_their_names_are_drawn_on():
+    before = [[1, 0, 0], [1, 1, 0], [1, 0, 1], [1, 1, 0]]
+    after = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]]
+    left, right, last = Figure().subplots(1, 3, sharey=True)
+    for ax, other in ((left, before), (right, after)):
+        plots.plot_before_after(before, other, ax=ax)
+    assert [text.get_text() for text in left.get_yticklabels()] == ["y2", "y0", "y1"]
+    expected = scumble.characterize(after).labels["scumble"][[2, 0, 1]]
+    np.testing.assert_allclose(right.collections[2].get_offsets().data[:, 0], expected)
+    with pytest.raises(ScumbleError, match="Make them without sharey"):
+        plots.plot_before_after(before, after, measure="count", ax=last)
+    one, two = Figure().subplots(1, 2, sharey=True)
+    for ax in (one, two):
+        plots.plot_labels(before, ax=ax)
+    one, two = Figure().subplots(1, 2, sharex=True, sharey=True)
+    for ax in (one, two):
+        plots.plot_cooccurrence(before, ax=ax)

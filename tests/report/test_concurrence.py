@@ -1,6 +1,8 @@
 import re
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 import scumble
@@ -116,3 +118,32 @@ def test_narrow_terminals_cut_names_not_numbers():
         text_of(render_report(concurrence_report(data), width=60)).split("\n\n")[2].splitlines()
     ):
         assert len(line) <= 60
+
+
+FILMS = [["war"], ["war", "love"], ["war", "noir"], ["war", "love"]]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        FILMS,
+        pd.Series(FILMS, index=[3, 1, 2, 0]),
+        pl.Series(FILMS),
+        pd.DataFrame({"love": [0, 1, 0, 1], "noir": [0, 0, 1, 0], "war": [1, 1, 1, 1]}),
+    ],
+    ids=["lists", "pandas column", "polars column", "frame"],
+)
+def test_labels_alone_are_reported_on(labels):
+    report = concurrence_report(labels)
+    whole = concurrence_report(scumble.MultilabelDataset([[0.0]] * 4, FILMS))
+    assert report["labels"] == whole["labels"]
+    assert report["difficult"] == whole["difficult"]
+    assert report["verdict"] == whole["verdict"]
+    assert report["summary"]["n_features"] is None
+    assert report["features"] == {}
+    assert "noir" in render_html(report)
+
+
+def test_what_holds_no_labels_is_refused():
+    with pytest.raises(scumble.ScumbleError, match="Y must be two-dimensional"):
+        concurrence_report(pd.Series([1, 2, 3]))

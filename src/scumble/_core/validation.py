@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence, Set
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -61,6 +62,81 @@ def is_dataset(data: Any) -> bool:
     return hasattr(data, "Y") and not hasattr(data, "columns")
 
 
+@dataclass(frozen=True, eq=False)
+class NamedLabels:
+    """Canonical labels with their names: as much of a data set as the door looks at."""
+
+    Y: sparse.csr_array
+    labels: tuple[str, ...]
+
+
+def label_lists(Y: Any) -> list[Any] | None:
+    """Return the rows of label lists, in a list or a column of a table; None for anything else.
+
+    Rows of equal length that hold no names are no label lists but a table of cells.
+
+    Examples
+    --------
+    >>> from scumble._core.validation import label_lists
+    >>> label_lists((["war"], ["love"])), label_lists([{0}, {1}]), label_lists([[0, 1], [1, 1]])
+    ([['war'], ['love']], [{0}, {1}], None)
+    """
+    if not isinstance(Y, list | tuple):
+        if not hasattr(Y, "__array__") or hasattr(Y, "columns") or sparse.issparse(Y):
+            return None
+        Y = np.asarray(Y)
+        if Y.ndim != 1 or Y.dtype != object:
+            return None
+    rows = list(Y)
+    if not rows or any(isinstance(row, str) or not hasattr(row, "__len__") for row in rows):
+        return None
+    is_lists = any(isinstance(row, Set) for row in rows) or len({len(row) for row in rows}) > 1
+    return rows if is_lists or any(isinstance(item, str) for row in rows for item in row) else None
+
+
+def match_lists(Y: Any, predictions: Any) -> tuple[Any, Any]:
+    """Give lists of predicted names the columns of ``Y``; both have all names where both are lists.
+
+    What has no names, or none in common, comes back as it is.
+
+    Examples
+    --------
+    >>> from scumble._core.validation import match_lists
+    >>> Y, predicted = match_lists([["war"], ["love", "war"]], [[], ["love"]])
+    >>> Y.labels, predicted.Y.toarray().astype(int).tolist()
+    (('love', 'war'), [[0, 0], [1, 0]])
+    """
+    names, rows = names_of(Y), label_lists(predictions)
+    if rows is None and isinstance(predictions, list | tuple) and not any(map(_size, predictions)):
+        rows = list(predictions)  # nothing was predicted
+    if names is None or rows is None:
+        return Y, predictions
+    found = {item for row in rows for item in row}
+    if not all(isinstance(item, str) for item in found):
+        return Y, predictions
+    truth = label_lists(Y)
+    if found - set(names):
+        if truth is None or not found & set(names):
+            return Y, predictions
+        names = tuple(sorted(found | set(names)))
+    if truth is not None:
+        Y = NamedLabels(_matrix(truth, names), names)
+    return Y, NamedLabels(_matrix(rows, names), names)
+
+
+def _size(row: Any) -> int:
+    return len(row) if hasattr(row, "__len__") else 1
+
+
+def _matrix(rows: Sequence[Any], names: Sequence[str]) -> sparse.csr_array:
+    """Give every name its column."""
+    place = {name: at for at, name in enumerate(names)}
+    flat = np.array([place[item] for row in rows for item in row], np.int32)
+    starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    cells = (np.ones(len(flat), bool), flat, starts)
+    return _canonical(sparse.csr_array(cells, shape=(len(rows), len(names))), "labels")
+
+
 def check_same_names(Y: Any, given: Any, *, what: str, caller: str) -> None:
     """Refuse columns that tell by their names that they are other labels, or in another order.
 
@@ -91,17 +167,10 @@ def names_of(labels: Any) -> tuple[str, ...] | None:
     """Return the names that labels bring along, None where they have none."""
     if is_dataset(labels):
         return getattr(labels, "labels", None)
-    if isinstance(labels, list | tuple):
-        return check_named_labels(labels)[1] if _names_labels(labels) else None
-    return tuple(map(str, labels.columns)) if hasattr(labels, "columns") else None
-
-
-def _names_labels(rows: Any) -> bool:
-    """Tell whether lists hold the names of labels; the first that holds anything tells."""
-    for row in rows:
-        if isinstance(row, list | tuple | set | frozenset) and row:
-            return isinstance(next(iter(row)), str)
-    return False
+    if hasattr(labels, "columns"):
+        return tuple(map(str, labels.columns))
+    rows = label_lists(labels)
+    return None if rows is None else check_named_labels(rows)[1]
 
 
 def check_same_length(X: Any, Y: Any, *, caller: str) -> None:
@@ -225,9 +294,8 @@ def _from_lists(Y: Sequence[Any], caller: str) -> tuple[sparse.csr_array, tuple[
     if not Y:
         raise LabelError(f"{caller}: Y is an empty list, so its number of labels is unknown.")
     rows = [_as_row(row, number, caller) for number, row in enumerate(Y)]
-    of_names = any(isinstance(item, str) for row in rows for item in row)
-    of_sets = any(isinstance(row, Set) for row in Y)
-    if of_names or of_sets or len({len(row) for row in rows}) > 1:
+    if label_lists(Y) is not None:
+        of_names = any(isinstance(item, str) for row in rows for item in row)
         return _from_label_lists(rows, caller, of_names=of_names)
     try:
         cells = np.array([list(row) for row in rows])

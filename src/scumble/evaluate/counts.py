@@ -11,7 +11,7 @@ from scipy import sparse
 from scumble._core.errors import DataError
 from scumble._core.parallel import run
 from scumble._core.shown import Shown
-from scumble._core.validation import check_labels, check_same_names
+from scumble._core.validation import check_labels, check_same_names, match_lists
 from scumble.evaluate import kernels
 from scumble.measures.passes import blocks_of, count
 
@@ -175,6 +175,7 @@ def check_pair(
     Y: Any, predictions: Any, *, caller: str
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Bring truth and predictions into canonical form, of one shape."""
+    Y, predictions = match_lists(Y, predictions)
     check_same_names(Y, predictions, what="predictions", caller=caller)
     Y = check_truth(Y, caller=caller)
     found = check_labels(predictions, caller=f"{caller}, predictions")

@@ -18,6 +18,7 @@ from scumble._core.validation import (
     check_choice,
     check_labels,
     check_same_names,
+    match_lists,
     names_of,
 )
 from scumble.evaluate import bipartition_metrics, ranking_metrics
@@ -207,6 +208,8 @@ def evaluate(
         raise DataError("evaluate: there is nothing to judge. Give predictions, scores, or both.")
     policy = Undefined(undefined)
     check_choice(ties, tuple(TIES), name="ties", caller="evaluate")
+    if predictions is not None:
+        Y, predictions = match_lists(Y, predictions)
     for given, what in ((predictions, "predictions"), (scores, "scores")):
         check_same_names(Y, given, what=what, caller="evaluate")
     parents = getattr(Y, "label_parents", None) if label_parents is None else label_parents

@@ -188,13 +188,15 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
 
         Returns
         -------
-        ndarray, csr_array or DataFrame of shape (n_samples, n_labels)
-            In the form of the labels seen when fitting; shape (n_samples,) for classes.
+        ndarray, csr_array or DataFrame of shape (n_samples, n_labels), or lists
+            In the form of the labels seen when fitting: a DataFrame has the same columns, and
+            who gave the labels of each row as a list gets such lists. Shape (n_samples,) for
+            classes.
         """
         table = self._read_rows(X)
         if self._form.kind == "classes":
             return self.classes_[self._class_probabilities(table).argmax(axis=1)]
-        if self._form.kind != "sparse":
+        if self._form.kind not in ("sparse", "lists"):
             return self._form.give(self._judge(table)[0], X)
         parts = [sparse.csr_array(self._judge(part)[0]) for part in self._row_blocks(table)]
         return self._form.give(sparse.vstack(parts, format="csr"), X)
@@ -228,7 +230,7 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
 
         Returns
         -------
-        predictions : ndarray, csr_array or DataFrame of shape (n_samples, n_labels)
+        predictions : ndarray, csr_array, DataFrame or lists
             See `predict`.
         confidences : ndarray of shape (n_samples, n_labels)
             See `predict_proba`.
@@ -282,4 +284,4 @@ _fit_unweighted.__name__ = "fit"
 
 
 def _cell_type(form: LabelForm) -> str:
-    return form.dtypes[0] if form.kind != "frame" else "int64"
+    return "int64" if form.kind in ("frame", "lists") else form.dtypes[0]

@@ -12,7 +12,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
 from scumble._core.errors import LabelError
-from scumble._core.validation import check_named_labels
+from scumble._core.optional import require
+from scumble._core.validation import check_named_labels, label_lists
 
 Array = np.ndarray[Any, Any]
 
@@ -23,14 +24,15 @@ class LabelForm:
 
     Attributes
     ----------
-    kind : {"array", "sparse", "frame", "classes"}
-        A dense indicator matrix, a sparse one, a DataFrame, or one class per row.
+    kind : {"array", "sparse", "frame", "lists", "classes"}
+        A dense indicator matrix, a sparse one, a DataFrame, a list or column with the labels of
+        each row, or one class per row.
     dtypes : tuple of str
-        Type of the cells; one per column for a frame.
+        Type of the cells, or of the rows of lists; one per column for a frame.
     names : tuple of str or None
         Names of the labels, where they have any.
     library : str or None
-        The library of a frame.
+        The library of a frame or of a column of lists.
     """
 
     kind: str
@@ -42,10 +44,29 @@ class LabelForm:
         """Put predicted labels into this form."""
         if self.kind == "sparse":
             return sparse.csr_array(labels).astype(self.dtypes[0])
+        if self.kind == "lists":
+            return self._give_lists(sparse.csr_array(labels), X)
         cells = labels.toarray() if sparse.issparse(labels) else labels
         if self.kind == "array":
             return cells.astype(self.dtypes[0], copy=False)
         return self._give_frame(cells, X)
+
+    def _give_lists(self, labels: sparse.csr_array, X: Any) -> Any:
+        names = np.array(range(labels.shape[1]) if self.names is None else self.names, object)
+        make = {"tuple": tuple, "set": set, "frozenset": frozenset}.get(self.dtypes[0], list)
+        parts = np.split(names[labels.indices], labels.indptr[1:-1])
+        rows = [make(part.tolist()) for part in parts][: labels.shape[0]]
+        if self.library is None:
+            return rows
+        if self.library == "numpy":
+            column = np.empty(len(rows), object)
+            column[:] = rows
+            return column
+        library = require(self.library, purpose="labels as a column of lists", extra="frames")
+        if self.library == "pandas":
+            index = X.index if hasattr(X, "iloc") else None
+            return library.Series(rows, index=index, dtype=object)
+        return library.Series(rows)
 
     def _give_frame(self, cells: Array, X: Any) -> Any:
         import narwhals as nw
@@ -74,8 +95,8 @@ def read_labels(Y: Any, *, caller: str) -> tuple[sparse.csr_array, LabelForm, Ar
     if hasattr(Y, "__array__") and not (
         isinstance(Y, np.ndarray) or sparse.issparse(Y) or hasattr(Y, "columns")
     ):
-        Y = np.asarray(Y)
-    if _holds_classes(Y):
+        Y = Y if label_lists(Y) is not None else np.asarray(Y)
+    if label_lists(Y) is None and _holds_classes(Y):
         return _labels_of_classes(Y, caller)
     labels, names = check_named_labels(Y, caller=caller)
     if labels.shape[1] == 0:
@@ -126,6 +147,12 @@ def _labels_of_classes(y: Any, caller: str) -> tuple[sparse.csr_array, LabelForm
 def _form_of(Y: Any, names: tuple[str, ...] | None) -> LabelForm:
     if sparse.issparse(Y):
         return LabelForm("sparse", (str(Y.dtype),))
+    rows = label_lists(Y)
+    if rows is not None:
+        home = type(Y).__module__.partition(".")[0]
+        library = home if home in ("numpy", "pandas", "polars") else None
+        kinds = {type(row).__name__ for row in rows}
+        return LabelForm("lists", (kinds.pop() if len(kinds) == 1 else "list",), names, library)
     if isinstance(Y, np.ndarray):
         return LabelForm("array", ("int64" if Y.dtype == object else str(Y.dtype),))
     if not hasattr(Y, "columns"):

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils import get_tags
 
 from scumble._core.errors import DataError
-from scumble._core.validation import check_labels
+from scumble._core.validation import NamedLabels, check_labels, match_lists
 from scumble.learn.base import BaseMultilabelClassifier
 
 Array = np.ndarray[Any, Any]
@@ -107,6 +107,9 @@ def labels_for(model: Any, Y: sparse.csr_array) -> Any:
 
 def _as_labels(predicted: Any, n_labels: int, classifier: Any) -> sparse.csr_array:
     caller = f"predictions of {type(classifier).__name__}"
+    if (names := getattr(classifier, "label_names_", None)) is not None:
+        known = NamedLabels(sparse.csr_array((1, len(names)), dtype=bool), names)
+        predicted = match_lists(known, predicted)[1]
     if getattr(predicted, "ndim", 2) == 1:
         predicted = _one_per_row(np.asarray(predicted), n_labels, classifier)
     labels = check_labels(predicted, caller=caller)

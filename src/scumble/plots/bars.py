@@ -11,7 +11,7 @@ from scumble._core.validation import check_count, check_named_labels
 from scumble.measures.summary import Summary
 from scumble.plots.base import measured, plot
 from scumble.plots.chord_layout import look_up_labels
-from scumble.plots.theme import Theme, canvas, entitle, written
+from scumble.plots.theme import Theme, canvas, entitle, name_rows
 
 Array = np.ndarray[Any, Any]
 
@@ -165,11 +165,7 @@ def _bars(
         places[cut:] += 1
     colours = [theme.rare[0] if rare else theme.common[0] for rare in is_rare]
     ax.barh(places, counts, color=colours, height=0.75)
-    ax.set_yticks(
-        places, [written(name, 36) for name in names], parse_math=False, fontsize=9, color=theme.ink
-    )
-    for text, rare in zip(ax.get_yticklabels(), is_rare, strict=True):
-        text.set_fontweight("bold" if rare else "normal")
+    name_rows(ax, places, names, theme, is_rare)
     longest = max(counts.max(initial=0), 1)
     for place, count in zip(places, counts, strict=True):
         ax.text(

@@ -12,7 +12,7 @@ from scumble._core.registry import registered
 from scumble._core.validation import check_choice, check_count
 from scumble.plots.base import measured
 from scumble.plots.chord_layout import chord_layout
-from scumble.plots.theme import DARK, LIGHT, canvas, entitle, written
+from scumble.plots.theme import DARK, LIGHT, canvas, entitle, name_rows, written
 
 #: The measures of labels that can be compared, and what to call them.
 MEASURES = {"scumble": "SCUMBLELbl", "irlbl": "IRLbl", "count": "instances"}
@@ -87,10 +87,7 @@ def plot_before_after(
         zorder=2,
     )
     ax.scatter(new[shown], places, s=34, c=colours, linewidths=0, zorder=3)
-    names = [written(first.labels.name[at], 36) for at in shown]
-    ax.set_yticks(places, names, parse_math=False, fontsize=9, color=theme.ink)
-    for text, rare in zip(ax.get_yticklabels(), is_rare, strict=True):
-        text.set_fontweight("bold" if rare else "normal")
+    name_rows(ax, places, [first.labels.name[at] for at in shown], theme, is_rare)
     ax.set_ylim(len(shown) - 0.4, -0.6)
     ax.set_xlim(left=0)
     ax.tick_params(axis="y", length=0)

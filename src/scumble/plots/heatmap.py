@@ -11,7 +11,7 @@ from scumble._core.validation import check_count, check_named_labels
 from scumble.measures.shape import joint_counts
 from scumble.plots.base import plot
 from scumble.plots.chord_layout import choose_labels
-from scumble.plots.theme import Theme, canvas, entitle, written
+from scumble.plots.theme import Theme, canvas, embolden, entitle, written
 
 Array = np.ndarray[Any, Any]
 
@@ -83,9 +83,8 @@ def plot_cooccurrence(
     )
     _write_names(ax, [summary.labels.name[at] for at in chosen], theme)
     is_rare = summary.labels.is_minority[chosen]
-    for axis in (ax.get_xticklabels(), ax.get_yticklabels()):
-        for text, rare in zip(axis, is_rare, strict=True):
-            text.set_fontweight("bold" if rare else "normal")
+    for names in (ax.get_xticklabels(), ax.get_yticklabels()):
+        embolden(names, is_rare)
     for spine in ax.spines.values():
         spine.set_visible(False)
     _explain(ax, image, theme)

@@ -6,9 +6,11 @@ and Ito; the two groups also differ in lightness or shape wherever they meet.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from scumble._core.errors import ParameterError
 from scumble._core.optional import require
 from scumble._core.text import safe, shorten
 
@@ -93,6 +95,30 @@ def is_dark(ax: Any) -> bool:
 
     red, green, blue, alpha = to_rgba(ax.get_figure(root=True).get_facecolor())
     return bool(alpha > 0 and 0.2126 * red + 0.7152 * green + 0.0722 * blue < DARK_BELOW)
+
+
+def embolden(names: Iterable[Any], is_rare: Iterable[bool]) -> None:
+    """Write the names of rare labels in bold; axes that share their names with others have none."""
+    for text, rare in zip(names, is_rare, strict=False):
+        text.set_fontweight("bold" if rare else "normal")
+
+
+def name_rows(ax: Any, places: Any, names: Sequence[str], theme: Theme, is_rare: Any) -> None:
+    """Write names beside rows, those of rare labels in bold; refuse to rename those of other axes.
+
+    Axes that were made with ``sharey`` have one set of names for all.
+    """
+    shown = [written(name, 36) for name in names]
+    others = [other for other in ax.get_shared_y_axes().get_siblings(ax) if other is not ax]
+    if any(other.has_data() for other in others):
+        known = [ax.yaxis.get_major_formatter()(place, at) for at, place in enumerate(places)]
+        if known != shown:
+            raise ParameterError(
+                "These axes share their names with others, which show other labels or another "
+                "order. Make them without sharey."
+            )
+    ax.set_yticks(places, shown, parse_math=False, fontsize=9, color=theme.ink)
+    embolden(ax.get_yticklabels(), is_rare)
 
 
 def entitle(ax: Any, name: str, what: str) -> None:

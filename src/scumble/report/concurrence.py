@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from scumble._core.validation import check_named_labels
 from scumble._core.version import __version__
 from scumble.advise.evidence import BORDER, HIGH_CONCURRENCE, treatment_sentences
 from scumble.data import MultilabelDataset
@@ -26,7 +27,7 @@ VERY_HIGH_CONCURRENCE = 0.3
 
 
 def concurrence_report(
-    data: MultilabelDataset,
+    data: Any,
     *,
     n_labels: int | None = None,
     n_partners: int = N_PARTNERS,
@@ -37,8 +38,8 @@ def concurrence_report(
 
     Parameters
     ----------
-    data : MultilabelDataset
-        The data.
+    data : MultilabelDataset, or labels as array, sparse matrix, DataFrame or label lists
+        The data; a column of label lists will do.
     n_labels : int, optional
         How many difficult labels to list; see `scumble.measures.difficult_labels`.
     n_partners : int
@@ -73,6 +74,7 @@ def concurrence_report(
     from scumble.plots.chord_layout import chord_layout  # here: it brings all plots along
 
     summary = characterize(data)
+    data = _with_features(data)
     difficult = rank_difficult(
         data.Y, summary.labels.irlbl, summary.labels.scumble, data.labels, n_labels=n_labels
     )
@@ -89,6 +91,14 @@ def concurrence_report(
         "chord": chord.to_json(),
         "treatments": [_treated(data, method, drawn, random_state) for method in treatments],
     }
+
+
+def _with_features(data: Any) -> MultilabelDataset:
+    """Take labels alone for a data set without features."""
+    if isinstance(data, MultilabelDataset):
+        return data
+    labels, names = check_named_labels(data, caller="concurrence_report")
+    return MultilabelDataset(np.empty((labels.shape[0], 0)), labels, labels=names)
 
 
 def _treated(

@@ -41,8 +41,13 @@ def assign_labels(
     scumble: float | None,
     rng: np.random.Generator,
     n_jobs: int | None = None,
+    *,
+    nearest: bool = False,
 ) -> sparse.csr_array:
-    """Deal labels to rows at random, then exchange them between rows to reach a SCUMBLE."""
+    """Deal labels to rows at random, then exchange them between rows to reach a SCUMBLE.
+
+    ``nearest`` takes the one that comes closest.
+    """
     seeds = rng.integers(0, 2**64, size=_count_blocks(n_rows), dtype=np.uint64)
     tried = []
     for counts in candidates:
@@ -52,6 +57,9 @@ def assign_labels(
             if scumble is None or abs(reached - scumble) <= TOLERANCE:
                 return Y
         tried.append(deal)
+    if nearest and scumble is not None:
+        closest = min(tried, key=lambda deal: abs(deal.try_out(scumble) - scumble))
+        return closest.all(scumble, n_jobs)[0]
     raise _unreachable(tried, scumble)
 
 

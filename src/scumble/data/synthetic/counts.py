@@ -25,7 +25,13 @@ USUAL_SHARE = 0.75
 
 
 def label_counts(
-    n_assignments: int, n_labels: int, mean_ir: float, most: int, *, bend: float = 1.0
+    n_assignments: int,
+    n_labels: int,
+    mean_ir: float,
+    most: int,
+    *,
+    bend: float = 1.0,
+    nearest: bool = False,
 ) -> Array:
     """Choose how many rows each label has, most frequent first.
 
@@ -36,7 +42,7 @@ def label_counts(
 
     They descend and sum up to ``n_assignments``, none above ``most``, and the mean of (largest
     count / count) is ``mean_ir``. ``bend`` multiplies p: more of it gives more labels of middling
-    frequency, and rarer rare ones.
+    frequency, and rarer rare ones. ``nearest`` takes the MeanIR that comes closest.
     """
     if not n_labels <= n_assignments <= n_labels * most:
         raise ParameterError(
@@ -45,7 +51,7 @@ def label_counts(
         )
     low, high = reachable_mean_ir(n_assignments, n_labels, most)
     counts = _search(n_assignments, n_labels, float(np.clip(mean_ir, low, high)), most, bend)
-    if _miss(counts, mean_ir) <= TOLERANCE:
+    if nearest or _miss(counts, mean_ir) <= TOLERANCE:
         return counts
     raise ParameterError(
         f"make_multilabel: no {n_labels} label counts with sum {n_assignments} and none above "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from scumble.data.synthetic.counts import label_counts
 from scumble.data.synthetic.features import FeaturePlan, dense_features, sparse_features
 
 CALLER = "make_multilabel"
+AUTO = "auto"
+#: What is made where nothing else is asked for; or what comes nearest.
+USUAL = {"cardinality": 3.0, "mean_ir": 20.0, "scumble": 0.2}
 #: How far the curve of label counts may be bent, in order of preference, to reach a SCUMBLE.
 BENDS = (1.0, 1.5, 2.0, 3.0, 5.0, 0.7, 0.5)
 
@@ -26,9 +29,9 @@ def make_multilabel(
     n_labels: int = 20,
     *,
     n_features: int = 20,
-    cardinality: float = 3.0,
-    mean_ir: float = 20.0,
-    scumble: float | None = 0.2,
+    cardinality: float | Literal["auto"] = "auto",
+    mean_ir: float | Literal["auto"] = "auto",
+    scumble: float | Literal["auto"] | None = "auto",
     unlabelled: float | None = None,
     n_informative: int | None = None,
     n_nominal: int = 0,
@@ -54,13 +57,15 @@ def make_multilabel(
         Number of labels.
     n_features : int
         Number of features; 0 makes labels only.
-    cardinality : float
-        Mean number of labels of an instance; met to one assignment.
-    mean_ir : float
-        MeanIR; met within 2 %, usually much closer.
-    scumble : float or None
-        SCUMBLE; met within 0.01, usually much closer. None leaves the labels independent of each
-        other.
+    cardinality : float or "auto"
+        Mean number of labels of an instance; met to one assignment. By default 3, or three quarters
+        of fewer labels, or more where else not every label would occur.
+    mean_ir : float or "auto"
+        MeanIR; met within 2 %, usually much closer. By default 20, or what is nearest to it for so
+        many instances and labels.
+    scumble : float, "auto" or None
+        SCUMBLE; met within 0.01, usually much closer. By default 0.2, or what is nearest to it in
+        reach. None leaves the labels independent of each other.
     unlabelled : float, optional
         Share of instances without any label. By default 0 where the cardinality is at least 1;
         below, so many that the others have one label or more.
@@ -123,25 +128,29 @@ def make_multilabel(
     plan = _plan(n_features, n_informative, n_nominal, n_categories, separation, density)
     n_assignments = _n_assignments(n_instances, n_labels, cardinality)
     n_unlabelled = _n_unlabelled(n_instances, n_labels, n_assignments, unlabelled)
-    _check_number(mean_ir, "mean_ir", 1.0, math.inf)
-    if scumble is not None:
-        _check_number(scumble, "scumble", 0.0, 1.0)
+    wanted_ir = _number(mean_ir, USUAL["mean_ir"], "mean_ir", 1.0, math.inf)
+    aim = None if scumble is None else _number(scumble, USUAL["scumble"], "scumble", 0.0, 1.0)
     rng = as_generator(random_state, caller=CALLER)
 
-    counts = _candidates(
-        n_assignments, n_labels, float(mean_ir), most_rows(n_instances, n_unlabelled), scumble
-    )
-    Y = assign_labels(counts, n_instances, n_unlabelled, scumble, rng, n_jobs)
+    most = most_rows(n_instances, n_unlabelled)
+    counts = _candidates(n_assignments, n_labels, wanted_ir, most, aim, nearest=mean_ir == AUTO)
+    Y = assign_labels(counts, n_instances, n_unlabelled, aim, rng, n_jobs, nearest=scumble == AUTO)
     make_features = sparse_features if sparse and n_features else dense_features
     X, features = make_features(Y, plan, rng)
     return MultilabelDataset(X, Y, features=features, name=name)
 
 
 def _candidates(
-    n_assignments: int, n_labels: int, mean_ir: float, most: int, scumble: float | None
+    n_assignments: int,
+    n_labels: int,
+    mean_ir: float,
+    most: int,
+    scumble: float | None,
+    *,
+    nearest: bool,
 ) -> Iterator[np.ndarray[Any, Any]]:
     """Offer label counts, the straightest law first; bent ones may turn out impossible."""
-    yield label_counts(n_assignments, n_labels, mean_ir, most)
+    yield label_counts(n_assignments, n_labels, mean_ir, most, nearest=nearest)
     for bend in BENDS[1:] if scumble is not None and n_labels > 2 else ():
         try:
             yield label_counts(n_assignments, n_labels, mean_ir, most, bend=bend)
@@ -176,7 +185,8 @@ def _plan(
 
 
 def _n_assignments(n_instances: int, n_labels: int, cardinality: Any) -> int:
-    _check_number(cardinality, "cardinality", 0.0, math.inf)
+    usual = max(min(USUAL["cardinality"], 0.75 * n_labels), n_labels / n_instances)
+    cardinality = _number(cardinality, usual, "cardinality", 0.0, math.inf)
     n_assignments = round(n_instances * cardinality)
     if not n_labels <= n_assignments <= n_instances * n_labels:
         raise ParameterError(
@@ -207,6 +217,14 @@ def _n_unlabelled(n_instances: int, n_labels: int, n_assignments: int, unlabelle
             f"Got {unlabelled!r} instead."
         )
     return n_unlabelled
+
+
+def _number(value: Any, usual: float, name: str, least: float, most: float) -> float:
+    """Take the usual value for ``"auto"``, and refuse what is no number in its range."""
+    if isinstance(value, str) and value == AUTO:
+        return usual
+    _check_number(value, name, least, most)
+    return float(value)
 
 
 def _check_number(value: Any, name: str, least: float, most: float) -> None:
