@@ -1,9 +1,12 @@
 """What the documentation promises beyond its doctests: shell lines, examples, a picture."""
 
+import pkgutil
 import re
 import shlex
 import subprocess
 import sys
+from importlib import import_module
+from inspect import isclass, isfunction
 from pathlib import Path
 
 import pytest
@@ -92,3 +95,61 @@ def test_the_measured_result_of_the_readme_is_what_its_command_prints(capsys):
     for line in lines:
         without_seconds = re.sub(r"\s+\d+\.\d\d$", "", line)
         assert line == "..." or without_seconds in printed
+
+
+#: Packages that serve their room, which itself offers what is public of them.
+INNER = {"scumble.learn.c45", "scumble.learn.storage", "scumble.scale.engines"}
+
+
+@pytest.fixture(scope="module")
+def api_pages():
+    pytest.importorskip("sphinx", reason="Sphinx is missing: pip install 'scumble[docs]'")
+    sys.path.insert(0, str(DOCS / "_ext"))
+    try:
+        from scumble_docs import api
+    finally:
+        sys.path.pop(0)
+    return api.pages()
+
+
+def public_modules():
+    """Every room and every package inside one that says what it offers."""
+    for info in pkgutil.walk_packages(scumble.__path__, "scumble."):
+        parts = info.name.split(".")
+        is_private = any(part.startswith("_") for part in parts)
+        if not is_private and info.name not in INNER and (info.ispkg or len(parts) == 2):
+            module = import_module(info.name)
+            if hasattr(module, "__all__"):
+                yield module
+
+
+def test_everything_exported_is_on_the_api_pages(api_pages):
+    texts, objects = api_pages
+    described = {id(find(name)) for name in objects}
+    absent = [
+        f"{module.__name__}.{name}"
+        for module in public_modules()
+        for name in module.__all__
+        if (thing := getattr(module, name)) is not None
+        and (isclass(thing) or isfunction(thing))
+        and id(thing) not in described
+    ]
+    assert absent == []
+    for name in objects:
+        room, _, last = name.rpartition(".")
+        assert f"\n   {last}\n" in texts[f"{room}.rst"], name
+    index = texts["index.rst"]
+    for room in texts:
+        assert room == "index.rst" or f":doc:`{room.removesuffix('.rst')} <" in index
+
+
+def test_the_statistics_are_on_the_api_pages(api_pages):
+    _, objects = api_pages
+    for name in ("friedman", "nemenyi", "bayesian_signed_rank", "score_table", "ScoreTable"):
+        assert f"scumble.evaluate.statistics.{name}" in objects
+    assert "scumble.plots.statistics.plot_critical_difference" in objects
+
+
+def find(full_name):
+    room, _, name = full_name.rpartition(".")
+    return getattr(import_module(room), name)
