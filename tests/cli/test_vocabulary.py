@@ -28,7 +28,10 @@ PARALLEL = {
 }  # fmt: skip
 RESAMPLING = {"report", "plot", "resample", "train", "evaluate", "compare"}
 LEARNING = {"train", "evaluate", "compare"}
-FILTERS = {"experiment run", "experiment table", "experiment compare", "experiment export"}
+FILTERS = {
+    "experiment run", "experiment table", "experiment compare", "experiment ranks",
+    "experiment export",
+}  # fmt: skip
 JUDGING = {"thresholds", "evaluate", "compare", *FILTERS - {"experiment run"}}
 #: What the words before the colon of a help text must be, for the options named everywhere.
 SPELLINGS = {
