@@ -85,7 +85,7 @@ def scan(
     >>> films = pa.table({"minutes": [150, 90, 95], "tags": [["war"], ["love", "war"], []]})
     >>> pq.write_table(films, folder / "films.parquet")
     >>> with scumble.scan(folder / "*.parquet", label_column="tags") as films:
-    ...     print(scumble.characterize(films))
+    ...     scumble.characterize(films)
     <Summary 'films': 3 instances, 2 labels, MeanIR 1.500, SCUMBLE 0.0191>
     """
     files = find_files(paths, format)
