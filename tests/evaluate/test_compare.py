@@ -129,7 +129,7 @@ def test_the_best_of_equals_is_flattered_and_a_clear_winner_is_not():
 
 def test_values_are_those_of_cross_validation(data):
     found = compare(data, ["br", "rare"], folds="1x3", random_state=7)
-    splitter = scumble.evaluate.IterativeStratification(3, 1, random_state=7)
+    splitter = scumble.evaluate.IterativeStratification(3, random_state=7)
     for one in found.trials:
         alone = cross_validate(data, one.name, splitter=splitter, random_state=7)
         for metric in found.metrics:
@@ -144,7 +144,7 @@ def test_gains_are_those_of_the_label_tables(data):
         cross_validate(
             data,
             name,
-            splitter=scumble.evaluate.IterativeStratification(3, 1, random_state=7),
+            splitter=scumble.evaluate.IterativeStratification(3, random_state=7),
             random_state=7,
         ).label_table()
         for name in ("br", "rare")

@@ -363,7 +363,7 @@ def make_splitter(text: str | int, kind: str = "kfold") -> BaseSplitter:
     --------
     >>> from scumble.evaluate import make_splitter
     >>> make_splitter("2x5", "iterative")
-    IterativeStratification()
+    IterativeStratification(n_repeats=2)
     >>> make_splitter(10)
     RepeatedKFold(n_repeats=1, n_splits=10)
     """
