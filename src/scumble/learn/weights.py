@@ -11,6 +11,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from scumble._core.errors import DataError, ParameterError
 from scumble._core.parameters import Domain, Real
+from scumble._core.provenance import carried_weights, is_resampled
 
 Array = np.ndarray[Any, Any]
 
@@ -45,6 +46,32 @@ def check_weights(sample_weight: Any, n_rows: int, *, caller: str) -> Array | No
         raise DataError(f"{caller}: sample_weight.shape == {weights.shape}, expected ({n_rows},)!")
     _check_values(weights, caller)
     return None if (weights == 1).all() else weights
+
+
+def weights_of_rows(Y: Any, sample_weight: Any, n_rows: int, *, caller: str) -> Any:
+    """Return the weights of rows that may come from a resampler, which has changed them.
+
+    Examples
+    --------
+    A pipeline hands the weights of three rows to whatever comes after the resampler.
+
+    >>> from scumble.learn.weights import weights_of_rows
+    >>> from scumble.resample import LPROS
+    >>> before = [3, 4, 5]
+    >>> sampler = LPROS(percent=50, random_state=0)
+    >>> X, Y = sampler.fit_resample([[1], [1], [5]], [[1, 0], [1, 0], [0, 1]], before)
+    >>> weights_of_rows(Y, before, 4, caller="example")
+    array([3, 4, 5, 5])
+    """
+    found = carried_weights(Y, sample_weight)
+    if is_resampled(Y) and found is not None and np.ndim(found) == 1 and len(found) != n_rows:
+        raise DataError(
+            f"{caller}: there are {len(found)} weights for {n_rows} rows, which a resampler has "
+            "made. It must have the weights as well: in a pipeline with metadata routing, "
+            "set_fit_resample_request(sample_weight=True); elsewhere its sample_weight_ holds "
+            "those of the new rows."
+        )
+    return found
 
 
 def _check_values(weights: Array, caller: str) -> None:
