@@ -16,6 +16,7 @@ from scumble._core.errors import DataError
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.predictions import labels_for, predict_with_confidences
 from scumble.learn.seeds import open_seeds
+from scumble.learn.weights import given_weights
 
 Array = np.ndarray[Any, Any]
 Answer = tuple[Array, Array]
@@ -99,8 +100,7 @@ class InnerClassifier:
         model.set_params(**_open_settings(model, n_values, generator, n_jobs))
         known = Y if len(open_labels) == Y.shape[1] else Y[:, open_labels]
         labels = labels_for(model, known)
-        weighted = {} if weights is None else {"sample_weight": weights}
-        found = getattr(model, method)(X, labels, **weighted)
+        found = getattr(model, method)(X, labels, **given_weights(model, weights))
         return cls(model, open_labels, always), found
 
     def ask(self, X: Any) -> Answer:

@@ -13,7 +13,7 @@ from scumble.data import MultilabelDataset
 from scumble.learn.inner_classifier import tell_nominal
 from scumble.learn.predictions import features_for, labels_for
 from scumble.learn.seeds import close_seeds
-from scumble.learn.weights import takes_weights
+from scumble.learn.weights import given_weights, takes_weights
 
 #: Every command offers these; a classifier without them is not asked.
 SHARED = frozenset({"random_state", "n_jobs"})
@@ -116,7 +116,7 @@ def _weights_for(model: Any, data: MultilabelDataset) -> dict[str, Any]:
     if data.weights is None:
         return {}
     if takes_weights(model):
-        return {"sample_weight": data.weights}
+        return given_weights(model, data.weights)
     warnings.warn(
         f"{type(model).__name__} takes no sample_weight, so the weights of the instances are not "
         "used.",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn import get_config
 from sklearn.utils.validation import has_fit_parameter
 
 from scumble._core.errors import DataError, ParameterError
@@ -222,7 +223,35 @@ def refuser_of(estimator: Any) -> str | None:
     """
     if estimator is None:
         return None
-    if not has_fit_parameter(estimator, "sample_weight"):
+    if steps := getattr(estimator, "steps", None):  # a pipeline: its last step learns
+        # A resampler before it would change the rows, and not their weights.
+        changing = [step for _, step in steps[:-1] if hasattr(step, "fit_resample")]
+        return type(changing[0]).__name__ if changing else refuser_of(steps[-1][1])
+    if not hasattr(estimator, "fit") or not has_fit_parameter(estimator, "sample_weight"):
         return type(estimator).__name__
     ask_inside = getattr(estimator, "_refuses_weights", None)
     return None if ask_inside is None else ask_inside()
+
+
+def given_weights(estimator: Any, weights: Any) -> dict[str, Any]:
+    """Tell how weights are given to ``fit``: by their name, or to the last step of a pipeline.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from scumble.learn.weights import given_weights
+    >>> given_weights(make_pipeline(StandardScaler(), GaussianNB()), [1, 2])
+    {'gaussiannb__sample_weight': [1, 2]}
+    >>> given_weights(GaussianNB(), [1, 2]), given_weights(GaussianNB(), None)
+    ({'sample_weight': [1, 2]}, {})
+    """
+    if weights is None:
+        return {}
+    prefix = ""
+    if not get_config()["enable_metadata_routing"]:  # where it is, requests decide
+        while steps := getattr(estimator, "steps", None):
+            step, estimator = steps[-1]
+            prefix += f"{step}__"
+    return {f"{prefix}sample_weight": weights}
