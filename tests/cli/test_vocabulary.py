@@ -21,7 +21,7 @@ NO_JSON = {
     "paper plan": "prints a plan in the form in which it is run",
 }
 #: Options that go together with what a command does.
-RANDOM = {"report", "plot", "resample", "train", "evaluate", "compare", "advise"}
+RANDOM = {"report", "plot", "resample", "split", "train", "evaluate", "compare", "advise"}
 PARALLEL = {
     "resample", "train", "thresholds", "evaluate", "compare", "advise", "experiment run",
     "paper run",

@@ -219,7 +219,7 @@ def test_losses_are_better_where_they_are_smaller(data):
         ({"metrics": ["macro_f2"]}, ParameterError, "There is no metric"),
         ({"metrics": []}, ParameterError, "at least one metric"),
         ({"folds": "five"}, ParameterError, "Folds must be"),
-        ({"test": [[1]]}, ParameterTypeError, "compare takes a MultilabelDataset"),
+        ({"test": [[1]]}, ParameterTypeError, "'test' parameter of compare must be a Multilabel"),
         ({"confidence": 1.5}, ParameterError, "confidence"),
     ],
 )

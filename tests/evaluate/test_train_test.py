@@ -1,6 +1,7 @@
 """Two parts: the rule for rare labels by hand, against all possible splits, and on odd input."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,8 +13,11 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 import scumble
-from scumble.evaluate import train_test_split
+from scumble.data import Feature
+from scumble.evaluate import cross_validate, run_fold, train_test_split
 from scumble.evaluate.splitters.two_sides import Sides, deal_sides, wanted_on
+from scumble.evaluate.train_test import with_test_part
+from scumble.learn import MLkNN
 from scumble.measures.stratification import deal_rows
 from scumble.resample import MLROS
 
@@ -262,3 +266,62 @@ def test_resampled_data_is_warned_of():
     data = scumble.make_multilabel(100, 6, mean_ir=5, scumble=0.1, random_state=0)
     with pytest.warns(scumble.ScumbleWarning, match="has been resampled"):
         train_test_split(MLROS(percent=20, random_state=0).resample(data), random_state=0)
+
+
+# A test part instead of folds.
+
+
+def test_one_fold_on_a_test_part_is_that_fold():
+    data = scumble.make_multilabel(120, 6, mean_ir=5, scumble=0.1, random_state=0)
+    train, test = train_test_split(data, random_state=0)
+    found = cross_validate(train, "mlknn", "mlros", test=test, random_state=3)
+    rows = np.arange(len(data))
+    expected = cross_validate(
+        train + test, "mlknn", "mlros", splitter=[(rows[: len(train)], rows[len(train) :])],
+        random_state=3,
+    )  # fmt: skip
+    assert dict(found.folds[0].evaluation) == pytest.approx(
+        dict(expected.folds[0].evaluation), nan_ok=True
+    )
+    direct = run_fold(train, test, MLkNN())
+    plain = cross_validate(train, MLkNN(), test=test, random_state=3)
+    assert plain["macro_f1"].mean == direct.evaluation["macro_f1"]
+    assert np.isnan(plain["macro_f1"].sd)
+    assert repr(plain).startswith("a test part of 'synthetic'")
+
+
+def test_tables_read_by_themselves_meet_by_names():
+    train = scumble.MultilabelDataset.from_frame(
+        pd.DataFrame({"n": [1.0, 2.0, 3.0, 4.0], "c": list("abab"), "y": [0, 1, 0, 1],
+                      "z": [1, 0, 0, 1]}),
+        label_columns=["y", "z"], name="train",
+    )  # fmt: skip
+    test = scumble.MultilabelDataset.from_frame(
+        pd.DataFrame(
+            {"z": [1, 0], "c": ["c", "b"], "y": [0, 1], "n": [9.0, 8.0], "id": [1.0, 2.0]}
+        ),
+        label_columns=["z", "y"],
+    )
+    both, (_, tested) = with_test_part(train, test, caller="example")
+    assert both.features == (Feature("n"), Feature("c", "nominal", ("a", "b", "c")))
+    assert both.X[tested].tolist() == [[9, 2], [8, 1]]
+    assert both.Y[tested].toarray().astype(int).tolist() == [[0, 1], [1, 0]]
+    assert (both.name, both.labels) == ("train", ("y", "z"))
+    assert cross_validate(train, "br", test=test, random_state=0).folds[0].n_test == 2
+
+
+def test_test_parts_that_do_not_fit():
+    data = scumble.make_multilabel(60, 4, cardinality=1.5, mean_ir=2, scumble=None, random_state=0)
+    other = replace(data[:5], labels=("y0", "y1", "y2", "other"))
+    message = "the training part has a label 'y3' that the test part has not"
+    with pytest.raises(scumble.ScumbleError, match=f"cross_validate: {message}"):
+        cross_validate(data, "br", test=other)
+    with pytest.raises(scumble.ScumbleError, match=f"compare: {message}"):
+        scumble.evaluate.compare(data, test=other)
+    fewer = scumble.MultilabelDataset(data.X[:, :2], data.Y)
+    with pytest.raises(scumble.ScumbleError, match="lacks 18 of the 20 columns"):
+        cross_validate(data, "br", test=fewer)
+    with pytest.raises(scumble.ScumbleError, match=r"a 'test' part or a 'splitter'\. Got both"):
+        cross_validate(data, "br", test=data[:5], splitter=3)
+    with pytest.raises(TypeError, match="'test' parameter of cross_validate must be"):
+        cross_validate(data, "br", test=data.X)

@@ -35,6 +35,7 @@ HOMES = {
     "train": "train",
     "predict": "train",
     "thresholds": "thresholds",
+    "split": "split",
     "evaluate": "evaluate",
     "compare": "compare",
     "advise": "advise",

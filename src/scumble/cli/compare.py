@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from scumble.cli.files import READS_DATA, WRITES
+from scumble.cli.files import WRITES
 from scumble.cli.inputs import (
     FoldsOption,
     FormatOption,
@@ -16,6 +16,7 @@ from scumble.cli.inputs import (
     LabelsOption,
     ReadOption,
     SeedOption,
+    TestOption,
     load,
     parse_names,
 )
@@ -42,11 +43,7 @@ def compare(
         ),
     ] = None,
     folds: FoldsOption = "2x5",
-    test: Annotated[
-        str | None,
-        typer.Option(help="Learn from DATA and judge on this file instead of folds."),
-        READS_DATA,
-    ] = None,
+    test: TestOption = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(

@@ -19,6 +19,7 @@ from scumble.cli.inputs import (
     ReadOption,
     ResamplerParameters,
     SeedOption,
+    TestOption,
     load,
     parse_names,
     parse_one,
@@ -34,6 +35,7 @@ def evaluate(
         typer.Option("--resample", "-r", help=ONE_RESAMPLING % "of the training parts"),
     ] = None,
     folds: FoldsOption = "2x5",
+    test: TestOption = None,
     splitter: Annotated[str, typer.Option(help="How rows are dealt: {splitter}.")] = "kfold",
     metric: Annotated[
         list[str] | None,
@@ -66,7 +68,7 @@ def evaluate(
     option: ReadOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Judge a classifier by cross-validation; resampling touches training parts only."""
+    """Judge a classifier on folds or on a test file; resampling touches training parts only."""
     from scumble._core.calls import parse_call
     from scumble._core.progress import show_progress
     from scumble.cli.console import ProgressBar, show, show_json, width
@@ -86,13 +88,16 @@ def evaluate(
     model = make_classifier(name, **own | parse_parameters(param or []))
     chain = make_chain(before or "none", **parse_parameters(resample_param or []))
     dealt = make_splitter(folds, splitter)
-    given = load(data, format=format, labels=labels, options=option)
+    read: dict[str, Any] = {"format": format, "labels": labels, "options": option}
+    given = load(data, **read)
+    tested = None if test is None else load(test, **read)
     with show_progress(ProgressBar()):
         found = cross_validate(
             given,
             model,
             chain or None,
-            splitter=dealt,
+            splitter=dealt if tested is None else None,
+            test=tested,
             undefined=_number_or_word(undefined),
             ties=ties,
             groups=judged,
@@ -103,7 +108,8 @@ def evaluate(
         "data": given.name,
         "classifier": method,
         "resample": before,
-        "splits": folds,
+        "splits": folds if tested is None else None,
+        "test": test,
         **found.to_dict(),
     }
     if metrics:

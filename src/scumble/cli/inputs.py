@@ -76,6 +76,11 @@ JobsOption = Annotated[
 FoldsOption = Annotated[
     str, typer.Option(help="Repetitions x folds, a number of folds, or a file of folds."), READS
 ]
+TestOption = Annotated[
+    str | None,
+    typer.Option(help="Learn from DATA and judge on this file instead of folds."),
+    READS_DATA,
+]
 
 
 def load(

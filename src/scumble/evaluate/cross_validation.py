@@ -25,6 +25,7 @@ from scumble.evaluate.groups import GROUPS, check_groups, find_groups
 from scumble.evaluate.naming import POOLED
 from scumble.evaluate.pooling import LabelCounts, label_table, pool
 from scumble.evaluate.splitters import BaseSplitter, FixedFolds, RepeatedKFold
+from scumble.evaluate.train_test import with_test_part
 from scumble.evaluate.undefined import Undefined
 from scumble.learn import make_classifier
 from scumble.learn.seeds import close_seeds, open_seeds
@@ -234,7 +235,8 @@ class CrossValidation(Mapping[str, Spread]):
         shown = [name for name in self if "." not in name]
         shown += [f"{group}.macro_f1" for group in self.folds[0].evaluation.groups]
         width = max(map(len, shown))
-        head = f"{len(self.folds)} folds of {self.name!r}: mean, sd"
+        n_folds = len(self.folds)
+        head = f"{f'{n_folds} folds' if n_folds > 1 else 'a test part'} of {self.name!r}: mean, sd"
         spreads = ((name, self[name]) for name in shown)
         return "\n".join(
             [head, *(f"{name:{width}}  {s.mean:.6f}  {s.sd:.6f}" for name, s in spreads)]
@@ -247,6 +249,7 @@ def cross_validate(
     resampler: Any = None,
     *,
     splitter: Any = None,
+    test: MultilabelDataset | None = None,
     undefined: Any = "mulan",
     ties: str = "mulan",
     groups: Any = GROUPS,
@@ -272,6 +275,8 @@ def cross_validate(
     splitter : splitter, str, int, path or iterable of (train, test), optional
         Default 2x5 folds. ``"2x5"`` and 10 (folds) are dealt by chance; a path names a file for
         `FixedFolds`.
+    test : MultilabelDataset, optional
+        Learn from ``data`` and judge on this, instead of folds: there is one fold then.
     undefined, ties : object
         See `evaluate`.
     groups : sequence of str, or mapping of str to labels, optional
@@ -321,16 +326,25 @@ def cross_validate(
     (True, True)
     >>> found.folds[0].before["scumble"] > found.folds[0].after["scumble"]
     True
+
+    With a test part there is one fold.
+
+    >>> train, test = scumble.evaluate.train_test_split(data, random_state=0)
+    >>> found = scumble.evaluate.cross_validate(train, "br", test=test, random_state=0)
+    >>> len(found.folds), found.folds[0].n_train, found.folds[0].n_test
+    (1, 150, 50)
     """
     check_data(data, caller="cross_validate")
     Undefined(undefined, caller="cross_validate")
     wanted = check_groups(groups, caller="cross_validate")
     find_groups(wanted, data.n_labels, data.Y, data.labels)  # labels the data has not
     seed = draw_seed(random_state, caller="cross_validate")
-    splits = make_splits(splitter, data, seed, caller="cross_validate")
+    if test is not None and splitter is not None:
+        raise ParameterError("cross_validate takes a 'test' part or a 'splitter'. Got both.")
+    warn_if_resampled(data if test is None else test, caller="cross_validate")
+    data, splits = split_data(data, splitter, test, seed, caller="cross_validate")
     steps = as_chain(resampler)
     model = as_classifier(classifier)
-    warn_if_resampled(data, caller="cross_validate")
     options = {"undefined": undefined, "ties": ties, "groups": wanted}
     tasks = [
         (at, data, train, test, model, steps, seed, options, keep)
@@ -399,6 +413,16 @@ def draw_seed(random_state: Any, *, caller: str) -> int:
             raise ParameterError(f"random_state must not be negative. Got {random_state} instead.")
         return int(random_state)
     return int(as_generator(random_state, caller=caller).integers(2**31))
+
+
+def split_data(
+    data: MultilabelDataset, splitter: Any, test: Any, seed: int, *, caller: str
+) -> tuple[MultilabelDataset, list[Split]]:
+    """Deal the rows to folds, or append a test part to them."""
+    if test is None:
+        return data, make_splits(splitter, data, seed, caller=caller)
+    both, split = with_test_part(data, test, caller=caller)
+    return both, [split]
 
 
 def make_splits(splitter: Any, data: MultilabelDataset, seed: int, *, caller: str) -> list[Split]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from scumble._core.errors import DataError
+from scumble._core.errors import DataError, ParameterTypeError
 from scumble._core.parameters import Either, Int, Real
 from scumble._core.provenance import warn_if_resampled
 from scumble._core.random import as_generator
 from scumble._core.validation import check_labels, check_same_length
-from scumble.data import MultilabelDataset
+from scumble.data import Feature, MultilabelDataset
 from scumble.evaluate.splitters.two_sides import deal_sides
+from scumble.learn.storage import align_columns
 from scumble.resample.containers import take_rows
 
 Array = np.ndarray[Any, Any]
@@ -119,3 +121,61 @@ def _take(given: Any, rows: Array) -> Any:
     if isinstance(given, list | tuple):
         return type(given)(given[row] for row in rows.tolist())
     return take_rows(given, rows)
+
+
+def with_test_part(
+    data: MultilabelDataset, test: Any, *, caller: str
+) -> tuple[MultilabelDataset, tuple[Array, Array]]:
+    """Append a test part, and tell which rows are for training and which for testing.
+
+    Columns and labels of the test part may stand in another order, and nominal columns may have
+    other categories: two tables that were read by themselves know only what they hold.
+
+    Examples
+    --------
+    >>> from scumble import MultilabelDataset
+    >>> from scumble.evaluate.train_test import with_test_part
+    >>> data = MultilabelDataset([[1.0], [2.0]], [[1, 0], [0, 1]], labels=["war", "love"])
+    >>> test = MultilabelDataset([[3.0]], [[1, 0]], labels=["love", "war"])
+    >>> both, (train_rows, test_rows) = with_test_part(data, test, caller="example")
+    >>> train_rows, test_rows, both.Y[test_rows].toarray()
+    (array([0, 1]), array([2]), array([[False,  True]]))
+    """
+    if not isinstance(test, MultilabelDataset):
+        raise ParameterTypeError(
+            f"The 'test' parameter of {caller} must be a MultilabelDataset, as the data. Got "
+            f"{type(test).__name__} instead."
+        )
+    if (data.features, data.labels) != (test.features, test.labels):
+        features = _features_of_both(data, test)
+        X = align_columns(test, features)
+        Y = test.Y[:, _label_places(data, test, caller)]
+        test = replace(test, X=X, Y=Y, features=features, labels=data.labels, label_parents=None)
+        data = replace(data, features=features)
+    both = replace(data + test, name=data.name)
+    return both, (np.arange(len(data)), np.arange(len(data), len(both)))
+
+
+def _features_of_both(data: MultilabelDataset, test: MultilabelDataset) -> tuple[Feature, ...]:
+    """Describe the training columns, with the categories that only the test part has at the end."""
+    others = {feature.name: feature for feature in test.features}
+    found = []
+    for feature in data.features:
+        other = others.get(feature.name, feature)
+        more = [text for text in other.categories if text not in set(feature.categories)]
+        joined = feature.categories + tuple(more) if feature.is_categorical else ()
+        found.append(replace(feature, categories=joined) if joined else feature)
+    return tuple(found)
+
+
+def _label_places(data: MultilabelDataset, test: MultilabelDataset, caller: str) -> list[int]:
+    places = {name: at for at, name in enumerate(test.labels)}
+    missing = [name for name in data.labels if name not in places]
+    unknown = sorted(set(test.labels) - set(data.labels))
+    if missing or unknown:
+        where = ("training", "test") if missing else ("test", "training")
+        raise DataError(
+            f"{caller}: the {where[0]} part has a label {(missing or unknown)[0]!r} that the "
+            f"{where[1]} part has not. Expected the same labels in both, in any order."
+        )
+    return [places[name] for name in data.labels]

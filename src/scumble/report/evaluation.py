@@ -33,20 +33,22 @@ def render_evaluation(result: dict[str, Any], *, width: int | None = None) -> li
     a fold took 1.00 s to fit and 0.50 s to predict; at most 256 MiB; seed 7
     """
     resampled = "" if result["resample"] is None else f" after {safe(result['resample'])}"
-    title = (
-        f"{safe(result['data']) or 'data'}: {safe(result['classifier'])}{resampled}, "
-        f"{len(result['folds'])} folds"
-    )
+    tested = result.get("test")
+    where = f"{len(result['folds'])} folds" if tested is None else f"tested on {safe(tested)}"
+    title = f"{safe(result['data']) or 'data'}: {safe(result['classifier'])}{resampled}, {where}"
     groups = result.get("groups", ())
     rows = [
-        (name, format_number(spread["mean"], ",.4f"), format_number(spread["sd"], ",.4f"))
+        (name, *_numbers(spread["mean"], spread["sd"]))
         for name, spread in result["metrics"].items()
         if not groups or "." not in name
     ]
+    # One test part has one value, and no spread.
+    heads, n_numbers = (("mean", "sd", "pooled"), 3) if tested is None else (("value",), 1)
     lines: list[Line] = [[Segment(title, "title")]]
-    lines += table(("metric", "mean", "sd"), rows, width=width)
+    lines += table(("metric", *heads[:2]), [row[: 1 + n_numbers] for row in rows], width=width)
     for group in groups:
-        lines += table((f"{group} labels", "mean", "sd", "pooled"), _group(result, group))
+        own = [row[: 1 + n_numbers] for row in _group(result, group)]
+        lines += table((f"{group} labels", *heads), own)
     lines += [[Segment(text, "dim")] for text in (*_treatment(result), _cost(result))]
     return lines
 
@@ -56,9 +58,13 @@ def _group(result: dict[str, Any], group: str) -> list[tuple[str, ...]]:
     rows = []
     for name in OF_GROUPS:
         spread = result["metrics"][f"{group}.{name}"]
-        values = (spread["mean"], spread["sd"], result["pooled"][f"{group}.{name}"])
-        rows.append((name, *(format_number(value, ",.4f") for value in values)))
+        pooled = result["pooled"][f"{group}.{name}"]
+        rows.append((name, *_numbers(spread["mean"], spread["sd"], pooled)))
     return rows
+
+
+def _numbers(*values: float | None) -> list[str]:
+    return [format_number(value, ",.4f") for value in values]
 
 
 def _treatment(result: dict[str, Any]) -> list[str]:
@@ -84,7 +90,8 @@ def _treatment(result: dict[str, Any]) -> list[str]:
 def _cost(result: dict[str, Any]) -> str:
     seconds = result["seconds"]
     before = "" if result["resample"] is None else f"{seconds['resample']:.2f} s to resample, "
+    what = "a fold" if result.get("test") is None else "it"
     return (
-        f"a fold took {before}{seconds['fit']:.2f} s to fit and {seconds['predict']:.2f} s to "
+        f"{what} took {before}{seconds['fit']:.2f} s to fit and {seconds['predict']:.2f} s to "
         f"predict; at most {result['peak_memory'] / MIB:,.0f} MiB; seed {result['random_state']}"
     )
