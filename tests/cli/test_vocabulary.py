@@ -100,6 +100,7 @@ def test_who_has_which_option():
     assert with_option("--classifier") == LEARNING | FILTERS | {"paper run"}
     assert with_option("--metric") == JUDGING
     assert with_option("--param") == {"resample", "train", "evaluate"}
+    assert with_option("--base") == LEARNING
     main_result = {
         name
         for name, calls in WRITING.items()

@@ -8,6 +8,7 @@ import typer
 
 from scumble.cli.inputs import (
     ONE_RESAMPLING,
+    BaseOption,
     ClassifierOption,
     FoldsOption,
     FormatOption,
@@ -21,6 +22,7 @@ from scumble.cli.inputs import (
     SeedOption,
     TestOption,
     load,
+    method_parameters,
     parse_names,
     parse_one,
     parse_parameters,
@@ -59,6 +61,7 @@ def evaluate(
     ties: Annotated[
         str, typer.Option(help="How equal scores are ranked: mulan, average or worst.")
     ] = "mulan",
+    base: BaseOption = None,
     param: ParamOption = None,
     resample_param: ResamplerParameters = None,
     seed: SeedOption = None,
@@ -85,7 +88,7 @@ def evaluate(
         find_metric(name, groups=judged)
     method, before = parse_one(classifier, "--classifier"), parse_one(resample, "--resample")
     name, own = parse_call(str(method))
-    model = make_classifier(name, **own | parse_parameters(param or []))
+    model = make_classifier(name, **method_parameters(own, base, param))
     chain = make_chain(before or "none", **parse_parameters(resample_param or []))
     dealt = make_splitter(folds, splitter)
     read: dict[str, Any] = {"format": format, "labels": labels, "options": option}
@@ -107,6 +110,7 @@ def evaluate(
     result: dict[str, Any] = {
         "data": given.name,
         "classifier": method,
+        "base": base,
         "resample": before,
         "splits": folds if tested is None else None,
         "test": test,

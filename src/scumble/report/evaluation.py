@@ -35,7 +35,9 @@ def render_evaluation(result: dict[str, Any], *, width: int | None = None) -> li
     resampled = "" if result["resample"] is None else f" after {safe(result['resample'])}"
     tested = result.get("test")
     where = f"{len(result['folds'])} folds" if tested is None else f"tested on {safe(tested)}"
-    title = f"{safe(result['data']) or 'data'}: {safe(result['classifier'])}{resampled}, {where}"
+    base = safe((result.get("base") or "").rpartition(".")[2])
+    learner = f"{safe(result['classifier'])}{f' of {base}' if base else ''}{resampled}"
+    title = f"{safe(result['data']) or 'data'}: {learner}, {where}"
     groups = result.get("groups", ())
     rows = [
         (name, *_numbers(spread["mean"], spread["sd"]))
