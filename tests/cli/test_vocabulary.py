@@ -29,7 +29,7 @@ PARALLEL = {
 RESAMPLING = {"report", "plot", "resample", "train", "evaluate", "compare"}
 LEARNING = {"train", "evaluate", "compare"}
 FILTERS = {"experiment run", "experiment table", "experiment compare", "experiment export"}
-JUDGING = {"thresholds", "evaluate", "compare", *FILTERS - {"experiment run"}}
+JUDGING = {"thresholds", "evaluate", "score", "compare", *FILTERS - {"experiment run"}}
 #: What the words before the colon of a help text must be, for the options named everywhere.
 SPELLINGS = {
     "--output": ("-o", "Where to write"),

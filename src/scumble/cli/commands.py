@@ -37,6 +37,7 @@ HOMES = {
     "thresholds": "thresholds",
     "split": "split",
     "evaluate": "evaluate",
+    "score": "score",
     "compare": "compare",
     "advise": "advise",
     "convert": "convert",

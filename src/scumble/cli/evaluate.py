@@ -101,7 +101,7 @@ def evaluate(
             chain or None,
             splitter=dealt if tested is None else None,
             test=tested,
-            undefined=_number_or_word(undefined),
+            undefined=number_or_word(undefined),
             ties=ties,
             groups=judged,
             random_state=seed,
@@ -135,7 +135,8 @@ def _chosen(result: dict[str, Any], name: str) -> dict[str, Any]:
     return {"mean": result["pooled"][rest], "sd": None, "folds": []}
 
 
-def _number_or_word(text: str) -> Any:
+def number_or_word(text: str) -> Any:
+    """Understand what stands for 0/0."""
     try:
         return float(text)
     except ValueError:

@@ -55,6 +55,61 @@ def render_evaluation(result: dict[str, Any], *, width: int | None = None) -> li
     return lines
 
 
+def render_judgement(
+    result: dict[str, Any], *, top: int = 20, width: int | None = None
+) -> list[Line]:
+    """Lay out what predictions are worth: metrics, then labels, the rarest first.
+
+    Examples
+    --------
+    >>> from scumble.report.evaluation import render_judgement
+    >>> label = {"name": "war", "positives": 3, "precision": 1.0, "recall": 0.5, "f1": 0.6667}
+    >>> lines = render_judgement({
+    ...     "predictions": "said.csv", "truth": "films.arff", "n_instances": 9, "n_labels": 1,
+    ...     "cut": None, "metrics": {"f1": 0.5}, "labels": [label],
+    ... })
+    >>> for line in lines:
+    ...     print("".join(part.text for part in line).rstrip())
+    said.csv against films.arff: 9 instances, 1 labels
+    metric   value
+    f1      0.5000
+    label  positives  precision  recall      f1
+    war            3     1.0000  0.5000  0.6667
+    """
+    title = (
+        f"{safe(result['predictions'])} against {safe(result['truth'])}: "
+        f"{result['n_instances']:,} instances, {result['n_labels']:,} labels"
+    )
+    if result["cut"] is not None:
+        title += f", predicted from a score of {result['cut']:g} on"
+    rows = [(name, *_numbers(value)) for name, value in result["metrics"].items()]
+    rare = {f"minority.{name}" for name in OF_GROUPS}
+    if not result.get("chosen"):  # all metrics of all groups are too many to read
+        rows = [row for row in rows if "." not in row[0] or row[0] in rare]
+    ranked = sorted(result["labels"], key=lambda label: label["positives"])
+    shown = ranked[:top] if top else ranked
+    columns = [name for name in _COLUMNS if shown and name in shown[0]]
+    cells = [(safe(one["name"]), *(_cell(name, one[name]) for name in columns)) for one in shown]
+    lines: list[Line] = [[Segment(title, "title")]]
+    lines += table(("metric", "value"), rows, width=width)
+    lines += table(("label", *(name.replace("_", " ") for name in columns)), cells, width=width)
+    if len(shown) < len(ranked):
+        more = f"the {len(shown)} rarest of {len(ranked):,} labels; --top 0 shows all"
+        lines.append([Segment(more, "dim")])
+    return lines
+
+
+#: What is told of a label, where it is known.
+_COLUMNS = (
+    "positives", "training_positives", "true_positives", "false_positives", "precision", "recall",
+    "f1", "auc",
+)  # fmt: skip
+
+
+def _cell(name: str, value: float | None) -> str:
+    return format_number(value, ",.0f" if name.endswith("positives") else ",.4f")
+
+
 def _group(result: dict[str, Any], group: str) -> list[tuple[str, ...]]:
     """Tell of a group of labels the mean over folds, and what counts added up over folds say."""
     rows = []
