@@ -83,8 +83,8 @@ WRITING = {
 #: Commands that write no file of the user's choice.
 PRINTING = {
     "summary", "labels", "labelsets", "evaluate", "score", "gui", "data list", "data get",
-    "data path", "experiment status", "experiment table", "experiment compare", "paper audit", "paper claims",
-    "paper plan", "methods",
+    "data path", "experiment status", "experiment table", "experiment compare", "paper audit",
+    "paper claims", "paper plan", "methods",
 }  # fmt: skip
 CALLS = [(call, kept) for calls in WRITING.values() for _, call, inputs in calls for kept in inputs]
 
