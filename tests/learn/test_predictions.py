@@ -181,7 +181,9 @@ def test_decision_functions_of_other_packages_in_any_form(form):
 
 @pytest.mark.parametrize("method", ["predict_proba", "decision_function"])
 def test_scores_of_another_shape_are_refused(method):
-    with pytest.raises(ScumbleError, match=rf"Says.{method} gives numbers of shape \(4, 6\)"):
+    with pytest.raises(
+        ScumbleError, match=r"Says gives scores of shape \(4, 6\). Expected \(4, 3\)"
+    ):
         predict_with_scores(Says(method, "too many"), np.zeros((4, 2)), 3)
 
 

@@ -41,13 +41,14 @@ def predict_with_scores(
     predictions = _as_labels(classifier.predict(X), n_labels, classifier)
     if hasattr(classifier, "predict_proba"):
         scores = _positive_columns(classifier.predict_proba(X), classifier, n_labels)
-        return predictions, _checked(scores, predictions.shape, classifier, "predict_proba")
-    if hasattr(classifier, "decision_function"):
+    elif hasattr(classifier, "decision_function"):
         found = classifier.decision_function(X)
         parts = found if isinstance(found, list | tuple) else [found]
         scores = np.column_stack([_dense(part) for part in parts])
-        return predictions, _checked(scores, predictions.shape, classifier, "decision_function")
-    return predictions, None
+    else:
+        return predictions, None
+    refuse_shape(scores, predictions.shape, classifier)
+    return predictions, scores
 
 
 def predict_with_confidences(
@@ -151,14 +152,13 @@ def _dense(table: Any) -> Array:
     return np.asarray(table.toarray() if sparse.issparse(table) else table, dtype=float)
 
 
-def _checked(scores: Array, shape: Any, classifier: Any, method: str) -> Array:
+def refuse_shape(scores: Any, shape: tuple[int, int], estimator: Any) -> None:
     """Refuse scores that are not one number per row and label."""
-    if scores.shape != shape:
+    if np.shape(scores) != shape:
         raise DataError(
-            f"{type(classifier).__name__}.{method} gives numbers of shape {scores.shape}. Expected "
-            f"{shape}, one per row and label, or a list with a table of classes per label."
+            f"{type(estimator).__name__} gives scores of shape {np.shape(scores)}. Expected "
+            f"{shape}: one row per instance and one column per label it was fitted to."
         )
-    return scores
 
 
 def _of_class_one(table: Any, classes: Any, classifier: Any) -> Array:
