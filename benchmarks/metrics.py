@@ -87,7 +87,7 @@ def stratification():
     from skmultilearn.model_selection import IterativeStratification as Peer
 
     Y = case()[0][:3000, :50]
-    ours = IterativeStratification(5, 1, random_state=0)
+    ours = IterativeStratification(5, random_state=0)
     peer = Peer(n_splits=5, order=1)
     X = np.zeros((len(Y), 1))
     times = alternate(lambda: list(ours.split(X, Y)), lambda: list(peer.split(X, Y)), repeats=3)

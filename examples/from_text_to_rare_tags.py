@@ -35,7 +35,7 @@ print(texts[0])
 # %%
 # A third of the texts is held out, with every tag on both sides.
 
-train, test = next(IterativeStratification(3, 1, random_state=0).split(texts.reshape(-1, 1), tags))
+train, test = next(IterativeStratification(3, random_state=0).split(texts.reshape(-1, 1), tags))
 plain = make_pipeline(TfidfVectorizer(), OneVsRestClassifier(LogisticRegression()))
 plain.fit(texts[train], tags[train].toarray().astype(int))
 cure = make_pipeline(TfidfVectorizer(), RareLabelClassifier(random_state=0))

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -75,6 +76,27 @@ def test_a_file_of_folds(capsys, file, tmp_path):
     path.write_text("instance,fold\n" + "".join(f"{row},{row % 4}\n" for row in range(80)))
     out, _ = run(capsys, "evaluate", file, "-c", "br", "--folds", path, "--json")
     assert [fold["n_test"] for fold in json.loads(out)["folds"]] == [20] * 4
+
+
+def test_a_test_file_instead_of_folds(capsys, file, tmp_path):
+    data = scumble.read(file)
+    train, test = data[:60], replace(data[60:], name="test")
+    scumble.write(train, tmp_path / "train.arff")
+    scumble.write(test, tmp_path / "test.csv")
+    train, test = scumble.read(tmp_path / "train.arff"), scumble.read(tmp_path / "test.csv")
+    call = ("evaluate", tmp_path / "train.arff", "--test", tmp_path / "test.csv", "-c", "mlknn")
+    told = json.loads(run(capsys, *call, "-r", "mlros", "--seed", 2, "--json")[0])
+    expected = cross_validate(train, "mlknn", "mlros", test=test, random_state=2)
+    assert told["test"] == str(tmp_path / "test.csv")
+    assert told["splits"] is None
+    assert [fold["n_test"] for fold in told["folds"]] == [20]
+    assert told["metrics"]["macro_f1"]["mean"] == expected["macro_f1"].mean
+    assert told["metrics"]["macro_f1"]["sd"] is None
+    lines = run(capsys, *call, "--seed", 2)[0].splitlines()
+    assert lines[0].endswith(f"mlknn, tested on {tmp_path / 'test.csv'}")
+    assert lines[1].split() == ["metric", "value"]
+    assert {len(line.split()) for line in lines[2:25]} == {2}
+    assert lines[-1].startswith("it took")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from scumble.cli.files import (
     READS_DATA,
     WRITES,
     WRITES_DATA,
+    WRITES_PARTS,
     _files_meant,
     marked_parameters,
 )
@@ -30,7 +31,7 @@ datasets = ["films.arff"]
 classifiers = ["br"]
 """
 DATA = ("films.arff", "films.xml")
-OUTPUTS = (WRITES, WRITES_DATA)
+OUTPUTS = (WRITES, WRITES_DATA, WRITES_PARTS)
 
 #: For each command that writes: a call for each parameter that names what is written, and what
 #: must not be named there. A new command that writes fails the test until it stands here.
@@ -44,6 +45,7 @@ WRITING = {
     "remedial": [("OUT", "remedial films.arff {out} --to csv", DATA)],
     "resample": [("OUT", "resample films.arff {out} --to csv --resample mlros", DATA)],
     "convert": [("OUT", "convert films.arff {out} --to csv", DATA)],
+    "split": [("--output", "split films.arff -o {out}", ())],
     "train": [("MODEL", "train films.arff {out} -c br", DATA)],
     "predict": [
         ("OUT", "predict model.skops films.arff {out}", ("model.skops", *DATA)),
@@ -83,9 +85,9 @@ WRITING = {
 }
 #: Commands that write no file of the user's choice.
 PRINTING = {
-    "summary", "labels", "labelsets", "evaluate", "gui", "data list", "data get", "data path",
-    "experiment status", "experiment table", "experiment compare", "paper audit", "paper claims",
-    "paper plan", "methods",
+    "summary", "labels", "labelsets", "evaluate", "score", "gui", "data list", "data get",
+    "data path", "experiment status", "experiment table", "experiment compare", "paper audit",
+    "paper claims", "paper plan", "methods",
 }  # fmt: skip
 CALLS = [(call, kept) for calls in WRITING.values() for _, call, inputs in calls for kept in inputs]
 

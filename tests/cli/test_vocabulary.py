@@ -21,7 +21,7 @@ NO_JSON = {
     "paper plan": "prints a plan in the form in which it is run",
 }
 #: Options that go together with what a command does.
-RANDOM = {"report", "plot", "resample", "train", "evaluate", "compare", "advise"}
+RANDOM = {"report", "plot", "resample", "split", "train", "evaluate", "compare", "advise"}
 PARALLEL = {
     "resample", "train", "thresholds", "evaluate", "compare", "advise", "experiment run",
     "paper run",
@@ -32,7 +32,7 @@ FILTERS = {
     "experiment run", "experiment table", "experiment compare", "experiment ranks",
     "experiment export",
 }  # fmt: skip
-JUDGING = {"thresholds", "evaluate", "compare", *FILTERS - {"experiment run"}}
+JUDGING = {"thresholds", "evaluate", "score", "compare", *FILTERS - {"experiment run"}}
 #: What the words before the colon of a help text must be, for the options named everywhere.
 SPELLINGS = {
     "--output": ("-o", "Where to write"),
@@ -103,6 +103,7 @@ def test_who_has_which_option():
     assert with_option("--classifier") == LEARNING | FILTERS | {"paper run"}
     assert with_option("--metric") == JUDGING
     assert with_option("--param") == {"resample", "train", "evaluate"}
+    assert with_option("--base") == LEARNING
     main_result = {
         name
         for name, calls in WRITING.items()

@@ -129,7 +129,7 @@ def test_the_best_of_equals_is_flattered_and_a_clear_winner_is_not():
 
 def test_values_are_those_of_cross_validation(data):
     found = compare(data, ["br", "rare"], folds="1x3", random_state=7)
-    splitter = scumble.evaluate.IterativeStratification(3, 1, random_state=7)
+    splitter = scumble.evaluate.IterativeStratification(3, random_state=7)
     for one in found.trials:
         alone = cross_validate(data, one.name, splitter=splitter, random_state=7)
         for metric in found.metrics:
@@ -144,7 +144,7 @@ def test_gains_are_those_of_the_label_tables(data):
         cross_validate(
             data,
             name,
-            splitter=scumble.evaluate.IterativeStratification(3, 1, random_state=7),
+            splitter=scumble.evaluate.IterativeStratification(3, random_state=7),
             random_state=7,
         ).label_table()
         for name in ("br", "rare")
@@ -219,7 +219,7 @@ def test_losses_are_better_where_they_are_smaller(data):
         ({"metrics": ["macro_f2"]}, ParameterError, "There is no metric"),
         ({"metrics": []}, ParameterError, "at least one metric"),
         ({"folds": "five"}, ParameterError, "Folds must be"),
-        ({"test": [[1]]}, ParameterTypeError, "compare takes a MultilabelDataset"),
+        ({"test": [[1]]}, ParameterTypeError, "'test' parameter of compare must be a Multilabel"),
         ({"confidence": 1.5}, ParameterError, "confidence"),
     ],
 )

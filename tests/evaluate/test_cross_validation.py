@@ -232,7 +232,7 @@ def test_splitters_in_all_their_forms(data, tmp_path):
         assert sorted(cross_validate(data, model, splitter=splitter)["f1"].values) == sorted(
             expected
         )
-    stratified = cross_validate(data, model, splitter=IterativeStratification(3, 1), random_state=0)
+    stratified = cross_validate(data, model, splitter=IterativeStratification(3), random_state=0)
     assert len(stratified.folds) == 3
     assert len(cross_validate(data, model, random_state=0).folds) == 10
 

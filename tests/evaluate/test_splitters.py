@@ -67,6 +67,19 @@ def test_one_seed_one_answer_and_repetitions_differ(splitter):
     assert (np.random.get_state()[1] == state).all()  # noqa: NPY002  (as above)
 
 
+@pytest.mark.parametrize("splitter", [IterativeStratification, LabelsetStratification, MulanKFold])
+def test_as_many_splits_as_asked_for(splitter):
+    Y = labels()
+    assert splitter(n_splits=3).get_n_splits() == 3
+    tested = [test for _, test in splitter(n_splits=3).split(np.zeros((40, 1)), Y)]
+    assert sorted(np.concatenate(tested).tolist()) == list(range(40))
+    assert splitter(n_splits=3, n_repeats=2).get_n_splits() == 6
+    assert RepeatedKFold(3).get_n_splits() == 6  # as its name says
+    twice = IterativeStratification(3, 2, random_state=4).folds(None, Y)
+    once = IterativeStratification(3, random_state=4).folds(None, Y)
+    np.testing.assert_array_equal(once[:, 0], twice[:, 0])  # stored folds stay what they were
+
+
 def test_the_catalogue_knows_them():
     names = {"kfold", "iterative", "labelset", "fixed", "mulan"}
     assert names <= set(registered("splitter"))
@@ -85,8 +98,8 @@ def unevenness(Y, splitter):
 def test_stratification_keeps_the_shares_of_labels_better_than_chance(datasets, name):
     Y = scumble.read(next((datasets / name).glob(f"{name}.arff*"))).Y
     chance = min(unevenness(Y, RepeatedKFold(5, 1, random_state=seed)) for seed in range(5))
-    iterative = unevenness(Y, IterativeStratification(5, 1, random_state=0))
-    labelset = unevenness(Y, LabelsetStratification(5, 1, random_state=0))
+    iterative = unevenness(Y, IterativeStratification(5, random_state=0))
+    labelset = unevenness(Y, LabelsetStratification(5, random_state=0))
     assert iterative < 0.7 * chance
     assert labelset < chance
     assert iterative < labelset
@@ -133,7 +146,7 @@ def test_iterative_stratification_equals_the_slow_version(Y, n_folds, seed):
 def test_labelsets_are_shared_to_one_row():
     Y = labels(200, seed=3)
     numbers, _ = scumble.measures.labelset_of_rows(Y)
-    folds = LabelsetStratification(4, 1, random_state=0).folds(None, Y).ravel()
+    folds = LabelsetStratification(4, random_state=0).folds(None, Y).ravel()
     assert np.ptp(np.bincount(folds)) <= 1
     for number in range(numbers.max() + 1):
         assert np.ptp(np.bincount(folds[numbers == number], minlength=4)) <= 1

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.multiclass import OneVsRestClassifier
@@ -11,7 +12,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
+from scumble import MultilabelDataset
 from scumble._core.errors import ScumbleError
+from scumble.evaluate import cross_validate
 from scumble.learn import HOMER, BinaryRelevance, ResampledEnsemble
 from scumble.learn.inner_classifier import InnerClassifier
 from scumble.learn.predictions import labels_for, predict_with_confidences, predict_with_scores
@@ -108,6 +111,80 @@ def test_sparse_answers():
     labels, confidences = predict_with_confidences(Sparse(), np.zeros((2, 1)), 3)
     assert labels.toarray().astype(int).tolist() == [[1, 0, 0], [0, 1, 0]]
     assert confidences.tolist() == [[0.75, 0, 0], [0, 0.75, 0]]
+
+
+class Says(BaseEstimator):
+    """A classifier that gives prepared answers, in whatever form other packages have."""
+
+    def __init__(self, method="predict_proba", form=None, classes=None):
+        self.method, self.form, self.classes = method, form, classes
+        setattr(self, method, self._say)
+        if classes is not None:
+            self.classes_ = classes
+
+    def fit(self, X, Y):
+        return self
+
+    def predict(self, X):
+        return (self.sure(X) > 0.5).astype(int)
+
+    def sure(self, X):
+        return np.column_stack([np.clip(X[:, 0], 0, 1), np.full(len(X), 0.25), np.zeros(len(X))])
+
+    def _say(self, X):
+        return FORMS[self.form](self.sure(X))
+
+
+def _per_label(sure):
+    return [np.column_stack([1 - column, column]) for column in sure.T]
+
+
+#: The ways in which packages give the scores of three labels; the last label was never seen.
+FORMS = {
+    "table": lambda sure: sure,
+    "csr": sparse.csr_array,
+    "lil": sparse.lil_matrix,
+    "coo": sparse.coo_matrix,
+    "matrix": lambda sure: sparse.csr_matrix(sure).todense(),
+    "list": _per_label,
+    "tuple": lambda sure: tuple(_per_label(sure)),
+    "list of sparse": lambda sure: [sparse.csr_matrix(part) for part in _per_label(sure)],
+    "cube": lambda sure: np.array(_per_label(sure)),
+    "one column": lambda sure: [*_per_label(sure)[:2], np.ones((len(sure), 1))],
+    "columns": lambda sure: list(sure.T),
+    "too many": lambda sure: np.hstack([sure, sure]),
+}
+ONE_COLUMN = [np.array([0, 1]), np.array([0, 1]), np.array([0])]
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form not in ("columns", "too many")])
+def test_probabilities_of_other_packages_in_any_form(form):
+    rng = np.random.default_rng(0)
+    X = rng.random((12, 2))
+    data = MultilabelDataset(X, np.column_stack([X[:, 0] > 0.4, X[:, 1] > 0.5, X[:, 1] > 0.9]))
+    model = Says(form=form, classes=ONE_COLUMN if form == "one column" else None)
+    labels, scores = predict_with_scores(model, X, 3)
+    np.testing.assert_allclose(scores, model.sure(X))
+    assert (labels.toarray() == model.predict(X)).all()
+    found = cross_validate(data, model, splitter=2, random_state=0)
+    expected = cross_validate(data, Says(form="table"), splitter=2, random_state=0)
+    for metric in ("ranking_loss", "macro_auc", "log_loss"):
+        np.testing.assert_array_equal(found[metric].values, expected[metric].values)
+
+
+@pytest.mark.parametrize("form", ["table", "csr", "columns"])
+def test_decision_functions_of_other_packages_in_any_form(form):
+    X = np.random.default_rng(0).random((12, 2))
+    _, scores = predict_with_scores(Says("decision_function", form), X, 3)
+    np.testing.assert_allclose(scores, Says().sure(X))
+
+
+@pytest.mark.parametrize("method", ["predict_proba", "decision_function"])
+def test_scores_of_another_shape_are_refused(method):
+    with pytest.raises(
+        ScumbleError, match=r"Says gives scores of shape \(4, 6\). Expected \(4, 3\)"
+    ):
+        predict_with_scores(Says(method, "too many"), np.zeros((4, 2)), 3)
 
 
 def test_one_class_per_row():

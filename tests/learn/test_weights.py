@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -45,6 +46,7 @@ from scumble.learn import (
     RidgeRanker,
     StackedBinaryRelevance,
     ThresholdedClassifier,
+    fit_dataset,
     load,
     save,
 )
@@ -55,6 +57,7 @@ from scumble.learn.label_powerset import LabelsetProblem
 from scumble.learn.logistic import fit_logistic
 from scumble.learn.pruned_sets import prune_labelsets
 from scumble.learn.weights import check_weights, class_factors, takes_weights, weigh_classes
+from scumble.resample import MLROS
 
 #: A node of few rows may be split whatever they weigh, so that a weight is a number of rows.
 TREE = C45Classifier(min_objects=1)
@@ -587,6 +590,44 @@ def test_classifiers_that_cannot_weigh_are_named():
         model.fit(X, Y, sample_weight=np.ones(len(X)))
     with pytest.raises(ParameterError, match="but KNeighborsClassifier has no parameter class_we"):
         BinaryRelevance(nearest, class_weight="balanced").fit(X, Y)
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_the_last_step_of_a_pipeline_has_the_weights(routing):
+    X, Y = problem()
+    weights = np.random.default_rng(0).choice([0.3, 1.0, 5.0], len(X))
+    scaled = StandardScaler().fit_transform(X)
+    learner = LogisticRegression()
+    with config_context(enable_metadata_routing=routing):
+        scaler = StandardScaler()
+        if routing:
+            learner.set_fit_request(sample_weight=True)
+            scaler.set_fit_request(sample_weight=False)
+        inside = make_pipeline(scaler, make_pipeline("passthrough", learner))
+        weighed = BinaryRelevance(inside).fit(X, Y, sample_weight=weights)
+    expected = BinaryRelevance(LogisticRegression()).fit(scaled, Y, sample_weight=weights)
+    np.testing.assert_allclose(weighed.predict_proba(X), expected.predict_proba(scaled))
+    if routing:
+        return
+    whole = make_pipeline(StandardScaler(), BinaryRelevance(LogisticRegression()))
+    for outer in (ThresholdedClassifier(whole, rule="fixed"), HOMER(whole, random_state=0)):
+        assert takes_weights(outer)
+    fitted = ThresholdedClassifier(whole, rule="fixed").fit(X, Y, sample_weight=weights)
+    np.testing.assert_allclose(fitted.predict_proba(X), expected.predict_proba(scaled))
+    data = MultilabelDataset(X, Y, weights=weights)
+    np.testing.assert_allclose(
+        fit_dataset(whole, data).predict_proba(X), expected.predict_proba(scaled)
+    )
+    with pytest.raises(ParameterError, match="but KNeighborsClassifier cannot learn from weights"):
+        BinaryRelevance(make_pipeline(StandardScaler(), KNeighborsClassifier())).fit(X, Y, weights)
+
+
+def test_a_pipeline_that_resamples_inside_takes_no_weights():
+    imblearn = pytest.importorskip("imblearn.pipeline", reason="pip install 'scumble[imblearn]'")
+    X, Y = problem()
+    model = HOMER(imblearn.make_pipeline(MLROS(), BinaryRelevance()), random_state=0)
+    with pytest.raises(ParameterError, match="but MLROS cannot learn from weights"):
+        model.fit(X, Y, sample_weight=np.arange(len(X)) + 1.0)
 
 
 class Nameless(BaseEstimator):

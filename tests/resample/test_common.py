@@ -53,10 +53,10 @@ class Gappy(scumble.resample.MLSMOTE):
     """Wrong on purpose: forgets values where one is missing."""
 
     def fit_resample(self, X, Y, sample_weight=None):
-        X_new, *rest = super().fit_resample(X, Y, sample_weight)
+        X_new, Y_new = super().fit_resample(X, Y, sample_weight)
         if isinstance(X, np.ndarray) and np.isnan(X.astype(float)).any():
             X_new[len(X) :] = np.nan
-        return X_new, *rest
+        return X_new, Y_new
 
 
 class Curt(scumble.resample.MLSMOTE):

@@ -11,7 +11,7 @@ import os
 import stat
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, cast
@@ -291,12 +291,21 @@ class Target:
 @contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[Target]:
     """Write to ``path`` atomically: commit on success, leave nothing behind on failure."""
-    target = Target(path)
-    try:
+    with writing_all([path]) as (target,):
         yield target
-        target.commit()
+
+
+@contextmanager
+def writing_all(paths: Iterable[str | os.PathLike[str]]) -> Iterator[list[Target]]:
+    """Write several files that belong together: all of them, or none."""
+    targets = [Target(path) for path in paths]
+    try:
+        yield targets
+        for target in targets:
+            target.commit()
     finally:
-        target.discard()
+        for target in targets:
+            target.discard()
 
 
 @contextmanager

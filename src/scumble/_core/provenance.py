@@ -1,4 +1,4 @@
-"""Remember which objects came out of a resampler, without a trace in the objects themselves."""
+"""Remember what came out of a resampler, without a trace in the objects themselves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,32 @@ from typing import Any
 
 from scumble._core.errors import ScumbleWarning
 
-_resampled: dict[int, weakref.ref[Any]] = {}
+
+class _Remembered:
+    """Something about objects, as long as they live."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[weakref.ref[Any], Any]] = {}
+
+    def add(self, item: Any, value: Any) -> None:
+        """Remember a value; of what cannot be referred to weakly nothing is remembered."""
+        with suppress(TypeError):
+            self._known[id(item)] = weakref.ref(item, self._forget), value
+
+    def get(self, item: Any) -> Any:
+        """Return what is remembered of this very object, or None."""
+        reference, value = self._known.get(id(item), (None, None))
+        return value if reference is not None and reference() is item else None
+
+    def _forget(self, reference: weakref.ref[Any]) -> None:
+        """Drop what has died; its number may soon be somebody else's."""
+        for key, (known, _) in list(self._known.items()):
+            if known is reference:
+                del self._known[key]
+
+
+_resampled = _Remembered()
+_weights = _Remembered()
 
 
 def mark_resampled(*objects: Any) -> None:
@@ -25,21 +50,36 @@ def mark_resampled(*objects: Any) -> None:
     (True, False)
     """
     for item in objects:
-        with suppress(TypeError):
-            _resampled[id(item)] = weakref.ref(item, _forget)
-
-
-def _forget(reference: weakref.ref[Any]) -> None:
-    """Drop what has died; its number may soon be somebody else's."""
-    for key, known in list(_resampled.items()):
-        if known is reference:
-            del _resampled[key]
+        _resampled.add(item, True)
 
 
 def is_resampled(item: Any) -> bool:
     """Tell whether an object came out of a resampler."""
-    known = _resampled.get(id(item))
-    return known is not None and known() is item
+    return bool(_resampled.get(item))
+
+
+def carry_weights(labels: Any, given: Any, weights: Any) -> None:
+    """Remember the weights of resampled rows, and those of the rows they were made from.
+
+    A pipeline of imbalanced-learn has no place for weights that change: its last step gets those
+    of the rows before resampling, together with the resampled labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scumble._core.provenance import carried_weights, carry_weights
+    >>> before, Y = np.array([1.0, 2.0]), np.zeros((3, 2))
+    >>> carry_weights(Y, before, np.array([1.0, 2.0, 2.0]))
+    >>> carried_weights(Y, before), carried_weights(Y.copy(), before)
+    (array([1., 2., 2.]), array([1., 2.]))
+    """
+    _weights.add(labels, (given, weights))
+
+
+def carried_weights(labels: Any, given: Any) -> Any:
+    """Return the weights of these labels' rows, where the given ones went through a resampler."""
+    before, after = _weights.get(labels) or (None, None)
+    return after if before is not None and before is given else given
 
 
 def warn_if_resampled(*objects: Any, caller: str) -> None:

@@ -6,8 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from scumble.cli.files import READS_DATA, WRITES
+from scumble._core.errors import ParameterError
+from scumble.cli.files import WRITES
 from scumble.cli.inputs import (
+    BaseOption,
     FoldsOption,
     FormatOption,
     Input,
@@ -16,7 +18,9 @@ from scumble.cli.inputs import (
     LabelsOption,
     ReadOption,
     SeedOption,
+    TestOption,
     load,
+    method_parameters,
     parse_names,
 )
 
@@ -41,12 +45,9 @@ def compare(
             "mlsmote(n_neighbors=3), or steps with '+'. [default: none]",
         ),
     ] = None,
+    base: BaseOption = None,
     folds: FoldsOption = "2x5",
-    test: Annotated[
-        str | None,
-        typer.Option(help="Learn from DATA and judge on this file instead of folds."),
-        READS_DATA,
-    ] = None,
+    test: TestOption = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(
@@ -82,13 +83,11 @@ def compare(
     Every combination is held against the first, and gets a verdict: better, worse, or no difference
     that these folds can show.
     """
-    from scumble._core.calls import parse_call
     from scumble._core.progress import show_progress
     from scumble.cli.console import ProgressBar, show, show_json, width
     from scumble.evaluate import find_metric
     from scumble.evaluate.comparison import METRICS
     from scumble.evaluate.groups import GROUPS
-    from scumble.learn import make_classifier
     from scumble.report import render_methods
     from scumble.resample import make_chain
 
@@ -96,10 +95,7 @@ def compare(
     metrics = tuple(parse_names(metric) or METRICS)
     for name in metrics:
         find_metric(name, groups=GROUPS)
-    models = {}
-    for text in parse_names(classifier) or ["br", "rare"]:
-        name, own = parse_call(text)
-        models[text] = make_classifier(name, **own)
+    models = _models(parse_names(classifier) or ["br", "rare"], base)
     chains = {text: make_chain(text) or None for text in parse_names(resample) or ["none"]}
     read = {"format": format, "labels": labels, "options": option}
     given = load(data, **read)  # type: ignore[arg-type]  # by name
@@ -119,6 +115,29 @@ def compare(
         show_json(found.to_dict())
     else:
         show(render_methods(found.to_dict(), width=width()))
+
+
+def _models(texts: list[str], base: str | None) -> dict[str, Any]:
+    """Make classifiers of what was typed; those without a base of their own get the common one."""
+    from scumble._core.calls import parse_call
+    from scumble.learn import make_classifier
+    from scumble.learn.make_and_fit import base_parameter
+
+    models = {}
+    without = 0
+    for text in texts:
+        name, own = parse_call(text)
+        common = None if "base" in own or base_parameter(name) is None else base
+        without += common is None
+        given = method_parameters(own, common)
+        inside = ", ".join(f"{key}={value}" for key, value in given.items())
+        models[text if common is None else f"{name}({inside})"] = make_classifier(name, **given)
+    if base is not None and without == len(texts):
+        raise ParameterError(
+            f"None of {', '.join(texts)} takes the base {base!r} of --base: they ask no other "
+            "classifier, or have one of their own."
+        )
+    return models
 
 
 def _compare(store: str | None, seed: int | None, given: Any, options: dict[str, Any]) -> Any:

@@ -8,6 +8,7 @@ import typer
 
 from scumble.cli.inputs import (
     ONE_RESAMPLING,
+    BaseOption,
     ClassifierOption,
     FoldsOption,
     FormatOption,
@@ -19,7 +20,9 @@ from scumble.cli.inputs import (
     ReadOption,
     ResamplerParameters,
     SeedOption,
+    TestOption,
     load,
+    method_parameters,
     parse_names,
     parse_one,
     parse_parameters,
@@ -34,6 +37,7 @@ def evaluate(
         typer.Option("--resample", "-r", help=ONE_RESAMPLING % "of the training parts"),
     ] = None,
     folds: FoldsOption = "2x5",
+    test: TestOption = None,
     splitter: Annotated[str, typer.Option(help="How rows are dealt: {splitter}.")] = "kfold",
     metric: Annotated[
         list[str] | None,
@@ -57,6 +61,7 @@ def evaluate(
     ties: Annotated[
         str, typer.Option(help="How equal scores are ranked: mulan, average or worst.")
     ] = "mulan",
+    base: BaseOption = None,
     param: ParamOption = None,
     resample_param: ResamplerParameters = None,
     seed: SeedOption = None,
@@ -66,7 +71,7 @@ def evaluate(
     option: ReadOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Judge a classifier by cross-validation; resampling touches training parts only."""
+    """Judge a classifier on folds or on a test file; resampling touches training parts only."""
     from scumble._core.calls import parse_call
     from scumble._core.progress import show_progress
     from scumble.cli.console import ProgressBar, show, show_json, width
@@ -83,17 +88,20 @@ def evaluate(
         find_metric(name, groups=judged)
     method, before = parse_one(classifier, "--classifier"), parse_one(resample, "--resample")
     name, own = parse_call(str(method))
-    model = make_classifier(name, **own | parse_parameters(param or []))
+    model = make_classifier(name, **method_parameters(own, base, param))
     chain = make_chain(before or "none", **parse_parameters(resample_param or []))
     dealt = make_splitter(folds, splitter)
-    given = load(data, format=format, labels=labels, options=option)
+    read: dict[str, Any] = {"format": format, "labels": labels, "options": option}
+    given = load(data, **read)
+    tested = None if test is None else load(test, **read)
     with show_progress(ProgressBar()):
         found = cross_validate(
             given,
             model,
             chain or None,
-            splitter=dealt,
-            undefined=_number_or_word(undefined),
+            splitter=dealt if tested is None else None,
+            test=tested,
+            undefined=number_or_word(undefined),
             ties=ties,
             groups=judged,
             random_state=seed,
@@ -102,8 +110,10 @@ def evaluate(
     result: dict[str, Any] = {
         "data": given.name,
         "classifier": method,
+        "base": base,
         "resample": before,
-        "splits": folds,
+        "splits": folds if tested is None else None,
+        "test": test,
         **found.to_dict(),
     }
     if metrics:
@@ -125,7 +135,8 @@ def _chosen(result: dict[str, Any], name: str) -> dict[str, Any]:
     return {"mean": result["pooled"][rest], "sd": None, "folds": []}
 
 
-def _number_or_word(text: str) -> Any:
+def number_or_word(text: str) -> Any:
+    """Understand what stands for 0/0."""
     try:
         return float(text)
     except ValueError:

@@ -28,9 +28,10 @@ class Mark(Enum):
     READS_DATA = "reads it, or a data set of the shelf, with the files that belong to it"
     WRITES = "writes it"
     WRITES_DATA = "writes it, with the files that belong to it"
+    WRITES_PARTS = "writes a training and a test part beside it, with the files that belong to them"
 
 
-READS, READS_DATA, WRITES, WRITES_DATA = Mark
+READS, READS_DATA, WRITES, WRITES_DATA, WRITES_PARTS = Mark
 #: SQLite keeps what is not yet in a store's file in files beside it.
 BESIDE_STORES = ("-wal", "-shm", "-journal")
 
@@ -111,14 +112,15 @@ def _values(value: Any) -> list[str]:
 def _files_written(value: str, mark: Mark, given: dict[str, Any]) -> list[Path]:
     if mark is WRITES:
         return [Path(value)]
-    if mark is not WRITES_DATA:
+    if mark not in (WRITES_DATA, WRITES_PARTS):
         return []
-    from scumble.data.io import files_written
+    from scumble.data.io import files_written, part_paths
 
+    paths = part_paths(value) if mark is WRITES_PARTS else [Path(value)]
     try:
-        return files_written(value, format=given.get("to"))
+        return [file for path in paths for file in files_written(path, format=given.get("to"))]
     except ScumbleError:  # no format has this name: it is said where the file is written
-        return [Path(value)]
+        return paths
 
 
 def _files_read(value: str, mark: Mark, given: dict[str, Any]) -> Iterator[str | Path]:

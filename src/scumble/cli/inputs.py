@@ -60,6 +60,14 @@ ParamOption = Annotated[
     list[str] | None,
     typer.Option("--param", help="A parameter of the method, as name=value; repeatable."),
 ]
+BaseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--base",
+        help="Base: the classifier inside, for example sklearn.linear_model.LogisticRegression; "
+        "its parameters are base.C=0.1 and the like.",
+    ),
+]
 ResamplerParameters = Annotated[
     list[str] | None,
     typer.Option(help="A parameter of the resampler, as name=value; repeatable."),
@@ -75,6 +83,11 @@ JobsOption = Annotated[
 ]
 FoldsOption = Annotated[
     str, typer.Option(help="Repetitions x folds, a number of folds, or a file of folds."), READS
+]
+TestOption = Annotated[
+    str | None,
+    typer.Option(help="Learn from DATA and judge on this file instead of folds."),
+    READS_DATA,
 ]
 
 
@@ -167,3 +180,17 @@ def parse_one(texts: list[str] | None, option: str) -> str | None:
             f"{option} names one here. Got {len(names)} instead: {', '.join(names)}."
         )
     return names[0] if names else None
+
+
+def method_parameters(
+    own: dict[str, Any], base: str | None, param: list[str] | None = None
+) -> dict[str, Any]:
+    """Put together the parameters of a classifier: in its brackets, --base and --param.
+
+    Examples
+    --------
+    >>> from scumble.cli.inputs import method_parameters
+    >>> method_parameters({"order": 1}, "c45", ["base.confidence=0.1"])
+    {'order': 1, 'base': 'c45', 'base.confidence': 0.1}
+    """
+    return own | ({} if base is None else {"base": base}) | parse_parameters(param or [])

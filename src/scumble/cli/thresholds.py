@@ -110,7 +110,7 @@ def thresholds(
         how |= {"score_column": score_column or "score", "n_instances": n_instances}
         table = _on_engine(scores, truth, asked, choice, how)
     else:
-        given = _read_truth(truth, format=format, labels=labels, options=option)
+        given = read_labels(truth, format=format, labels=labels, options=option)
         table = _in_memory(scores, given, predictions, how | {"n_jobs": jobs})
     if output is not None:
         table.write(output)
@@ -154,7 +154,7 @@ def _in_memory(
     return table
 
 
-def _read_truth(
+def read_labels(
     name: str, *, format: str | None, labels: str | None, options: list[str] | None
 ) -> NamedCells:
     """Read labels from a file, or from a data set of the shelf."""

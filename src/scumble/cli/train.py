@@ -10,6 +10,7 @@ from scumble._core.errors import ReadError
 from scumble.cli.files import READS, WRITES, WRITES_DATA
 from scumble.cli.inputs import (
     ONE_RESAMPLING,
+    BaseOption,
     ClassifierOption,
     FormatOption,
     Input,
@@ -22,6 +23,7 @@ from scumble.cli.inputs import (
     SeedOption,
     ToOption,
     load,
+    method_parameters,
     parse_one,
     parse_parameters,
 )
@@ -38,6 +40,7 @@ def train(
         list[str] | None,
         typer.Option("--resample", "-r", help=ONE_RESAMPLING % "of the data to learn from"),
     ] = None,
+    base: BaseOption = None,
     param: ParamOption = None,
     resample_param: ResamplerParameters = None,
     seed: SeedOption = None,
@@ -59,17 +62,19 @@ def train(
     shared = {"random_state": seed, "n_jobs": jobs}
     method, before = parse_one(classifier, "--classifier"), parse_one(resample, "--resample")
     name, own = parse_call(str(method))
-    model = make_classifier(name, **shared | own | parse_parameters(param or []))
+    model = make_classifier(name, **method_parameters(shared | own, base, param))
     chain = make_chain(before or "none", **shared | parse_parameters(resample_param or []))
     given = load(data, format=format, labels=labels, options=option)
     used = run_chain(given, chain)
     began = time.perf_counter()
-    model = fit_dataset(model, used)
+    model = fit_dataset(model, used, random_state=seed)
     seconds = time.perf_counter() - began
-    save(model, out, data=used, notes={"classifier": method, "resample": before})
+    notes = {"classifier": method, "resample": before} | ({} if base is None else {"base": base})
+    save(model, out, data=used, notes=notes)
     facts = {
         "model": out,
         "classifier": type(model).__name__,
+        "base": base,
         "resample": before,
         "n_instances": given.n_instances,
         "n_trained_on": used.n_instances,

@@ -7,8 +7,9 @@ import os
 import shutil
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from scumble._core.errors import (
     ReadError,
     ScumbleWarning,
 )
-from scumble._core.files import Source, Target, writing
+from scumble._core.files import Source, Target, writing, writing_all
 from scumble._core.registry import load_plugins, registered
 from scumble.data.dataset import MultilabelDataset
 
@@ -147,18 +148,55 @@ def _write(
     options: dict[str, Any],
 ) -> None:
     """Write a file, which messages call ``shown``, or by its path."""
-    shown = shown or os.fspath(path)
     with writing(path) as target:
-        chosen = _by_name(format) if format is not None else _by_suffix(target.suffix, shown)
-        _refuse_unknown_options(chosen.write, options, f"writing {chosen.name} files")
-        lost = sorted(_parts_held(dataset, target.stem) - chosen.carries)
-        if lost:
-            warnings.warn(
-                f"{shown}: the {chosen.name} format cannot carry: {', '.join(lost)}.",
-                ScumbleWarning,
-                stacklevel=3,
-            )
-        chosen.write(dataset, target, **options)
+        _write_to(dataset, target, shown or os.fspath(path), format, options)
+
+
+def _write_to(
+    dataset: MultilabelDataset,
+    target: Target,
+    shown: str,
+    format: str | None,
+    options: dict[str, Any],
+) -> None:
+    """Write what becomes visible when the target is committed."""
+    chosen = _by_name(format) if format is not None else _by_suffix(target.suffix, shown)
+    _refuse_unknown_options(chosen.write, options, f"writing {chosen.name} files")
+    lost = sorted(_parts_held(dataset, target.stem) - chosen.carries)
+    if lost:
+        warnings.warn(
+            f"{shown}: the {chosen.name} format cannot carry: {', '.join(lost)}.",
+            ScumbleWarning,
+            stacklevel=4,
+        )
+    chosen.write(dataset, target, **options)
+
+
+def write_parts(
+    parts: Sequence[MultilabelDataset],
+    paths: Sequence[str | os.PathLike[str]],
+    *,
+    format: str | None = None,
+) -> None:
+    """Write data sets that belong together, named after their files: all of them, or none."""
+    with writing_all(paths) as targets:
+        for part, target in zip(parts, targets, strict=True):
+            named = replace(part, name=target.stem)
+            _write_to(named, target, str(target.path), format, {})
+
+
+def part_paths(path: str | os.PathLike[str]) -> list[Path]:
+    """Name the training and the test part of a data set as MULAN does.
+
+    Examples
+    --------
+    >>> from scumble.data.io import part_paths
+    >>> [part.name for part in part_paths("films.arff.gz")]
+    ['films-train.arff.gz', 'films-test.arff.gz']
+    """
+    target = Target(path)
+    rest = target.path.name[len(target.stem) :]
+    return [target.path.with_name(f"{target.stem}-{part}{rest}") for part in ("train", "test")]
 
 
 @contextmanager

@@ -69,6 +69,7 @@ from scumble.evaluate.splitters import (
     RepeatedKFold,
     write_folds,
 )
+from scumble.evaluate.train_test import train_test_split
 
 __all__ = [
     "BaseSplitter",
@@ -139,5 +140,6 @@ __all__ = [
     "scorer",
     "specificity",
     "subset_accuracy",
+    "train_test_split",
     "write_folds",
 ]

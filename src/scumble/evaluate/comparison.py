@@ -24,8 +24,8 @@ from scumble.evaluate.cross_validation import (
     cross_validate,
     draw_seed,
     judge_fold,
-    make_splits,
     make_splitter,
+    split_data,
 )
 from scumble.evaluate.groups import GROUPS
 from scumble.evaluate.naming import POOLED, find_metric, metric_title
@@ -474,15 +474,9 @@ class Match:
         _check_metrics(metrics, confidence)
         methods = _methods(classifiers, resamplers)
         seed = draw_seed(random_state, caller="compare")
-        if test is not None:
-            check_data(test, caller="compare")
-            both = data + test
-            splits = [(np.arange(len(data)), np.arange(len(data), len(both)))]
-            data = replace(both, name=data.name)
-        else:
-            if isinstance(folds, str | int):
-                folds = make_splitter(folds, "iterative")
-            splits = make_splits(folds, data, seed, caller="compare")
+        if test is None and isinstance(folds, str | int):
+            folds = make_splitter(folds, "iterative")
+        data, splits = split_data(data, folds, test, seed, caller="compare")
         return cls(data, methods, splits, tuple(metrics), confidence, seed, test is not None)
 
     def judge(self, at: int, *, n_jobs: int | None = None) -> list[FoldTrial]:

@@ -26,6 +26,7 @@ from scumble.evaluate.groups import GROUPS, check_groups, find_groups
 from scumble.evaluate.naming import POOLED
 from scumble.evaluate.pooling import LabelCounts, label_table, pool
 from scumble.evaluate.splitters import BaseSplitter, FixedFolds, RepeatedKFold
+from scumble.evaluate.train_test import with_test_part
 from scumble.evaluate.undefined import Undefined
 from scumble.learn import make_classifier
 from scumble.learn.seeds import close_seeds, open_seeds
@@ -234,7 +235,9 @@ class CrossValidation(Shown, Mapping[str, Spread]):
     def _headline(self) -> str:
         told = [name for name in KEY_METRICS if name in self]
         values = "".join(f", {name} {cell_text(self[name].mean)}" for name in told)
-        return f"CrossValidation of {self.name!r}: {len(self.folds)} folds{values}"
+        n_folds = len(self.folds)
+        judged = f"{n_folds} folds" if n_folds > 1 else "a test part"
+        return f"CrossValidation of {self.name!r}: {judged}{values}"
 
     def _sheet(self) -> Sheet:
         groups = self.folds[0].evaluation.groups
@@ -257,6 +260,7 @@ def cross_validate(
     resampler: Any = None,
     *,
     splitter: Any = None,
+    test: MultilabelDataset | None = None,
     undefined: Any = "mulan",
     ties: str = "mulan",
     groups: Any = GROUPS,
@@ -282,6 +286,8 @@ def cross_validate(
     splitter : splitter, str, int, path or iterable of (train, test), optional
         Default 2x5 folds. ``"2x5"`` and 10 (folds) are dealt by chance; a path names a file for
         `FixedFolds`.
+    test : MultilabelDataset, optional
+        Learn from ``data`` and judge on this, instead of folds: there is one fold then.
     undefined, ties : object
         See `evaluate`.
     groups : sequence of str, or mapping of str to labels, optional
@@ -331,16 +337,25 @@ def cross_validate(
     (True, True)
     >>> found.folds[0].before["scumble"] > found.folds[0].after["scumble"]
     True
+
+    With a test part there is one fold.
+
+    >>> train, test = scumble.evaluate.train_test_split(data, random_state=0)
+    >>> found = scumble.evaluate.cross_validate(train, "br", test=test, random_state=0)
+    >>> len(found.folds), found.folds[0].n_train, found.folds[0].n_test
+    (1, 150, 50)
     """
     check_data(data, caller="cross_validate")
     Undefined(undefined, caller="cross_validate")
     wanted = check_groups(groups, caller="cross_validate")
     find_groups(wanted, data.n_labels, data.Y, data.labels)  # labels the data has not
     seed = draw_seed(random_state, caller="cross_validate")
-    splits = make_splits(splitter, data, seed, caller="cross_validate")
+    if test is not None and splitter is not None:
+        raise ParameterError("cross_validate takes a 'test' part or a 'splitter'. Got both.")
+    warn_if_resampled(data if test is None else test, caller="cross_validate")
+    data, splits = split_data(data, splitter, test, seed, caller="cross_validate")
     steps = as_chain(resampler)
     model = as_classifier(classifier)
-    warn_if_resampled(data, caller="cross_validate")
     options = {"undefined": undefined, "ties": ties, "groups": wanted}
     tasks = [
         (at, data, train, test, model, steps, seed, options, keep)
@@ -373,7 +388,7 @@ def make_splitter(text: str | int, kind: str = "kfold") -> BaseSplitter:
     --------
     >>> from scumble.evaluate import make_splitter
     >>> make_splitter("2x5", "iterative")
-    IterativeStratification()
+    IterativeStratification(n_repeats=2)
     >>> make_splitter(10)
     RepeatedKFold(n_repeats=1, n_splits=10)
     """
@@ -409,6 +424,16 @@ def draw_seed(random_state: Any, *, caller: str) -> int:
             raise ParameterError(f"random_state must not be negative. Got {random_state} instead.")
         return int(random_state)
     return int(as_generator(random_state, caller=caller).integers(2**31))
+
+
+def split_data(
+    data: MultilabelDataset, splitter: Any, test: Any, seed: int, *, caller: str
+) -> tuple[MultilabelDataset, list[Split]]:
+    """Deal the rows to folds, or append a test part to them."""
+    if test is None:
+        return data, make_splits(splitter, data, seed, caller=caller)
+    both, split = with_test_part(data, test, caller=caller)
+    return both, [split]
 
 
 def make_splits(splitter: Any, data: MultilabelDataset, seed: int, *, caller: str) -> list[Split]:

@@ -120,11 +120,9 @@ def _checked(made: Any) -> Any:
 
 def _class_of(name: str) -> Any:
     """Find a classifier's class by its name in the catalogue or its dotted name."""
-    if name.lower() == "c45":
-        from scumble.learn import C45Classifier
+    from scumble.learn.make_and_fit import class_of
 
-        return C45Classifier
-    return catalogue.resolve("classifier", name)
+    return class_of(name)
 
 
 def _instance(cls: Any, parameters: Mapping[str, Any], seed: int) -> Any:

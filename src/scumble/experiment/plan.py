@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
+from scumble._core.errors import ScumbleError
 from scumble.experiment.cell import NOTHING, Part, canonical
 from scumble.experiment.errors import PlanError
 
@@ -125,17 +127,45 @@ def parts_of(plan: Plan, kind: str) -> tuple[Part, ...]:
 def _part(given: Any, kind: str) -> Part:
     """Turn a name, a mapping with a name, or a Part into a Part."""
     if isinstance(given, Part):
-        return given
+        return _with_base(given) if kind == "classifiers" else given
     if isinstance(given, str):
         return Part(given)
     if isinstance(given, Mapping) and isinstance(given.get("name"), str):
         rest = {key: value for key, value in given.items() if key not in OWN_KEYS}
-        return Part(
+        part = Part(
             given["name"], rest, str(given.get("label", "")), _where(given.get("where", {}), kind)
         )
+        return _with_base(part) if kind == "classifiers" else part
     raise PlanError(
         f"An entry of {kind!r} must be a name, or a table with a 'name'. Got {given!r} instead."
     )
+
+
+def _with_base(part: Part) -> Part:
+    """Write ``base`` as what it stands for, so that one classifier has one key."""
+    if "base" not in part.parameters:
+        return part
+    return replace(part, parameters=_without_base(part.name, part.parameters))
+
+
+def _without_base(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn ``base``, a name or a table with a name, into the parameter that it stands for."""
+    from scumble.learn.make_and_fit import base_parameter
+
+    rest = {key: value for key, value in parameters.items() if key != "base"}
+    if "base" not in parameters:
+        return rest
+    base = parameters["base"]
+    known = "estimator"
+    with suppress(ScumbleError):  # a name nobody knows is told with whatever else is wrong
+        known = base_parameter(name) or known
+    if known in rest:
+        raise PlanError(f"'base' and {known!r} of {name!r} are the same. Expected one of them.")
+    if isinstance(base, str):
+        return rest | {known: {"name": base}}
+    if isinstance(base, Mapping) and isinstance(base.get("name"), str):
+        return rest | {known: _without_base(base["name"], base)}
+    raise PlanError(f"'base' must be a name, or a table with a 'name'. Got {base!r} instead.")
 
 
 def _where(given: Any, kind: str) -> dict[str, int]:

@@ -19,7 +19,7 @@ from scumble._core.registry import register
 from scumble._core.validation import check_same_length
 from scumble.learn.features import read_rows, read_training
 from scumble.learn.labels import LabelForm, read_labels
-from scumble.learn.weights import check_weights
+from scumble.learn.weights import check_weights, weights_of_rows
 
 Array = np.ndarray[Any, Any]
 
@@ -149,6 +149,9 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
         X = self._read_training(X)
         labels, self._form, classes = read_labels(Y, caller=type(self).__name__)
         check_same_length(X, labels, caller=type(self).__name__)
+        sample_weight = weights_of_rows(
+            Y, sample_weight, labels.shape[0], caller=type(self).__name__
+        )
         X, labels, weights = self._weigh(X, labels, sample_weight)
         self.n_labels_ = int(labels.shape[1])
         self.label_names_ = self._form.names

@@ -12,10 +12,10 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import _num_samples
 
-from scumble._core.errors import DataError
 from scumble.learn.base import BaseMultilabelClassifier
-from scumble.learn.predictions import labels_for, predict_with_confidences
+from scumble.learn.predictions import labels_for, predict_with_confidences, refuse_shape
 from scumble.learn.seeds import open_seeds
+from scumble.learn.weights import given_weights
 
 Array = np.ndarray[Any, Any]
 Answer = tuple[Array, Array]
@@ -70,7 +70,7 @@ class InnerClassifier:
             classifier, X, Y, n_values, generator, n_jobs, weights, "fit_out_of_sample"
         )
         if found is not None:
-            _refuse_shape(found, (Y.shape[0], len(fitted.open_labels)), classifier)
+            refuse_shape(found, (Y.shape[0], len(fitted.open_labels)), classifier)
         if len(fitted.open_labels) == len(fitted.always):
             return fitted, found
         scores = np.tile(fitted.always.astype(np.float64), (Y.shape[0], 1))
@@ -99,8 +99,7 @@ class InnerClassifier:
         model.set_params(**_open_settings(model, n_values, generator, n_jobs))
         known = Y if len(open_labels) == Y.shape[1] else Y[:, open_labels]
         labels = labels_for(model, known)
-        weighted = {} if weights is None else {"sample_weight": weights}
-        found = getattr(model, method)(X, labels, **weighted)
+        found = getattr(model, method)(X, labels, **given_weights(model, weights))
         return cls(model, open_labels, always), found
 
     def ask(self, X: Any) -> Answer:
@@ -109,7 +108,7 @@ class InnerClassifier:
         confidences = labels.astype(np.float64)
         if self.model is not None:
             found, sure = predict_with_confidences(self.model, X, len(self.open_labels))
-            _refuse_shape(sure, (len(labels), len(self.open_labels)), self.model)
+            refuse_shape(sure, (len(labels), len(self.open_labels)), self.model)
             labels[:, self.open_labels] = found.toarray()
             confidences[:, self.open_labels] = sure
         return labels, confidences
@@ -162,14 +161,6 @@ def _nominal_for(classifier: Any, columns: Any) -> Any:
     ours = type(classifier).__module__.startswith("scumble.")
     ours = ours or isinstance(classifier, BaseMultilabelClassifier)
     return list(columns) if isinstance(columns, Mapping) and not ours else columns
-
-
-def _refuse_shape(scores: Any, shape: tuple[int, int], estimator: Any) -> None:
-    if np.shape(scores) != shape:
-        raise DataError(
-            f"{type(estimator).__name__} gives scores of shape {np.shape(scores)}. Expected "
-            f"{shape}: one row per instance and one column per label it was fitted to."
-        )
 
 
 def _open_settings(

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import warnings
+from inspect import signature
 from typing import Any
 
 from sklearn.base import clone
 
-from scumble._core.errors import ParameterError, ScumbleWarning
+from scumble._core.errors import DataError, ParameterError, ScumbleError, ScumbleWarning
 from scumble._core.registry import find_class
 from scumble.data import MultilabelDataset
+from scumble.learn.c45 import C45Classifier
 from scumble.learn.inner_classifier import tell_nominal
 from scumble.learn.predictions import features_for, labels_for
 from scumble.learn.seeds import close_seeds
-from scumble.learn.weights import takes_weights
+from scumble.learn.weights import given_weights, takes_weights
 
 #: Every command offers these; a classifier without them is not asked.
 SHARED = frozenset({"random_state", "n_jobs"})
+#: How users name the classifier inside another, and how these call it.
+BASE, BASES = "base", ("estimator", "classifier")
 
 
 def make_classifier(name: str, **parameters: Any) -> Any:
@@ -29,7 +33,8 @@ def make_classifier(name: str, **parameters: Any) -> Any:
         ``"sklearn.neighbors.KNeighborsClassifier"``, is imported.
     **parameters : object
         Parameters by name. None leaves the default; ``random_state`` and ``n_jobs`` are ignored
-        where the classifier has none.
+        where the classifier has none. ``base`` names the classifier inside (its ``estimator``), and
+        ``**{"base.C": 0.1}`` a parameter of that one.
 
     Returns
     -------
@@ -46,10 +51,15 @@ def make_classifier(name: str, **parameters: Any) -> Any:
     >>> from scumble.learn import make_classifier
     >>> make_classifier("ecc", n_estimators=5, random_state=1)
     EnsembleOfClassifierChains(n_estimators=5, random_state=1)
+
+    >>> logistic = "sklearn.linear_model.LogisticRegression"
+    >>> make_classifier("br", base=logistic, **{"base.C": 0.1})
+    BinaryRelevance(estimator=LogisticRegression(C=0.1))
     """
-    model = find_class("classifier", name.strip())()
+    kind, (given, base) = class_of(name.strip()), _take_base(name, parameters)
+    model = _construct(kind, name, base)
     known = model.get_params(deep=False)
-    for parameter, value in parameters.items():
+    for parameter, value in given.items():
         if value is None or (parameter in SHARED and parameter not in known):
             continue
         if parameter not in known:
@@ -58,7 +68,60 @@ def make_classifier(name: str, **parameters: Any) -> Any:
                 f"Known are: {', '.join(sorted(known))}."
             )
         model.set_params(**{parameter: value})
+    _check_foreign(model)
     return model
+
+
+def class_of(name: str) -> Any:
+    """Find the class of a classifier by its name or its dotted name; also of trees alone."""
+    return C45Classifier if name.lower() == "c45" else find_class("classifier", name)
+
+
+def base_parameter(name: str) -> str | None:
+    """Tell what a classifier calls the one inside it; None where it asks no other."""
+    known = signature(class_of(name)).parameters
+    return next((parameter for parameter in BASES if parameter in known), None)
+
+
+def _take_base(name: str, parameters: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Make the classifier inside of ``base`` and of what begins with ``base.``."""
+    inside = {key: value for key, value in parameters.items() if key.partition(".")[0] == BASE}
+    rest = {key: value for key, value in parameters.items() if key not in inside}
+    if not any(value is not None for value in inside.values()):
+        return rest, {}
+    if (parameter := base_parameter(name.strip())) is None:
+        raise ParameterError(
+            f"The classifier {name!r} has no base: it does not ask another classifier. Leave out "
+            f"{next(iter(inside))!r}."
+        )
+    base = inside.pop(BASE, None)
+    if not isinstance(base, str):
+        raise ParameterError(
+            f"{next(iter(inside), BASE)!r} of the classifier {name!r} needs the name of its base, "
+            f"such as base=sklearn.linear_model.LogisticRegression. Got {base!r}."
+        )
+    own = {key.partition(".")[2]: value for key, value in inside.items()}
+    return rest, {parameter: make_classifier(base, **own)}
+
+
+def _construct(kind: Any, name: str, base: dict[str, Any]) -> Any:
+    try:
+        return kind(**base)
+    except TypeError as error:
+        raise ParameterError(
+            f"The classifier {name!r} cannot be made without more parameters: {error}. Where it "
+            "asks another classifier, name that as its base."
+        ) from error
+
+
+def _check_foreign(model: Any) -> None:
+    """Let scikit-learn check parameters now, where it can, and not after data was read."""
+    check = getattr(model, "_validate_params", None)
+    if check is not None and not hasattr(model, "check_parameters"):
+        try:
+            check()
+        except ValueError as error:
+            raise ParameterError(str(error)) from error
 
 
 def fit_dataset(
@@ -109,14 +172,22 @@ def fit_dataset(
     if hasattr(model, "_know_labels"):  # names decide how it groups labels
         model._know_labels(data.labels)
     X = features_for(model, data.X)
-    return model.fit(X, labels_for(model, data.Y), **_weights_for(model, data))
+    try:
+        return model.fit(X, labels_for(model, data.Y), **_weights_for(model, data))
+    except (ScumbleError, MemoryError, KeyboardInterrupt):
+        raise
+    except (TypeError, ValueError) as error:  # of a classifier of another package
+        raise DataError(
+            f"{type(model).__name__} cannot learn from {data!r}: {error} Choose another "
+            "classifier, or other parameters."
+        ) from error
 
 
 def _weights_for(model: Any, data: MultilabelDataset) -> dict[str, Any]:
     if data.weights is None:
         return {}
     if takes_weights(model):
-        return {"sample_weight": data.weights}
+        return given_weights(model, data.weights)
     warnings.warn(
         f"{type(model).__name__} takes no sample_weight, so the weights of the instances are not "
         "used.",

@@ -40,11 +40,15 @@ def predict_with_scores(
         return _as_labels(predicted, n_labels, classifier), scores
     predictions = _as_labels(classifier.predict(X), n_labels, classifier)
     if hasattr(classifier, "predict_proba"):
-        return predictions, _positive_columns(classifier.predict_proba(X), classifier, n_labels)
-    if hasattr(classifier, "decision_function"):
-        scores = np.asarray(classifier.decision_function(X), dtype=float)
-        return predictions, scores.reshape(-1, n_labels)
-    return predictions, None
+        scores = _positive_columns(classifier.predict_proba(X), classifier, n_labels)
+    elif hasattr(classifier, "decision_function"):
+        found = classifier.decision_function(X)
+        parts = found if isinstance(found, list | tuple) else [found]
+        scores = np.column_stack([_dense(part) for part in parts])
+    else:
+        return predictions, None
+    refuse_shape(scores, predictions.shape, classifier)
+    return predictions, scores
 
 
 def predict_with_confidences(
@@ -134,23 +138,35 @@ def _one_per_row(predicted: Array, n_labels: int, classifier: Any) -> Any:
 def _positive_columns(probabilities: Any, classifier: Any, n_labels: int) -> Array:
     """Make one table of what may be a list with an array of class probabilities per label."""
     classes = getattr(classifier, "classes_", None)
-    if isinstance(probabilities, list):
+    if isinstance(probabilities, list | tuple) or getattr(probabilities, "ndim", 2) == 3:
         columns = [
             _of_class_one(part, None if classes is None else classes[at], classifier)
             for at, part in enumerate(probabilities)
         ]
         return np.column_stack(columns)
-    if sparse.issparse(probabilities):
-        probabilities = probabilities.toarray()
-    table = np.asarray(probabilities, dtype=float)
+    table = _dense(probabilities)
     if n_labels == 1 and table.shape[1:] != (1,):
         return _of_class_one(table, classes, classifier).reshape(-1, 1)
     return table
 
 
+def _dense(table: Any) -> Array:
+    """Make an array of numbers, of a sparse matrix as well."""
+    return np.asarray(table.toarray() if sparse.issparse(table) else table, dtype=float)
+
+
+def refuse_shape(scores: Any, shape: tuple[int, int], estimator: Any) -> None:
+    """Refuse scores that are not one number per row and label."""
+    if np.shape(scores) != shape:
+        raise DataError(
+            f"{type(estimator).__name__} gives scores of shape {np.shape(scores)}. Expected "
+            f"{shape}: one row per instance and one column per label it was fitted to."
+        )
+
+
 def _of_class_one(table: Any, classes: Any, classifier: Any) -> Array:
     """Take the probability of class 1; a label that was constant in training has one column."""
-    table = np.asarray(table, dtype=float)
+    table = _dense(table)
     if isinstance(classes, list) and len(classes) == 1:
         classes = classes[0]
     if classes is None and table.shape[1] != 2:

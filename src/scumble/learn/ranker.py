@@ -11,6 +11,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from scumble._core.errors import DataError
+from scumble._core.provenance import carried_weights
 from scumble.learn.base import BaseMultilabelClassifier
 
 Array = np.ndarray[Any, Any]
@@ -42,6 +43,7 @@ class BaseRanker(BaseMultilabelClassifier):
         This is the whole protocol by which `ThresholdedClassifier` gets scores for nothing: any
         estimator that has a method of this name and meaning is asked for it.
         """
+        sample_weight = carried_weights(Y, sample_weight)
         table, labels, weights = self._read(X, Y, sample_weight)
         if labels.shape[0] < 2:
             raise DataError(

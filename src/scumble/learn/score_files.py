@@ -88,6 +88,35 @@ def read_truth(path: str | os.PathLike[str], **how: Any) -> NamedCells:
         raise ReadError(str(error), path=Path(path)) from error
 
 
+def read_predictions(path: str | os.PathLike[str]) -> NamedCells:
+    r"""Read predicted labels, or scores: a table, an array, or a data set with such labels.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from scumble.learn.score_files import read_predictions
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "answers.csv"
+    >>> _ = path.write_text("sky,ship\n1,0\n0,0\n")
+    >>> read_predictions(path).cells.tolist()
+    [[1.0, 0.0], [0.0, 0.0]]
+    """
+    if is_array(path):
+        return read_scores(path)
+    try:
+        return truth_of(read(path), path)
+    except ReadError:  # it does not say which of its columns are labels: all of them
+        return read_scores(path)
+
+
+def picked(table: NamedCells, truth: NamedCells) -> NamedCells:
+    """Leave out columns that are none of the labels, where all of these have a column."""
+    if table.names is None or truth.names is None or not set(truth.names) <= set(table.names):
+        return table
+    place = {name: at for at, name in enumerate(table.names)}
+    cells = table.cells[:, [place[name] for name in truth.names]]
+    return NamedCells(cells, truth.names, table.path)
+
+
 def truth_of(data: MultilabelDataset, path: str | os.PathLike[str]) -> NamedCells:
     """Take the labels out of a data set; names that a reader made up are none."""
     made_up = tuple(f"y{at}" for at in range(data.n_labels))

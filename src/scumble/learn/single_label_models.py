@@ -18,7 +18,7 @@ from scumble.learn.c45.forest import Forest, join_nodes
 from scumble.learn.c45.growing import ListedTargets, grow_listed, grow_tree
 from scumble.learn.c45.tree import Nodes
 from scumble.learn.seeds import open_seeds
-from scumble.learn.weights import class_factors, weigh_classes
+from scumble.learn.weights import class_factors, given_weights, weigh_classes
 
 Array = np.ndarray[Any, Any]
 
@@ -201,7 +201,7 @@ def _fit_one(
     else:
         weights = weigh_classes(y, weights, target.n_classes, class_weight)
     X = _with_extra(X, extra, target.extra)
-    return model.fit(X[rows], y, **({} if weights is None else {"sample_weight": weights}))
+    return model.fit(X[rows], y, **given_weights(model, weights))
 
 
 def class_weight_name(estimator: Any) -> str | None:

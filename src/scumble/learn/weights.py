@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn import get_config
 from sklearn.utils.validation import has_fit_parameter
 
 from scumble._core.errors import DataError, ParameterError
 from scumble._core.parameters import Domain, Real
+from scumble._core.provenance import carried_weights, is_resampled
 
 Array = np.ndarray[Any, Any]
 
@@ -45,6 +47,32 @@ def check_weights(sample_weight: Any, n_rows: int, *, caller: str) -> Array | No
         raise DataError(f"{caller}: sample_weight.shape == {weights.shape}, expected ({n_rows},)!")
     _check_values(weights, caller)
     return None if (weights == 1).all() else weights
+
+
+def weights_of_rows(Y: Any, sample_weight: Any, n_rows: int, *, caller: str) -> Any:
+    """Return the weights of rows that may come from a resampler, which has changed them.
+
+    Examples
+    --------
+    A pipeline hands the weights of three rows to whatever comes after the resampler.
+
+    >>> from scumble.learn.weights import weights_of_rows
+    >>> from scumble.resample import LPROS
+    >>> before = [3, 4, 5]
+    >>> sampler = LPROS(percent=50, random_state=0)
+    >>> X, Y = sampler.fit_resample([[1], [1], [5]], [[1, 0], [1, 0], [0, 1]], before)
+    >>> weights_of_rows(Y, before, 4, caller="example")
+    array([3, 4, 5, 5])
+    """
+    found = carried_weights(Y, sample_weight)
+    if is_resampled(Y) and found is not None and np.ndim(found) == 1 and len(found) != n_rows:
+        raise DataError(
+            f"{caller}: there are {len(found)} weights for {n_rows} rows, which a resampler has "
+            "made. It must have the weights as well: in a pipeline with metadata routing, "
+            "set_fit_resample_request(sample_weight=True); elsewhere its sample_weight_ holds "
+            "those of the new rows."
+        )
+    return found
 
 
 def _check_values(weights: Array, caller: str) -> None:
@@ -195,7 +223,35 @@ def refuser_of(estimator: Any) -> str | None:
     """
     if estimator is None:
         return None
-    if not has_fit_parameter(estimator, "sample_weight"):
+    if steps := getattr(estimator, "steps", None):  # a pipeline: its last step learns
+        # A resampler before it would change the rows, and not their weights.
+        changing = [step for _, step in steps[:-1] if hasattr(step, "fit_resample")]
+        return type(changing[0]).__name__ if changing else refuser_of(steps[-1][1])
+    if not hasattr(estimator, "fit") or not has_fit_parameter(estimator, "sample_weight"):
         return type(estimator).__name__
     ask_inside = getattr(estimator, "_refuses_weights", None)
     return None if ask_inside is None else ask_inside()
+
+
+def given_weights(estimator: Any, weights: Any) -> dict[str, Any]:
+    """Tell how weights are given to ``fit``: by their name, or to the last step of a pipeline.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from scumble.learn.weights import given_weights
+    >>> given_weights(make_pipeline(StandardScaler(), GaussianNB()), [1, 2])
+    {'gaussiannb__sample_weight': [1, 2]}
+    >>> given_weights(GaussianNB(), [1, 2]), given_weights(GaussianNB(), None)
+    ({'sample_weight': [1, 2]}, {})
+    """
+    if weights is None:
+        return {}
+    prefix = ""
+    if not get_config()["enable_metadata_routing"]:  # where it is, requests decide
+        while steps := getattr(estimator, "steps", None):
+            step, estimator = steps[-1]
+            prefix += f"{step}__"
+    return {f"{prefix}sample_weight": weights}

@@ -12,8 +12,17 @@ from scumble.measures.stratify import stratify
 Array = np.ndarray[Any, Any]
 
 
-def deal_rows(Y: sparse.csr_array, n_folds: int, generator: np.random.Generator) -> Array:
+def deal_rows(
+    Y: sparse.csr_array,
+    n_folds: int,
+    generator: np.random.Generator,
+    wanted: Array | None = None,
+    wanted_rows: Array | None = None,
+) -> Array:
     """Deal rows to folds, the rarest label first, each row to the fold that wants it most.
+
+    All folds want the same, unless ``wanted`` tells how many rows of each label each of them wants,
+    and ``wanted_rows`` how many in all.
 
     Examples
     --------
@@ -32,7 +41,8 @@ def deal_rows(Y: sparse.csr_array, n_folds: int, generator: np.random.Generator)
     arrays = (shuffled.indptr, shuffled.indices, columns.indptr, columns.indices)
     kind = np.result_type(*arrays)
     a, b, c, d = (part.astype(kind, copy=False) for part in arrays)
-    dealt = stratify(a, b, c, d, n_folds, first_choice)
+    own = () if wanted is None or wanted_rows is None else (wanted.copy(), wanted_rows.copy())
+    dealt = stratify(a, b, c, d, n_folds, first_choice, *own)
     folds = np.empty(len(order), np.int64)
     folds[order] = dealt
     return folds

@@ -11,4 +11,6 @@ def stratify(
     column_rows: Array,
     n_folds: int,
     first_choice: Array,
+    wanted: Array | None = None,
+    wanted_rows: Array | None = None,
 ) -> Array: ...

@@ -24,13 +24,22 @@ cdef struct Deal:
 def stratify(
     const index_t[::1] indptr, const index_t[::1] indices, const index_t[::1] column_indptr,
     const index_t[::1] column_rows, Py_ssize_t n_folds, const int64_t[::1] first_choice,
+    double[:, ::1] wanted=None, double[::1] wanted_rows=None,
 ):
-    """Deal rows to folds, the rarest label first, each to the fold that wants it most."""
+    """Deal rows to folds, the rarest label first, each to the fold that wants it most.
+
+    ``wanted`` tells how many rows of each label each fold wants, ``wanted_rows`` how many rows: by
+    default all want the same. What they still want in the end is left in them.
+    """
     cdef Py_ssize_t n_rows = indptr.shape[0] - 1
     cdef Py_ssize_t n_labels = column_indptr.shape[0] - 1
     cdef int64_t[::1] counts = np.diff(column_indptr).astype(np.int64)
-    cdef double[:, ::1] wanted = np.repeat(np.asarray(counts)[:, None] / n_folds, n_folds, axis=1)
-    cdef double[::1] wanted_rows = np.full(n_folds, n_rows / <double>n_folds)
+    if wanted is None:
+        wanted = np.repeat(np.asarray(counts)[:, None] / n_folds, n_folds, axis=1)
+    if wanted_rows is None:
+        wanted_rows = np.full(n_folds, n_rows / <double>n_folds)
+    if wanted.shape[0] != n_labels or wanted.shape[1] != n_folds or wanted_rows.shape[0] != n_folds:
+        raise ValueError("wanted must be a table of labels and folds, wanted_rows one of folds")
     cdef int64_t[:, ::1] room = np.empty((2, max(n_labels, 1)), np.int64)
     cdef int64_t[::1] folds = np.full(n_rows, -1, np.int64)
     cdef Deal deal = Deal(&room[0, 0], &room[1, 0], NULL, 0, n_folds, NULL, &wanted_rows[0])

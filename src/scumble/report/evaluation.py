@@ -33,22 +33,81 @@ def render_evaluation(result: dict[str, Any], *, width: int | None = None) -> li
     a fold took 1.00 s to fit and 0.50 s to predict; at most 256 MiB; seed 7
     """
     resampled = "" if result["resample"] is None else f" after {safe(result['resample'])}"
-    title = (
-        f"{safe(result['data']) or 'data'}: {safe(result['classifier'])}{resampled}, "
-        f"{len(result['folds'])} folds"
-    )
+    tested = result.get("test")
+    where = f"{len(result['folds'])} folds" if tested is None else f"tested on {safe(tested)}"
+    base = safe((result.get("base") or "").rpartition(".")[2])
+    learner = f"{safe(result['classifier'])}{f' of {base}' if base else ''}{resampled}"
+    title = f"{safe(result['data']) or 'data'}: {learner}, {where}"
     groups = result.get("groups", ())
     rows = [
-        (name, format_number(spread["mean"], ",.4f"), format_number(spread["sd"], ",.4f"))
+        (name, *_numbers(spread["mean"], spread["sd"]))
         for name, spread in result["metrics"].items()
         if not groups or "." not in name
     ]
+    # One test part has one value, and no spread.
+    heads, n_numbers = (("mean", "sd", "pooled"), 3) if tested is None else (("value",), 1)
     lines: list[Line] = [[Segment(title, "title")]]
-    lines += table(("metric", "mean", "sd"), rows, width=width)
+    lines += table(("metric", *heads[:2]), [row[: 1 + n_numbers] for row in rows], width=width)
     for group in groups:
-        lines += table((f"{group} labels", "mean", "sd", "pooled"), _group(result, group))
+        own = [row[: 1 + n_numbers] for row in _group(result, group)]
+        lines += table((f"{group} labels", *heads), own)
     lines += [[Segment(text, "dim")] for text in (*_treatment(result), _cost(result))]
     return lines
+
+
+def render_judgement(
+    result: dict[str, Any], *, top: int = 20, width: int | None = None
+) -> list[Line]:
+    """Lay out what predictions are worth: metrics, then labels, the rarest first.
+
+    Examples
+    --------
+    >>> from scumble.report.evaluation import render_judgement
+    >>> label = {"name": "war", "positives": 3, "precision": 1.0, "recall": 0.5, "f1": 0.6667}
+    >>> lines = render_judgement({
+    ...     "predictions": "said.csv", "truth": "films.arff", "n_instances": 9, "n_labels": 1,
+    ...     "cut": None, "metrics": {"f1": 0.5}, "labels": [label],
+    ... })
+    >>> for line in lines:
+    ...     print("".join(part.text for part in line).rstrip())
+    said.csv against films.arff: 9 instances, 1 labels
+    metric   value
+    f1      0.5000
+    label  positives  precision  recall      f1
+    war            3     1.0000  0.5000  0.6667
+    """
+    title = (
+        f"{safe(result['predictions'])} against {safe(result['truth'])}: "
+        f"{result['n_instances']:,} instances, {result['n_labels']:,} labels"
+    )
+    if result["cut"] is not None:
+        title += f", predicted from a score of {result['cut']:g} on"
+    rows = [(name, *_numbers(value)) for name, value in result["metrics"].items()]
+    rare = {f"minority.{name}" for name in OF_GROUPS}
+    if not result.get("chosen"):  # all metrics of all groups are too many to read
+        rows = [row for row in rows if "." not in row[0] or row[0] in rare]
+    ranked = sorted(result["labels"], key=lambda label: label["positives"])
+    shown = ranked[:top] if top else ranked
+    columns = [name for name in _COLUMNS if shown and name in shown[0]]
+    cells = [(safe(one["name"]), *(_cell(name, one[name]) for name in columns)) for one in shown]
+    lines: list[Line] = [[Segment(title, "title")]]
+    lines += table(("metric", "value"), rows, width=width)
+    lines += table(("label", *(name.replace("_", " ") for name in columns)), cells, width=width)
+    if len(shown) < len(ranked):
+        more = f"the {len(shown)} rarest of {len(ranked):,} labels; --top 0 shows all"
+        lines.append([Segment(more, "dim")])
+    return lines
+
+
+#: What is told of a label, where it is known.
+_COLUMNS = (
+    "positives", "training_positives", "true_positives", "false_positives", "precision", "recall",
+    "f1", "auc",
+)  # fmt: skip
+
+
+def _cell(name: str, value: float | None) -> str:
+    return format_number(value, ",.0f" if name.endswith("positives") else ",.4f")
 
 
 def _group(result: dict[str, Any], group: str) -> list[tuple[str, ...]]:
@@ -56,9 +115,13 @@ def _group(result: dict[str, Any], group: str) -> list[tuple[str, ...]]:
     rows = []
     for name in OF_GROUPS:
         spread = result["metrics"][f"{group}.{name}"]
-        values = (spread["mean"], spread["sd"], result["pooled"][f"{group}.{name}"])
-        rows.append((name, *(format_number(value, ",.4f") for value in values)))
+        pooled = result["pooled"][f"{group}.{name}"]
+        rows.append((name, *_numbers(spread["mean"], spread["sd"], pooled)))
     return rows
+
+
+def _numbers(*values: float | None) -> list[str]:
+    return [format_number(value, ",.4f") for value in values]
 
 
 def _treatment(result: dict[str, Any]) -> list[str]:
@@ -84,7 +147,8 @@ def _treatment(result: dict[str, Any]) -> list[str]:
 def _cost(result: dict[str, Any]) -> str:
     seconds = result["seconds"]
     before = "" if result["resample"] is None else f"{seconds['resample']:.2f} s to resample, "
+    what = "a fold" if result.get("test") is None else "it"
     return (
-        f"a fold took {before}{seconds['fit']:.2f} s to fit and {seconds['predict']:.2f} s to "
+        f"{what} took {before}{seconds['fit']:.2f} s to fit and {seconds['predict']:.2f} s to "
         f"predict; at most {result['peak_memory'] / MIB:,.0f} MiB; seed {result['random_state']}"
     )

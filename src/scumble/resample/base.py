@@ -11,10 +11,11 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.utils import _metadata_requests
 
 from scumble._core.errors import DataError, ScumbleError
 from scumble._core.parameters import COLUMNS, Declared, Seed, Threads, declare
-from scumble._core.provenance import mark_resampled
+from scumble._core.provenance import carried_weights, carry_weights, mark_resampled
 from scumble._core.random import as_generator
 from scumble._core.registry import register
 from scumble._core.validation import check_labels, check_same_length
@@ -23,6 +24,12 @@ from scumble.measures.summary import characterize
 from scumble.resample.containers import append_rows, as_container, labels_like, take_rows
 
 Array = np.ndarray[Any, Any]
+
+# scikit-learn routes metadata to the methods it knows. imbalanced-learn adds this one, too, but
+# what was defined before has no ``set_fit_resample_request`` then.
+for _methods in (_metadata_requests.METHODS, _metadata_requests.SIMPLE_METHODS):
+    if "fit_resample" not in _methods:
+        _methods.append("fit_resample")
 
 #: What resamplers do, in the order in which they are listed.
 FAMILIES = ("Decouple", "Add rows", "Remove rows")
@@ -133,7 +140,7 @@ class BaseResampler(Declared, BaseEstimator, ABC):
         Y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
             Labels, 0/1 or True/False. Never changed.
         sample_weight : array of shape (n_samples,), optional
-            Weights that travel with the rows.
+            Weights that travel with the rows: ``sample_weight_`` holds those of the new ones.
 
         Returns
         -------
@@ -141,18 +148,19 @@ class BaseResampler(Declared, BaseEstimator, ABC):
             Features of the new rows.
         Y : same type as Y
             Labels of the new rows.
-        sample_weight : ndarray
-            Their weights; only where `sample_weight` was given.
         """
         X, like, labels = self._check_input(X, Y)
-        weights = None if sample_weight is None else self._check_weights(sample_weight, labels)
+        weights = self._check_weights(carried_weights(Y, sample_weight), labels)
         result = self._run(X, labels)
         rows = self.sample_indices_
         # Labels that did not change may be the caller's own: the result must not share them.
         Y_new = result.Y.copy() if result.Y is labels else result.Y
         resampled = self._gather(X, result), labels_like(Y_new, like, rows)
         self._mark(*resampled)
-        return resampled if weights is None else (*resampled, weights[rows])
+        self.sample_weight_ = None if weights is None else weights[rows]
+        if weights is not None:
+            carry_weights(resampled[1], sample_weight, self.sample_weight_)
+        return resampled
 
     def resample(self, data: Any, out: str | os.PathLike[str] | None = None) -> Any:
         """Resample a data set object, or one that lives outside of memory.
@@ -224,7 +232,9 @@ class BaseResampler(Declared, BaseEstimator, ABC):
         like = labels.toarray() if isinstance(like, list | tuple) else like
         return X, like, labels
 
-    def _check_weights(self, sample_weight: Any, Y: sparse.csr_array) -> Array:
+    def _check_weights(self, sample_weight: Any, Y: sparse.csr_array) -> Array | None:
+        if sample_weight is None:
+            return None
         weights = np.asarray(sample_weight)
         if weights.shape != (Y.shape[0],):
             raise DataError(

@@ -281,12 +281,13 @@ def check_missing_values_are_handled_or_explained(resampler: Any) -> None:
 
 
 def check_weights_travel_with_their_rows(resampler: Any) -> None:
-    """Given weights, a third array comes back with the weight of every row's source."""
+    """Given weights, ``sample_weight_`` has the weight of every row's source."""
     X, Y = example()
     weights = np.arange(len(X)) + 0.5
     sampler = _seeded(resampler)
-    _, _, carried = sampler.fit_resample(X, Y, sample_weight=weights)
-    np.testing.assert_array_equal(carried, weights[sampler.sample_indices_])
+    _, Y_new = sampler.fit_resample(X, Y, sample_weight=weights)
+    assert len(Y_new) == len(sampler.sample_weight_)
+    np.testing.assert_array_equal(sampler.sample_weight_, weights[sampler.sample_indices_])
 
 
 def check_data_sets_keep_their_columns(resampler: Any) -> None:

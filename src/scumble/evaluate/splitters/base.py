@@ -31,7 +31,7 @@ class BaseSplitter(Declared, BaseEstimator):
     n_splits : int
         Number of folds.
     n_repeats : int
-        How often the rows are dealt anew.
+        How often the rows are dealt anew; ``n_splits`` times this many splits come out.
     random_state : None, int, Generator or RandomState
         One seed, one answer.
 
@@ -42,13 +42,13 @@ class BaseSplitter(Declared, BaseEstimator):
     >>> class InTurns(BaseSplitter):
     ...     def _deal(self, Y, generator):
     ...         return np.arange(Y.shape[0]) % self.n_splits
-    >>> [test.tolist() for _, test in InTurns(2, 1).split(None, np.ones((5, 1)))]
+    >>> [test.tolist() for _, test in InTurns(2).split(None, np.ones((5, 1)))]
     [[0, 2, 4], [1, 3]]
     """
 
     domains = declare(n_splits=Int(2), n_repeats=Int(1), random_state=Seed())
 
-    def __init__(self, n_splits: int = 5, n_repeats: int = 2, *, random_state: Any = None) -> None:
+    def __init__(self, n_splits: int = 5, n_repeats: int = 1, *, random_state: Any = None) -> None:
         self.n_splits = n_splits
         self.n_repeats = n_repeats
         self.random_state = random_state

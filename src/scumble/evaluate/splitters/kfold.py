@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -21,7 +22,7 @@ class RepeatedKFold(BaseSplitter, name="kfold", family="By chance"):
         Number of folds.
     n_repeats : int
         How often the rows are dealt anew. The default, two times five, is how the paper
-        measures.
+        measures: ``RepeatedKFold(3)`` makes six splits.
     random_state : None, int, Generator or RandomState
         One seed, one answer.
 
@@ -35,6 +36,9 @@ class RepeatedKFold(BaseSplitter, name="kfold", family="By chance"):
     >>> splitter.get_n_splits()
     4
     """
+
+    def __init__(self, n_splits: int = 5, n_repeats: int = 2, *, random_state: Any = None) -> None:
+        super().__init__(n_splits, n_repeats, random_state=random_state)
 
     def _deal(self, Y: sparse.csr_array, generator: np.random.Generator) -> Array:
         return deal_blocks(generator.permutation(Y.shape[0]), self.n_splits)

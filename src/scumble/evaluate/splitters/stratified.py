@@ -18,7 +18,8 @@ class IterativeStratification(BaseSplitter, name="iterative", family="By labels"
     n_splits : int
         Number of folds.
     n_repeats : int
-        How often the rows are dealt anew.
+        How often the rows are dealt anew; once by default, so that ``n_splits`` is the number
+        of splits.
     random_state : None, int, Generator or RandomState
         One seed, one answer: it orders the rows and breaks ties.
 
@@ -47,7 +48,7 @@ class IterativeStratification(BaseSplitter, name="iterative", family="By labels"
 
     >>> from scumble.evaluate import IterativeStratification
     >>> Y = [[1, 0], [1, 1], [1, 0], [1, 0], [1, 1], [1, 0]]
-    >>> folds = IterativeStratification(2, 1, random_state=0).folds(None, Y).ravel()
+    >>> folds = IterativeStratification(2, random_state=0).folds(None, Y).ravel()
     >>> sorted(folds[[1, 4]].tolist()), sorted(folds.tolist())
     ([0, 1], [0, 0, 0, 1, 1, 1])
     """
@@ -64,7 +65,8 @@ class LabelsetStratification(BaseSplitter, name="labelset", family="By labels"):
     n_splits : int
         Number of folds.
     n_repeats : int
-        How often the rows are dealt anew.
+        How often the rows are dealt anew; once by default, so that ``n_splits`` is the number
+        of splits.
     random_state : None, int, Generator or RandomState
         One seed, one answer: it orders the rows of each labelset.
 
@@ -81,7 +83,7 @@ class LabelsetStratification(BaseSplitter, name="labelset", family="By labels"):
     --------
     >>> from scumble.evaluate import LabelsetStratification
     >>> Y = [[1, 0], [1, 1], [1, 0], [1, 0], [1, 1], [1, 0]]
-    >>> folds = LabelsetStratification(2, 1, random_state=0).folds(None, Y).ravel()
+    >>> folds = LabelsetStratification(2, random_state=0).folds(None, Y).ravel()
     >>> sorted(folds[[1, 4]].tolist()), sorted(folds.tolist())
     ([0, 1], [0, 0, 0, 1, 1, 1])
     """

@@ -1,0 +1,150 @@
+"""What a model that lives elsewhere has predicted, judged against the labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scumble._core.errors import DataError, ParameterError
+from scumble.evaluate.evaluation import Evaluation, evaluate
+from scumble.evaluate.groups import GROUPS
+from scumble.learn.score_files import NamedCells, aligned, picked
+from scumble.learn.thresholds import predict_labels
+from scumble.measures.passes import count
+from scumble.measures.summary import plain
+
+Array = np.ndarray[Any, Any]
+#: From this probability on a label is predicted, unless something else is said.
+HALF = 0.5
+#: What is told of every label, where it is known.
+OF_LABELS = (
+    "training_positives", "true_positives", "false_positives", "false_negatives", "precision",
+    "recall", "f1", "auc", "average_precision",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """What predictions are worth.
+
+    Attributes
+    ----------
+    evaluation : Evaluation
+        Every metric, of all labels and by label.
+    labels : tuple of str
+        Names of the labels.
+    positives : ndarray of int
+        How many rows have each label.
+    n_instances : int
+        Number of rows.
+    cut : float or None
+        From which score on labels were predicted; None where they were given, or cannot be told.
+    """
+
+    evaluation: Evaluation
+    labels: tuple[str, ...]
+    positives: Array
+    n_instances: int
+    cut: float | None
+
+    def label_table(self) -> list[dict[str, Any]]:
+        """Tell for every label how often it occurs, and how well it was predicted."""
+        known = self.evaluation.by_label
+        columns = {"name": list(self.labels), "positives": self.positives.tolist()}
+        columns |= {name: known[name].tolist() for name in OF_LABELS if name in known}
+        rows = zip(*columns.values(), strict=True)
+        return [{name: plain(v) for name, v in zip(columns, row, strict=True)} for row in rows]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values; NaN becomes None."""
+        return {
+            "n_instances": self.n_instances,
+            "n_labels": len(self.labels),
+            "cut": self.cut,
+            "metrics": {name: plain(value) for name, value in self.evaluation.items()},
+            "labels": self.label_table(),
+        }
+
+
+def judge_predictions(
+    predictions: NamedCells,
+    truth: NamedCells,
+    *,
+    scores: NamedCells | None = None,
+    cut: float | None = None,
+    training: NamedCells | None = None,
+    undefined: Any = "mulan",
+    ties: str = "mulan",
+) -> Judgement:
+    """Judge tables of 0 and 1, of scores, or of both, by every metric there is.
+
+    Columns are found by their names, where both sides have names. Numbers other than 0 and 1 are
+    scores: a label is predicted from ``cut`` on, by default one half where all of them are
+    probabilities; without a cut only their order is judged.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from scumble.evaluate.prediction_files import judge_predictions
+    >>> from scumble.learn.score_files import NamedCells
+    >>> Y = NamedCells(sparse.csr_array(np.array([[1, 0], [1, 1]], bool)), ("sky", "ship"), "Y.csv")
+    >>> said = NamedCells(np.array([[0.9, 0.2], [0.8, 0.4]]), ("sky", "ship"), "said.csv")
+    >>> found = judge_predictions(said, Y)
+    >>> found.evaluation["micro_recall"], found.evaluation["ranking_loss"], found.cut
+    (0.6666666666666666, 0.0, 0.5)
+    """
+    cells, names = aligned(picked(predictions, truth), truth)
+    said: Any = cells
+    sure: Any = None
+    if _are_labels(cells):
+        if cut is not None:
+            raise ParameterError(
+                f"A cut, {cut:g}, is for scores. {predictions.path} holds 0 and 1."
+            )
+        sure = None if scores is None else aligned(picked(scores, truth), truth)[0]
+    elif scores is not None:
+        raise DataError(
+            f"{predictions.path} holds scores, as {scores.path} does. Expected 0 and 1 in it, or "
+            "one of the two files."
+        )
+    else:
+        sure = cells
+        cut = HALF if cut is None and _are_probabilities(cells) else cut
+        said = None if cut is None else predict_labels(cells, np.full(cells.shape[1], cut))
+    found = evaluate(
+        truth.cells,
+        said,
+        sure,
+        undefined=undefined,
+        ties=ties,
+        groups=None if training is None else GROUPS,
+        training=None if training is None else _training_labels(training, truth),
+    )
+    labels = tuple(str(name) for name in names)
+    return Judgement(found, labels, count(truth.cells), truth.cells.shape[0], cut)
+
+
+def _are_labels(cells: Any) -> bool:
+    values = cells.data if sparse.issparse(cells) else np.asarray(cells)
+    return bool(np.isin(values, (0, 1)).all())
+
+
+def _are_probabilities(cells: Any) -> bool:
+    values = cells.data if sparse.issparse(cells) else np.asarray(cells)
+    return bool(((values >= 0) & (values <= 1)).all())
+
+
+def _training_labels(training: NamedCells, truth: NamedCells) -> Any:
+    """Bring the labels of the training part into the order of the others."""
+    table = picked(training, truth)
+    if truth.names is not None and table.names is not None and table.names != truth.names:
+        lacking = next((name for name in truth.names if name not in table.names), table.names[0])
+        raise DataError(
+            f"{training.path} lacks the label {lacking!r} of {truth.path}. Expected the labels "
+            "that the model has learnt from, with the same names."
+        )
+    return table.cells

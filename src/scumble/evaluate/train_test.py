@@ -1,0 +1,181 @@
+"""One training and one test part."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from scumble._core.errors import DataError, ParameterTypeError
+from scumble._core.parameters import Either, Int, Real
+from scumble._core.provenance import warn_if_resampled
+from scumble._core.random import as_generator
+from scumble._core.validation import check_labels, check_same_length
+from scumble.data import Feature, MultilabelDataset
+from scumble.evaluate.splitters.two_sides import deal_sides
+from scumble.learn.storage import align_columns
+from scumble.resample.containers import take_rows
+
+Array = np.ndarray[Any, Any]
+_SIZES = Either(Real(0, 1, open="both"), Int(1))
+
+
+def train_test_split(
+    data: Any, Y: Any = None, *, test_size: float = 0.25, random_state: Any = None
+) -> tuple[Any, ...]:
+    """Split a data set in two, so that rare labels are on both sides.
+
+    Chance leaves a rare label out of the test part, or out of the training part. Here rows are
+    dealt by iterative stratification: every label keeps its share, and a label with two rows or
+    more has at least one on each side, wherever that is possible.
+
+    Parameters
+    ----------
+    data : MultilabelDataset, or features in any form that has rows
+        The data, or its features.
+    Y : array, sparse matrix, DataFrame or list of labels, optional
+        The labels, where ``data`` is no data set.
+    test_size : float or int, default=0.25
+        The share of rows for testing, rounded up; or their number.
+    random_state : None, int, Generator or RandomState
+        One seed, one answer.
+
+    Returns
+    -------
+    train, test : MultilabelDataset
+        Of a data set, its rows in their order.
+    X_train, X_test, Y_train, Y_test : as given
+        Of features and labels, in the order of scikit-learn.
+
+    See Also
+    --------
+    IterativeStratification : Several test parts.
+    cross_validate : Takes a test part, too.
+
+    Notes
+    -----
+    The method of Sechidis et al. [1]_, as `IterativeStratification` has it, for two sides of
+    unequal size, with three rules added. Each side wants at least one row of a label that has two;
+    the only row of a label is for training. Where labels that are met in the same rows leave one of
+    them on one side, rows are moved, and others after them, until no label is lost to a side; a
+    label stays on one side only if no such moves are found (for labels with two rows that means:
+    if there are none). Last, rows that no label needs on their side are moved, until the parts have
+    the size that was asked for.
+
+    References
+    ----------
+    .. [1] Sechidis, K., Tsoumakas, G., & Vlahavas, I. (2011). On the stratification of
+       multi-label data. *ECML PKDD 2011*, LNCS 6913.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.evaluate import train_test_split
+    >>> data = scumble.make_multilabel(200, 6, mean_ir=20, scumble=0.1, random_state=0)
+    >>> train, test = train_test_split(data, test_size=0.2, random_state=0)
+    >>> rarest = int(data.Y.sum(axis=0).argmin())
+    >>> [(len(part), int(part.Y[:, [rarest]].sum())) for part in (train, test)]
+    [(160, 1), (40, 1)]
+
+    Features and labels apart come back as in scikit-learn.
+
+    >>> X_train, X_test, Y_train, Y_test = train_test_split(data.X, data.Y, random_state=0)
+    >>> X_train.shape, Y_test.shape
+    ((150, 20), (50, 6))
+    """
+    is_dataset = isinstance(data, MultilabelDataset)
+    if Y is None and not is_dataset:
+        raise DataError(
+            "train_test_split: there are no labels to split by. Give a MultilabelDataset, or both "
+            f"X and Y. Got {type(data).__name__} alone."
+        )
+    labels = check_labels(data.Y if Y is None else Y, caller="train_test_split")
+    if Y is not None and hasattr(data, "shape"):
+        check_same_length(data, labels, caller="train_test_split")
+    warn_if_resampled(data, Y, caller="train_test_split")
+    n_test = _count_test_rows(labels.shape[0], test_size)
+    sides = deal_sides(labels, n_test, as_generator(random_state, caller="train_test_split"))
+    parts = [np.flatnonzero(sides == side) for side in (0, 1)]
+    if is_dataset and Y is None:
+        return tuple(data[rows] for rows in parts)
+    return tuple(_take(given, rows) for given in (data, Y) for rows in parts)
+
+
+def _count_test_rows(n_rows: int, test_size: Any) -> int:
+    _SIZES.check(test_size, name="test_size", caller="train_test_split")
+    n_test = math.ceil(n_rows * test_size) if test_size < 1 else int(test_size)
+    if not 0 < n_test < n_rows:
+        raise DataError(
+            f"train_test_split: {n_test} of {n_rows} rows for testing leave {n_rows - n_test} for "
+            "training. Expected at least one row on each side."
+        )
+    return n_test
+
+
+def _take(given: Any, rows: Array) -> Any:
+    """Select rows of anything that has them."""
+    if isinstance(given, MultilabelDataset):
+        return given[rows]
+    if isinstance(given, list | tuple):
+        return type(given)(given[row] for row in rows.tolist())
+    return take_rows(given, rows)
+
+
+def with_test_part(
+    data: MultilabelDataset, test: Any, *, caller: str
+) -> tuple[MultilabelDataset, tuple[Array, Array]]:
+    """Append a test part, and tell which rows are for training and which for testing.
+
+    Columns and labels of the test part may stand in another order, and nominal columns may have
+    other categories: two tables that were read by themselves know only what they hold.
+
+    Examples
+    --------
+    >>> from scumble import MultilabelDataset
+    >>> from scumble.evaluate.train_test import with_test_part
+    >>> data = MultilabelDataset([[1.0], [2.0]], [[1, 0], [0, 1]], labels=["war", "love"])
+    >>> test = MultilabelDataset([[3.0]], [[1, 0]], labels=["love", "war"])
+    >>> both, (train_rows, test_rows) = with_test_part(data, test, caller="example")
+    >>> train_rows, test_rows, both.Y[test_rows].toarray()
+    (array([0, 1]), array([2]), array([[False,  True]]))
+    """
+    if not isinstance(test, MultilabelDataset):
+        raise ParameterTypeError(
+            f"The 'test' parameter of {caller} must be a MultilabelDataset, as the data. Got "
+            f"{type(test).__name__} instead."
+        )
+    if (data.features, data.labels) != (test.features, test.labels):
+        features = _features_of_both(data, test)
+        X = align_columns(test, features)
+        Y = test.Y[:, _label_places(data, test, caller)]
+        test = replace(test, X=X, Y=Y, features=features, labels=data.labels, label_parents=None)
+        data = replace(data, features=features)
+    both = replace(data + test, name=data.name)
+    return both, (np.arange(len(data)), np.arange(len(data), len(both)))
+
+
+def _features_of_both(data: MultilabelDataset, test: MultilabelDataset) -> tuple[Feature, ...]:
+    """Describe the training columns, with the categories that only the test part has at the end."""
+    others = {feature.name: feature for feature in test.features}
+    found = []
+    for feature in data.features:
+        other = others.get(feature.name, feature)
+        more = [text for text in other.categories if text not in set(feature.categories)]
+        joined = feature.categories + tuple(more) if feature.is_categorical else ()
+        found.append(replace(feature, categories=joined) if joined else feature)
+    return tuple(found)
+
+
+def _label_places(data: MultilabelDataset, test: MultilabelDataset, caller: str) -> list[int]:
+    places = {name: at for at, name in enumerate(test.labels)}
+    missing = [name for name in data.labels if name not in places]
+    unknown = sorted(set(test.labels) - set(data.labels))
+    if missing or unknown:
+        where = ("training", "test") if missing else ("test", "training")
+        raise DataError(
+            f"{caller}: the {where[0]} part has a label {(missing or unknown)[0]!r} that the "
+            f"{where[1]} part has not. Expected the same labels in both, in any order."
+        )
+    return [places[name] for name in data.labels]
