@@ -55,7 +55,7 @@ def split_rows(Y: sparse.csr_array, rows: Array, moves: Array) -> Resampled:
 
 
 class EmptyCopies(BaseResampler):
-    """As many one-sided rows as there are mixed ones get a copy without labels; no row is decoupled.
+    """As many one-sided rows as there are mixed ones get a copy without labels; none is decoupled.
 
     Beside ``REMEDIAL(one_sided="keep")``, which treats the mixed rows, the dose is the same (where
     there are enough one-sided rows) and the kind of row another.

@@ -52,7 +52,7 @@ def faithful():
 def test_the_plans_can_be_run(name):
     plan = phase(name)
     plan.check()
-    assert plan.n_cells == {"imbalance": 360, "homer": 180, "remedial": 1200}[name]
+    assert plan.n_cells == {"imbalance": 360, "homer": 180, "remedial": 1200, "seeds": 1600}[name]
 
 
 def test_without_results_nothing_is_computable(nowhere):

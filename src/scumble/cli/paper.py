@@ -76,7 +76,7 @@ def claims(
 
 @app.command()
 def run(
-    phase: Annotated[str, typer.Argument(help="imbalance, homer or remedial.")],
+    phase: Annotated[str, typer.Argument(help="imbalance, homer, remedial or seeds.")],
     store: StoreOption,
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
@@ -96,7 +96,7 @@ def run(
 
 
 @app.command()
-def plan(phase: Annotated[str, typer.Argument(help="imbalance, homer or remedial.")]) -> None:
+def plan(phase: Annotated[str, typer.Argument(help="imbalance, homer, remedial or seeds.")]) -> None:
     """Print one of the paper's experiments as a plan, to be changed and run."""
     from scumble.paper import phase_text
 
