@@ -13,9 +13,9 @@ from scumble.data import MultilabelDataset
 from scumble.measures import characterize, is_minority, scumble_by_label
 from scumble.paper import published, sources
 from scumble.paper.findings import Finding
-from scumble.paper.ledger import (
+from scumble.paper.ledger import NOT_RUN
+from scumble.paper.means import (
     METRIC_NAMES,
-    NOT_RUN,
     Means,
     best_policy,
     imbalance_means,
