@@ -79,8 +79,8 @@ def test_values_in_displaced_rows_are_compared_with_those_that_belong_there(nowh
     assert (moved.verdict, moved.cause) == ("reproduced", "repaired row")
     assert entries["HL yeast BR after"].compared is None
     repaired = {item for item, entry in entries.items() if entry.cause == "repaired row"}
-    # 39 of ECC's 40 (one pair of neighbours prints the same), 6 of LP-RUS, and three tests.
-    assert len(repaired) == 39 + 6 + 3
+    # Five metrics of eight rows of ECC, six of LP-RUS, and two tests that come out otherwise.
+    assert len(repaired) == 40 + 6 + 2
 
     plain = {entry.item: entry for entry in ledger(faithful(as_printed))}
     assert plain["HL yeast ECC after"].verdict == "same direction"

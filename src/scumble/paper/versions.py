@@ -1,0 +1,115 @@
+"""Which behaviour of MULAN, whose classifiers the paper runs, its printed numbers fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from scumble.paper import published, sources
+from scumble.paper.findings import Finding
+from scumble.paper.ledger import NOT_RUN, VARIANTS
+from scumble.paper.means import METRIC_NAMES, POLICIES, Means, best_policy
+from scumble.paper.published import Pair
+from scumble.paper.repair import put_back
+from scumble.paper.verdicts import is_near
+
+PART = "Versions"
+STRICT = (
+    "from 31 December 2010 to 17 July 2012 MULAN, asked not to be strict, left out labels and rows "
+    "without a hit and rows without a prediction; since then they count as 0"
+)
+LOST_VOTES = "MULAN loses votes since 10 July 2013 (1.5.0)"
+
+
+class Score(NamedTuple):
+    """A score of a classifier, as a store knows them."""
+
+    classifier: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How many printed numbers each candidate reaches, of those that all of them have."""
+
+    n_numbers: int
+    n_near: Mapping[str, int]
+
+    @property
+    def best(self) -> str:
+        """The candidate that reaches most; several where they reach the same."""
+        most = max(self.n_near.values())
+        return " or ".join(name for name, near in self.n_near.items() if near == most)
+
+    def told(self) -> str:
+        """Say how many each reaches."""
+        return ", ".join(f"{name} {near}" for name, near in self.n_near.items())
+
+
+def versions(means: Means) -> Iterator[Finding]:
+    """Say which version of a rule or a classifier reproduces most of the printed numbers.
+
+    A number is reached within two standard errors. Values of displaced rows are put back; data
+    sets for which others stand in are left out.
+    """
+    rules = {metric: best_policy(means, metric) for metric in published.METRICS}
+    for metric, names in POLICIES.items():
+        pairs = _pairs(metrics=(metric,))
+        candidates = {name: [Score(pair.method, name) for pair in pairs] for name in names}
+        yield _finding(f"{metric}: undefined values", fit(means, pairs, candidates), STRICT)
+    for classifier, others in VARIANTS.items():
+        pairs = _pairs(classifier=classifier)
+        candidates = {
+            name: [Score(name, rules[pair.measure]) for pair in pairs]
+            for name in (classifier, *others)
+        }
+        note = LOST_VOTES if classifier == "CLR" else ""
+        found = fit(means, pairs, candidates, differing=True)
+        yield _finding(f"{classifier}, where versions differ", found, note)
+
+
+def fit(
+    means: Means,
+    pairs: Sequence[Pair],
+    candidates: Mapping[str, Sequence[Score]],
+    *,
+    differing: bool = False,
+) -> Fit:
+    """Count the printed numbers that each candidate reaches; of all, or where candidates differ."""
+    n_numbers, n_near = 0, dict.fromkeys(candidates, 0)
+    for at, pair in enumerate(pairs):
+        for arm, printed in (("none", pair.before), ("REMEDIAL", pair.after)):
+            places = {
+                name: (pair.dataset, arm, scores[at].classifier, scores[at].name)
+                for name, scores in candidates.items()
+            }
+            values = {name: means.get(*place) for name, place in places.items()}
+            if None in values.values() or (differing and len(set(values.values())) == 1):
+                continue
+            n_numbers += 1
+            for name, value in values.items():
+                error = means.error(*places[name])
+                n_near[name] += value is not None and is_near(printed, value, error, pair.decimals)
+    return Fit(n_numbers, n_near)
+
+
+def _pairs(
+    classifier: str | None = None, metrics: Sequence[str] = tuple(METRIC_NAMES)
+) -> list[Pair]:
+    """List the pairs of Tables 5 to 9 that can be compared."""
+    return [
+        put_back(pair)
+        for pair in published.results()
+        if pair.measure in metrics
+        and classifier in (None, pair.method)
+        and pair.dataset not in sources.SUBSTITUTES
+    ]
+
+
+def _finding(item: str, found: Fit, note: str) -> Finding:
+    if not found.n_numbers:
+        return Finding(PART, item, "-", "-", "not computable here", NOT_RUN)
+    return Finding(
+        PART, item, f"{found.n_numbers} numbers", found.told(), f"fits {found.best}", note
+    )
