@@ -72,12 +72,21 @@ def save(plan, store, out):
     print(f"{out}: {len(mine)} cells; the plan has up to {plan.n_cells}")
 
 
-def load(path):
-    """Read a file of cells as a store would give them; an absent file has none."""
+def load(path, plan=None):
+    """Read a file of cells as a store would give them; an absent file has none.
+
+    With a plan, folds that are missing beside others are there as pending ones.
+    """
     if not Path(path).exists():
         return []
     with Path(path).open() as stream:
-        return [_cell(row) for row in csv.DictReader(stream)]
+        found = [_cell(row) for row in csv.DictReader(stream)]
+    if plan is None:
+        return found
+    begun = {(*_place(cell), cell["seed"]) for cell in found}
+    known = {cell["key"] for cell in found}
+    keys = ((*place, fold) for place in begun for fold in range(plan_of(plan).n_folds))
+    return found + [_pending(key) for key in keys if key not in known]
 
 
 def restore(plan, source, store):
@@ -112,6 +121,10 @@ def _cell(row):
     place = {name: int(row[name]) if name in ("seed", "fold") else row[name] for name in PLACE}
     scores = {name: float(text or "nan") for name, text in row.items() if name not in PLACE}
     return {**place, "state": "done", "scores": scores, "key": tuple(place.values())}
+
+
+def _pending(key):
+    return {**dict(zip(PLACE, key, strict=True)), "state": "pending", "scores": {}, "key": key}
 
 
 def _text(value):

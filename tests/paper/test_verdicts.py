@@ -67,6 +67,15 @@ def test_other_folds_make_the_mean_surer():
     )
 
 
+def test_a_seed_counts_when_all_of_its_folds_are_done():
+    first = folds("yeast", "none", "BR", "f1", 0.5)
+    second = folds("yeast", "none", "BR", "f1", 0.9, seeds=(2,))
+    place = ("yeast", "none", "BR", "f1")
+    assert Means([*first, *second]).get(*place) == pytest.approx(0.7)
+    second[3] = {**second[3], "state": "pending", "scores": {}}
+    assert Means([*first, *second]).get(*place) == pytest.approx(0.5)
+
+
 def test_the_error_of_a_change_is_taken_fold_by_fold():
     before = folds("yeast", "none", "HOMER", "f1", 0.5, 0.1)
     after = folds("yeast", "LP-ROS 25 %", "HOMER", "f1", 0.6, 0.1)  # 0.1 more on every fold

@@ -32,8 +32,8 @@ POLICIES = {
 class Means:
     """Means over folds of what a store holds, and their standard errors.
 
-    A combination of which a fold is pending or failed has no mean: half of its folds would pass
-    for all of them.
+    A seed of which a fold is pending or failed does not count: half of its folds would pass for all
+    of them.
     """
 
     def __init__(self, cells: Iterable[dict[str, Any]]) -> None:
@@ -44,20 +44,16 @@ class Means:
             key = cell.get("key", at)
             if key not in by_key or cell["state"] == "done":
                 by_key[key] = cell
-        self._unfinished: set[tuple[str, str, str]] = set()
+        unfinished = {_place(cell) for cell in by_key.values() if cell["state"] != "done"}
         for key, cell in by_key.items():
-            place = (cell["dataset"], cell["resampler"], cell["classifier"])
-            if cell["state"] != "done":
-                self._unfinished.add(place)
+            *place, seed = _place(cell)
+            if (*place, seed) in unfinished:
                 continue
-            fold = (cell["seed"], cell["fold"]) if "fold" in cell else key
             for name, value in cell["scores"].items():
-                self._values.setdefault((*place, name), {})[fold] = value
+                self._values.setdefault((*place, name), {})[seed, cell.get("fold", key)] = value
 
     def folds(self, dataset: str, resampler: str, classifier: str, name: str) -> dict[Any, float]:
-        """Return the value of every fold that has one; none where a fold is missing."""
-        if (dataset, resampler, classifier) in self._unfinished:
-            return {}
+        """Return the value of every fold that has one."""
         found = self._values.get((dataset, resampler, classifier, name), {})
         return {fold: value for fold, value in found.items() if not math.isnan(value)}
 
@@ -79,6 +75,11 @@ class Means:
         shared = before.keys() & after.keys()
         base = fmean(before.values()) if before else 0.0
         return standard_error([after[fold] - before[fold] for fold in shared]) / base if base else 0
+
+
+def _place(cell: Mapping[str, Any]) -> tuple[str, str, str, Any]:
+    """Tell what must be whole to count: one seed of a combination."""
+    return cell["dataset"], cell["resampler"], cell["classifier"], cell.get("seed")
 
 
 def standard_error(values: Iterable[float]) -> float:

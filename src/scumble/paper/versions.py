@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from scumble.evaluate.statistics import win_tie_loss
 from scumble.paper import published, sources
 from scumble.paper.findings import Finding
-from scumble.paper.ledger import NOT_RUN, VARIANTS
+from scumble.paper.ledger import ALPHA, NOT_RUN, VARIANTS
 from scumble.paper.means import METRIC_NAMES, POLICIES, Means, best_policy
 from scumble.paper.published import Pair
 from scumble.paper.repair import put_back
@@ -31,20 +32,26 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True)
 class Fit:
-    """How many printed numbers each candidate reaches, of those that all of them have."""
+    """Which printed numbers each candidate reaches, of those that all of them have."""
 
-    n_numbers: int
-    n_near: Mapping[str, int]
+    is_near: Mapping[str, Sequence[bool]]
+
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers there are."""
+        return len(next(iter(self.is_near.values())))
 
     @property
     def best(self) -> str:
-        """The candidate that reaches most; several where they reach the same."""
-        most = max(self.n_near.values())
-        return " or ".join(name for name, near in self.n_near.items() if near == most)
+        """The candidate that reaches most, and those that a sign test cannot tell from it."""
+        most = max(self.is_near.values(), key=sum)
+        return " or ".join(
+            name for name, near in self.is_near.items() if win_tie_loss(near, most).p_value >= ALPHA
+        )
 
     def told(self) -> str:
         """Say how many each reaches."""
-        return ", ".join(f"{name} {near}" for name, near in self.n_near.items())
+        return ", ".join(f"{name} {sum(near)}" for name, near in self.is_near.items())
 
 
 def versions(means: Means) -> Iterator[Finding]:
@@ -76,8 +83,8 @@ def fit(
     *,
     differing: bool = False,
 ) -> Fit:
-    """Count the printed numbers that each candidate reaches; of all, or where candidates differ."""
-    n_numbers, n_near = 0, dict.fromkeys(candidates, 0)
+    """Find the printed numbers that each candidate reaches; of all, or where candidates differ."""
+    reached: dict[str, list[bool]] = {name: [] for name in candidates}
     for at, pair in enumerate(pairs):
         for arm, printed in (("none", pair.before), ("REMEDIAL", pair.after)):
             places = {
@@ -87,11 +94,11 @@ def fit(
             values = {name: means.get(*place) for name, place in places.items()}
             if None in values.values() or (differing and len(set(values.values())) == 1):
                 continue
-            n_numbers += 1
             for name, value in values.items():
+                assert value is not None
                 error = means.error(*places[name])
-                n_near[name] += value is not None and is_near(printed, value, error, pair.decimals)
-    return Fit(n_numbers, n_near)
+                reached[name].append(is_near(printed, value, error, pair.decimals))
+    return Fit(reached)
 
 
 def _pairs(
