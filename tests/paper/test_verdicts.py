@@ -139,7 +139,7 @@ def test_the_version_that_reaches_most_numbers_is_found():
         if pair.method != "CLR" or pair.measure != "HL":
             continue
         for arm, value in (("none", pair.before), ("REMEDIAL", pair.after)):
-            cells += folds(pair.dataset, arm, "CLR", "hamming_loss", value)
+            cells += folds(pair.dataset, arm, "CLR", "hamming_loss", value, seeds=(1, 2))
             lost = value if pair.dataset == "yeast" else value + 0.01  # yeast has no empty pair
             cells += folds(pair.dataset, arm, "CLR that loses votes", "hamming_loss", lost)
     found = {one.item: one for one in versions(Means(cells))}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import NamedTuple
 
 from scumble.evaluate.statistics import win_tie_loss
 from scumble.paper import published, sources
 from scumble.paper.findings import Finding
 from scumble.paper.ledger import ALPHA, NOT_RUN, VARIANTS
-from scumble.paper.means import METRIC_NAMES, POLICIES, Means, best_policy
+from scumble.paper.means import METRIC_NAMES, POLICIES, Means, best_policy, standard_error
 from scumble.paper.published import Pair
 from scumble.paper.repair import put_back
 from scumble.paper.verdicts import is_near
@@ -87,17 +88,18 @@ def fit(
     reached: dict[str, list[bool]] = {name: [] for name in candidates}
     for at, pair in enumerate(pairs):
         for arm, printed in (("none", pair.before), ("REMEDIAL", pair.after)):
-            places = {
-                name: (pair.dataset, arm, scores[at].classifier, scores[at].name)
+            folds = {
+                name: means.folds(pair.dataset, arm, scores[at].classifier, scores[at].name)
                 for name, scores in candidates.items()
             }
-            values = {name: means.get(*place) for name, place in places.items()}
-            if None in values.values() or (differing and len(set(values.values())) == 1):
+            # On the same folds, or other folds would pass for another version.
+            shared = set.intersection(*map(set, folds.values()))
+            values = {name: [found[fold] for fold in shared] for name, found in folds.items()}
+            if not shared or (differing and len(set(map(tuple, values.values()))) == 1):
                 continue
-            for name, value in values.items():
-                assert value is not None
-                error = means.error(*places[name])
-                reached[name].append(is_near(printed, value, error, pair.decimals))
+            for name, some in values.items():
+                near = is_near(printed, fmean(some), standard_error(some), pair.decimals)
+                reached[name].append(near)
     return Fit(reached)
 
 
