@@ -139,10 +139,15 @@ def page():
     text = [*progress(study), *doses(study)]
     for group, title in GROUPS.items():
         text += arms_table(study, f"{group}.macro_f1", f"Change of macro F1, {title}")
-    text += contrasts(study)
+    for metric, title in (("macro_f1", "F1"), ("macro_auc_pr", "AUC-PR")):
+        text += contrasts(study, f"minority.{metric}", f"minority {title}")
+    for metric, title in (("ranking_loss", "ranking loss"), ("one_error", "one error")):
+        text += arms_table(study, metric, f"Change of {title}; less is better")
     for arm in ("keep", "clone"):
         text += anatomy(study, arm)
     text += by_dataset(study)
+    for classifier in ("BR", "HOMER", "LP"):
+        text += plain(study, classifier)
     (GUIDE / "decoupling_tables.inc").write_text("\n".join(text) + "\n")
     for group in ("minority", "all"):
         chart(study, group, PICTURES / f"decoupling-{group}.svg")
@@ -222,7 +227,7 @@ def told(effect, p_value):
     return f"{effect.mean:+.3f} [{low:+.3f} {high:+.3f}]{star}"
 
 
-def contrasts(study):
+def contrasts(study, metric, title):
     """Hold decoupling against what shares its dose, and unknown labels against absent ones."""
     wanted = (
         ("keep", "dealt labels", CLASSIFIERS),
@@ -233,7 +238,7 @@ def contrasts(study):
         (f"{arm} - {other}", classifier, effect)
         for arm, other, classifiers in wanted
         for classifier in classifiers
-        if (effect := study.effect(classifier, arm, "minority.macro_f1", other)) is not None
+        if (effect := study.effect(classifier, arm, metric, other)) is not None
     ]
     adjusted = holm([effect.p_value for *_, effect in found]) if found else []
     rows = [
@@ -243,8 +248,8 @@ def contrasts(study):
         )
         for (what, classifier, effect), p_value in zip(found, adjusted, strict=True)
     ]  # fmt: skip
-    head = ("arms", "classifier", "sets", "minority F1", "rank-biserial", "p (Holm)")
-    yield from titled("Arms against each other", rst(head, rows))
+    head = ("arms", "classifier", "sets", title, "rank-biserial", "p (Holm)")
+    yield from titled(f"Arms against each other, {title}", rst(head, rows))
 
 
 def anatomy(study, arm):
@@ -285,6 +290,20 @@ def by_dataset(study):
     ]  # fmt: skip
     title = "Data sets on which minority F1 rises, cannot be told, and falls"
     yield from titled(title, rst(("classifier", *ARMS), rows))
+
+
+def plain(study, classifier):
+    """Show the minority F1 of a classifier, data set by data set."""
+    rows = []
+    for name in DATASETS:
+        found = [
+            study.values((name, classifier, arm), "minority.macro_f1") for arm in ("none", *ARMS)
+        ]
+        if any(values is not None for values in found):
+            texts = ["-" if values is None else f"{np.nanmean(values):.3f}" for values in found]
+            rows.append((name, *texts))
+    title = f"Minority F1 of {classifier}, data set by data set"
+    yield from titled(title, rst(("data set", "none", *ARMS), rows))
 
 
 def chart(study, group, picture):
