@@ -1,12 +1,13 @@
 """What decoupling does, and why: tables and charts from the cells of ``decoupling*.csv``.
 
-``python experiments/decoupling.py save decoupling.db`` writes three files of cells from a store;
+``python experiments/decoupling.py save decoupling.db`` writes them and ``twins.csv`` from a store;
 ``python experiments/decoupling.py page`` makes the tables and charts of the guide's page from them.
 A combination of data set and classifier counts where all folds of both arms are done.
 """
 
 from __future__ import annotations
 
+import csv
 import sys
 from collections import defaultdict
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import cells
 import numpy as np
+import twins
 from scipy import stats
 from tables import rst, titled
 
@@ -128,15 +130,16 @@ class Study:
 
 
 def save(store):
-    """Write the files of cells."""
+    """Write the files of cells, and what the counts of labels tell."""
     for name in PLANS:
         cells.save(str(HERE / f"{name}.toml"), store, HERE / f"{name}.csv")
+    twins.count(store)
 
 
 def page():
     """Write the tables and charts."""
     study = Study()
-    text = [*progress(study), *doses(study)]
+    text = [*progress(study), *doses(study), *tally(study), *twins_table()]
     for group, title in GROUPS.items():
         text += arms_table(study, f"{group}.macro_f1", f"Change of macro F1, {title}")
     for metric, title in (("macro_f1", "F1"), ("macro_auc_pr", "AUC-PR")):
@@ -191,6 +194,43 @@ def doses(study):
         rows.append((name, f"{scumble:.3f}", *(f"{count:,.0f}" for count in counts)))
     head = ("data set", "SCUMBLE", "rows", "above mean", "mixed", "one-sided", "empty copies")
     yield from titled("Rows of a training part, means over folds", rst(head, rows))
+
+
+def tally(study):
+    """Count the combinations of classifier and data set that an arm lowers, leaves and raises."""
+    rows = []
+    for arm in ARMS:
+        texts = []
+        for group in GROUPS:
+            effects = [study.effect(name, arm, f"{group}.macro_f1") for name in CLASSIFIERS]
+            changes = np.concatenate([[], *(e.changes for e in effects if e is not None)])
+            falls, rises = (changes < 0).sum(), (changes > 0).sum()
+            texts.append(f"{falls} / {len(changes) - falls - rises} / {rises}")
+        rows.append((arm, *texts))
+    title = "Combinations of classifier and data set whose macro F1 falls / stays / rises"
+    yield from titled(title, rst(("arm", *GROUPS.values()), rows))
+
+
+def twins_table():
+    """Show F1 by the share of a label's rows that are split."""
+    if not twins.OUT.exists():
+        return
+    with twins.OUT.open() as stream:
+        found = {
+            (row["classifier"], row["arm"], row["share"]): row for row in csv.DictReader(stream)
+        }
+    rows = []
+    for classifier in CLASSIFIERS:
+        for arm in ("none", "keep", "dealt labels", "whole copies", "unknown"):
+            cells_here = [found.get((classifier, arm, share)) for share in twins.NAMES]
+            if any(cells_here):
+                texts = ["-" if cell is None else f"{float(cell['f1']):.3f}" for cell in cells_here]
+                rows.append((classifier, arm, *texts))
+    counted = [found.get(("BR", "none", share)) for share in twins.NAMES]
+    texts = ["-" if cell is None else cell["labels"] for cell in counted]
+    rows.append(("BR", "labels, all folds", *texts))
+    title = "F1 of labels by the share of their rows that are mixed"
+    yield from titled(title, rst(("classifier", "arm", *twins.NAMES), rows))
 
 
 def arms_table(study, metric, title):

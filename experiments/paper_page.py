@@ -83,10 +83,10 @@ def verdicts(entries, means):
     """Count verdicts table by table, and by MULAN's rule for undefined values."""
     by_mulan = [entry for entry in entries if entry.table == 1]
     by_mulan += experiments(means, rule="mulan")
-    rows = [(f"Table {n}", *(row[v] for v in VERDICTS)) for n, row in summary(entries).items()]
+    rows = [(str(n), *(row[v] for v in VERDICTS)) for n, row in summary(entries).items()]
     for what, some in (("together", entries), ("by MULAN's rule", by_mulan)):
         rows.append((what, *(sum(e.verdict == v for e in some) for v in VERDICTS)))
-    yield from titled("Verdicts", rst(("", *VERDICTS), rows))
+    yield from titled("Verdicts", rst(("table", *VERDICTS), rows))
 
 
 def reasons(entries):
