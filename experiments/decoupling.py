@@ -349,16 +349,16 @@ def plain(study, classifier):
 def chart(study, group, picture):
     """Draw the change by each arm for each classifier."""
     metric = f"{group}.macro_f1"
-    series = {}
-    for arm in ARMS:
-        effects = [study.effect(classifier, arm, metric) for classifier in CLASSIFIERS]
-        series[arm] = [
-            (np.nan,) * 3 if effect is None or len(effect.changes) < 2
-            else (effect.mean, *effect.interval)
-            for effect in effects
-        ]  # fmt: skip
+    shown = [name for name in CLASSIFIERS if study.effect(name, "keep", metric) is not None]
+    series = {arm: [interval(study.effect(name, arm, metric)) for name in shown] for arm in ARMS}
     title = f"Change of macro F1, {GROUPS[group]}"
-    save_plot(plot_intervals(CLASSIFIERS, series, title=title), picture)
+    save_plot(plot_intervals(shown, series, title=title), picture)
+
+
+def interval(effect):
+    """Return a mean and the ends of its interval; NaN where there is none."""
+    known = effect is not None and len(effect.changes) > 1
+    return (effect.mean, *effect.interval) if known else (np.nan,) * 3
 
 
 if __name__ == "__main__":

@@ -156,7 +156,7 @@ def plot_intervals(
                 f"plot_intervals needs a value of {name!r} for each of {len(names)} names. "
                 f"Got {len(values)}."
             )
-    size = (8.0, 1.4 + 0.17 * len(names) * (len(series) + 1))
+    size = (8.0, 1.4 + 0.13 * len(names) * (len(series) + 1))
     ax, theme = canvas(ax, dark, size=size, purpose="plot_intervals")
     ax.axvline(0, lw=1.0, color=theme.line, zorder=0)
     inks = (theme.rare[0], theme.common[0], theme.ink)
@@ -174,7 +174,8 @@ def plot_intervals(
     ax.set_yticks(np.arange(len(names)), [written(name, 26) for name in names], parse_math=False)
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
-    ax.legend(frameon=False, labelcolor=theme.ink, fontsize=9, loc="best")
+    below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.05), "ncols": min(len(series), 6)}
+    ax.legend(frameon=False, labelcolor=theme.ink, fontsize=9, columnspacing=1.2, **below)
     entitle(ax, "", title)
     return ax
 
