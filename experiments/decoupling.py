@@ -221,7 +221,7 @@ def twins_table():
         }
     rows = []
     for classifier in CLASSIFIERS:
-        for arm in ("none", "keep", "dealt labels", "whole copies", "unknown"):
+        for arm in ("none", "clone", "keep", "dealt labels", "whole copies", "unknown"):
             cells_here = [found.get((classifier, arm, share)) for share in twins.NAMES]
             if any(cells_here):
                 texts = ["-" if cell is None else f"{float(cell['f1']):.3f}" for cell in cells_here]
