@@ -23,6 +23,7 @@ if not EXPERIMENTS.is_dir():
 sys.path.insert(0, str(EXPERIMENTS))  # where plans look for their dotted names
 
 import cells  # noqa: E402
+import decoupling  # noqa: E402
 import decoupling_arms as arms  # noqa: E402
 
 #: Label 0 is everywhere, 1 and 2 are frequent, 3 and 4 rare; rows 5 to 8 mix both kinds.
@@ -142,6 +143,40 @@ def _toy_plan(folder):
         'metrics = ["minority.macro_f1"]\n'
     )
     return path
+
+
+def _study(folder, values):
+    """A study of one classifier and metric: data set and arm -> a value for each fold."""
+    with (folder / "decoupling.csv").open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow((*cells.PLACE, "all.macro_f1"))
+        for (dataset, arm), folds in values.items():
+            writer.writerows((dataset, arm, "BR", 1, at, value) for at, value in enumerate(folds))
+    return decoupling.Study(folder)
+
+
+def test_changes_are_taken_fold_by_fold_where_both_arms_are_whole(tmp_path):
+    study = _study(
+        tmp_path,
+        {
+            ("genbase", "none"): [0.5, 0.6, 0.7, 0.8, 0.9],
+            ("genbase", "keep"): [0.4, 0.5, 0.6, 0.7, 0.8],
+            ("medical", "none"): [0.1, 0.2, 0.1, 0.2, 0.1],
+            ("medical", "keep"): [0.1, 0.1, 0.2, 0.0, 0.2],
+            ("yeast", "none"): [0.5] * 5,
+            ("yeast", "keep"): [0.9] * 4,  # a fold is missing: not compared
+        },
+    )
+    found = study.effect("BR", "keep", "all.macro_f1")
+    assert found.by_dataset == pytest.approx({"genbase": -0.1, "medical": -0.02})
+    # Differences of medical: 0, -.1, .1, -.2, .1; variance .017; error sqrt(.017 (1/5 + 1/4)).
+    assert found.p_by_dataset["medical"] == pytest.approx(0.8303, abs=1e-4)
+    # Over data sets: mean -.06, sample deviation .0566, t of one degree of freedom 12.706.
+    assert found.mean == pytest.approx(-0.06)
+    assert found.interval == pytest.approx((-0.06 - 12.706 * 0.04, -0.06 + 12.706 * 0.04), abs=1e-3)
+    assert found.rank_biserial == -1.0
+    assert study.effect("LP", "keep", "all.macro_f1") is None
+    assert next(iter(decoupling.progress(study))) == "The tables rest on 29 of 2,320 cells."
 
 
 #: Cheap cells of the committed files: plan, data set, treatment, classifier, fold.
