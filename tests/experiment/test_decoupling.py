@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scumble.data import MultilabelDataset
@@ -68,6 +68,7 @@ def test_dealt_labels_keep_counts_and_sizes_and_change_the_company():
         assert (dealt[source] + dealt[at]).tolist() == Y[source].tolist()
 
 
+@settings(max_examples=30)
 @given(label_matrices(min_instances=1), st.integers(0, 99))
 def test_empty_copies_treat_as_many_rows_and_decouple_none(labels, seed):
     dense = np.asarray(labels.toarray() if hasattr(labels, "toarray") else labels, int)
