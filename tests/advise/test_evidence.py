@@ -75,3 +75,12 @@ def test_the_sentences_say_what_was_measured_and_how_to_know(scumble):
     assert len(paper) == (scumble > 0)
     assert ("recommends" in " ".join(paper)) == (scumble > 0.15)
     assert "(-0.123)" in remedial_here(-0.123)
+
+
+def test_report_and_advice_name_the_same_reason_for_the_harm():
+    said = treatment_sentences(0.4)[1], treatment_sentences(0.15)[1], remedial_here(-0.1)
+    for sentence in said:
+        assert sentence.endswith(
+            "an equal twin without the label, and most rows of rare labels are split."
+        )
+    assert "twin" not in treatment_sentences(0.01)[1]  # there is hardly a row to split

@@ -8,7 +8,12 @@ from scumble.evaluate.statistics import nemenyi
 from scumble.paper import published
 from scumble.paper.audit import imbalance_pairs, scumble_and_change
 from scumble.plots import plot_bytes
-from scumble.plots.statistics import log_trend, plot_change, plot_critical_difference
+from scumble.plots.statistics import (
+    log_trend,
+    plot_change,
+    plot_critical_difference,
+    plot_intervals,
+)
 
 pytest.importorskip("matplotlib", reason="pip install 'scumble[plots]'")
 SCORES = np.tile([4.0, 3.0, 2.0, 1.0], (8, 1))
@@ -42,7 +47,26 @@ def test_trends_are_logarithmic():
     assert log_trend([5.0], [1, 2]).tolist() == [5.0, 5.0]
 
 
+def test_intervals_stand_beside_their_names_and_what_is_unknown_is_left_out():
+    nan = (np.nan, np.nan, np.nan)
+    ax = plot_intervals(
+        ["BR", "LP"], {"keep": [(-0.1, -0.2, 0.0), nan], "clone": [(0.3, 0.1, 0.4)] * 2}
+    )
+    marks = [part for part in ax.collections if not hasattr(part, "get_segments")]
+    bars = [part for part in ax.collections if hasattr(part, "get_segments")]
+    drawn = {mark.get_label(): np.asarray(mark.get_offsets())[:, 0].tolist() for mark in marks}
+    assert {name: drawn[name] for name in ("keep", "clone")} == {
+        "keep": [-0.1],
+        "clone": [0.3, 0.3],
+    }
+    ends = [[tuple(point[0] for point in line) for line in bar.get_segments()] for bar in bars]
+    assert ends == [[(-0.2, 0.0)], [(0.1, 0.4), (0.1, 0.4)]]
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["BR", "LP"]
+
+
 def test_wrong_lengths_are_refused():
+    with pytest.raises(ScumbleError, match="'keep' for each of 2 names"):
+        plot_intervals(["BR", "LP"], {"keep": [(0.0, 0.0, 0.0)]})
     with pytest.raises(ScumbleError, match="a name for each of 4 methods"):
         plot_critical_difference(nemenyi(SCORES), ["a"])
     with pytest.raises(ScumbleError, match="'MeanIR' for each of 2"):

@@ -83,6 +83,13 @@ WHERE_TO_KNOW = (
 )
 
 
+#: Why decoupling harms, as the study of the guide's page on decoupling found.
+TWIN = (
+    "Every row it splits leaves an equal twin without the label, and most rows of rare labels are "
+    "split."
+)
+
+
 def _on_the_cure() -> str:
     cure, smote = record(CURE), record("br after mlsmote")
     resampled = "hardly changed" if abs(smote.change) < 0.005 else "changed"
@@ -108,7 +115,7 @@ def _on_remedial(scumble: float) -> str:
     paper = "is undecided about" if scumble <= BORDER else "recommends"
     return (
         f"The paper {paper} REMEDIAL before binary relevance on such data; where labels that "
-        f"are never hit count as 0, {measured}"
+        f"are never hit count as 0, {measured} {TWIN}"
     )
 
 
@@ -118,7 +125,7 @@ def remedial_here(change: float) -> str:
     return (
         "The paper recommends REMEDIAL where rare and frequent labels meet. Measured here it harms "
         f"({change:+.3f}), as on {_share(found.n_worse, found.n_sets)} public data sets that were "
-        "measured: every row it splits leaves an equal twin without the label."
+        f"measured. {TWIN}"
     )
 
 

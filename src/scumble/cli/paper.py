@@ -76,7 +76,7 @@ def claims(
 
 @app.command()
 def run(
-    phase: Annotated[str, typer.Argument(help="imbalance, homer or remedial.")],
+    phase: Annotated[str, typer.Argument(help="imbalance, homer, remedial or seeds.")],
     store: StoreOption,
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
@@ -96,7 +96,9 @@ def run(
 
 
 @app.command()
-def plan(phase: Annotated[str, typer.Argument(help="imbalance, homer or remedial.")]) -> None:
+def plan(
+    phase: Annotated[str, typer.Argument(help="imbalance, homer, remedial or seeds.")],
+) -> None:
     """Print one of the paper's experiments as a plan, to be changed and run."""
     from scumble.paper import phase_text
 
@@ -113,17 +115,21 @@ def ledger(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Compare every published number with ours: reproduced, same direction, or not."""
+    """Compare every published number with ours: reproduced, same direction, or not; and why."""
     from scumble._core.files import writing
     from scumble._core.progress import show_progress
     from scumble.cli.console import ProgressBar, complain, show, show_json, width
     from scumble.paper import ledger as make_ledger
-    from scumble.paper.ledger import VERDICTS, summary, to_csv
+    from scumble.paper.ledger import causes, experiments, summary, to_csv
+    from scumble.paper.means import Means
+    from scumble.paper.verdicts import CAUSES, VERDICTS
     from scumble.report.terminal import table
 
     cells = _cells_of(store)
     with show_progress(ProgressBar()):
         entries = make_ledger(cells)
+    by_mulan = [entry for entry in entries if entry.table == 1]
+    by_mulan += experiments(Means(cells), rule="mulan")
     if output is not None:
         with writing(output) as target, target.open() as stream:
             stream.write(to_csv(entries).encode())
@@ -134,8 +140,15 @@ def ledger(
         (f"Table {number}", *(str(counts[verdict]) for verdict in VERDICTS))
         for number, counts in summary(entries).items()
     ]
-    totals = [sum(entry.verdict == verdict for entry in entries) for verdict in VERDICTS]
-    show(table(("table", *VERDICTS), [*rows, ("together", *map(str, totals))], width=width()))
+    totals, mulan = (
+        [sum(entry.verdict == verdict for entry in found) for verdict in VERDICTS]
+        for found in (entries, by_mulan)
+    )
+    rows += [("together", *map(str, totals)), ("by MULAN's rule", *map(str, mulan))]
+    show(table(("table", *VERDICTS), rows, width=width()))
+    if counted := causes(entries):
+        said = [(f"{c}: {CAUSES[c]}", *map(str, n.values())) for c, n in counted.items()]
+        show([[], *table(("cause", *VERDICTS[:3]), said, width=width())])
     if totals[-1] == len(entries):
         complain(
             "note",

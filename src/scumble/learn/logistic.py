@@ -8,8 +8,9 @@ separable ones finite, where the likelihood alone has its maximum at infinity.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from scumble._core.parallel import run
 from scumble.learn import logistic_kernels as kernels
 
 Array = np.ndarray[Any, Any]
+#: Takes columns, which rows are positive, their weights and a ridge; tells whether it converged.
+Fit = Callable[[Any, Array, Array, float], tuple[Array, bool]]
 
 RIDGE = 1e-8
 #: Newton's method ends with the step that promises less gain than this.
@@ -60,6 +63,7 @@ def fit_logistic(
     *,
     weights: Array | None = None,
     ridge: float = RIDGE,
+    tolerance: float = TOLERANCE,
     names: Sequence[str] | None = None,
     n_jobs: int | None = None,
 ) -> LogisticModels:
@@ -70,7 +74,8 @@ def fit_logistic(
     Newton's method with backtracking: quadratic near the optimum, and safe where a label is
     separable and most rows weigh nothing. More columns than rows are turned into as many
     coordinates as there are rows first, which changes neither fit nor ridge. Where both are
-    above 4,000, a quasi-Newton method without second derivatives takes over.
+    above 4,000, a quasi-Newton method without second derivatives takes over. A larger ``tolerance``
+    ends Newton's method earlier, which matters where a label is separable.
 
     Examples
     --------
@@ -85,9 +90,10 @@ def fit_logistic(
     design = _standardised(X)
     targets = sparse.csc_array(Y)
     if max(design.columns.shape) > MAX_NEWTON and min(design.columns.shape) > MAX_NEWTON:
-        fit, columns, back = _quasi_newton, design.columns, None
+        fit: Fit = _quasi_newton
+        columns, back = design.columns, None
     else:
-        fit = _newton
+        fit = partial(_newton, tolerance=tolerance)
         columns, back = _rotated(design)
     n_rows, n_labels = Y.shape
     counted = np.ones(n_rows) if weights is None else np.ascontiguousarray(weights, np.float64)
@@ -184,13 +190,15 @@ def _start(is_positive: Array, weights: Array, n_columns: int) -> Array:
     return beta
 
 
-def _newton(columns: Any, is_positive: Array, weights: Array, ridge: float) -> tuple[Array, bool]:
+def _newton(
+    columns: Any, is_positive: Array, weights: Array, ridge: float, *, tolerance: float
+) -> tuple[Array, bool]:
     beta = _start(is_positive, weights, columns.shape[1])
     parts = columns
     if sparse.issparse(columns):
         indptr, indices = columns.indptr.astype(np.int64), columns.indices.astype(np.int32)
         parts = (indptr, indices, columns.data)
-    steps = kernels.minimise(parts, is_positive, weights, ridge, TOLERANCE, N_STEPS, beta)
+    steps = kernels.minimise(parts, is_positive, weights, ridge, tolerance, N_STEPS, beta)
     return beta, steps < N_STEPS
 
 

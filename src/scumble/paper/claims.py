@@ -13,15 +13,16 @@ from scumble.data import MultilabelDataset
 from scumble.measures import characterize, is_minority, scumble_by_label
 from scumble.paper import published, sources
 from scumble.paper.findings import Finding
-from scumble.paper.ledger import (
+from scumble.paper.ledger import NOT_RUN
+from scumble.paper.means import (
     METRIC_NAMES,
-    NOT_RUN,
     Means,
     best_policy,
     imbalance_means,
     result_means,
 )
 from scumble.paper.published import Pair
+from scumble.paper.versions import versions
 from scumble.resample import REMEDIAL
 
 ABSENT = "not computable here"
@@ -64,7 +65,7 @@ def claims(
     -------
     list of Finding
         Verdicts ``"holds"``, ``"holds in k of n"``, ``"same direction"``, ``"does not hold"`` and
-        ``"not computable here"``.
+        ``"not computable here"``; of versions of MULAN, which one fits.
 
     Examples
     --------
@@ -93,6 +94,7 @@ def claims(
         *_about_passes(found.data),
         *_about_resampling(means),
         *_about_wins(means),
+        *versions(means),
     ]
 
 

@@ -14,6 +14,7 @@ PHASES = {
     "imbalance": "MaxIR and MeanIR before and after LP-ROS and LP-RUS (Tables 2 and 3)",
     "homer": "HOMER's F-measure before and after resampling (Table 4)",
     "remedial": "six classifiers before and after REMEDIAL (Tables 5 to 10)",
+    "seeds": "four of the six on other folds (the standard errors of Tables 5 to 9)",
 }
 
 
@@ -22,7 +23,7 @@ def phase(name: str) -> Plan:
 
     Parameters
     ----------
-    name : {"imbalance", "homer", "remedial"}
+    name : {"imbalance", "homer", "remedial", "seeds"}
         The experiment; `PHASES` says which tables it fills.
 
     Returns

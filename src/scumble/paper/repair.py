@@ -70,6 +70,7 @@ def order_of_undersampled() -> dict[str, str]:
     return min(candidates, key=misfit)
 
 
+@cache
 def rotated_column(classifier: str) -> Rotation | None:
     """Look for a run of rows that is shifted by one in a classifier's columns after REMEDIAL.
 
@@ -97,6 +98,29 @@ def rotated_column(classifier: str) -> Rotation | None:
             if stop - start > 2 and (best is None or repaired < best.repaired):
                 best = Rotation(classifier, rows, shift, misfit, repaired)
     return best if best is not None and best.repaired < misfit / 2 else None
+
+
+def put_back(pair: Pair) -> Pair:
+    """Give a pair the value after treatment that belongs to it, where its row looks displaced.
+
+    Examples
+    --------
+    >>> from scumble.paper import published
+    >>> from scumble.paper.repair import put_back
+    >>> wanted = ("ECC", "HL", "yeast")
+    >>> ecc = [p for p in published.results() if (p.method, p.measure, p.dataset) == wanted]
+    >>> ecc[0].before, ecc[0].after, put_back(ecc[0]).after
+    (0.3594, 0.0094, 0.2316)
+    """
+    if pair.table == 2:
+        pairs: Sequence[Pair] = imbalance_pairs(pair.method, pair.measure)
+        sources = order_of_undersampled() if pair.method == "LP-RUS" else {}
+    else:
+        pairs = result_pairs(classifier=pair.method, metric=pair.measure)
+        rotation, names = rotated_column(pair.method), [one.dataset for one in pairs]
+        sources = {} if rotation is None else _sources(names, rotation.rows, rotation.shift)
+    wanted = sources.get(pair.dataset, pair.dataset)
+    return replace(pair, after=next(one.after for one in pairs if one.dataset == wanted))
 
 
 def displaced() -> Iterator[Finding]:

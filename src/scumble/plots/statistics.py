@@ -130,6 +130,56 @@ def plot_change(
     return ax
 
 
+def plot_intervals(
+    names: Sequence[str],
+    series: Mapping[str, Sequence[tuple[float, float, float]]],
+    *,
+    title: str = "Changes and their intervals",
+    ax: Any = None,
+    dark: bool | None = None,
+) -> Any:
+    """Draw values with their intervals, names down and one mark for each series; 0 is no change.
+
+    A value is a mean with the ends of its interval; one that is NaN stays undrawn.
+
+    Examples
+    --------
+    >>> from scumble.plots.statistics import plot_intervals
+    >>> changes = {"keep": [(-0.1, -0.2, 0.0), (0.02, -0.01, 0.05)]}
+    >>> ax = plot_intervals(["BR", "LP"], changes)
+    >>> ax.collections[0].get_offsets().data[:, 0].tolist()
+    [-0.1, 0.02]
+    """
+    for name, values in series.items():
+        if len(values) != len(names):
+            raise ParameterError(
+                f"plot_intervals needs a value of {name!r} for each of {len(names)} names. "
+                f"Got {len(values)}."
+            )
+    size = (8.0, 1.4 + 0.13 * len(names) * (len(series) + 1))
+    ax, theme = canvas(ax, dark, size=size, purpose="plot_intervals")
+    ax.axvline(0, lw=1.0, color=theme.line, zorder=0)
+    inks = (theme.rare[0], theme.common[0], theme.ink)
+    for number, (name, values) in enumerate(series.items()):
+        ink, marker = inks[number % len(inks)], "osD^vX"[number % 6]
+        shift = ((number + 1) / (len(series) + 1) - 0.5) * 0.9
+        table = np.asarray(values, dtype=float).reshape(-1, 3)
+        places = np.arange(len(names)) + shift
+        known = ~np.isnan(table[:, 0])
+        means, lows, highs = table[known].T
+        ax.scatter(means, places[known], s=26, c=ink, marker=marker, label=name, zorder=2)
+        ax.hlines(places[known], lows, highs, color=ink, lw=1.3, zorder=1)
+    for between in range(1, len(names)):
+        ax.axhline(between - 0.5, lw=0.5, color=theme.line)
+    ax.set_yticks(np.arange(len(names)), [written(name, 26) for name in names], parse_math=False)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0)
+    below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.05), "ncols": min(len(series), 6)}
+    ax.legend(frameon=False, labelcolor=theme.ink, fontsize=9, columnspacing=1.2, **below)
+    entitle(ax, "", title)
+    return ax
+
+
 def log_trend(values: Any, positions: Any) -> Array:
     """Fit ``a + b ln(position)`` to values at positions 1, 2, ... and evaluate it.
 
