@@ -17,7 +17,7 @@ TOUCH_BUILT = rm -f $(VENV)/.stamp-built-* && touch $(BUILT)
 
 .NOTPARALLEL:  # two recipes must not install into one environment at a time
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types imports unit docs bench env build sanitize wheel clean
+.PHONY: help demo test lint types imports unit docs bench env build sanitize fuzz wheel clean
 
 help:            ## this list
 	@grep -E '^[a-z]+: .*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -52,6 +52,9 @@ build: $(ENV) $(BUILT)    ## compile the kernels that have changed, in place
 
 sanitize: $(ENV)    ## the tests of the kernels with checks of every index, then with sanitizers
 	$(BIN)/python tools/sanitize.py
+
+fuzz: $(ENV) $(BUILT)    ## a million damaged files and models, on two processes; FUZZ="--count 5000" for fewer
+	$(BIN)/python tools/fuzz.py $(FUZZ)
 
 wheel: $(ENV)    ## dist/*.tar.gz and dist/*.whl
 	$(BIN)/python -m build

@@ -131,6 +131,7 @@ def wrong(folder, problem):
     (folder / "two.csv").write_text("sky,sea\n1,0\n0,2\n")
     (folder / "long.csv").write_text("instance,label,score\n1,sky,0.5\n")
     (folder / "fake.npy").write_bytes(b"no array at all")
+    (folder / "cut.npy").write_bytes(b"\x93NUMPY\x01\x00\x10\x00{'descr': '<f8', (")
     (folder / "fake.npz").write_bytes(b"PK\x03\x04 no archive")
     np.save(folder / "flat.npy", scores[:, 0])
     np.save(folder / "objects.npy", np.array([[None]]), allow_pickle=True)
@@ -155,6 +156,7 @@ def wrong(folder, problem):
         ("s.csv", "two.csv", "'sea' holds '2'"),
         ("long.csv", "y.csv", "--engine duckdb"),
         ("fake.npy", "y.csv", "the array cannot be read"),
+        ("cut.npy", "y.csv", "the array cannot be read"),
         ("fake.npz", "y.csv", "the array cannot be read"),
         ("objects.npy", "y.csv", "the array cannot be read"),
         ("outside.npz", "y.csv", "the array cannot be read"),

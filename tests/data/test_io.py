@@ -6,11 +6,13 @@ import builtins
 import bz2
 import contextlib
 import errno
+import gc
 import gzip
 import io
 import lzma
 import os
 import stat
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -329,3 +331,24 @@ def _fill_disk(monkeypatch, after: int) -> None:
             self._raw.close()
 
     monkeypatch.setattr(files.os, "fdopen", lambda *args, **kwargs: Full(real(*args, **kwargs)))
+
+
+def test_what_a_damaged_zstandard_file_took_is_given_back(tmp_path):
+    """pyarrow's own read() keeps the block it asked for."""
+    path = tmp_path / "films.csv.zst"
+    scumble.write(MultilabelDataset([[1.0]] * 50, [["a"]] * 50), path)
+    path.write_bytes(path.read_bytes()[:-3])
+
+    def held_after(times):
+        for _ in range(times):
+            with pytest.raises(ReadError, match="damaged or cut short"):
+                scumble.read(path)
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        before = held_after(5)
+        assert held_after(20) - before < 200_000
+    finally:
+        tracemalloc.stop()

@@ -201,12 +201,16 @@ def test_fold_files_are_read_and_written(golden, tmp_path):
         ("instance,a\n0,0\n1,x\n", "line 3: expected 2 whole numbers, found '1,x'"),
         ("instance,a\n0,0\n0,1\n", "line 3: instance 0 is named twice"),
         ("instance,a\n0,0\n7,1\n", "line 3: instance 7 is beyond the last"),
-        ("instance,a\n0,0\n1,2\n", r"without gaps. Found \[0, 2\]"),
+        ("instance,a\n0,0\n1,2\n", "line 3: fold 2 of 2 instances: expected numbers from 0"),
+        ("instance,a\n0,0\n1,1000000000000\n", "line 3: fold 1000000000000 of 2 instances"),
+        ("instance,a\n0,0\n1,99999999999999999999\n", "line 3: fold 99999999999999999999 of 2"),
+        ("instance,a\n0,0\n1,1\n2,1\n3,3\n", r"without gaps. Found \[0, 1, 3\]"),
+        ("instance,a\n0\r0,0\n", "this is no table of fold numbers"),
     ],
 )
 def test_broken_fold_files_are_refused(tmp_path, text, message):
     path = tmp_path / "folds.csv"
-    path.write_text(text)
+    path.write_bytes(text.encode())
     with pytest.raises(scumble.ScumbleError, match=message):
         FixedFolds(path).folds(None, np.ones((2, 2)))
 
@@ -272,3 +276,8 @@ def test_splitting_what_was_resampled_warns():
         next(RepeatedKFold(3).split(unchanged))
     marked = after.X  # only what the resampler returned is marked
     assert not is_resampled(marked)
+
+
+def test_a_fold_number_far_beyond_the_rows_takes_no_memory():
+    with pytest.raises(scumble.ScumbleError, match="without gaps"):
+        FixedFolds([0, 1, 2**60]).folds(None, np.ones((3, 2)))

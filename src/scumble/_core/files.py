@@ -209,8 +209,10 @@ def _decompress(raw: IO[bytes]) -> Iterator[Any]:
     elif suffix == ".zst":
         import pyarrow as pa
 
+        # Buffered, so that pyarrow fills our memory: its own read() never gives back what it had
+        # asked for when the file turns out to be damaged.
         with pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd") as stream:
-            yield stream
+            yield io.BufferedReader(stream, BLOCK)
     else:
         yield raw
 

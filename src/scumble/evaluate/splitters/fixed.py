@@ -62,7 +62,11 @@ def read_folds(path: str | os.PathLike[str]) -> Array:
     """Read fold numbers from a CSV file."""
     source = Source(path)
     with source.open(progress=False) as stream:
-        lines = list(csv.reader(io.StringIO(stream.read().decode("utf-8", "replace"))))
+        text = stream.read().decode("utf-8", "replace")
+    try:
+        lines = list(csv.reader(io.StringIO(text)))
+    except csv.Error as error:  # a line that ends within a cell, or a cell without end
+        raise source.error(f"this is no table of fold numbers: {error}.") from error
     if not lines or lines[0][:1] != ["instance"] or len(lines[0]) < 2:
         raise source.error(
             "expected a line 'instance,rep0_fold,...' with one column per repetition, found "
@@ -77,6 +81,12 @@ def read_folds(path: str | os.PathLike[str]) -> Array:
                 f"expected {n_repeats + 1} whole numbers, found {','.join(line)!r}.", line=number
             )
         row, *folds = map(int, line)
+        if max(folds) >= len(table):
+            raise source.error(
+                f"fold {max(folds)} of {len(table)} instances: expected numbers from 0 without "
+                "gaps.",
+                line=number,
+            )
         if row >= len(table) or table[row, 0] >= 0:
             raise source.error(
                 f"instance {row} is {'named twice' if row < len(table) else 'beyond the last'}: "
@@ -129,7 +139,8 @@ def _as_table(folds: Any) -> Array:
             f"instance. Got {folds!r} instead."
         )
     for numbers in table.T:
-        present = np.bincount(numbers)
+        # A number beyond the rows leaves a gap, and counting up to it may take all memory.
+        present = np.bincount(np.minimum(numbers, len(numbers)))
         if len(present) < 2 or not present.all():
             raise DataError(
                 "FixedFolds: a repetition needs two folds or more, numbered from 0 without gaps. "
