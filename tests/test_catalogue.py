@@ -133,7 +133,11 @@ def test_a_second_name_is_a_second_entry():
         (("resampler", "own", MLkNN), ParameterTypeError, "it has no 'fit_resample'"),
         (("resampler", "own", MLROS()), ParameterTypeError, "it is no class"),
         (("metric", "own", len), ParameterTypeError, "is no metric: it has no 'function'"),
-        (("sampler", "own", MLROS), ParameterError, "Unknown kind 'sampler'. Expected one of"),
+        (
+            ("sampler", "own", MLROS),
+            ParameterError,
+            "'sampler'. Did you mean 'resampler'",
+        ),
     ],
 )
 def test_what_cannot_be_registered(arguments, error, message):

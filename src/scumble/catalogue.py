@@ -41,6 +41,7 @@ from scumble._core.registry import (
     unregister,
 )
 from scumble._core.registry import register as _register
+from scumble._core.suggestions import suggest
 
 #: The room that registers the things of a kind.
 _ROOMS = {
@@ -211,7 +212,9 @@ def describe(kind: str, name: str) -> Entry:
 
 def _load_room(kind: str) -> None:
     if kind not in KINDS:
-        raise ParameterError(f"Unknown kind {kind!r}. Expected one of {', '.join(KINDS)}.")
+        raise ParameterError(
+            f"Unknown kind {kind!r}.{suggest(str(kind), KINDS)} Expected one of {', '.join(KINDS)}."
+        )
     import_module(f"scumble.{_ROOMS[kind]}")
 
 

@@ -242,8 +242,14 @@ def test_data_path_finds_what_scumble_data_holds(capsys, monkeypatch, datasets):
         (["summary", "."], "directory"),
         (["labels", "debtags", "--sort", "colour"], "must be one of"),
         (["remedial", "debtags", "out.xyz"], "belongs to no format"),
-        (["remedial", "debtags", "o.csv", "--passes", "0"], "'passes' parameter"),
-        (["remedial", "debtags", "o.csv", "--one-sided", "drop"], "'one_sided' parameter"),
+        (
+            ["remedial", "debtags", "o.csv", "--passes", "0"],
+            "--passes must be a whole",
+        ),
+        (
+            ["remedial", "debtags", "o.csv", "--one-sided", "drop"],
+            "--one-sided must be",
+        ),
         (["convert", "debtags", "nodir/o.arff"], "does not exist"),
         (["convert", "debtags", "o.arff", "--to", "weka"], "Unknown format 'weka'"),
     ],

@@ -110,8 +110,11 @@ def test_a_test_file_instead_of_folds(capsys, file, tmp_path):
         (["-c", "br", "--metric", "macro_f2"], "no metric 'macro_f2'"),
         (["-c", "br", "--metric", "rare.macro_f1"], "no metric 'rare.macro_f1'"),
         (["-c", "br", "--metric", "few.macro_f1", "--groups", "all"], "no metric 'few.macro_f1'"),
-        (["-c", "br", "--groups", "minorty"], "no group of labels 'minorty'. Expected minority"),
-        (["-c", "br", "--undefined", "zero"], "'undefined' parameter"),
+        (
+            ["-c", "br", "--groups", "minorty"],
+            "'minorty'. Did you mean 'minority'",
+        ),
+        (["-c", "br", "--undefined", "zero"], "--undefined must be"),
     ],
 )
 def test_mistakes_are_explained(capsys, file, arguments, message):

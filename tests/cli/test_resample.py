@@ -56,7 +56,7 @@ def test_all_methods_are_compared(capsys, datasets, monkeypatch):
         (["o.arff"], "Which method?"),
         (["o.arff", "--compare"], "either a file to write, with --output, or --compare"),
         (["o.arff", "-r", "smote"], "no resampler 'smote'"),
-        (["o.arff", "-r", "mlros", "--percent", "-3"], "'percent' parameter"),
+        (["o.arff", "-r", "mlros", "--percent", "-3"], "--percent must be a number of at least 0"),
         (["o.arff", "-r", "remedial", "--k", "3"], "has a parameter 'n_neighbors'"),
         (["o.arff", "-r", "remedial", "--param", "keep"], "A parameter must be name=value"),
     ],

@@ -74,7 +74,7 @@ def test_groups_of_ones_own_by_name_number_and_mask():
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
-        (["minorty"], r"no group of labels 'minorty'. Expected minority"),
+        (["minorty"], r"no group of labels 'minorty'. Did you mean 'minority'"),
         ({"mine": None}, "no group of labels 'mine'"),
         (3, "'groups' parameter of label_groups must be names"),
         ({"a.b": [0]}, "cannot be called 'a.b'"),

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from scumble import ScumbleError
+from scumble.cli.main import main
 from scumble.gui.server import _listen, serve
 from scumble.gui.settings import Settings
 from tests.gui.conftest import PATIENCE
@@ -71,7 +72,8 @@ def test_the_command_opens_a_file_and_leaves_nothing_behind(tmp_path, end):
 
 
 def test_a_file_that_cannot_be_opened_is_named_in_the_terminal_too(tmp_path):
-    command = [sys.executable, "-m", "scumble", "gui", "nope.arff", "--no-browser", "--port", "0"]
+    (tmp_path / "odd.arff").write_text("no ARFF at all")
+    command = [sys.executable, "-m", "scumble", "gui", "odd.arff", "--no-browser", "--port", "0"]
     with subprocess.Popen(
         command,
         cwd=tmp_path,
@@ -80,6 +82,23 @@ def test_a_file_that_cannot_be_opened_is_named_in_the_terminal_too(tmp_path):
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     ) as process:
-        assert process.stderr.readline() == "error: nope.arff: no such file. Check the path.\n"
+        assert process.stderr.readline().startswith("error: odd.arff: no known format")
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=PATIENCE)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ("nope.arff", "error: nope.arff: no such file. Check the path.\n"),
+        ("yaest", "error: There is no data set called 'yaest'. Did you mean 'yeast'?"),
+    ],
+)
+def test_a_file_that_is_not_there_ends_it_at_once(capsys, monkeypatch, tmp_path, data, said):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as stopped:
+        main(["gui", data, "--no-browser", "--port", "0"])
+    assert stopped.value.code == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(said)

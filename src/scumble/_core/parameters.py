@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from scumble._core.errors import ParameterError, ScumbleError
+from scumble._core.suggestions import suggest
 from scumble._core.text import plain_text
 
 
@@ -186,6 +187,11 @@ class Choice(Domain):
         plain = value.item() if isinstance(value, np.generic) else value
         return any(type(plain) is type(choice) and plain == choice for choice in self.choices)
 
+    def advice(self, value: Any) -> str:
+        """Say which of them may have been meant."""
+        words = [choice for choice in self.choices if isinstance(choice, str)]
+        return suggest(value, words) if isinstance(value, str) else ""
+
 
 class Either(Domain):
     """Numbers, or some words.
@@ -209,6 +215,10 @@ class Either(Domain):
         """Tell whether a value is one of them."""
         return self.first.accepts(value) or self.second.accepts(value)
 
+    def advice(self, value: Any) -> str:
+        """Say what the parts say."""
+        return self.first.advice(value) or self.second.advice(value)
+
 
 class Optional(Domain):
     """None, or what a domain has.
@@ -231,6 +241,10 @@ class Optional(Domain):
     def accepts(self, value: Any) -> bool:
         """Tell whether a value is one of them."""
         return value is None or self.inner.accepts(value)
+
+    def advice(self, value: Any) -> str:
+        """Say what the domain inside says."""
+        return self.inner.advice(value)
 
 
 class Seed(Domain):

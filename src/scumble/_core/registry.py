@@ -6,13 +6,13 @@ import inspect
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
 from scumble._core.errors import ParameterError, ParameterTypeError, ScumbleWarning
+from scumble._core.suggestions import suggest
 from scumble._core.text import plain_text
 
 KINDS = ("measure", "format", "resampler", "metric", "classifier", "splitter", "plot")
@@ -109,9 +109,16 @@ def find_entry(kind: str, name: str) -> Entry:
         for candidate in (name, name.lower()):
             if candidate in known:
                 return known[candidate]
-    close = get_close_matches(name.lower(), known)
-    meant = f" Did you mean {' or '.join(close)}?" if close else ""
-    raise ParameterError(f"There is no {kind} {name!r}. Known are: {', '.join(known)}.{meant}")
+    meant = _of_class(name, known) or suggest(name, known)
+    raise ParameterError(f"There is no {kind} {name!r}.{meant} Known are: {', '.join(known)}.")
+
+
+def _of_class(name: str, known: Mapping[str, Entry]) -> str:
+    """Say under which name a class stands that was called by its own."""
+    for entry in known.values():
+        if getattr(entry.thing, "__name__", "").lower() == name.lower():
+            return f" Did you mean {entry.name!r}?"
+    return ""
 
 
 def find_class(kind: str, name: str) -> Any:

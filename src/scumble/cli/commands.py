@@ -18,8 +18,9 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 from scumble._core.errors import ParameterError
-from scumble.cli.console import be_quiet
+from scumble.cli.console import begin
 from scumble.cli.files import refuse_losses
+from scumble.cli.words import elsewhere
 
 #: The module of each command, in the order of the help. It holds a function of the command's name,
 #: or an ``app`` with commands of its own.
@@ -71,6 +72,17 @@ class Command(TyperCommand):
     The catalogue is asked when the help of this one command is shown, and never before.
     """
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments; an option of other commands or packages is answered with ours."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            wrong = getattr(error, "option_name", None)  # only one kind of error has it
+            known = [spelling for each in self.params for spelling in each.opts]
+            if wrong is not None and (ours := elsewhere(wrong, known)):
+                error.possibilities = ours  # type: ignore[attr-defined]
+            raise
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""
         for parameter in self.params:
@@ -120,10 +132,11 @@ def prepared(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options that all have, and let it write over nothing that it reads."""
     own = signature(command, eval_str=True)
     out = own.parameters.get("out")
+    options = {name: "--" + name.replace("_", "-") for name in own.parameters if name != "data"}
 
     @wraps(command)
     def checked(*, quiet: bool, **given: Any) -> Any:
-        be_quiet(quiet)
+        begin(quiet=quiet, options=options)
         if out is not None:
             given["out"] = _where(given["out"], given.pop("output"), out)
         refuse_losses(command, given)
@@ -154,7 +167,7 @@ def _build(name: str) -> Any:
     parent = typer.Typer(rich_markup_mode=None)
     if hasattr(module, "app"):
         for info in module.app.registered_commands:
-            info.callback = prepared(info.callback)
+            info.cls, info.callback = Command, prepared(info.callback)
         parent.add_typer(module.app, name=name)
     else:
         parent.command(cls=Command)(prepared(getattr(module, name)))

@@ -6,11 +6,12 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from typing import IO, TYPE_CHECKING, Any
 
 from scumble._core.text import safe
+from scumble.cli.words import in_the_shell
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
@@ -21,12 +22,13 @@ PROGRESS_AFTER = 1.0  # seconds
 
 
 _quiet = False
+_options: Mapping[str, str] = {}
 
 
-def be_quiet(wanted: bool) -> None:
-    """Print results and errors only from now on, or everything again."""
-    global _quiet
-    _quiet = wanted
+def begin(*, quiet: bool, options: Mapping[str, str]) -> None:
+    """Speak for a command: results and errors only, or everything, in words of its options."""
+    global _quiet, _options
+    _quiet, _options = quiet, options
 
 
 def is_quiet() -> bool:
@@ -38,7 +40,7 @@ def complain(kind: str, message: str) -> None:
     """Print an error or a note to standard error; control characters are made visible."""
     if kind == "note" and _quiet:
         return
-    print(f"{kind}: {safe(message)}", file=sys.stderr)
+    print(f"{kind}: {safe(in_the_shell(message, _options))}", file=sys.stderr)
 
 
 def width() -> int | None:

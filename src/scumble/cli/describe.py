@@ -78,7 +78,7 @@ def labels(
     from scumble.measures import characterize
     from scumble.report.terminal import label_rows, render_labels
 
-    check_choice(sort, SORTS, name="--sort", caller="scumble labels")
+    check_choice(sort, SORTS, name="sort", caller="labels")
     rows = label_rows(
         characterize(load(data, format=format, labels=labels, options=option)),
         sort=sort,

@@ -88,8 +88,9 @@ def _loss(output: Output, kept: str | Path, read: str) -> ParameterError:
     title, named, path = output
     beside = "" if str(path) == str(Path(named)) else f", written with {named}"
     what = "this is the file to read" if _is_same(kept, read) else f"it belongs to {read}"
+    way_out = "" if not beside else ", or a format that needs no second file, such as --to meka"
     return ParameterError(
-        f"{path}{beside}: {what}, and would be lost. Name another to write as {title}."
+        f"{path}{beside}: {what}, and would be lost. Name another to write as {title}{way_out}."
     )
 
 

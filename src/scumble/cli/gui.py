@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from scumble._core.errors import ParameterError
+from scumble.cli.files import may_be_on_the_shelf
 from scumble.cli.inputs import FormatOption, LabelsOption, ReadOption
 
 
@@ -35,6 +37,8 @@ def gui(
     from scumble.cli.inputs import parse_labels, parse_parameters
     from scumble.gui.server import serve
 
+    if data is not None:
+        _refuse_absent(data)
     serve(
         data,
         host=host,
@@ -49,3 +53,18 @@ def gui(
         labels=parse_labels(labels),
         **parse_parameters(option or []),
     )
+
+
+def _refuse_absent(data: str) -> None:
+    """Say at once that there is no such file or data set: nobody waits for a page without it."""
+    if may_be_on_the_shelf(data):
+        from scumble.data import shelf
+
+        try:
+            shelf.find(data)
+        except ParameterError:
+            shelf.locate(data)  # a file in a folder of the user's own
+    else:
+        from scumble._core.files import Source
+
+        Source(data)

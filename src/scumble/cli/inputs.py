@@ -73,11 +73,20 @@ ResamplerParameters = Annotated[
     typer.Option(help="A parameter of the resampler, as name=value; repeatable."),
 ]
 SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="One seed, one answer.")]
+
+
+def _check_jobs(jobs: int | None) -> int | None:
+    if jobs == 0:
+        raise typer.BadParameter("0 is nobody. Expected a number from 1 on, or -1 for all cores.")
+    return jobs
+
+
 JobsOption = Annotated[
     int | None,
     typer.Option(
         "--jobs",
         "-j",
+        callback=_check_jobs,
         help="How many threads or processes share the work, -1: all cores; never changes a result.",
     ),
 ]

@@ -80,6 +80,9 @@ def main(arguments: list[str] | None = None) -> None:
     except ScumbleError as error:
         complain("error", str(error))
         sys.exit(2)
+    except MemoryError as error:
+        complain("error", f"there is not enough memory ({error}). Ask for less, or for a part.")
+        sys.exit(2)
     except SystemExit as end:
         if end.code == INTERRUPTED:  # what typer makes of Ctrl-C
             complain("stopped", "interrupted; nothing half-written is left behind.")

@@ -94,13 +94,15 @@ def find_plot(kind: str) -> Plot:
     """Find a plot by its name, or by what mldr calls it."""
     import scumble.plots  # noqa: F401  (registers them)
     from scumble._core.registry import registered
+    from scumble._core.suggestions import suggest
 
     known = registered("plot")
     for entry in known.values():
         if kind.lower() == entry.name or kind.upper() == entry.alias:
             return entry
     names = ", ".join([*known, BEFORE_AFTER])
-    raise ParameterError(f"There is no plot {kind!r}. Expected one of {names}.")
+    meant = suggest(kind, [*known, BEFORE_AFTER])
+    raise ParameterError(f"There is no plot {kind!r}.{meant} Expected one of {names}.")
 
 
 def _options(entry: Plot, draw: str | None, top: int | None) -> dict[str, Any]:

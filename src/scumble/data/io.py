@@ -22,6 +22,7 @@ from scumble._core.errors import (
 )
 from scumble._core.files import Source, Target, writing, writing_all
 from scumble._core.registry import load_plugins, registered
+from scumble._core.suggestions import suggest
 from scumble.data.dataset import MultilabelDataset
 
 if TYPE_CHECKING:  # only read and write need the formats
@@ -289,7 +290,8 @@ def _by_name(name: str) -> Format:
     formats = formats if name in formats else _all_formats()
     if name not in formats:
         raise ParameterError(
-            f"Unknown format {name!r}. Expected one of {', '.join(sorted(formats))}."
+            f"Unknown format {name!r}.{suggest(name, formats)} "
+            f"Expected one of {', '.join(sorted(formats))}."
         )
     return formats[name]
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from scumble._core.errors import ParameterError, ParameterTypeError
 from scumble._core.label_selection import find_labels
+from scumble._core.suggestions import suggest
 from scumble._core.validation import check_named_labels
 from scumble.measures import concurrence
 from scumble.measures.imbalance import minority_from_ratios
@@ -101,9 +101,9 @@ def check_groups(groups: Any, *, caller: str, own: bool = True) -> dict[str, Any
 def _check_name(name: Any, chosen: Any, own: bool, caller: str) -> None:
     if chosen is None or not own:
         if name not in GROUPS:
-            close = get_close_matches(str(name), GROUPS) or GROUPS
             raise ParameterError(
-                f"{caller}: there is no group of labels {name!r}. Expected {', '.join(close)}"
+                f"{caller}: there is no group of labels {name!r}.{suggest(str(name), GROUPS)} "
+                f"Expected {', '.join(GROUPS)}"
                 + (", or a mapping with labels of your own." if own else ".")
             )
     elif not isinstance(name, str) or "." in name or not name or name in RESERVED:

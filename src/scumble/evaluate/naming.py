@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from scumble._core.errors import ParameterError
 from scumble._core.registry import load_plugins, registered
+from scumble._core.suggestions import suggest
 from scumble.evaluate.groups import GROUPS
 from scumble.evaluate.metric import Metric
 
@@ -67,8 +67,10 @@ def find_metric(name: str, *, groups: Iterable[str] = ()) -> Metric:
     known = _known(groups)
     if name in known:
         return known[name]
-    close = get_close_matches(str(name), known) or sorted(registered("metric"))
-    raise ParameterError(f"There is no metric {name!r}. Expected for example {', '.join(close)}.")
+    plain = [each for each in known if "." not in each]
+    hint = suggest(str(name), plain) or suggest(str(name), known)
+    more = "" if hint else f" Expected for example {', '.join(sorted(registered('metric')))}."
+    raise ParameterError(f"There is no metric {name!r}.{hint}{more}")
 
 
 def direction(name: str) -> int:

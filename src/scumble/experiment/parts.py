@@ -10,6 +10,7 @@ from typing import Any
 
 from scumble import catalogue
 from scumble._core.errors import ScumbleError
+from scumble._core.suggestions import suggest_parameter
 from scumble._core.version import __version__
 from scumble.experiment.cell import NOTHING, Part
 from scumble.experiment.errors import PlanError
@@ -130,7 +131,7 @@ def _instance(cls: Any, parameters: Mapping[str, Any], seed: int) -> Any:
     for name in parameters:
         if name not in known:
             raise PlanError(
-                f"{cls.__name__} has no parameter {name!r}. "
+                f"{cls.__name__} has no parameter {name!r}.{suggest_parameter(name, known)} "
                 f"Known are: {', '.join(sorted(known)) or 'none'}."
             )
     given = {name: _value(value, seed) for name, value in parameters.items()}

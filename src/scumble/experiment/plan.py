@@ -9,6 +9,7 @@ from math import prod
 from typing import Any
 
 from scumble._core.errors import ScumbleError
+from scumble._core.suggestions import suggest
 from scumble.experiment.cell import NOTHING, Part, canonical
 from scumble.experiment.errors import PlanError
 
@@ -112,7 +113,8 @@ class Plan:
             for label in labels:
                 if label not in have:
                     raise PlanError(
-                        f"The plan has no {label!r} among its {kind}. It has: {', '.join(have)}."
+                        f"The plan has no {label!r} among its {kind}.{suggest(label, have)} "
+                        f"It has: {', '.join(have)}."
                     )
             kept[kind] = [have[label] for label in labels]
         return replace(self, **kept)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from scumble._core.errors import ReadError
+from scumble._core.suggestions import suggest_parameter
 from scumble.experiment.errors import PlanError
 from scumble.experiment.plan import Plan
 
@@ -84,6 +84,5 @@ def plan_from(
 def _refuse_unknown(content: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
     for key in content:
         if key not in known:
-            close = get_close_matches(key, known, 1)
-            hint = f" Did you mean {close[0]!r}?" if close else f" Known are: {', '.join(known)}."
+            hint = suggest_parameter(key, known) or f" Known are: {', '.join(known)}."
             raise PlanError(f"{where}: unknown key {key!r}.{hint}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError
 from scumble._core.shown import Records
+from scumble._core.suggestions import suggest
 from scumble.experiment.errors import PlanError, StoreError
 from scumble.experiment.scores import LABELS, complaint
 
@@ -71,7 +72,8 @@ def only(cells: list[dict[str, Any]], **wanted: Sequence[str] | None) -> list[di
         for name in names or ():
             if name not in known:
                 raise ParameterError(
-                    f"The store has no {kind} {name!r}. There are: {', '.join(sorted(known))}."
+                    f"The store has no {kind} {name!r}.{suggest(name, sorted(known))} "
+                    f"There are: {', '.join(sorted(known)) or 'none'}."
                 )
         if names:
             cells = [cell for name in dict.fromkeys(names) for cell in cells if cell[kind] == name]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
+from scumble._core.suggestions import suggest
 
 #: Measures of the training part that are kept with every cell, before and after resampling.
 MEASURES = ("n_instances", "n_labelsets", "cardinality", "mean_ir", "max_ir", "cvir", "scumble")
@@ -47,9 +47,7 @@ def complaint(name: object) -> str | None:
     known = score_names()
     if name in known:
         return None
-    close = get_close_matches(str(name), known, 1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    return f"There is no metric {name!r}.{hint}"
+    return f"There is no metric {name!r}.{suggest(str(name), known)}"
 
 
 def is_newer(name: str) -> bool:

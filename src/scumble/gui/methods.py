@@ -6,6 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError
+from scumble._core.suggestions import suggest_parameter
 from scumble._core.text import plain_text
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ def make_step(method: str, parameters: dict[str, Any]) -> Any:
     unknown = sorted(set(parameters) - set(offered))
     if unknown:
         raise ParameterError(
-            f"{entry.thing.__name__} has no parameter {unknown[0]!r} here. "
+            f"{entry.thing.__name__} has no parameter {unknown[0]!r} here."
+            f"{suggest_parameter(unknown[0], offered)} "
             f"Known are: {', '.join(sorted(offered)) or 'none'}."
         )
     values = {

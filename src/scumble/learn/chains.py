@@ -118,7 +118,8 @@ class ClassifierChain(TransformingClassifier, name="cc", family="Chains"):
         if not is_numbers or sorted(order.tolist()) != list(range(n_labels)):
             raise ParameterError(
                 f"The 'order' parameter of {type(self).__name__} must name each of the "
-                f"{n_labels} labels once, by its number. Got {self.order!r} instead."
+                f"{n_labels} labels once, by its number. Got {self.order!r} instead. Chains in "
+                "random orders are 'ecc', EnsembleOfClassifierChains."
             )
         return order.astype(np.int64)
 

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from scumble._core.errors import DataError, ParameterError, ScumbleError, ScumbleWarning
 from scumble._core.registry import find_class
+from scumble._core.suggestions import suggest_parameter
 from scumble.data import MultilabelDataset
 from scumble.learn.c45 import C45Classifier
 from scumble.learn.inner_classifier import tell_nominal
@@ -64,8 +65,8 @@ def make_classifier(name: str, **parameters: Any) -> Any:
             continue
         if parameter not in known:
             raise ParameterError(
-                f"The classifier {name!r} has no parameter {parameter!r}. "
-                f"Known are: {', '.join(sorted(known))}."
+                f"The classifier {name!r} has no parameter {parameter!r}."
+                f"{suggest_parameter(parameter, known)} Known are: {', '.join(sorted(known))}."
             )
         model.set_params(**{parameter: value})
     _check_foreign(model)

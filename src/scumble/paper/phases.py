@@ -6,6 +6,7 @@ import tomllib
 from importlib import resources
 
 from scumble._core.errors import ParameterError
+from scumble._core.suggestions import suggest
 from scumble.experiment.plan import Plan
 from scumble.experiment.plan_file import plan_from
 
@@ -63,7 +64,8 @@ def phase_text(name: str) -> str:
     """
     if name not in PHASES:
         raise ParameterError(
-            f"The paper has no experiment {name!r}. Expected one of {', '.join(PHASES)}."
+            f"The paper has no experiment {name!r}.{suggest(str(name), PHASES)} "
+            f"Expected one of {', '.join(PHASES)}."
         )
     path = resources.files(__package__) / "plans" / f"{name}.toml"
     return path.read_text(encoding="utf-8")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from scumble._core.calls import parse_call, split_outside
-from scumble._core.errors import ParameterError, ScumbleError
+from scumble._core.errors import ParameterError, ScumbleError, ScumbleWarning
 from scumble._core.registry import find_class, registered
+from scumble._core.suggestions import suggest_parameter
 from scumble.data import MultilabelDataset
 from scumble.measures.summary import characterize
 from scumble.resample.base import BaseResampler
@@ -57,7 +59,20 @@ def make_chain(methods: str, **parameters: Any) -> list[BaseResampler]:
             step.set_params(**{name: value})
     for step in chain:
         step.check_parameters()
+        _note_share(step)
     return chain
+
+
+def _note_share(step: BaseResampler) -> None:
+    """Tell those who are used to shares that percentages are percentages."""
+    percent = getattr(step, "percent", None)
+    if percent is not None and 0 < percent < 1:
+        warnings.warn(
+            f"The 'percent' parameter of {type(step).__name__} is {percent:g}: less than one "
+            f"percent of the rows. If you mean {100 * percent:g} percent, say {100 * percent:g}.",
+            ScumbleWarning,
+            stacklevel=3,
+        )
 
 
 def run_chain(data: MultilabelDataset, chain: Sequence[BaseResampler]) -> MultilabelDataset:
@@ -162,8 +177,8 @@ def _make(step: str) -> BaseResampler:
 
 def _unknown(methods: str, parameter: str, known: Iterable[str]) -> ParameterError:
     return ParameterError(
-        f"No method of {methods} has a parameter {parameter!r}. "
-        f"Known are: {', '.join(sorted(known)) or 'none'}."
+        f"No method of {methods} has a parameter {parameter!r}."
+        f"{suggest_parameter(parameter, known)} Known are: {', '.join(sorted(known)) or 'none'}."
     )
 
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from scumble._core.errors import ParameterError
+
+MOST = 2**40  # rows
+
 
 def rows_in_percent(percent: float, n_rows: int) -> int:
     """Count the rows in a percentage of all, rounded down.
@@ -18,6 +22,11 @@ def rows_in_percent(percent: float, n_rows: int) -> int:
     >>> rows_in_percent(25, 593), rows_in_percent(33.3, 1000)
     (148, 333)
     """
-    if isinstance(percent, int):
-        return n_rows * percent // 100
-    return math.floor(n_rows * Fraction(str(percent)) / 100)
+    exact = Fraction(percent) if isinstance(percent, int) else Fraction(str(percent))
+    wanted = math.floor(n_rows * exact / 100)
+    if wanted > MOST:
+        raise ParameterError(
+            f"{percent:g} percent of {n_rows} rows are more rows than any machine holds. Choose a "
+            "smaller 'percent'."
+        )
+    return wanted

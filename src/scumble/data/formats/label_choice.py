@@ -11,9 +11,10 @@ import numpy as np
 
 from scumble._core.errors import ParameterError
 from scumble._core.files import Source
+from scumble._core.suggestions import suggest
 from scumble.data.formats.arff.label_xml import LabelTree, read_label_xml
 from scumble.data.formats.base import LabelChoice
-from scumble.data.formats.messages import excerpt, first_repeated, suggest
+from scumble.data.formats.messages import excerpt, first_repeated
 
 _ALLOWED = (
     "Expected names, column numbers from 0, a count (negative: from the end), or the path of a "

@@ -76,8 +76,10 @@ class DuckDBEngine:
             self._connection = self._duckdb.connect(f"{self._spill}/work.duckdb", config=settings)
         except self._duckdb.Error as error:
             shutil.rmtree(self._spill, ignore_errors=True)
+            given = {"memory": memory, "max_spill": max_spill, "threads": threads}
+            told = [f"{name}={value!r}" for name, value in given.items() if value is not None]
             raise ParameterError(
-                f"DuckDB refuses memory={memory!r}, max_spill={max_spill!r}, threads={threads!r}. "
+                f"DuckDB refuses {', '.join(told)}. "
                 f"Expected sizes such as '2GB'. It says: {_first_line(error)}"
             ) from error
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from scumble._core.suggestions import suggest
 from scumble.data.formats.arff.header import Attribute
 from scumble.data.formats.kernels import arff as k
-from scumble.data.formats.messages import excerpt, suggest
+from scumble.data.formats.messages import excerpt
 
 _LABEL_HELP = (
     "Expected 0 or 1 (or false or true): a label is present or absent. If the column is no label, "

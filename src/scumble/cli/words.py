@@ -1,0 +1,110 @@
+"""Messages of the rooms, which speak of parameters, in the words of the shell: options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+#: What parameters are called in the shell, where they have another name there.
+CALLED = {
+    "random_state": "seed",
+    "n_jobs": "jobs",
+    "n_neighbors": "k",
+    "n_splits": "folds",
+    "splitter": "folds",
+    "metrics": "metric",
+    "treatments": "resample",
+    "resampler": "resample",
+    "parameters": "param",
+}
+#: Parameters of readers that have no option of their own; ``--option`` passes them on.
+OF_READERS = (
+    "encoding", "delimiter", "decimal", "header", "label_column", "label_separator",
+    "weight_column", "ignore", "text", "n_features", "n_labels", "zero_based", "part",
+)  # fmt: skip
+#: Options that other commands or packages have, and those that stand for them; the first there is.
+CALLED_ELSEWHERE = {
+    "--method": ("--resample",),
+    "--treat": ("--resample",),
+    "--resampler": ("--resample",),
+    "-m": ("--resample",),
+    "--model": ("--classifier",),
+    "--learner": ("--classifier",),
+    "--estimator": ("--classifier",),
+    "--out": ("--output", "--html"),
+    "--output": ("--html", "--store"),
+    "-o": ("--html", "--store"),
+    "--dataset": ("--whole",),
+    "--n-jobs": ("--jobs",),
+    "--threads": ("--jobs",),
+    "--random-state": ("--seed",),
+    "--n-neighbors": ("--k", "--param"),
+    "--neighbors": ("--k", "--param"),
+    "--sampling-strategy": ("--percent",),
+    "--ratio": ("--percent",),
+    "--percentage": ("--percent",),
+    "--cv": ("--folds",),
+    "--scoring": ("--metric",),
+    "--score": ("--metric",),
+    "--proba": ("--probabilities",),
+    "--silent": ("--quiet",),
+    "--verbose": ("--quiet",),
+    "--target": ("--labels",),
+    "--label": ("--labels",),
+}
+PARAMETER = re.compile(r"[Tt]he '(\w+)' parameter of (\w+)")
+ASSIGNED = re.compile(r"\b(\w+)=(\[\.\.\.\]|\.\.\.|'[^']*'|-?\w[\w.]*)")
+LEAST = re.compile(r"(an int|a number) in \[(-?[\w.]+), inf\)")
+
+
+def in_the_shell(message: str, options: Mapping[str, str]) -> str:
+    """Say a message with the options of a command, given by the names of their parameters.
+
+    Examples
+    --------
+    >>> from scumble.cli.words import in_the_shell
+    >>> in_the_shell("Say labels=[...] or labels=-5.", {"labels": "--labels"})
+    'Say --labels ... or --labels -5.'
+    >>> in_the_shell("The 'n_jobs' parameter of X must be an int in [1, inf).", {"jobs": "--jobs"})
+    '--jobs must be a whole number of at least 1.'
+    """
+    if "belongs to no format" in message and "to" in options:  # it is about what is written
+        options = {**options, "format": options["to"]}
+
+    def of_owner(found: re.Match[str]) -> str:
+        name, owner = found.groups()
+        option = _option(name, options)
+        if option is None and "param" in options:
+            return f"--param {name} of {owner}"
+        return option or found[0]
+
+    def assigned(found: re.Match[str]) -> str:
+        name, value = found.groups()
+        option = _option(name, options)
+        if option is None:
+            is_read = name in OF_READERS and "option" in options
+            return f"--option {found[0]}" if is_read else found[0]
+        return f"{option} {'...' if value == '[...]' else _bare(value)}"
+
+    message = re.sub(r"\bscan\((\w+=[^)]*)\)", r"\1", message)
+    message = ASSIGNED.sub(assigned, PARAMETER.sub(of_owner, message))
+    return LEAST.sub(_at_least, message)
+
+
+def elsewhere(option: str, known: list[str]) -> list[str]:
+    """Tell which options of a command stand for one that it has not."""
+    return [ours for ours in CALLED_ELSEWHERE.get(option, ()) if ours in known][:1]
+
+
+def _option(name: str, options: Mapping[str, str]) -> str | None:
+    return options.get(name) or options.get(CALLED.get(name, ""))
+
+
+def _bare(value: str) -> str:
+    """Take away quotes that a shell does not need."""
+    return value[1:-1] if re.fullmatch(r"'[\w.-]+'", value) else value
+
+
+def _at_least(found: re.Match[str]) -> str:
+    kind = "a whole number" if found[1] == "an int" else found[1]
+    return f"{kind} of at least {found[2]}"
