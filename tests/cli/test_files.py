@@ -109,15 +109,19 @@ def marks_of(name):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
+    fill(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def fill(folder):
     texts = {"films.arff": ARFF, "films.xml": XML, "plan.toml": PLAN, "folds.txt": "0 1\n2 3\n"}
     texts |= {"more.csv": "minutes,war,love\n10,1,0\n", "scores.csv": "war,love\n1,0\n"}
     texts |= {"model.skops": "a model"}
     for name, text in texts.items():
-        (tmp_path / name).write_text(text)
-    with Store(tmp_path / "results.db"):
+        (folder / name).write_text(text)
+    with Store(folder / "results.db"):
         pass
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def checksums(folder):

@@ -7,7 +7,7 @@ import pytest
 from scumble.cli.main import main
 from scumble.cli.words import CALLED_ELSEWHERE, in_the_shell
 from scumble.learn import MLkNN, save
-from tests.cli.test_files import ARFF, COMMANDS, DATA, XML, checksums, folder  # noqa: F401
+from tests.cli.test_files import COMMANDS, checksums, fill
 
 #: A call, and what its answer must say.
 MISTAKES = """
@@ -162,8 +162,11 @@ PYTHON = re.compile(r"parameter of|\w+=\.\.\.|\bTrue\b|\bNone\b|scumble\.\w+\(|\
 OPTION_VALUE = re.compile(r"--option \w+=")
 
 
-@pytest.fixture
-def place(folder):  # noqa: F811  (the fixture of that name)
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """Make a folder with all there is to read; it is made once, as no mistake may change it."""
+    folder = tmp_path_factory.mktemp("mistakes")
+    fill(folder)
     (folder / "empty.csv").write_text("")
     (folder / "notes.txt").write_text("hello")
     (folder / "plain.csv").write_text("minutes,war,love\n10,1,0\n95,1,1\n120,1,0\n90,0,1\n")
@@ -174,6 +177,12 @@ def place(folder):  # noqa: F811  (the fixture of that name)
     )
     save(MLkNN(n_neighbors=1).fit([[0.0], [90.0]], [["war"], ["love"]]), folder / "good.model")
     return folder
+
+
+@pytest.fixture
+def place(filled, monkeypatch):
+    monkeypatch.chdir(filled)
+    return filled
 
 
 @pytest.mark.parametrize(("call", "said"), CASES, ids=[call for call, _ in CASES])
@@ -197,9 +206,9 @@ def test_every_command_is_among_the_mistakes():
     assert len(tried) > 130
 
 
-def test_a_share_instead_of_a_percentage_is_noted(capsys, place):
+def test_a_share_instead_of_a_percentage_is_noted(capsys, place, tmp_path):
     with pytest.raises(SystemExit) as stopped:
-        main("resample films.arff -o a.arff -r mlros --percent 0.25".split())
+        main(f"resample films.arff -o {tmp_path}/a.arff -r mlros --percent 0.25".split())
     assert not stopped.value.code
     assert capsys.readouterr().err == (
         "note: --percent is 0.25: less than one percent of the rows. If you mean 25 percent, say "
@@ -208,13 +217,13 @@ def test_a_share_instead_of_a_percentage_is_noted(capsys, place):
 
 
 @pytest.mark.parametrize("method", ["mlsmote", "labelsetsmote", "mlenn", "mlsol", "mlul"])
-def test_more_neighbours_than_rows_are_all_rows(capsys, place, method):
-    with pytest.raises(SystemExit) as stopped:
-        main(f"resample films.arff -o a.csv -r {method} --k 1000000000 --seed 1 -q".split())
-    assert not stopped.value.code
-    with pytest.raises(SystemExit):
-        main(f"resample films.arff -o b.csv -r {method} --k 4 --seed 1 -q".split())
-    assert (place / "a.csv").read_text() == (place / "b.csv").read_text()
+def test_more_neighbours_than_rows_are_all_rows(place, tmp_path, method):
+    for name, k in (("a.csv", 1_000_000_000), ("b.csv", 4)):
+        call = f"resample films.arff -o {tmp_path / name} -r {method} --k {k} --seed 1 -q"
+        with pytest.raises(SystemExit) as stopped:
+            main(call.split())
+        assert not stopped.value.code
+    assert (tmp_path / "a.csv").read_text() == (tmp_path / "b.csv").read_text()
 
 
 def test_too_little_memory_is_no_traceback(capsys, place, monkeypatch):
