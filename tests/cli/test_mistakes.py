@@ -147,6 +147,7 @@ experiment run folds.toml -s r.db | Here it is 'splitter'
 experiment run other.toml -s r.db | Here it is 'n_neighbors'
 experiment table results.db -m macrof1 | No finished cell
 experiment compare results.db | '--against'
+experiment ranks nofile.db | no such store
 experiment status nofile.db | no such store
 experiment status films.arff | no store of results
 experiment export results.db -o a.doc | Expected one of .csv
