@@ -129,7 +129,7 @@ class LabelsetSMOTE(_DistanceResampler, family="Add rows"):
                 space, self.n_neighbors, rows=pool[asked], among=pool, n_jobs=self.n_jobs
             )
             parts.append((pool[used], found.rows[places]))
-        seeds = Seeds.join(parts, min(self.n_neighbors, Y.shape[0]))  # nobody has more
+        seeds = Seeds.join(parts)
         if not len(seeds.rows):
             return Resampled(everything, Y.copy())
         partners = seeds.draw_partners(rng)

@@ -180,4 +180,4 @@ class MLSMOTE(_DistanceResampler, family="Add rows"):
             return bag, found.rows
 
         parts = run(search, bags, n_jobs=self.n_jobs if small else 1)
-        return Seeds.join(parts, self.n_neighbors)
+        return Seeds.join(parts)

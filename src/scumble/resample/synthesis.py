@@ -42,9 +42,10 @@ class Seeds(NamedTuple):
     n_found: Array
 
     @classmethod
-    def join(cls, parts: list[tuple[Array, Array]], n_neighbors: int) -> Seeds:
+    def join(cls, parts: list[tuple[Array, Array]]) -> Seeds:
         """Put seeds from several searches, each with its own number of neighbours, together."""
-        neighbours = np.zeros((sum(len(rows) for rows, _ in parts), n_neighbors), np.int64)
+        widest = max((found.shape[1] for _, found in parts), default=0)
+        neighbours = np.zeros((sum(len(rows) for rows, _ in parts), widest), np.int64)
         n_found = np.zeros(len(neighbours), np.int64)
         at = 0
         for rows, found in parts:
