@@ -156,6 +156,9 @@ paper plan imbalanc | Did you mean 'imbalance'
 paper claims yaest | Did you mean 'yeast'
 paper ledger --store nofile.db | no such store
 demo -o films.arff | cannot be made a folder
+split nofile.arff -o a.arff | no such file
+split films.arff | '--output'
+score nofile.csv films.arff | no such file
 """
 CASES = [tuple(line.rsplit(" | ", 1)) for line in MISTAKES.strip().splitlines()]
 #: What a shell user should not have to read.
