@@ -1,0 +1,116 @@
+"""What several resamplers do to the same data: which changes are good, which bad, in words."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from scumble.report.numbers import significant
+
+#: What is shown of each method: key, title, and whether less of it is better; None: neither.
+MEASURES = (
+    ("n_instances", "Rows", None),
+    ("n_unlabelled", "Without labels", True),
+    ("mean_ir", "MeanIR", True),
+    ("max_ir", "MaxIR", True),
+    ("cvir", "CVIR", True),
+    ("scumble", "SCUMBLE", True),
+)
+BETTER, WORSE, SAME, CHANGED = "better", "worse", "same", "changed"
+#: What these measures cannot tell.
+CAVEAT = "whether that helps a classifier, only cross-validation tells"
+
+
+def side_by_side(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Judge every change against the data as it is.
+
+    Parameters
+    ----------
+    rows : list of dict
+        From `scumble.resample.compare_methods`.
+
+    Returns
+    -------
+    dict
+        ``measures``; ``before``, the measures of the data; ``methods`` with their ``changes``, each
+        with ``value``, ``part`` (of the value before; None where that is 0) and ``verdict``; and
+        ``verdict``, one sentence. NaN is None.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.report.side_by_side import side_by_side
+    >>> films = [["war"], ["war", "love"], ["war", "noir"], ["war", "love"]]
+    >>> data = scumble.MultilabelDataset([[0.0]] * 4, films)
+    >>> found = side_by_side(scumble.resample.compare_methods(data, ["remedial"]))
+    >>> found["methods"][0]["changes"]["scumble"]["verdict"]
+    'better'
+    >>> print(found["verdict"])
+    remedial lowers SCUMBLE most (0.0786 to 0.02288), and no method lowers MeanIR; whether that
+    helps a classifier, only cross-validation tells.
+    """
+    first, *others = rows
+    before = {key: _plain(first[key]) for key, _, _ in MEASURES}
+    methods = [_judge(row, before) for row in others]
+    return {
+        "measures": [
+            {"key": key, "title": title, "less_is_better": less} for key, title, less in MEASURES
+        ],
+        "before": before,
+        "methods": methods,
+        "verdict": _verdict(methods, before),
+    }
+
+
+def _judge(row: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    told = ("method", "error", "n_added", "n_removed", "seconds")
+    found = {key: row.get(key) for key in told}
+    if row["error"] is not None:
+        return {**found, "changes": {}}
+    changes = {key: _change(before[key], _plain(row[key]), less) for key, _, less in MEASURES}
+    return {**found, "changes": changes}
+
+
+def _change(before: float | None, after: float | None, less: bool | None) -> dict[str, Any]:
+    if before is None or after is None:
+        return {"value": after, "part": None, "verdict": SAME if before == after else CHANGED}
+    verdict = WORSE if less is not None else CHANGED
+    if math.isclose(before, after, rel_tol=1e-9, abs_tol=1e-12):
+        verdict = SAME
+    elif less is not None and (after < before) == less:
+        verdict = BETTER
+    return {
+        "value": after,
+        "part": (after - before) / before if before else None,
+        "verdict": verdict,
+    }
+
+
+def _verdict(methods: list[dict[str, Any]], before: dict[str, Any]) -> str:
+    """Name the methods that lower imbalance and concurrence most, in one sentence."""
+    told = [
+        _lowest(methods, before, key, title)
+        for key, title in (("scumble", "SCUMBLE"), ("mean_ir", "MeanIR"))
+    ]
+    lowered = [text for text in told if text]
+    if not lowered:
+        return f"No method lowers SCUMBLE or MeanIR here; {CAVEAT.replace('that', 'one of them')}."
+    if len(lowered) == 1:
+        missing = "SCUMBLE" if told[0] == "" else "MeanIR"
+        lowered.append(f"no method lowers {missing}")
+    return f"{', and '.join(lowered)}; {CAVEAT}."
+
+
+def _lowest(methods: list[dict[str, Any]], before: dict[str, Any], key: str, title: str) -> str:
+    better = [one for one in methods if one["changes"].get(key, {}).get("verdict") == BETTER]
+    if not better:
+        return ""
+    best = min(better, key=lambda one: one["changes"][key]["value"])
+    after = best["changes"][key]["value"]
+    return (
+        f"{best['method']} lowers {title} most ({significant(before[key])} to {significant(after)})"
+    )
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
