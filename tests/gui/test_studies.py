@@ -10,7 +10,7 @@ import pytest
 
 import scumble
 from scumble.advise import advise
-from scumble.advise.evidence import advised_resampler, record
+from scumble.advise.evidence import advised_resampler, record, treatment_sentences
 from scumble.evaluate import compare
 from scumble.gui.latest import Latest
 from scumble.gui.methods import make_model
@@ -106,7 +106,11 @@ def test_the_overview_speaks_by_the_advice_once_there_is_one(client, photos, adv
     told = client.get(f"/datasets/{photos}").json()
     assert told["advice"] == advice["sentences"]["What helps here"]
     other = client.result(client.post("/examples/synthetic", json=SMALL))["dataset"]["id"]
-    assert client.get(f"/datasets/{other}").json()["advice"] is None
+    before = client.get(f"/datasets/{other}").json()
+    assert before["advice"] is None
+    general = treatment_sentences(before["summary"]["scumble"])
+    assert set(general) < set(before["verdict"])
+    assert told["verdict"] == [each for each in before["verdict"] if each not in general]
     assert client.post(f"/datasets/{other}/advice/page").status_code == 409
 
 

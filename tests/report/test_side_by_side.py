@@ -31,6 +31,8 @@ def test_one_sentence_names_the_best_of_each_measure_and_what_it_does_not_tell()
         "remedial lowers SCUMBLE most (0.2 to 0.01), and mlros lowers MeanIR most (4 to 3); "
         "whether that helps a classifier, only cross-validation tells."
     )
+    both = side_by_side([row("none"), row("hwr", scumble=0.01, mean_ir=3.0)])["verdict"]
+    assert both.startswith("hwr lowers SCUMBLE most (0.2 to 0.01), and MeanIR most (4 to 3);")
     assert side_by_side([row("none"), row("mlros", mean_ir=5.0)])["verdict"] == (
         "No method lowers SCUMBLE or MeanIR here; whether one of them helps a classifier, only "
         "cross-validation tells."

@@ -107,6 +107,7 @@ def prove(
         **told,
         "gains": _by_label(gains),
         "n_folds": len(found.trials[0].counts),
+        "repeats": int(folds.partition("x")[0]),
         "confidence": found.confidence,
         "titles": {metric: metric_title(metric) for metric in found.metrics},
         "conclusion": best_sentences(told),

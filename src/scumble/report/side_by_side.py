@@ -9,12 +9,12 @@ from scumble.report.numbers import significant
 
 #: What is shown of each method: key, title, and whether less of it is better; None: neither.
 MEASURES = (
-    ("n_instances", "Rows", None),
-    ("n_unlabelled", "Without labels", True),
+    ("scumble", "SCUMBLE", True),
     ("mean_ir", "MeanIR", True),
     ("max_ir", "MaxIR", True),
     ("cvir", "CVIR", True),
-    ("scumble", "SCUMBLE", True),
+    ("n_instances", "Rows", None),
+    ("n_unlabelled", "Rows without labels", True),
 )
 BETTER, WORSE, SAME, CHANGED = "better", "worse", "same", "changed"
 #: What these measures cannot tell.
@@ -87,29 +87,30 @@ def _change(before: float | None, after: float | None, less: bool | None) -> dic
 
 
 def _verdict(methods: list[dict[str, Any]], before: dict[str, Any]) -> str:
-    """Name the methods that lower imbalance and concurrence most, in one sentence."""
-    told = [
-        _lowest(methods, before, key, title)
+    """Name the methods that lower concurrence and imbalance most, in one sentence."""
+    best = {
+        title: (one["method"], f"{title} most ({_from_to(before[key], one['changes'][key])})")
         for key, title in (("scumble", "SCUMBLE"), ("mean_ir", "MeanIR"))
-    ]
-    lowered = [text for text in told if text]
-    if not lowered:
+        if (one := _lowest(methods, key)) is not None
+    }
+    if not best:
         return f"No method lowers SCUMBLE or MeanIR here; {CAVEAT.replace('that', 'one of them')}."
-    if len(lowered) == 1:
-        missing = "SCUMBLE" if told[0] == "" else "MeanIR"
-        lowered.append(f"no method lowers {missing}")
-    return f"{', and '.join(lowered)}; {CAVEAT}."
+    if len(best) == 1:
+        [(title, (method, told))] = best.items()
+        other = "MeanIR" if title == "SCUMBLE" else "SCUMBLE"
+        return f"{method} lowers {told}, and no method lowers {other}; {CAVEAT}."
+    (first, scumble), (second, mean_ir) = best.values()
+    rest = mean_ir if second == first else f"{second} lowers {mean_ir}"
+    return f"{first} lowers {scumble}, and {rest}; {CAVEAT}."
 
 
-def _lowest(methods: list[dict[str, Any]], before: dict[str, Any], key: str, title: str) -> str:
+def _lowest(methods: list[dict[str, Any]], key: str) -> dict[str, Any] | None:
     better = [one for one in methods if one["changes"].get(key, {}).get("verdict") == BETTER]
-    if not better:
-        return ""
-    best = min(better, key=lambda one: one["changes"][key]["value"])
-    after = best["changes"][key]["value"]
-    return (
-        f"{best['method']} lowers {title} most ({significant(before[key])} to {significant(after)})"
-    )
+    return min(better, key=lambda one: one["changes"][key]["value"], default=None)
+
+
+def _from_to(before: float, change: dict[str, Any]) -> str:
+    return f"{significant(before)} to {significant(change['value'])}"
 
 
 def _plain(value: Any) -> Any:

@@ -99,13 +99,16 @@ async def open_example(state: ServerState, call: Call) -> Answer:
 async def show_dataset(state: ServerState, call: Call) -> dict[str, Any]:
     """Tell all measures of a data set, and what its overview shows."""
     entry = state.datasets.get(call.path["dataset"])
+    found = {"dataset": entry.to_dict(), **entry.packed.overview, "treatment": entry.treatment}
     advice = entry.latest.result("advice")
-    return {
-        "dataset": entry.to_dict(),
-        **entry.packed.overview,
-        "treatment": entry.treatment,
-        "advice": None if advice is None else advice["sentences"]["What helps here"],
-    }
+    if advice is None:
+        return {**found, "advice": None}
+    from scumble.advise.evidence import treatment_sentences
+
+    # What was measured on this data takes the place of what was measured on other data.
+    general = treatment_sentences(found["summary"]["scumble"] or 0.0)
+    verdict = [sentence for sentence in found["verdict"] if sentence not in general]
+    return {**found, "verdict": verdict, "advice": advice["sentences"]["What helps here"]}
 
 
 async def close_dataset(state: ServerState, call: Call) -> Answer:

@@ -164,7 +164,7 @@ function grouped(methods) {
   return found;
 }
 
-function input(parameter, methods) {
+export function input(parameter, methods) {
   const { kind, choices } = parameter;
   const value = parameter.default;
   if (kind === "choice" || kind === "method") return h("select", {}, choices.map((each) => h("option", { value: each, selected: each === value }, methods.get(each)?.title ?? each)));
@@ -174,18 +174,18 @@ function input(parameter, methods) {
   return h("input", { type: "text", value });
 }
 
-function field(parameter, element) {
+export function field(parameter, element) {
   if (parameter.kind === "switch") return h("label", { class: "tick", title: parameter.help }, element, parameter.title);
   return h("label", { class: "field", title: parameter.help }, h("span", {}, parameter.title), element);
 }
 
-function values(method, inputs) {
+export function values(method, inputs) {
   const found = {};
-  for (const { name: key, kind } of method.parameters) {
+  for (const { name: key, kind, choices } of method.parameters) {
     const element = inputs.get(key);
     const text = element.value.trim();
     if (kind === "switch") found[key] = element.checked;
-    else if (kind === "choice" || kind === "method") found[key] = text;
+    else if (kind === "choice" || kind === "method") found[key] = choices.find((each) => String(each ?? "") === text);
     else if (text !== "") found[key] = Number.isNaN(Number(text)) ? text : Number(text);
   }
   return found;
