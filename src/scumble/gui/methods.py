@@ -82,19 +82,6 @@ def make_model(classifier: str, parameters: dict[str, Any]) -> Any:
     return model
 
 
-def spell(name: str, parameters: dict[str, Any]) -> str:
-    """Write a method and its parameters as the command line takes them.
-
-    Examples
-    --------
-    >>> from scumble.gui.methods import spell
-    >>> spell("rare", {"quality": "best"}), spell("br", {})
-    ('rare(quality=best)', 'br')
-    """
-    given = ",".join(f"{key}={value}" for key, value in parameters.items() if value is not None)
-    return f"{name}({given})" if given else name
-
-
 def _checked(kind: str, name: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Find the parameters a client gave, None left out.
 

@@ -7,8 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from scumble._core.calls import write_call
 from scumble._core.progress import track
-from scumble.gui.methods import make_model, make_step, spell
+from scumble.gui.methods import make_model, make_step
 from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.uploads import Upload
 
@@ -89,7 +90,7 @@ def prove(
     from scumble.experiment import compare
     from scumble.report.methods import best_sentences
 
-    learners = {spell(one["classifier"], one["parameters"]): one for one in classifiers}
+    learners = {write_call(one["classifier"], one["parameters"]): one for one in classifiers}
     chains = {"none": [], **{spell_chain(steps): steps for steps in treatments if steps}}
     found = compare(
         packed.data,
@@ -177,7 +178,7 @@ def make_chain_of(steps: list[Wish]) -> list[Any]:
 
 def spell_chain(steps: list[Wish]) -> str:
     """Write resamplers as the command line takes them."""
-    return "+".join(spell(step["method"], step["parameters"]) for step in steps)
+    return "+".join(write_call(step["method"], step["parameters"]) for step in steps)
 
 
 def spell_recipe(recipe: dict[str, Any]) -> str:
@@ -186,7 +187,7 @@ def spell_recipe(recipe: dict[str, Any]) -> str:
         named: str = recipe["candidate"]
         return named
     learner = recipe["classifier"]
-    name = spell(learner["classifier"], learner["parameters"])
+    name = write_call(learner["classifier"], learner["parameters"])
     after = spell_chain(recipe["treatment"])
     return f"{name} after {after}" if after else name
 
