@@ -388,6 +388,14 @@ def test_a_cancelled_proof_leaves_the_last_one(client, server, photos, proof):
     assert client.get(f"/datasets/{photos}/proof").json()["job"]["id"] == last["id"]
 
 
+def test_closing_a_data_set_ends_what_is_being_found_out_about_it(client, server):
+    name = client.result(client.post("/examples/synthetic", json=SMALL))["dataset"]["id"]
+    with asleep(server, client):
+        number = client.until_running(client.post(f"/datasets/{name}/advice", json={}))
+        assert client.delete(f"/datasets/{name}").status_code == 204
+    assert client.get(f"/jobs/{number}").json()["state"] == "cancelled"
+
+
 def test_what_was_done_last_is_shown_until_something_else_is():
     class Job:
         def __init__(self, state, result=None):

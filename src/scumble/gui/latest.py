@@ -26,6 +26,11 @@ class Latest:
             self._done[kind] = job
         return job if job is not None and not job.is_over else self._done.get(kind)
 
+    @property
+    def running(self) -> list[Job]:
+        """Jobs that are not over."""
+        return [job for job in self._begun.values() if not job.is_over]
+
     def result(self, kind: str) -> dict[str, Any] | None:
         """Return what the last one that was done found."""
         self.get(kind)

@@ -112,7 +112,9 @@ async def show_dataset(state: ServerState, call: Call) -> dict[str, Any]:
 
 
 async def close_dataset(state: ServerState, call: Call) -> Answer:
-    """Close a data set."""
+    """Close a data set, and end what is being found out about it."""
+    for job in state.datasets.get(call.path["dataset"]).latest.running:
+        state.jobs.cancel(job)
     state.datasets.close(call.path["dataset"])
     return Answer(None, 204)
 

@@ -3,16 +3,7 @@
 import { h } from "./dom.js";
 import { field, input, values } from "./pages/treat.js";
 
-/** Read methods as the command line takes them: "rare(quality=best),br". */
-export function parseMethods(text) {
-  return text.split(/,(?![^()]*\))/).filter(Boolean).map((part) => {
-    const [, name, inside] = part.match(/^([^(]*)(?:\((.*)\))?$/) ?? [null, part, ""];
-    const given = (inside ?? "").split(",").filter(Boolean).map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]);
-    return { name: name.trim(), parameters: Object.fromEntries(given) };
-  });
-}
-
-/** A list of ticks by family. `items` are methods of the catalogue, `chosen` as `parseMethods` gives them, `key` what a wish calls them. */
+/** A list of ticks by family. `items` are methods of the catalogue, `chosen` has their names and parameters, `key` what a wish calls them. */
 export class Choices {
   constructor({ legend, help, items, chosen, key, onchange = () => {} }) {
     Object.assign(this, { items, key, onchange });

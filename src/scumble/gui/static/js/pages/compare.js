@@ -1,6 +1,7 @@
 import { catalogue, part } from "../api.js";
 import { Choices } from "../choices.js";
 import { h, name } from "../dom.js";
+import { fromApi } from "../methods.js";
 import { counted, fixed, int, percent, sig } from "../format.js";
 import { change, ofTotal, plainTable, Study } from "../study.js";
 
@@ -17,7 +18,7 @@ export async function render(dataset) {
   const study = new Study({ dataset, kind: "methods", button, noun: ofTotal("methods"), draw: (found) => drawTable(found, dataset) });
   const tickAll = (names) => h("button", { type: "button", class: "small", onclick: () => choices.tick(names) }, names.length ? "All" : "None");
   const last = await study.restore();
-  if (last) choices.set(Object.values(last.chains).map(([{ method, parameters }]) => ({ name: method, parameters })));
+  if (last) choices.set(Object.values(last.chains).flatMap(fromApi));
   showCount();
   return h("div", { class: "stack" },
     h("div", { class: "head" }, h("h1", {}, "Compare"), h("span", { class: "dim" }, "What resamplers do to this data, side by side. The data itself stays as it is.")),

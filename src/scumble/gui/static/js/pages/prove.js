@@ -1,9 +1,10 @@
 import { catalogue, get, part } from "../api.js";
 import { isNarrow } from "../charts.js";
-import { Choices, parseMethods } from "../choices.js";
+import { Choices } from "../choices.js";
 import { h, name } from "../dom.js";
 import { counted, fixed, int } from "../format.js";
 import { gainsChart, intervals } from "../gains.js";
+import { fromApi, parseMethods, toApi, writeMethod } from "../methods.js";
 import { Models } from "../models.js";
 import { query } from "../router.js";
 import { change, ofTotal, onlyUntreated, plainTable, signed, Study } from "../study.js";
@@ -24,11 +25,15 @@ class Prove {
   constructor(dataset, { classifiers, methods }, advice) {
     this.dataset = dataset;
     const given = (key, usual) => parseMethods(query().get(key) ?? usual);
+    const treatments = given("treatments", "");
+    this.names = new Set(methods.map((method) => method.name));
     const number = (value, min, max) => h("input", { type: "number", min, max, step: 1, value, required: true });
     this.run = h("button", { class: "primary" }, "Prove");
     this.count = h("p", { class: "dim", "aria-live": "polite", "data-testid": "count" });
-    this.classifiers = new Choices({ legend: "Classifiers", items: classifiers, chosen: given("classifiers", usual(advice)), key: "classifier", onchange: () => this.chosen() });
-    this.treatments = new Choices({ legend: "Treatments", help: "Of the training parts only. Untreated is there in any case.", items: methods, chosen: given("treatments", ""), key: "method", onchange: () => this.chosen() });
+    this.classifiers = new Choices({ legend: "Classifiers", items: classifiers, chosen: given("classifiers", usual(advice)).flat(), key: "classifier", onchange: () => this.chosen() });
+    this.treatments = new Choices({ legend: "Treatments", help: "Of the training parts only. Untreated is there in any case.", items: methods, chosen: single(treatments), key: "method", onchange: () => this.chosen() });
+    this.chains = h("div");
+    this.setChains(treatments);
     this.baseline = h("select", { onchange: () => { this.held = this.baseline.value; } });
     this.held = "br";
     [this.repeats, this.folds, this.seed] = [number(2, 1, 10), number(5, 2, 20), number(0, 0)];
@@ -36,7 +41,7 @@ class Prove {
     this.models = new Models(dataset);
     this.study = new Study({ dataset, kind: "proof", button: this.run, noun: ofTotal("folds judged"), draw: (proof) => this.draw(proof) });
     const field = (title, element) => h("label", { class: "field" }, h("span", {}, title), element);
-    this.options = h("details", { open: true }, h("summary", {}, "Choose"), h("div", { class: "tight" }, this.classifiers.element, this.treatments.element,
+    this.options = h("details", { open: true }, h("summary", {}, "Choose"), h("div", { class: "tight" }, this.classifiers.element, this.treatments.element, this.chains,
       h("div", { class: "fields" }, field("Held against", this.baseline), field("Folds", this.folds), field("Repeated", this.repeats), field("Seed", this.seed))));
     this.element = h("div", {},
       h("div", { class: "head" }, h("h1", {}, "Prove"), h("span", { class: "dim" }, "Does it help on this data? Classifiers with and without treatments, judged on the same folds.")),
@@ -49,13 +54,29 @@ class Prove {
     this.chosen();
   }
 
+  /** Treatments of several steps, as they came from elsewhere. */
+  setChains(treatments) {
+    const chains = treatments.filter((steps) => steps.length > 1 && steps.every((step) => this.names.has(step.name)));
+    this.chains.replaceChildren(...chains.map((steps) => {
+      const box = h("input", { type: "checkbox", checked: true, onchange: () => this.chosen() });
+      box.steps = steps.map(({ name: method, parameters }) => ({ name: method, parameters: plain(parameters) }));
+      return h("label", { class: "tick" }, box, h("b", {}, writeMethod(steps)));
+    }));
+  }
+
+  get chainsChosen() {
+    return [...this.chains.querySelectorAll("input:checked")].map((box) => box.steps);
+  }
+
   /** Let the form stand as it did, unless the address says what is wanted. */
   fill({ recipes, n_folds: folds, random_state: seed, repeats }) {
     if (query().has("classifiers") || query().has("treatments")) return;
     const wish = ({ classifier, parameters }) => ({ name: classifier, parameters });
     this.held = recipes[0].classifier.classifier;
     this.classifiers.set(recipes.map(({ classifier }) => wish(classifier)));
-    this.treatments.set(recipes.flatMap(({ treatment }) => treatment.map(({ method, parameters }) => ({ name: method, parameters }))));
+    const treatments = recipes.map(({ treatment }) => fromApi(treatment));
+    this.treatments.set(single(treatments));
+    this.setChains(unique(treatments));
     [this.repeats.value, this.folds.value, this.seed.value] = [repeats, folds / repeats, seed];
     this.options.open = !isNarrow();  // on a phone what was found comes first
     this.chosen();
@@ -63,7 +84,7 @@ class Prove {
 
   chosen() {
     const names = this.classifiers.names;
-    const methods = names.length * (1 + this.treatments.names.length);
+    const methods = names.length * (1 + this.treatments.names.length + this.chainsChosen.length);
     const folds = (Number(this.folds.value) || 0) * (Number(this.repeats.value) || 0);
     this.baseline.replaceChildren(...names.map((each) => h("option", { value: each, selected: each === this.held }, `${each}, untreated`)));
     this.count.textContent = methods < 2 ? "Choose a second classifier, or a treatment." : `${counted(methods, "method")} on ${counted(folds, "fold")}: ${counted(methods * folds, "model")} to fit.`;
@@ -75,7 +96,7 @@ class Prove {
     const first = wishes.findIndex((wish) => wish.classifier === this.baseline.value);
     const classifiers = [wishes[first], ...wishes.filter((_, at) => at !== first)];
     this.study.begin({
-      classifiers, treatments: this.treatments.wishes().map((wish) => [wish]),
+      classifiers, treatments: [...this.treatments.wishes().map((wish) => [wish]), ...this.chainsChosen.map(toApi)],
       folds: Number(this.folds.value), repeats: Number(this.repeats.value), random_state: Number(this.seed.value),
     });
   }
@@ -142,6 +163,16 @@ class Prove {
     draw(first);
     return h("section", { class: "panel" }, h("div", { class: "row" }, h("h2", {}, "What labels gain"), h("span", { class: "push" }, select)), place);
   }
+}
+
+const single = (treatments) => treatments.filter((steps) => steps.length === 1).flat();
+const unique = (treatments) => [...new Map(treatments.map((steps) => [writeMethod(steps), steps])).values()];
+
+/** Values from an address, as the API takes them; seeds are the proof's own. */
+function plain(parameters) {
+  const words = { true: true, false: false, True: true, False: false };
+  const value = (text) => words[text] ?? (typeof text !== "string" || text.trim() === "" || Number.isNaN(Number(text)) ? text : Number(text));
+  return Object.fromEntries(Object.entries(parameters).filter(([key]) => key !== "random_state").map(([key, text]) => [key, value(text)]));
 }
 
 /** Untreated trees, and what is advised: where that is no single classifier, the one made for rare labels. */

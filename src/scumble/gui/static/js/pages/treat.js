@@ -6,6 +6,7 @@ import { fixed, int, sig } from "../format.js";
 import { go, query, setQuery } from "../router.js";
 import { complain, find, refresh, state, treatmentOf, watch } from "../state.js";
 import { dataDownload } from "../downloads.js";
+import { fromApi, writeMethod } from "../methods.js";
 
 export async function render(dataset) {
   const page = new Treat(dataset, await catalogue());
@@ -120,7 +121,7 @@ class Treat {
     const after = find(id);
     this.result.replaceChildren(
       h("section", { class: "panel" },
-        h("div", { class: "row" }, h("h2", {}, "Before and after"), h("span", { class: "push row" }, h("a", { class: "button small", href: `/d/${id}/overview` }, "Look closer"), h("button", { type: "button", class: "small", onclick: () => this.discard(id) }, "Discard"))),
+        h("div", { class: "row" }, h("h2", {}, "Before and after"), h("span", { class: "push row" }, h("a", { class: "button small", href: `/d/${this.dataset.id}/prove?treatments=${part(writeMethod(fromApi(found.chain)))}` }, "Does it help? Prove it"), h("a", { class: "button small", href: `/d/${id}/overview` }, "Look closer"), h("button", { type: "button", class: "small", onclick: () => this.discard(id) }, "Discard"))),
         traits(found), stepNotes(found)),
       h("section", { class: "panel" }, h("h2", {}, "Download the result"), dataDownload(after)),
       found.labels.length ? h("section", { class: "panel" }, h("h2", {}, "Difficult labels: SCUMBLE"), dumbbells({ rows: found.labels })) : "",
