@@ -24,7 +24,7 @@ pytestmark = [
     pytest.mark.xdist_group("browser"),
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium"),
 ]
-PATIENCE = 60_000
+PATIENCE = 300_000
 STUDIES = ("advise", "compare", "prove")
 
 

@@ -18,7 +18,7 @@ export class Choices {
 
   row(item) {
     const shown = item.parameters.filter((parameter) => parameter.kind !== "seed");  // one seed for all
-    const inputs = new Map(shown.map((parameter) => [parameter.name, input(parameter, this.known)]));
+    const inputs = new Map(shown.map((parameter) => [parameter.name, input(parameter, this.known, parameter.default)]));
     const fields = h("details", { class: "parameters", hidden: true }, h("summary", {}, "Parameters"), h("div", { class: "fields" }, shown.map((parameter) => field(parameter, inputs.get(parameter.name)))));
     const box = h("input", { type: "checkbox", onchange: () => { this.toggled(item.name); this.onchange(); } });
     const element = h("div", { class: "choice" }, h("label", { class: "tick" }, box, h("span", {}, h("b", {}, item.name), " ", h("span", { class: "dim" }, item.summary))), shown.length ? fields : null);
