@@ -24,7 +24,7 @@ class Model:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the API tells about it."""
-        return {"model": self.id, "dataset": self.dataset, **self.facts}
+        return {"model": self.id, "trained_on": self.dataset, **self.facts}
 
 
 class Models:
