@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -192,7 +193,7 @@ def spell_recipe(recipe: dict[str, Any]) -> str:
     return f"{name} after {after}" if after else name
 
 
-def _by_label(gains: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+def _by_label(gains: Mapping[str, Sequence[dict[str, Any]]]) -> dict[str, Any]:
     """Turn gains into columns: names, rows and F1 before once, F1 after for each method."""
     if not gains:
         return {"label": [], "training_positives": [], "before": [], "after": {}, "n_left_out": 0}
