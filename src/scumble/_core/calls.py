@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from scumble._core.errors import ParameterError
@@ -39,6 +39,19 @@ def parse_call(text: str) -> tuple[str, dict[str, Any]]:
         )
     given = [part for part in split_outside(inside.removesuffix(")"), ",") if part]
     return name.strip(), parse_parameters(given)
+
+
+def write_call(name: str, parameters: Mapping[str, Any]) -> str:
+    """Write a method with its parameters, the way `parse_call` reads it; None is left out.
+
+    Examples
+    --------
+    >>> from scumble._core.calls import write_call
+    >>> write_call("rare", {"quality": "best"}), write_call("br", {})
+    ('rare(quality=best)', 'br')
+    """
+    given = ",".join(f"{key}={value}" for key, value in parameters.items() if value is not None)
+    return f"{name}({given})" if given else name
 
 
 def parse_parameters(texts: Iterable[str]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scumble.advise.estimates import METRICS, Estimate
-from scumble.advise.evidence import HELD, measured, remedial_here
+from scumble.advise.evidence import AFTER, HELD, measured, remedial_here
 
 if TYPE_CHECKING:
     from scumble.advise.advice import Advice, Judged
@@ -83,6 +83,34 @@ def plain_advice(advice: Advice) -> dict[str, Any]:
         "python": python_lines(advice),
         "shell": shell_line(advice),
     }
+
+
+def resampler_here(told: dict[str, Any]) -> tuple[str, str] | None:
+    """Name the resampler that was measured best on this data, and say by how much.
+
+    Takes what `Advice.to_dict` gives; None where no resampler was judged.
+    """
+    judged = [
+        one
+        for one in told["methods"]
+        if one["family"] == "resampling" and one["gain"]["value"] is not None
+    ]
+    if not judged:
+        return None
+    best = max(judged, key=lambda one: one["gain"]["value"])
+    gain = Estimate(**best["gain"])
+    chance = ", which may be chance" if gain.low <= 0 <= gain.high else ""
+    method = best["name"].removeprefix(AFTER)
+    reason = (
+        f"Of {_count(len(judged), 'resampler')} tried on this data, {method} served trees best: "
+        f"macro F1 changed by {_change(gain)}{chance}."
+    )
+    if told["chosen"] != best["name"]:
+        [chosen] = [one for one in told["methods"] if one["chosen"]]
+        reason += (
+            f" What is advised, {chosen['name']}, changed it by {chosen['gain']['value']:+.3f}."
+        )
+    return method, reason
 
 
 def shell_line(advice: Advice) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from scumble._core.errors import ReadError
 from scumble.cli.files import READS, WRITES, WRITES_DATA
 from scumble.cli.inputs import (
     ONE_RESAMPLING,
@@ -27,9 +26,6 @@ from scumble.cli.inputs import (
     parse_one,
     parse_parameters,
 )
-
-if TYPE_CHECKING:
-    from scumble.data import MultilabelDataset
 
 
 def train(
@@ -122,12 +118,14 @@ def predict(
     json: JsonOption = False,
 ) -> None:
     """Tell which labels the rows of a data set have; its own labels are not needed."""
+    from functools import partial
+
     from scumble._core.errors import ParameterError
     from scumble._core.text import safe
     from scumble.cli.console import beside_data
     from scumble.data import write
     from scumble.learn import ask, read_model
-    from scumble.learn.storage import table_suffix
+    from scumble.learn.storage.answers import read_rows, table_suffix
 
     if whole and probabilities:
         raise ParameterError("A data set has no place for --probabilities: leave out --whole.")
@@ -136,46 +134,20 @@ def predict(
     if not whole:
         table_suffix(out)  # a wrong name is told before the work
     stored = read_model(model, trusted=trust or ())
-    rows = _load_rows(data, format=format, labels=labels, options=option)
+    rows = read_rows(partial(load, data), format=format, labels=labels, options=option)
     answers = ask(stored, rows)
     if whole:
         write(answers.on(rows), out, format=to)
     else:
         answers.write(out, confidences=probabilities)
-    counts = answers.labels.sum(axis=0)
-    facts = {
-        "model": model,
-        "out": out,
-        "classifier": type(stored.model).__name__,
-        "n_instances": rows.n_instances,
-        "n_labels": len(answers.names),
-        "n_predicted": int(counts.sum()),
-        "n_unlabelled": int((answers.labels.sum(axis=1) == 0).sum()),
-        "cardinality": float(counts.sum()) / max(rows.n_instances, 1),
-        "labels": [
-            {"name": name, "count": int(count)}
-            for name, count in zip(answers.names, counts, strict=True)
-        ],
-    }
+    names = {"model": model, "out": out, "classifier": type(stored.model).__name__}
+    facts = {**names, **answers.to_dict()}
     line = (
         f"{safe(out)}: {facts['n_predicted']:,} labels of {rows.n_instances:,} instances, "
         f"{facts['n_unlabelled']:,} of them without any"
     )
     with beside_data(out):
         _show(facts, line, json)
-
-
-def _load_rows(name: str, **how: Any) -> MultilabelDataset:
-    """Read data whose labels may be there, or not."""
-    try:
-        return load(name, **how)
-    except ReadError as error:
-        if how["labels"] is not None:
-            raise
-        try:  # all columns as features; the model picks its own by name
-            return load(name, **how | {"labels": ()})
-        except ReadError:
-            raise error from None
 
 
 def _show(facts: dict[str, Any], line: str, json: bool) -> None:

@@ -8,12 +8,13 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from scumble._core.children import ChildGoneError
 from scumble.gui.answers import RefusedError
+from scumble.gui.pace import Pace
 from scumble.gui.worker import WRONG_INSIDE, TaskError, Worker
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -36,7 +37,8 @@ class Job:
     state : {"queued", "running", "done", "failed", "cancelled"}
         Whether it waits, runs or is over.
     progress : dict
-        ``title``, ``done`` and ``total`` of the step at hand; ``total`` may be None.
+        ``title``, ``done`` and ``total`` of the step at hand, and ``left``, about how many seconds
+        it will still take; ``total`` and ``left`` may be None.
     result : dict or None
         Its result, once it is done.
     error : str or None
@@ -87,6 +89,8 @@ class Jobs:
         self._numbers = itertools.count(1)
         self._idle = list(idle)
         self._slots = asyncio.Semaphore(n_workers)
+        # Work of minutes leaves a process to work of moments.
+        self._long_slots = asyncio.Semaphore(max(1, n_workers - 1))
         self._threads = ThreadPoolExecutor(n_workers, thread_name_prefix="scumble-job")
 
     def get(self, job_id: str) -> Job | None:
@@ -105,13 +109,15 @@ class Jobs:
         arguments: dict[str, Any],
         finish: Finish,
         after: Callable[[Job], None] | None = None,
+        *,
+        is_long: bool = False,
     ) -> Job:
         """Queue a task."""
         job = Job(str(next(self._numbers)), title)
         self._jobs[job.id] = job
         self._forget_old()
         job._task = asyncio.get_running_loop().create_task(
-            self._run(job, task, arguments, finish), name=f"job {job.id}"
+            self._run(job, task, arguments, finish, is_long), name=f"job {job.id}"
         )
         if after is not None:  # not in the coroutine: one that is cancelled early never begins
             job._task.add_done_callback(lambda _: after(job))
@@ -143,13 +149,16 @@ class Jobs:
         task: str,
         arguments: dict[str, Any],
         finish: Finish,
+        is_long: bool,
     ) -> None:
         loop = asyncio.get_running_loop()
+        pace = Pace()
 
         def tell(title: str, done: int, total: int | None) -> None:
-            job.progress = {"title": title, "done": done, "total": total}
+            left = pace.left(title, done, total)
+            job.progress = {"title": title, "done": done, "total": total, "left": left}
 
-        async with self._slots:
+        async with self._long_slots if is_long else nullcontext(), self._slots:
             try:
                 worker = job._worker = self._take_worker()
             except OSError as error:  # too many processes, or no memory for another

@@ -1,4 +1,4 @@
-"""The resamplers of the catalogue with their parameters, as a form can show them."""
+"""Resamplers and classifiers of the catalogue with their parameters, as a form can show them."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ TITLES = {
     "scale": "scale features",
 }
 
+#: The classifiers a page lists first.
+FIRST_FAMILY = "For rare labels"
+
 
 def methods() -> list[dict[str, Any]]:
     """Describe every resampler of the catalogue.
@@ -44,15 +47,50 @@ def methods() -> list[dict[str, Any]]:
     return [_describe(entry) for entry in sorted(found, key=place)]
 
 
+def classifiers() -> list[dict[str, Any]]:
+    """Describe every classifier of the catalogue, those made for rare labels first.
+
+    Examples
+    --------
+    >>> from scumble.gui.methods import classifiers
+    >>> [each["name"] for each in classifiers()][:3]
+    ['rare', 'resampled', 'thresholded']
+    """
+    from scumble.catalogue import describe, names
+
+    found = [describe("classifier", name) for name in names("classifier")]
+    order = list(dict.fromkeys([FIRST_FAMILY, *(entry.family for entry in found)]))
+    return [_describe(entry) for entry in sorted(found, key=lambda each: order.index(each.family))]
+
+
 def make_step(method: str, parameters: dict[str, Any]) -> Any:
-    """Make a resampler as a client asked for it.
+    """Make a resampler as a client asked for it."""
+    from scumble.resample import make_chain
+
+    name, values = _checked("resampler", method, parameters)
+    [step] = make_chain(name, **values)
+    return step
+
+
+def make_model(classifier: str, parameters: dict[str, Any]) -> Any:
+    """Make a classifier as a client asked for it."""
+    from scumble.learn import make_classifier
+
+    name, values = _checked("classifier", classifier, parameters)
+    model = make_classifier(name, **values)
+    if hasattr(model, "check_parameters"):
+        model.check_parameters()
+    return model
+
+
+def _checked(kind: str, name: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Find the parameters a client gave, None left out.
 
     Only names of the catalogue are looked up here: a dotted name would import a module.
     """
     from scumble.catalogue import describe, get
-    from scumble.resample import make_chain
 
-    entry = describe("resampler", method)
+    entry = describe(kind, name)
     offered = {parameter["name"]: parameter for parameter in _parameters(entry)}
     unknown = sorted(set(parameters) - set(offered))
     if unknown:
@@ -61,13 +99,11 @@ def make_step(method: str, parameters: dict[str, Any]) -> Any:
             f"{suggest_parameter(unknown[0], offered)} "
             f"Known are: {', '.join(sorted(offered)) or 'none'}."
         )
-    values = {
+    return entry.name, {
         name: get("resampler", value)() if offered[name]["kind"] == "method" else value
         for name, value in parameters.items()
         if value is not None  # which leaves the default
     }
-    [step] = make_chain(entry.name, **values)
-    return step
 
 
 def _describe(entry: Entry) -> dict[str, Any]:

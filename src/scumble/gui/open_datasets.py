@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from scumble.gui.answers import RefusedError
+from scumble.gui.latest import Latest
 
 if TYPE_CHECKING:  # what computes is imported when something is computed
     from scumble.data import MultilabelDataset
@@ -36,6 +37,8 @@ class OpenDataset:
         The data set it was made of.
     treatment : dict or None
         What was done to it: ``steps``, and the report of `scumble.resample.apply_chain`.
+    latest : Latest
+        The last advice, comparison and proof about it.
     """
 
     id: str
@@ -44,6 +47,7 @@ class OpenDataset:
     parent: str | None = None
     treatment: dict[str, Any] | None = None
     notes: list[str] = field(default_factory=list)
+    latest: Latest = field(default_factory=Latest, repr=False)
     _chords: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False)
 
     @property

@@ -12,6 +12,7 @@ from typing import Any
 from scumble.gui.answers import FileAnswer, RefusedError
 from scumble.gui.folders import PrivateFolder, remove_abandoned
 from scumble.gui.jobs import Finish, Job, Jobs
+from scumble.gui.models import Models
 from scumble.gui.open_datasets import OpenDataset, OpenDatasets
 from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.settings import Settings
@@ -34,10 +35,11 @@ class ServerState:
         remove_abandoned()
         self._private = PrivateFolder()
         self.folder = self._private.path
-        for part in ("uploads", "files"):
+        for part in ("uploads", "files", "models"):
             (self.folder / part).mkdir()
         self.datasets = OpenDatasets(settings.max_open)
         self.uploads = Uploads(self.folder / "uploads", settings.max_upload)
+        self.models = Models(self.folder / "models")
         self.jobs = Jobs(settings.n_workers, idle)
         self.first_job: Job | None = None
         self._files: dict[str, str] = {}

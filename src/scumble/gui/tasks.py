@@ -36,7 +36,7 @@ def answer(request: tuple[str, dict[str, Any]], tell: Callable[[Any], None]) -> 
     try:
         with show_progress(_Progress(tell)), warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always", ScumbleWarning)
-            result = globals()[name](**arguments)
+            result = _task(name)(**arguments)
     except ScumbleError as error:
         return "failed", str(error)
     except MemoryError:
@@ -46,6 +46,15 @@ def answer(request: tuple[str, dict[str, Any]], tell: Callable[[Any], None]) -> 
         return "failed", WRONG_INSIDE
     notes = [str(each.message) for each in heard if issubclass(each.category, ScumbleWarning)]
     return "done", (result, notes)
+
+
+def _task(name: str) -> Any:
+    """Find a task, here or among the long ones."""
+    if name in globals():
+        return globals()[name]
+    from scumble.gui import studies
+
+    return getattr(studies, name)
 
 
 class _Progress:
@@ -78,8 +87,9 @@ def describe_catalogue() -> dict[str, Any]:
     from importlib.util import find_spec
 
     from scumble import report
+    from scumble.advise import CANDIDATES
     from scumble.catalogue import entries
-    from scumble.gui.methods import methods
+    from scumble.gui.methods import classifiers, methods
 
     formats = entries("format").values()
     has_pdf = hasattr(report, "render_pdf") and find_spec("typst") is not None
@@ -91,6 +101,8 @@ def describe_catalogue() -> dict[str, Any]:
         "compressions": ["", *COMPRESSIONS],
         "suffixes": sorted({".xml", *(suffix for form in formats for suffix in form.suffixes)}),
         "methods": methods(),
+        "classifiers": classifiers(),
+        "candidates": [candidate.name for candidate in CANDIDATES],
         "reports": ["html", *(["pdf"] if has_pdf else []), "json"],
     }
 
@@ -108,8 +120,20 @@ def measured(data: MultilabelDataset) -> PackedDataset:
 def open_upload(
     file: Upload, xml: Upload | None, options: dict[str, Any], max_unpacked: int
 ) -> PackedDataset:
-    """Read a file that a client sent."""
+    """Open a file that a client sent."""
     from scumble.data import read
+
+    return measured(read_upload(read, file, xml, options, max_unpacked))
+
+
+def read_upload(
+    read: Callable[..., MultilabelDataset],
+    file: Upload,
+    xml: Upload | None,
+    options: dict[str, Any],
+    max_unpacked: int,
+) -> MultilabelDataset:
+    """Read a file that a client sent, by a function that takes its path and the options."""
     from scumble.data.formats.arff.label_xml import MissingXmlError
 
     shown = {str(each.path): each.shown for each in (file, xml) if each is not None}
@@ -126,7 +150,7 @@ def open_upload(
             raise ReadError(_no_xml(file.shown), path=error.path) from None
     if data.name in ("", path.stem):
         data = replace(data, name=_stem(file.shown))
-    return measured(data)
+    return data
 
 
 def open_path(name: str, options: dict[str, Any]) -> PackedDataset:

@@ -48,9 +48,7 @@ def render_methods(found: dict[str, Any], *, width: int | None = None) -> list[L
     where = "folds" if n_folds > 1 else "rows"
     marked = f"+ better and - worse than the first, beyond what chance in these {where} explains"
     lines += [[Segment(marked, "dim")], []]
-    for sentence in found["verdicts"]:
-        lines += [[Segment(part)] for part in wrap(safe(sentence), width)]
-    for sentence in _of_the_best(found):
+    for sentence in (*found["verdicts"], *best_sentences(found)):
         lines += [[Segment(part)] for part in wrap(safe(sentence), width)]
     return lines + _labels(found, width)
 
@@ -77,7 +75,7 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, ...]]:
     ]
 
 
-def _of_the_best(found: dict[str, Any]) -> list[str]:
+def best_sentences(found: dict[str, Any]) -> list[str]:
     """Name the best, and warn of choosing it among many."""
     best, optimism = found["best"], found["optimism"]
     if best == found["baseline"]:

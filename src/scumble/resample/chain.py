@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from scumble._core.calls import parse_call, split_outside
 from scumble._core.errors import ParameterError, ScumbleError, ScumbleWarning
+from scumble._core.progress import track
 from scumble._core.registry import find_class, registered
 from scumble._core.suggestions import suggest_parameter
 from scumble.data import MultilabelDataset
@@ -17,7 +18,7 @@ from scumble.resample.base import BaseResampler
 
 #: Parameters that any chain takes, whether its methods need them or not.
 SHARED = {"random_state", "n_jobs"}
-MEASURES = ("n_instances", "mean_ir", "max_ir", "cvir", "scumble")
+MEASURES = ("n_instances", "n_unlabelled", "mean_ir", "max_ir", "cvir", "scumble")
 
 
 def make_chain(methods: str, **parameters: Any) -> list[BaseResampler]:
@@ -104,7 +105,9 @@ def run_chain(data: MultilabelDataset, chain: Sequence[BaseResampler]) -> Multil
 
 
 def compare_methods(
-    data: MultilabelDataset, methods: Sequence[str] | None = None, **parameters: Any
+    data: MultilabelDataset,
+    methods: Sequence[str] | Mapping[str, Sequence[BaseResampler]] | None = None,
+    **parameters: Any,
 ) -> list[dict[str, Any]]:
     """Run methods on a data set, each on its own, and compare what comes out.
 
@@ -112,8 +115,9 @@ def compare_methods(
     ----------
     data : MultilabelDataset
         The data.
-    methods : sequence of str, optional
-        Names or chains of names, see `make_chain`; by default all resamplers there are.
+    methods : sequence of str, or mapping of str to resamplers, optional
+        Names or chains of names, see `make_chain`; by default all resamplers there are. A mapping
+        gives the resamplers themselves, under names of your own.
     **parameters : object
         Given to every method that has them. One that no method has is refused.
 
@@ -121,8 +125,8 @@ def compare_methods(
     -------
     list of dict
         First the data as it is (method ``"none"``), then one row per method: ``method``,
-        ``n_instances``, ``n_added``, ``n_removed``, ``mean_ir``, ``max_ir``, ``cvir``,
-        ``scumble``, ``seconds``, and ``error``, None or why the method failed.
+        ``n_instances``, ``n_unlabelled``, ``n_added``, ``n_removed``, ``mean_ir``, ``max_ir``,
+        ``cvir``, ``scumble``, ``seconds``, and ``error``, None or why the method failed.
 
     Examples
     --------
@@ -136,15 +140,27 @@ def compare_methods(
     mlros 4 0.029
     """
     names = list(registered("resampler")) if methods is None else list(methods)
-    _refuse_unknown(names, parameters)
-    return [_row("none", data, [], 0.0), *(_try(data, name, parameters) for name in names)]
+    given = methods if isinstance(methods, Mapping) else {}
+    _refuse_unknown([name for name in names if name not in given], parameters)
+    rows = [_row("none", data, [], 0.0)]
+    with track(f"Running {len(names)} method{'' if len(names) == 1 else 's'}", len(names)) as on:
+        for name in names:
+            rows.append(_try(data, name, given.get(name), parameters))
+            on(1)
+    return rows
 
 
-def _try(data: MultilabelDataset, name: str, parameters: dict[str, Any]) -> dict[str, Any]:
+def _try(
+    data: MultilabelDataset,
+    name: str,
+    chain: Sequence[BaseResampler] | None,
+    parameters: dict[str, Any],
+) -> dict[str, Any]:
     """Run one method; one that cannot treat the data, or refuses a parameter, says why."""
     started = time.perf_counter()
     try:
-        chain = make_chain(name, **_fitting(name, parameters))
+        if chain is None:
+            chain = make_chain(name, **_fitting(name, parameters))
         after = run_chain(data, chain)
     except ScumbleError as error:
         return {"method": name, "error": str(error)}

@@ -8,6 +8,7 @@ from typing import Any
 from scumble.gui.answers import Answer, Call, RefusedError
 from scumble.gui.jobs import Job
 from scumble.gui.state import ServerState
+from scumble.gui.uploads import Stored
 
 #: What a client may say about a file, and of which type it must be.
 READ_OPTIONS: dict[str, tuple[type, ...]] = {
@@ -38,24 +39,12 @@ async def open_dataset(state: ServerState, call: Call) -> Answer:
     """Open uploaded files."""
     wish = call.json()
     numbers = wish.pop("uploads", None)
-    if not isinstance(numbers, list) or not 1 <= len(numbers) <= 2:
-        raise RefusedError(422, "'uploads' must list one file, or a MULAN file and its XML.")
-    options = _read_options(wish)
-    stored = [state.uploads.get(str(number)) for number in numbers]
-    xml = [each for each in stored if each.upload.path.suffix == ".xml"]
-    files = [each for each in stored if each not in xml]
-    if len(files) != 1:
-        raise RefusedError(
-            422,
-            "An XML file names the labels of an ARFF file: send both together."
-            if not files
-            else "Only a MULAN file and its XML belong together: open other files one by one.",
-        )
+    options = read_options(wish)
+    file, xml, held = held_uploads(state, numbers)
     state.datasets.check_room()
-    [file] = files
     arguments = {
         "file": file.upload,
-        "xml": xml[0].upload if xml else None,
+        "xml": xml.upload if xml else None,
         "options": options,
         "max_unpacked": state.settings.max_unpacked,
     }
@@ -66,12 +55,28 @@ async def open_dataset(state: ServerState, call: Call) -> Answer:
             for number in held:
                 state.uploads.discard(number)
 
-    held = [each.id for each in stored]
     state.uploads.hold(held)
     finish = state.open_result(file.upload.shown)
     title = f"Opening {file.upload.shown}"
     job = state.jobs.submit(title, "open_upload", arguments, finish, let_go)
     return Answer(job.to_dict(), 202)
+
+
+def held_uploads(state: ServerState, numbers: Any) -> tuple[Stored, Stored | None, list[str]]:
+    """Find the uploads that make a data set: its file, its XML if any, and the numbers of both."""
+    if not isinstance(numbers, list) or not 1 <= len(numbers) <= 2:
+        raise RefusedError(422, "'uploads' must list one file, or a MULAN file and its XML.")
+    stored = [state.uploads.get(str(number)) for number in numbers]
+    xml = [each for each in stored if each.upload.path.suffix == ".xml"]
+    files = [each for each in stored if each not in xml]
+    if len(files) != 1:
+        raise RefusedError(
+            422,
+            "An XML file names the labels of an ARFF file: send both together."
+            if not files
+            else "Only a MULAN file and its XML belong together: open other files one by one.",
+        )
+    return files[0], xml[0] if xml else None, [each.id for each in stored]
 
 
 async def open_example(state: ServerState, call: Call) -> Answer:
@@ -94,11 +99,22 @@ async def open_example(state: ServerState, call: Call) -> Answer:
 async def show_dataset(state: ServerState, call: Call) -> dict[str, Any]:
     """Tell all measures of a data set, and what its overview shows."""
     entry = state.datasets.get(call.path["dataset"])
-    return {"dataset": entry.to_dict(), **entry.packed.overview, "treatment": entry.treatment}
+    found = {"dataset": entry.to_dict(), **entry.packed.overview, "treatment": entry.treatment}
+    advice = entry.latest.result("advice")
+    if advice is None:
+        return {**found, "advice": None}
+    from scumble.advise.evidence import treatment_sentences
+
+    # What was measured on this data takes the place of what was measured on other data.
+    general = treatment_sentences(found["summary"]["scumble"] or 0.0)
+    verdict = [sentence for sentence in found["verdict"] if sentence not in general]
+    return {**found, "verdict": verdict, "advice": advice["sentences"]["What helps here"]}
 
 
 async def close_dataset(state: ServerState, call: Call) -> Answer:
-    """Close a data set."""
+    """Close a data set, and end what is being found out about it."""
+    for job in state.datasets.get(call.path["dataset"]).latest.running:
+        state.jobs.cancel(job)
     state.datasets.close(call.path["dataset"])
     return Answer(None, 204)
 
@@ -164,7 +180,7 @@ def _label_numbers(text: str | None, n_labels: int) -> list[int] | None:
     return [int(part) for part in parts]
 
 
-def _read_options(wish: dict[str, Any]) -> dict[str, Any]:
+def read_options(wish: dict[str, Any]) -> dict[str, Any]:
     """Take what may be said about a file; nothing of it can be a path."""
     given = {key: value for key, value in wish.items() if value is not None}
     for key, value in given.items():

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from scumble.gui.answers import Call
-from scumble.gui.api import about, datasets, work
+from scumble.gui.api import about, datasets, studies, work
 from scumble.gui.state import ServerState
 
 Handler = Callable[[ServerState, Call], Any] | Callable[[ServerState, Call], Awaitable[Any]]
@@ -31,6 +31,18 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", f"{ONE}/comparison", datasets.show_comparison),
     ("POST", f"{ONE}/treatments", work.treat),
     ("POST", f"{ONE}/exports", work.export),
+    *(
+        ("GET", f"{ONE}/{kind}", studies.show_latest(kind))
+        for kind in (studies.ADVICE, studies.METHODS, studies.PROOF)
+    ),
+    ("POST", f"{ONE}/advice", studies.advise),
+    ("POST", f"{ONE}/advice/page", studies.export_advice),
+    ("POST", f"{ONE}/methods", studies.run_methods),
+    ("POST", f"{ONE}/proof", studies.prove),
+    ("GET", f"{ONE}/models", studies.list_models),
+    ("POST", f"{ONE}/models", studies.train),
+    ("POST", "/models/{model}/file", studies.offer_model),
+    ("POST", "/models/{model}/predictions", studies.predict),
     ("GET", "/jobs", work.list_jobs),
     ("GET", "/jobs/{job}", work.show_job),
     ("DELETE", "/jobs/{job}", work.cancel_job),

@@ -40,7 +40,7 @@ async def cancel_job(state: ServerState, call: Call) -> dict[str, Any]:
 async def treat(state: ServerState, call: Call) -> Answer:
     """Run resamplers on a data set; the result becomes a data set of its own."""
     entry = state.datasets.get(call.path["dataset"])
-    steps = _steps(call.json())
+    steps = read_steps(call.json())
     known = {method["name"]: method for method in (await state.catalogue())["methods"]}
     for step in steps:
         if step["method"] not in known:
@@ -112,21 +112,25 @@ def _job(state: ServerState, call: Call) -> Job:
     return job
 
 
-def _steps(wish: dict[str, Any]) -> list[dict[str, Any]]:
+def read_steps(wish: dict[str, Any], *, most: int = MAX_STEPS) -> list[dict[str, Any]]:
+    """Read resamplers with their parameters."""
     steps = wish.get("steps")
-    if not isinstance(steps, list) or not 1 <= len(steps) <= MAX_STEPS:
-        raise RefusedError(
-            422, f"'steps' must list 1 to {MAX_STEPS} methods with their parameters."
-        )
+    if not isinstance(steps, list) or not 1 <= len(steps) <= most:
+        raise RefusedError(422, f"'steps' must list 1 to {most} methods with their parameters.")
     found = []
     for step in steps:
         if not isinstance(step, dict) or not isinstance(step.get("method"), str):
             raise RefusedError(422, "Each step must have a 'method' and may have 'parameters'.")
-        parameters = step.get("parameters", {})
-        simple = (str, int, float, type(None))
-        if not isinstance(parameters, dict) or not all(
-            isinstance(value, simple) for value in parameters.values()
-        ):
-            raise RefusedError(422, "'parameters' must hold numbers, words, true, false or null.")
+        parameters = plain_values(step.get("parameters", {}))
         found.append({"method": step["method"], "parameters": parameters})
     return found
+
+
+def plain_values(parameters: Any) -> dict[str, Any]:
+    """Refuse parameters that are not plain values by name."""
+    simple = (str, int, float, type(None))
+    if not isinstance(parameters, dict) or not all(
+        isinstance(value, simple) for value in parameters.values()
+    ):
+        raise RefusedError(422, "'parameters' must hold numbers, words, true, false or null.")
+    return parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.errors import ParameterError
+from scumble._core.errors import ParameterError, ReadError
 from scumble._core.files import COMPRESSIONS, writing
 from scumble.data import MultilabelDataset
 from scumble.learn.predictions import predict_with_confidences
@@ -69,6 +69,29 @@ class Answers:
         cells = self.confidences if confidences else self.labels.toarray().astype(np.uint8)
         write_table(path, self.names, cells)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Count what was predicted.
+
+        Returns
+        -------
+        dict
+            ``n_instances``, ``n_labels``, ``n_predicted``, ``n_unlabelled``, ``cardinality``, and
+            ``labels``, each with ``name`` and ``count``.
+        """
+        counts = self.labels.sum(axis=0)
+        n_rows = self.labels.shape[0]
+        return {
+            "n_instances": n_rows,
+            "n_labels": len(self.names),
+            "n_predicted": int(counts.sum()),
+            "n_unlabelled": int((self.labels.sum(axis=1) == 0).sum()),
+            "cardinality": float(counts.sum()) / max(n_rows, 1),
+            "labels": [
+                {"name": name, "count": int(count)}
+                for name, count in zip(self.names, counts, strict=True)
+            ],
+        }
+
     def on(self, data: MultilabelDataset) -> MultilabelDataset:
         """Put the predicted labels in the place of a data set's own.
 
@@ -89,6 +112,19 @@ class Answers:
             data, X=data.X[:, kept], Y=self.labels, features=features, labels=self.names,
             label_parents=None,
         )  # fmt: skip
+
+
+def read_rows(read: Callable[..., MultilabelDataset], **how: Any) -> MultilabelDataset:
+    """Read data whose labels may be there, or not, by a function that takes ``labels``."""
+    try:
+        return read(**how)
+    except ReadError as error:
+        if how.get("labels") is not None:
+            raise
+        try:  # all columns as features; the model picks its own by name
+            return read(**how | {"labels": ()})
+        except ReadError:
+            raise error from None
 
 
 def write_table(path: str | os.PathLike[str], names: Sequence[str], cells: Array) -> None:

@@ -7,10 +7,10 @@ const LEFT = 40;
 const BOTTOM = 20;
 
 /** On a phone charts get fewer units, so that their letters stay readable. */
-const isNarrow = () => matchMedia("(max-width: 34rem)").matches;
+export const isNarrow = () => matchMedia("(max-width: 34rem)").matches;
 
 /** Where a window grows, as when a phone is turned, letters grow only so far. */
-function bounded(svg, width) {
+export function bounded(svg, width) {
   svg.style.maxWidth = `${1.4 * width}px`;
   return svg;
 }

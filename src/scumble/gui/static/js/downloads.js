@@ -5,10 +5,18 @@ import { h, name } from "./dom.js";
 import { bytes } from "./format.js";
 import { watch } from "./state.js";
 
-export async function makeAndSave(dataset, wish, told) {
+export const makeAndSave = (dataset, wish, told) => makeFile(`/datasets/${part(dataset.id)}/exports`, wish, told);
+
+/** Save a file that the server offers. */
+export async function saveFile({ file, name: filename }) {
+  h("a", { href: address(`/files/${file}`), download: filename }).click();
+}
+
+/** Let a job make a file, and save it. */
+export async function makeFile(path, wish, told) {
   told.replaceChildren(h("span", { class: "dim" }, "Writing …"));
   try {
-    const job = await watch(await post(`/datasets/${part(dataset.id)}/exports`, wish));
+    const job = await watch(await post(path, wish));
     const link = h("a", { href: address(`/files/${job.result.file}`), download: job.result.name }, name(job.result.name));
     told.replaceChildren(h("span", {}, "Saved as ", link, h("span", { class: "dim" }, ` (${bytes(job.result.size)})`)), ...job.notes.map((note) => h("p", { class: "notice" }, note)));
     link.click();

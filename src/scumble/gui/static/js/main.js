@@ -8,7 +8,7 @@ import { complain, find, refresh, showSwitcher, state, titleOf, watch } from "./
 
 const PAGES = [
   ["overview", "Overview"], ["labels", "Labels"], ["labelsets", "Labelsets"], ["attributes", "Attributes"],
-  ["concurrence", "Concurrence"], ["treat", "Treat"], ["report", "Report"],
+  ["concurrence", "Concurrence"], ["advise", "Advise"], ["treat", "Treat"], ["compare", "Compare"], ["prove", "Prove"], ["report", "Report"],
 ];
 const main = document.getElementById("main");
 let serial = 0;

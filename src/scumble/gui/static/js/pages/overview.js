@@ -34,12 +34,13 @@ const GROUPS = [
 
 export async function render(dataset) {
   const found = await get(`/datasets/${part(dataset.id)}`);
-  const { summary, verdict, difficult, points, histograms } = found;
+  const { summary, verdict, difficult, points, histograms, advice } = found;
   const toChord = (labels) => `/d/${dataset.id}/concurrence?labels=${labels.join(",")}`;
   return h("div", { class: "stack" },
     h("div", { class: "head" }, h("h1", {}, name(dataset.name)), origin(dataset)),
     dataset.notes.map((note) => h("p", { class: "notice" }, note)),
     h("div", { class: "verdict" }, verdict.map((sentence) => h("p", {}, sentence))),
+    advised(dataset, advice),
     h("div", { class: "measures cols-4" }, GROUPS.map(([title, rows]) => h("section", { class: "panel" }, h("h2", {}, title), h("dl", {}, rows.map(([key, term, format, help, isKey]) => [
       h("dt", { title: help, class: isKey ? "key" : null }, term), h("dd", { "data-measure": key, class: isKey ? "key" : null }, format(summary[key])),
     ]))))),
@@ -59,6 +60,14 @@ export async function render(dataset) {
           h("span", { class: "num", title: "SCUMBLELbl" }, fixed(label.scumble, 3)),
           h("span", { class: "partners" }, counted(label.count, "instance"), partners(label))))) : h("p", {}, "No label is rarer than average."),
         difficult.length ? h("p", { class: "row more" }, h("a", { href: `/d/${dataset.id}/concurrence` }, "See them together"), h("a", { href: `/d/${dataset.id}/treat` }, "Decouple them")) : null)));
+}
+
+/** What was advised for this data, or the way to it. */
+function advised(dataset, advice) {
+  if (dataset.treatment) return null;
+  const link = (title) => h("a", { href: `/d/${dataset.id}/advise` }, title);
+  if (!advice) return h("p", { class: "notice" }, link("Ask for advice"), " on this data: the likely methods are tried on it, with a word on how sure that is.");
+  return h("p", { class: "notice" }, h("b", {}, "Advised for this data. "), advice.join(" "), " ", link("Why"));
 }
 
 function partners(label) {

@@ -6,6 +6,7 @@ import { fixed, int, sig } from "../format.js";
 import { go, query, setQuery } from "../router.js";
 import { complain, find, refresh, state, treatmentOf, watch } from "../state.js";
 import { dataDownload } from "../downloads.js";
+import { fromApi, writeMethod } from "../methods.js";
 
 export async function render(dataset) {
   const page = new Treat(dataset, await catalogue());
@@ -120,7 +121,7 @@ class Treat {
     const after = find(id);
     this.result.replaceChildren(
       h("section", { class: "panel" },
-        h("div", { class: "row" }, h("h2", {}, "Before and after"), h("span", { class: "push row" }, h("a", { class: "button small", href: `/d/${id}/overview` }, "Look closer"), h("button", { type: "button", class: "small", onclick: () => this.discard(id) }, "Discard"))),
+        h("div", { class: "row" }, h("h2", {}, "Before and after"), h("span", { class: "push row" }, h("a", { class: "button small", href: `/d/${this.dataset.id}/prove?treatments=${part(writeMethod(fromApi(found.chain)))}` }, "Does it help? Prove it"), h("a", { class: "button small", href: `/d/${id}/overview` }, "Look closer"), h("button", { type: "button", class: "small", onclick: () => this.discard(id) }, "Discard"))),
         traits(found), stepNotes(found)),
       h("section", { class: "panel" }, h("h2", {}, "Download the result"), dataDownload(after)),
       found.labels.length ? h("section", { class: "panel" }, h("h2", {}, "Difficult labels: SCUMBLE"), dumbbells({ rows: found.labels })) : "",
@@ -164,7 +165,7 @@ function grouped(methods) {
   return found;
 }
 
-function input(parameter, methods) {
+export function input(parameter, methods) {
   const { kind, choices } = parameter;
   const value = parameter.default;
   if (kind === "choice" || kind === "method") return h("select", {}, choices.map((each) => h("option", { value: each, selected: each === value }, methods.get(each)?.title ?? each)));
@@ -174,18 +175,18 @@ function input(parameter, methods) {
   return h("input", { type: "text", value });
 }
 
-function field(parameter, element) {
+export function field(parameter, element) {
   if (parameter.kind === "switch") return h("label", { class: "tick", title: parameter.help }, element, parameter.title);
   return h("label", { class: "field", title: parameter.help }, h("span", {}, parameter.title), element);
 }
 
-function values(method, inputs) {
+export function values(method, inputs) {
   const found = {};
-  for (const { name: key, kind } of method.parameters) {
+  for (const { name: key, kind, choices } of method.parameters) {
     const element = inputs.get(key);
     const text = element.value.trim();
     if (kind === "switch") found[key] = element.checked;
-    else if (kind === "choice" || kind === "method") found[key] = text;
+    else if (kind === "choice" || kind === "method") found[key] = choices.find((each) => String(each ?? "") === text);
     else if (text !== "") found[key] = Number.isNaN(Number(text)) ? text : Number(text);
   }
   return found;

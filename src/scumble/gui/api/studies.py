@@ -1,0 +1,313 @@
+"""Work of minutes on a data set: advice, methods side by side, proofs, models, predictions."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+from secrets import token_hex
+from typing import Any
+
+from scumble.gui.answers import Answer, Call, RefusedError
+from scumble.gui.api.datasets import held_uploads, read_options
+from scumble.gui.api.work import plain_values, read_steps
+from scumble.gui.jobs import Job
+from scumble.gui.open_datasets import OpenDataset, slug
+from scumble.gui.state import ServerState
+from scumble.gui.studies import spell_recipe
+
+ADVICE, METHODS, PROOF = "advice", "methods", "proof"
+#: Seconds an advice may be asked to take; None tries everything.
+MAX_BUDGET = 24 * 3600
+MAX_SEED = 2**31
+#: Classifiers, or treatments, of a proof, and what all of them together may come to.
+MAX_LIST, MAX_METHODS = 30, 120
+MAX_REPEATS, MAX_FOLDS = 10, 20
+#: How answers can be written.
+TABLES = (".csv", ".parquet")
+
+
+def show_latest(kind: str) -> Any:
+    """Make the function that gives the job of a kind that runs, or was done last."""
+
+    async def show(state: ServerState, call: Call) -> dict[str, Any]:
+        job = state.datasets.get(call.path["dataset"]).latest.get(kind)
+        return {"job": None if job is None else job.to_dict()}
+
+    show.__name__ = f"show_{kind}"
+    return show
+
+
+async def advise(state: ServerState, call: Call) -> Answer:
+    """Tell which method to take for a data set, by trying them on it."""
+    entry = _untreated(state, call)
+    wish = call.json()
+    budget = wish.get("budget", 120)
+    if budget is not None and not (_is_number(budget) and 0 < budget <= MAX_BUDGET):
+        raise RefusedError(422, f"'budget' must be seconds up to {MAX_BUDGET:,}, or null.")
+    arguments = {
+        "packed": entry.packed,
+        "source": _source(entry),
+        "budget": budget,
+        "random_state": _seed(wish),
+    }
+    return _begin(state, entry, ADVICE, f"Advice for {entry.name}", "advise_on", arguments)
+
+
+async def export_advice(state: ServerState, call: Call) -> Answer:
+    """Write the last advice for a data set as a page for download."""
+    entry = state.datasets.get(call.path["dataset"])
+    advice = entry.latest.result(ADVICE)
+    if advice is None:
+        raise RefusedError(409, "There is no advice for this data set yet: ask for it first.")
+    number, folder = state.new_folder()
+    job = state.jobs.submit(
+        f"Writing the advice for {entry.name}",
+        "export_advice",
+        {"advice": advice, "folder": folder, "stem": slug(entry.name)},
+        lambda name, _: state.offer(number, name),
+        lambda _: state.forget_folder(number),
+    )
+    return Answer(job.to_dict(), 202)
+
+
+async def run_methods(state: ServerState, call: Call) -> Answer:
+    """Run resamplers side by side, each on its own."""
+    entry = state.datasets.get(call.path["dataset"])
+    wish = call.json()
+    known = [method["name"] for method in (await state.catalogue())["methods"]]
+    asked = wish.get("methods")
+    chosen = [{"method": name, "parameters": {}} for name in known]
+    if asked is not None:
+        chosen = read_steps({"steps": asked}, most=MAX_LIST)
+        _check_known(chosen, "method", known)
+    arguments = {
+        "packed": entry.packed,
+        "methods": _once(chosen),
+        "advice": entry.latest.result(ADVICE),
+    }
+    title = f"{len(chosen)} methods on {entry.name}"
+    return _begin(state, entry, METHODS, title, "run_side_by_side", arguments)
+
+
+async def prove(state: ServerState, call: Call) -> Answer:
+    """Judge classifiers with and without treatments on the same folds."""
+    entry = _untreated(state, call)
+    wish = call.json()
+    catalogue = await state.catalogue()
+    classifiers = _classifiers(wish.get("classifiers"), catalogue)
+    treatments = _treatments(wish.get("treatments", []), catalogue)
+    if len(classifiers) * (1 + len(treatments)) > MAX_METHODS:
+        raise RefusedError(422, f"At most {MAX_METHODS} combinations are compared at once.")
+    if len(classifiers) * (1 + len(treatments)) < 2:
+        raise RefusedError(422, "Choose a second classifier or a treatment to compare with.")
+    arguments = {
+        "packed": entry.packed,
+        "classifiers": classifiers,
+        "treatments": treatments,
+        "folds": _folds(wish),
+        "random_state": _seed(wish),
+        "store": state.folder / "proofs.db",
+        "source": _source(entry),
+    }
+    return _begin(state, entry, PROOF, f"Proof on {entry.name}", "prove", arguments)
+
+
+async def list_models(state: ServerState, call: Call) -> dict[str, Any]:
+    """List the models that were trained on a data set."""
+    entry = state.datasets.get(call.path["dataset"])
+    return {"models": [model.to_dict() for model in state.models.of(entry.id)]}
+
+
+async def train(state: ServerState, call: Call) -> Answer:
+    """Train a classifier on all rows of a data set."""
+    entry = state.datasets.get(call.path["dataset"])
+    wish = call.json()
+    recipe = await _recipe(state, wish)
+    number = token_hex(8)
+    folder = state.models.new_folder(number)
+    title = spell_recipe(recipe)
+    arguments = {
+        "packed": entry.packed,
+        "recipe": recipe,
+        "random_state": _seed(wish),
+        "folder": folder,
+        "stem": f"{slug(entry.name)}-{slug(title)}",
+    }
+
+    def finish(facts: dict[str, Any], _: list[str]) -> dict[str, Any]:
+        facts["size"] = (folder / facts["name"]).stat().st_size
+        return state.models.add(number, facts["name"], entry.id, facts).to_dict()
+
+    job = state.jobs.submit(
+        f"Training {title} on {entry.name}",
+        "train",
+        arguments,
+        finish,
+        lambda _: state.models.forget_folder(number),
+        is_long=True,
+    )
+    return Answer(job.to_dict(), 202)
+
+
+async def offer_model(state: ServerState, call: Call) -> Answer:
+    """Offer a model for download."""
+    model = state.models.get(call.path["model"])
+    number, folder = state.new_folder()
+    target = folder / model.path.name
+    try:
+        os.link(model.path, target)
+    except OSError:  # a file system without links
+        shutil.copyfile(model.path, target)
+    return Answer(state.offer(number, target.name), 201)
+
+
+async def predict(state: ServerState, call: Call) -> Answer:
+    """Ask a model about the rows of an uploaded file."""
+    model = state.models.get(call.path["model"])
+    wish = call.json()
+    suffix, confidences = wish.pop("format", ".csv"), wish.pop("confidences", False)
+    if suffix not in TABLES or not isinstance(confidences, bool):
+        raise RefusedError(
+            422, f"'format' must be one of {', '.join(TABLES)}, 'confidences' true or false."
+        )
+    file, xml, held = held_uploads(state, wish.pop("uploads", None))
+    number, folder = state.new_folder()
+    arguments = {
+        "model": model.path,
+        "file": file.upload,
+        "xml": xml.upload if xml else None,
+        "options": read_options(wish),
+        "max_unpacked": state.settings.max_unpacked,
+        "folder": folder,
+        "form": {
+            "stem": f"{slug(file.upload.shown.rpartition('.')[0])}-predicted",
+            "suffix": suffix,
+            "confidences": confidences,
+        },
+    }
+
+    def finish(found: tuple[str, dict[str, Any]], _: list[str]) -> dict[str, Any]:
+        name, facts = found
+        return {**state.offer(number, name), **facts}
+
+    def let_go(job: Job) -> None:
+        state.forget_folder(number)
+        state.uploads.let_go(held)
+        for each in held if job.state == "done" else ():
+            state.uploads.discard(each)
+
+    state.uploads.hold(held)
+    title = f"Predicting {file.upload.shown}"
+    job = state.jobs.submit(title, "predict", arguments, finish, let_go)
+    return Answer(job.to_dict(), 202)
+
+
+def _begin(
+    state: ServerState,
+    entry: OpenDataset,
+    kind: str,
+    title: str,
+    task: str,
+    arguments: dict[str, Any],
+) -> Answer:
+    """Begin long work, unless such work on this data set goes on."""
+    running = entry.latest.get(kind)
+    if running is not None and not running.is_over:
+        raise RefusedError(
+            409, f"{running.title}: this is still running. Wait, or cancel it first."
+        )
+    job = state.jobs.submit(title, task, arguments, lambda found, _: found, is_long=True)
+    entry.latest.begin(kind, job)
+    return Answer(job.to_dict(), 202)
+
+
+def _untreated(state: ServerState, call: Call) -> OpenDataset:
+    """Find a data set that can be split: copies of one row must not fall on both sides."""
+    entry = state.datasets.get(call.path["dataset"])
+    if entry.treatment is not None:
+        raise RefusedError(
+            409,
+            f"{entry.treatment['title']} made this data set: copies of one row would be learnt "
+            "from and asked about. Take the data as it was; treatments are then applied to the "
+            "training parts only.",
+        )
+    return entry
+
+
+async def _recipe(state: ServerState, wish: dict[str, Any]) -> dict[str, Any]:
+    """Read what is to be trained: a candidate of the advice, or a classifier and a treatment."""
+    catalogue = await state.catalogue()
+    if "candidate" in wish:
+        known = catalogue["candidates"]
+        if wish["candidate"] not in known:
+            raise RefusedError(422, f"'candidate' must be one of {', '.join(known)}.")
+        return {"candidate": wish["candidate"]}
+    [classifier] = _classifiers([wish.get("classifier")], catalogue)
+    asked = [wish["treatment"]] if wish.get("treatment") else []
+    treatments = _treatments(asked, catalogue)
+    return {"classifier": classifier, "treatment": treatments[0] if treatments else []}
+
+
+def _classifiers(asked: Any, catalogue: dict[str, Any]) -> list[dict[str, Any]]:
+    if not isinstance(asked, list) or not 1 <= len(asked) <= MAX_LIST:
+        raise RefusedError(422, f"'classifiers' must list 1 to {MAX_LIST} of them.")
+    found = []
+    for one in asked:
+        if not isinstance(one, dict) or not isinstance(one.get("classifier"), str):
+            raise RefusedError(422, "Each one must have a 'classifier' and may have 'parameters'.")
+        parameters = plain_values(one.get("parameters", {}))
+        found.append({"classifier": one["classifier"], "parameters": parameters})
+    _check_known(found, "classifier", [each["name"] for each in catalogue["classifiers"]])
+    return _once(found)
+
+
+def _treatments(asked: Any, catalogue: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    """Read treatments, each one a list of steps; untreated is there in any case."""
+    if not isinstance(asked, list) or len(asked) > MAX_LIST:
+        raise RefusedError(422, f"'treatments' must list at most {MAX_LIST} lists of steps.")
+    found = [read_steps({"steps": steps}) for steps in asked if steps != []]
+    for steps in found:
+        _check_known(steps, "method", [each["name"] for each in catalogue["methods"]])
+    return _once(found)
+
+
+def _check_known(wishes: list[dict[str, Any]], kind: str, known: Iterable[str]) -> None:
+    for wish in wishes:
+        if wish[kind] not in known:
+            raise RefusedError(422, f"There is no {kind} {wish[kind]!r}.")
+
+
+def _once(wishes: list[Any]) -> list[Any]:
+    """Leave out what was named before."""
+    return [one for at, one in enumerate(wishes) if one not in wishes[:at]]
+
+
+def _folds(wish: dict[str, Any]) -> str:
+    repeats, folds = wish.get("repeats", 2), wish.get("folds", 5)
+    if not _is_whole(repeats, 1, MAX_REPEATS) or not _is_whole(folds, 2, MAX_FOLDS):
+        raise RefusedError(
+            422, f"'repeats' must be 1 to {MAX_REPEATS}, and 'folds' 2 to {MAX_FOLDS}."
+        )
+    return f"{repeats}x{folds}"
+
+
+def _seed(wish: dict[str, Any]) -> int:
+    seed = wish.get("random_state", 0)
+    if not _is_whole(seed, 0, MAX_SEED):
+        raise RefusedError(422, f"'random_state' must be a whole number from 0 to {MAX_SEED:,}.")
+    found: int = seed
+    return found
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_whole(value: Any, least: int, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def _source(entry: OpenDataset) -> str:
+    """Tell how the command line would call a data set."""
+    return entry.name if entry.source == "built-in example" else entry.source

@@ -1,0 +1,209 @@
+"""What worker processes do that takes minutes: advise, compare, prove, train, predict."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from scumble._core.calls import write_call
+from scumble._core.progress import track
+from scumble.gui.methods import make_model, make_step
+from scumble.gui.packed_dataset import PackedDataset
+from scumble.gui.uploads import Upload
+
+#: Labels whose gains a page shows at the most; of more, those in the most training rows.
+MAX_LABELS = 2000
+
+#: A resampler or classifier by its name, with its parameters.
+Wish = dict[str, Any]
+
+
+def advise_on(
+    packed: PackedDataset, source: str, budget: float | None, random_state: int
+) -> dict[str, Any]:
+    """Judge the candidates of `scumble.advise` on a data set; its lines name the user's file."""
+    from scumble.advise import advise
+    from scumble.advise.words import fill_python, fill_shell
+
+    told = advise(packed.data, budget=budget, random_state=random_state).to_dict()
+    call = f"scumble.{'read' if '.' in source else 'load'}({source!r})"
+    return {
+        **told,
+        "shell": fill_shell(told["shell"], source, f"{Path(source).stem}.model"),
+        "python": [fill_python(line, call) for line in told["python"]],
+    }
+
+
+def export_advice(advice: dict[str, Any], folder: Path, stem: str) -> str:
+    """Write an advice as a page that needs nothing but itself."""
+    from scumble.report import render_advice_page
+
+    path = folder / f"{stem}-advice.html"
+    with track(f"Writing {path.name}"):
+        path.write_text(render_advice_page(advice), encoding="utf-8")
+    return path.name
+
+
+def run_side_by_side(
+    packed: PackedDataset, methods: list[Wish], advice: dict[str, Any] | None
+) -> dict[str, Any]:
+    """Run resamplers, each on its own, and judge what they change."""
+    from scumble.learn.seeds import close_seeds
+    from scumble.report.side_by_side import side_by_side
+    from scumble.resample import compare_methods
+
+    chains = {spell_chain([one]): make_chain_of([one]) for one in methods}
+    for [step] in chains.values():
+        close_seeds(step, 0)  # one click, one answer
+    found = side_by_side(compare_methods(packed.data, chains))
+    return {
+        **found,
+        "advised": advised_method(packed, advice),
+        "chains": {spell_chain([one]): [one] for one in methods},
+    }
+
+
+def advised_method(packed: PackedDataset, advice: dict[str, Any] | None) -> dict[str, Any]:
+    """Name the resampler that is advised: by what was measured here, or else on public data."""
+    from scumble.advise.evidence import advised_resampler
+    from scumble.advise.words import resampler_here
+
+    here = None if advice is None else resampler_here(advice)
+    scumble = packed.overview["summary"]["scumble"] or 0.0
+    method, reason = here or advised_resampler(scumble)
+    return {"method": method, "reason": reason, "measured_here": here is not None}
+
+
+def prove(
+    packed: PackedDataset,
+    classifiers: list[Wish],
+    treatments: list[list[Wish]],
+    folds: str,
+    random_state: int,
+    store: Path,
+    source: str,
+) -> dict[str, Any]:
+    """Judge classifiers with and without treatments on the same folds; what was judged is kept."""
+    from scumble.evaluate.naming import metric_title
+    from scumble.experiment import compare
+    from scumble.report.methods import best_sentences
+
+    learners = {write_call(one["classifier"], one["parameters"]): one for one in classifiers}
+    chains = {"none": [], **{spell_chain(steps): steps for steps in treatments if steps}}
+    found = compare(
+        packed.data,
+        {name: make_model(**one) for name, one in learners.items()},
+        {name: make_chain_of(steps) or None for name, steps in chains.items()},
+        folds=folds,
+        store=store,
+        random_state=random_state,
+    )
+    told = found.to_dict()
+    words = ["-c", ",".join(learners), "-r", ",".join(chains), "--folds", folds]
+    words += ["--seed", str(random_state)]
+    gains = {trial.name: found.gains(trial.name) for trial in found.trials[1:]}
+    return {
+        **told,
+        "gains": _by_label(gains),
+        "n_folds": len(found.trials[0].counts),
+        "repeats": int(folds.partition("x")[0]),
+        "confidence": found.confidence,
+        "titles": {metric: metric_title(metric) for metric in found.metrics},
+        "conclusion": best_sentences(told),
+        "recipes": [
+            {"classifier": learner, "treatment": steps}
+            for steps in chains.values()
+            for learner in learners.values()
+        ],
+        "shell": shlex.join(["scumble", "compare", source, *words]),
+    }
+
+
+def train(
+    packed: PackedDataset, recipe: dict[str, Any], random_state: int, folder: Path, stem: str
+) -> dict[str, Any]:
+    """Fit a classifier on all rows, treated first where that is asked for, and store it."""
+    from scumble.advise import CANDIDATES
+    from scumble.evaluate.folds import resample_in_turn
+    from scumble.learn import fit_dataset, save
+    from scumble.learn.seeds import close_seeds
+
+    data, title = packed.data, spell_recipe(recipe)
+    with track(f"Training {title}"):
+        if "candidate" in recipe:
+            [candidate] = [one for one in CANDIDATES if one.name == recipe["candidate"]]
+            model = candidate.fit(data, random_state=random_state)
+        else:
+            steps = [close_seeds(one, random_state) for one in make_chain_of(recipe["treatment"])]
+            made = make_model(**recipe["classifier"])
+            treated = resample_in_turn(data, steps)
+            model = fit_dataset(made, treated, random_state=random_state)
+        path = folder / f"{stem}.model"
+        save(model, path, data=data, notes={"method": title, "random_state": random_state})
+    return {"name": path.name, "title": title, "n_labels": data.n_labels}
+
+
+def predict(
+    model: Path,
+    file: Upload,
+    xml: Upload | None,
+    options: dict[str, Any],
+    max_unpacked: int,
+    folder: Path,
+    form: dict[str, Any],
+) -> tuple[str, dict[str, Any]]:
+    """Ask a stored model about the rows of a file that a client sent, and write its answers."""
+    from scumble.data import read
+    from scumble.gui.tasks import read_upload
+    from scumble.learn import ask, read_model
+    from scumble.learn.storage.answers import read_rows
+
+    def read_any(path: Path, **how: Any) -> Any:
+        return read_rows(partial(read, path), **how)
+
+    rows = read_upload(read_any, file, xml, options, max_unpacked)
+    with track("Predicting"):
+        answers = ask(read_model(model), rows)
+        path = folder / f"{form['stem']}{form['suffix']}"
+        answers.write(path, confidences=form["confidences"])
+    return path.name, answers.to_dict()
+
+
+def make_chain_of(steps: list[Wish]) -> list[Any]:
+    """Make resamplers as a client asked for them."""
+    return [make_step(step["method"], step["parameters"]) for step in steps]
+
+
+def spell_chain(steps: list[Wish]) -> str:
+    """Write resamplers as the command line takes them."""
+    return "+".join(write_call(step["method"], step["parameters"]) for step in steps)
+
+
+def spell_recipe(recipe: dict[str, Any]) -> str:
+    """Name a classifier and the treatment before it, as comparisons do."""
+    if "candidate" in recipe:
+        named: str = recipe["candidate"]
+        return named
+    learner = recipe["classifier"]
+    name = write_call(learner["classifier"], learner["parameters"])
+    after = spell_chain(recipe["treatment"])
+    return f"{name} after {after}" if after else name
+
+
+def _by_label(gains: Mapping[str, Sequence[dict[str, Any]]]) -> dict[str, Any]:
+    """Turn gains into columns: names, rows and F1 before once, F1 after for each method."""
+    if not gains:
+        return {"label": [], "training_positives": [], "before": [], "after": {}, "n_left_out": 0}
+    first = sorted(next(iter(gains.values())), key=lambda row: -row["training_positives"])
+    shown = [row["name"] for row in first[:MAX_LABELS]]
+    after = {method: {row["name"]: row["after"] for row in rows} for method, rows in gains.items()}
+    return {
+        "label": shown,
+        "training_positives": [row["training_positives"] for row in first[:MAX_LABELS]],
+        "before": [row["before"] for row in first[:MAX_LABELS]],
+        "after": {method: [f1[name] for name in shown] for method, f1 in after.items()},
+        "n_left_out": len(first) - len(shown),
+    }

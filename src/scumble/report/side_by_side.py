@@ -1,0 +1,117 @@
+"""What several resamplers do to the same data: which changes are good, which bad, in words."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from scumble._core.numbers import significant
+
+#: What is shown of each method: key, title, and whether less of it is better; None: neither.
+MEASURES = (
+    ("scumble", "SCUMBLE", True),
+    ("mean_ir", "MeanIR", True),
+    ("max_ir", "MaxIR", True),
+    ("cvir", "CVIR", True),
+    ("n_instances", "Rows", None),
+    ("n_unlabelled", "Rows without labels", True),
+)
+BETTER, WORSE, SAME, CHANGED = "better", "worse", "same", "changed"
+#: What these measures cannot tell.
+CAVEAT = "whether that helps a classifier, only cross-validation tells"
+
+
+def side_by_side(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Judge every change against the data as it is.
+
+    Parameters
+    ----------
+    rows : list of dict
+        From `scumble.resample.compare_methods`.
+
+    Returns
+    -------
+    dict
+        ``measures``; ``before``, the measures of the data; ``methods`` with their ``changes``, each
+        with ``value``, ``part`` (of the value before; None where that is 0) and ``verdict``; and
+        ``verdict``, one sentence. NaN is None.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.report.side_by_side import side_by_side
+    >>> films = [["war"], ["war", "love"], ["war", "noir"], ["war", "love"]]
+    >>> data = scumble.MultilabelDataset([[0.0]] * 4, films)
+    >>> found = side_by_side(scumble.resample.compare_methods(data, ["remedial"]))
+    >>> found["methods"][0]["changes"]["scumble"]["verdict"]
+    'better'
+    >>> print(found["verdict"])
+    remedial lowers SCUMBLE most (0.0786 to 0.02288), and no method lowers MeanIR; whether that
+    helps a classifier, only cross-validation tells.
+    """
+    first, *others = rows
+    before = {key: _plain(first[key]) for key, _, _ in MEASURES}
+    methods = [_judge(row, before) for row in others]
+    return {
+        "measures": [
+            {"key": key, "title": title, "less_is_better": less} for key, title, less in MEASURES
+        ],
+        "before": before,
+        "methods": methods,
+        "verdict": _verdict(methods, before),
+    }
+
+
+def _judge(row: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    told = ("method", "error", "n_added", "n_removed", "seconds")
+    found = {key: row.get(key) for key in told}
+    if row["error"] is not None:
+        return {**found, "changes": {}}
+    changes = {key: _change(before[key], _plain(row[key]), less) for key, _, less in MEASURES}
+    return {**found, "changes": changes}
+
+
+def _change(before: float | None, after: float | None, less: bool | None) -> dict[str, Any]:
+    if before is None or after is None:
+        return {"value": after, "part": None, "verdict": SAME if before == after else CHANGED}
+    verdict = WORSE if less is not None else CHANGED
+    if math.isclose(before, after, rel_tol=1e-9, abs_tol=1e-12):
+        verdict = SAME
+    elif less is not None and (after < before) == less:
+        verdict = BETTER
+    return {
+        "value": after,
+        "part": (after - before) / before if before else None,
+        "verdict": verdict,
+    }
+
+
+def _verdict(methods: list[dict[str, Any]], before: dict[str, Any]) -> str:
+    """Name the methods that lower concurrence and imbalance most, in one sentence."""
+    best = {
+        title: (one["method"], f"{title} most ({_from_to(before[key], one['changes'][key])})")
+        for key, title in (("scumble", "SCUMBLE"), ("mean_ir", "MeanIR"))
+        if (one := _lowest(methods, key)) is not None
+    }
+    if not best:
+        return f"No method lowers SCUMBLE or MeanIR here; {CAVEAT.replace('that', 'one of them')}."
+    if len(best) == 1:
+        [(title, (method, told))] = best.items()
+        other = "MeanIR" if title == "SCUMBLE" else "SCUMBLE"
+        return f"{method} lowers {told}, and no method lowers {other}; {CAVEAT}."
+    (first, scumble), (second, mean_ir) = best.values()
+    rest = mean_ir if second == first else f"{second} lowers {mean_ir}"
+    return f"{first} lowers {scumble}, and {rest}; {CAVEAT}."
+
+
+def _lowest(methods: list[dict[str, Any]], key: str) -> dict[str, Any] | None:
+    better = [one for one in methods if one["changes"].get(key, {}).get("verdict") == BETTER]
+    return min(better, key=lambda one: one["changes"][key]["value"], default=None)
+
+
+def _from_to(before: float, change: dict[str, Any]) -> str:
+    return f"{significant(before)} to {significant(change['value'])}"
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,365 @@
+"""Advise, Compare and Prove in Chromium, against a server process of its own."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import scumble
+from scumble.advise import advise
+from scumble.evaluate import compare
+from scumble.learn import ask, read_model
+from scumble.report.side_by_side import side_by_side
+from scumble.resample import REMEDIAL, compare_methods
+from tests.gui.conftest import running
+
+playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'scumble[dev]'")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+pytestmark = [
+    pytest.mark.xdist_group("browser"),
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium"),
+]
+PATIENCE = 300_000
+STUDIES = ("advise", "compare", "prove")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A small data set whose labels can be learnt, and as a file."""
+    path = tmp_path_factory.mktemp("data") / "photos.arff"
+    made = scumble.make_multilabel(160, 6, n_features=8, mean_ir=5, scumble=0.1, random_state=3)
+    scumble.write(replace(made, name="photos"), path, format="meka")
+    return scumble.read(path)
+
+
+@pytest.fixture(scope="module")
+def served(data, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("temporary")
+    path = folder / "photos.arff"
+    scumble.write(data, path, format="meka")
+    with running(path, folder) as (base, headers, process):
+        yield base, headers["authorization"].removeprefix("Bearer "), process
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as engine:
+        found = engine.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox"], timeout=PATIENCE
+        )
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def open_page(browser, served):
+    """Make pages; afterwards: no error in any of them, and no request to anyone else."""
+    base, token, _ = served
+    contexts, requests, errors = [], [], []
+
+    def make(**options):
+        context = browser.new_context(**options)
+        contexts.append(context)
+        context.set_default_timeout(PATIENCE)
+        context.on("request", lambda request: requests.append(request.url))
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda told: told.type == "error" and errors.append(told.text))
+        page.goto(f"{base}/?token={token}")
+        page.wait_for_url("**/d/photos/overview")
+        page.wait_for_selector("[data-measure=scumble]")
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert [url for url in requests if not url.startswith((f"{base}/", f"blob:{base}/"))] == []
+    assert errors == []
+
+
+@pytest.fixture
+def page(open_page):
+    return open_page()
+
+
+def visit(page, view):
+    page.goto(page.url.partition("/d/")[0] + f"/d/photos/{view}")
+    page.wait_for_selector("main h1")
+
+
+def saved(page, act):
+    with page.expect_download() as waiting:
+        act()
+    return waiting.value.suggested_filename, Path(waiting.value.path())
+
+
+def press(page, name):
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+@contextmanager
+def asleep(process):
+    """Stop the processes that a server has for heavy work."""
+    psutil = pytest.importorskip("psutil", reason="pip install 'scumble[cluster]'")
+    workers = psutil.Process(process.pid).children()
+    for worker in workers:
+        worker.suspend()
+    try:
+        yield workers
+    finally:
+        for worker in workers:
+            with suppress(psutil.NoSuchProcess):
+                worker.resume()
+
+
+@pytest.fixture(scope="module")
+def advice(data):
+    return advise(data, budget=None, random_state=1).to_dict()
+
+
+def test_advice_live_kept_and_taken(page, data, advice):
+    visit(page, "advise")
+    page.get_by_label("Time it may take").select_option("as long as it takes")
+    page.get_by_label("Seed", exact=True).fill("1")
+    press(page, "Ask for advice")
+    page.wait_for_selector("[data-testid=methods]")
+    told = page.locator("main").inner_text()
+    for sentences in advice["sentences"].values():
+        assert all(sentence in told for sentence in sentences)
+    advised = page.locator("[data-testid=methods] tr.advised th")
+    assert advised.inner_text().startswith(f"{advice['chosen']} (advised)")
+    rows = page.locator("[data-testid=methods] tbody tr")
+    assert rows.count() == len(advice["methods"])
+    risks = page.locator("[data-testid=risks] tbody tr > :first-child").all_inner_texts()
+    assert risks == advice["at_risk"]
+    waiting = [one["name"] for one in advice["labels"] if not one["learnable"]]
+    assert page.locator("[data-testid=not-yet] a").all_inner_texts() == waiting
+    page.reload()  # it is still there
+    page.wait_for_selector("[data-testid=methods]")
+    filename, path = saved(page, lambda: press(page, "Save this as a page"))
+    assert filename == "photos-advice.html"
+    assert advice["sentences"]["What helps here"][0] in path.read_text()
+    visit(page, "overview")
+    assert advice["sentences"]["What helps here"][0] in page.locator("main").inner_text()
+    assert "scumble advise FILE" not in page.locator("main").inner_text()
+
+
+def test_what_is_advised_is_trained_saved_and_asked(page, data, advice, tmp_path):
+    visit(page, "advise")
+    page.wait_for_selector("[data-testid=methods]")
+    press(page, f"Train {advice['chosen']}")
+    page.wait_for_selector(".models li")
+    filename, path = saved(page, lambda: press(page, f"Download {advice['chosen']}"))
+    assert filename.startswith("photos-")
+    assert filename.endswith(".model")
+    expected = ask(read_model(path), data).labels.toarray().astype(int).tolist()
+    table = tmp_path / "new.csv"
+    names = [feature.name for feature in data.features]
+    lines = [names, *data.X.tolist()]
+    table.write_text("\n".join(",".join(map(str, line)) for line in lines))
+    page.get_by_label("File", exact=True).set_input_files(table)
+    filename, path = saved(page, lambda: press(page, "Predict"))
+    assert filename == "new-predicted.csv"
+    head, *rows = csv.reader(path.read_text().splitlines())
+    assert head == list(data.labels)
+    assert [[int(cell) for cell in row] for row in rows] == expected
+    assert f"on {len(data)} rows" in page.locator(".predict").inner_text()
+
+
+def test_methods_side_by_side_in_words_and_the_advised_one_chosen(page, data):
+    visit(page, "compare")
+    press(page, "None")
+    assert page.get_by_role("button", name="Compare", exact=True).is_disabled()
+    page.get_by_text("Choose methods").click()
+    for family, method in (
+        ("Decouple", "remedial"),
+        ("Add rows", "mlros"),
+        ("Add rows", "mlsmote"),
+    ):
+        details = page.locator("details", has=page.locator(f"summary:text-is('{family}')")).last
+        if details.get_attribute("open") is None:
+            details.locator("> summary").click()
+        details.locator(".tick", has=page.locator(f"b:text-is('{method}')")).click()
+    press(page, "Compare")
+    page.wait_for_selector("[data-testid=side-by-side]")
+    steps = {"mlsmote": scumble.resample.MLSMOTE, "mlros": scumble.resample.MLROS}
+    chains = {"remedial": [REMEDIAL()]}
+    chains |= {name: [make(random_state=0)] for name, make in steps.items()}
+    expected = side_by_side(compare_methods(data, chains))
+    assert expected["verdict"] in page.locator("main").inner_text()
+    for one in expected["methods"]:
+        row = page.locator("[data-testid=side-by-side] tbody tr", has_text=one["method"]).first
+        change = one["changes"]["scumble"]
+        sign = "−" if change["part"] < 0 else "+"
+        words = f"{sign}{abs(100 * change['part']):,.1f} % {change['verdict']}"
+        assert words in row.inner_text()
+        mark = {"better": "good", "worse": "bad"}[change["verdict"]]
+        assert row.locator("td").first.locator(f".{mark}").count() == 1
+    chosen = page.locator("input[name=pick]:checked")
+    assert chosen.count() == 1
+    advised = chosen.get_attribute("aria-label").removeprefix("Take ")
+    assert f"Advised: {advised}." in page.locator(".notice", has_text="Advised").inner_text()
+    page.get_by_label("Take remedial").check()
+    page.get_by_role("link", name="Prove remedial").click()
+    page.wait_for_selector("h1 >> text=Prove")
+    ticked = page.locator(".choice > .tick > input:checked")
+    assert ticked.count() == 3  # two classifiers, and what was picked
+
+
+@pytest.fixture(scope="module")
+def expected(data):
+    return compare(
+        data,
+        ["br", "mlknn"],
+        {"none": None, "remedial(one_sided=keep)": REMEDIAL(one_sided="keep")},
+        folds="1x3",
+        random_state=4,
+    )
+
+
+def test_a_proof_by_keyboard_alone(page, expected):
+    visit(page, "prove?classifiers=br,mlknn&treatments=remedial(one_sided=keep)")
+    assert page.get_by_test_id("count").inner_text() == "4 methods on 10 folds: 40 models to fit."
+    for label, value in (("Folds", "3"), ("Repeated", "1"), ("Seed", "4")):
+        page.get_by_label(label, exact=True).focus()
+        page.keyboard.press("Control+a")
+        page.keyboard.type(value)
+    assert page.get_by_test_id("count").inner_text() == "4 methods on 3 folds: 12 models to fit."
+    page.get_by_role("button", name="Prove", exact=True).focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("[data-testid=proof]")
+    page.wait_for_selector("h2:focus")  # readers hear that it is done
+    plain = expected.to_dict()
+    told = page.get_by_test_id("verdicts").locator("li").all_inner_texts()
+    assert [text.lstrip("✓✗≈= ") for text in told] == plain["verdicts"]
+    rows = page.get_by_test_id("proof").locator("tbody tr")
+    for row, method in zip(rows.all(), plain["methods"], strict=True):
+        text = row.inner_text()
+        assert text.startswith(method["name"])
+        assert all(f"{mean:.3f}" in text for mean in method["means"].values())
+    words = {"better": "better", "worse": "worse"}
+    for one in plain["differences"]:
+        row = rows.nth([m["name"] for m in plain["methods"]].index(one["method"]))
+        sign = "−" if one["difference"] < 0 else "+"
+        word = words.get(one["verdict"], "may be chance")
+        assert f"{sign}{abs(one['difference']):.3f} {word}" in row.inner_text()
+
+
+def test_a_proof_in_pictures_and_its_winner_as_a_model(page, data, expected):
+    visit(page, "prove")
+    page.wait_for_selector("[data-testid=proof]")
+    first = expected.table[0]
+    drawn = page.get_by_role("img", name="Change of macro F1 against br")
+    assert f"{first.method}: {first.difference:+.3f}".replace("-", "−") in drawn.get_attribute(
+        "aria-label"
+    )
+    page.get_by_label("Metric", exact=True).select_option("micro F1")
+    assert page.get_by_role("img", name="Change of micro F1 against br").count() == 1
+    method = "mlknn"
+    page.get_by_label("Method", exact=True).select_option(method)
+    gains = expected.gains(method)
+    up, down = (sum(row["gain"] * sign > 0 for row in gains) for sign in (1, -1))
+    words = f"{up} of {len(gains)} labels {'gains' if up == 1 else 'gain'} by {method}, {down} "
+    assert words in page.locator("main").inner_text()
+    assert page.locator("svg.chart .good path, svg.chart .bad path").count() == up + down
+    page.get_by_text("As a table").click()
+    table = page.get_by_role("region", name="What labels gain").locator("tbody tr")
+    shown = {row.locator("th").inner_text(): row.inner_text() for row in table.all()}
+    assert {row["name"] for row in gains} == set(shown)
+    assert all(f"{row['after']:.3f}" in shown[row["name"]] for row in gains)
+    press(page, f"Train {expected.best}")
+    page.wait_for_selector(f".models li:has-text('{expected.best}')")
+    _, path = saved(page, lambda: press(page, f"Download {expected.best}"))
+    assert ask(read_model(path), data).labels.shape == data.Y.shape
+    # The form stands as it did.
+    assert page.get_by_test_id("count").inner_text() == "4 methods on 3 folds: 12 models to fit."
+    assert page.get_by_label("one-sided instances").first.input_value() == "keep"
+
+
+def test_running_work_is_found_again_and_cancelled(page, served):
+    visit(page, "prove")
+    page.wait_for_selector("[data-testid=proof]")
+    with asleep(served[2]) as workers:
+        page.get_by_label("Seed", exact=True).fill("77")
+        press(page, "Prove")
+        page.get_by_role("progressbar", name="Proof on photos").wait_for()
+        assert page.locator("button:focus").inner_text() == "Cancel"
+        visit(page, "labels")
+        visit(page, "prove")
+        live = page.get_by_role("group", name="Proof on photos")
+        live.wait_for()
+        assert "so far" in live.inner_text()
+        live.get_by_role("button", name="Cancel").click()
+        page.locator(".notice", has_text="Cancelled.").wait_for()
+        gone, _ = pytest.importorskip("psutil").wait_procs(workers, timeout=0.1)
+        assert len(gone) >= 1 or len(workers) > 1
+    assert page.get_by_role("button", name="Prove", exact=True).is_enabled()
+    visit(page, "prove")
+    page.wait_for_selector("[data-testid=proof]")  # the last one is still there
+
+
+def test_what_cannot_be_compared_says_so(page):
+    visit(page, "prove?classifiers=br")
+    assert page.get_by_role("button", name="Prove", exact=True).is_disabled()
+    assert "Choose a second classifier" in page.get_by_test_id("count").inner_text()
+    visit(page, "prove?classifiers=br,mlknn(n_neighbors=0)")
+    page.evaluate("document.querySelector('form').noValidate = true")
+    press(page, "Prove")
+    alert = page.get_by_role("alert")
+    alert.wait_for()
+    assert "'n_neighbors' parameter of MLkNN must be an int in [1, inf)" in alert.inner_text()
+
+
+def test_resampled_data_leads_back_to_the_data_as_it_was(page):
+    visit(page, "treat?chain=remedial%2Bmlros")
+    press(page, "Run")
+    page.wait_for_selector("[data-testid=traits]")
+    page.get_by_role("link", name="Does it help? Prove it").click()
+    page.wait_for_selector("h1 >> text=Prove")
+    assert page.get_by_test_id("count").inner_text() == "4 methods on 10 folds: 40 models to fit."
+    chain = "remedial(passes=1,one_sided=clone"
+    assert page.locator(".tick", has_text=f"{chain}").count() == 1
+    with page.expect_request("**/proof") as asked:
+        press(page, "Prove")
+    [steps] = asked.value.post_data_json["treatments"]
+    assert [step["method"] for step in steps] == ["remedial", "mlros"]
+    assert steps[1]["parameters"]["percent"] == 25
+    page.get_by_role("button", name="Cancel").click()
+    page.go_back()
+    page.wait_for_selector("[data-testid=traits]")
+    page.get_by_role("link", name="Look closer").click()
+    page.wait_for_selector("[data-measure=scumble]")
+    page.get_by_role("link", name="Prove", exact=True).click()
+    page.wait_for_selector("h1 >> text=Prove")
+    assert "Copies of one row" in page.locator("main").inner_text()
+    page.get_by_role("link", name="Prove on the data as it was").click()
+    page.wait_for_url("**/d/photos/prove")
+
+
+NAMELESS = """() => [...document.querySelectorAll('button, a[href], input, select')]
+    .filter((each) => !(each.textContent.trim() || each.ariaLabel || each.labels?.length
+                        || each.title)).map((each) => each.outerHTML)"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_three_widths_and_both_themes(open_page, scheme):
+    page = open_page(color_scheme=scheme, reduced_motion="reduce")
+    for width in (360, 800, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        for view in STUDIES:
+            visit(page, view)
+            page.wait_for_selector("main h2")
+            page.evaluate(
+                "document.querySelectorAll('details').forEach((it) => { it.open = true; })"
+            )
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, (view, width)
+            assert page.locator("h1").count() == 1
+            assert page.locator("nav [aria-current=page]").inner_text().lower() == view
+            assert page.evaluate(NAMELESS) == []
+            ids = page.evaluate("[...document.querySelectorAll('[id]')].map((each) => each.id)")
+            assert len(ids) == len(set(ids))
