@@ -15,6 +15,7 @@ from scumble.gui.jobs import Finish, Job, Jobs
 from scumble.gui.open_datasets import OpenDataset, OpenDatasets
 from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.settings import Settings
+from scumble.gui.tickets import Tickets
 from scumble.gui.uploads import Uploads
 from scumble.gui.worker import Worker
 
@@ -29,8 +30,11 @@ HEAD_START = 0.5
 class ServerState:
     """Open data sets, running jobs, uploads and files to download."""
 
-    def __init__(self, settings: Settings, idle: Sequence[Worker] = ()) -> None:
+    def __init__(
+        self, settings: Settings, tickets: Tickets | None = None, idle: Sequence[Worker] = ()
+    ) -> None:
         self.settings = settings
+        self.tickets = tickets or Tickets()
         remove_abandoned()
         self._private = PrivateFolder()
         self.folder = self._private.path

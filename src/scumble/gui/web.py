@@ -17,6 +17,7 @@ from scumble.gui.api.routes import PREFIX, ROUTES, UPLOAD, Handler
 from scumble.gui.guard import App, Guard
 from scumble.gui.settings import Settings
 from scumble.gui.state import ServerState
+from scumble.gui.tickets import Tickets
 from scumble.gui.uploads import PATIENCE, patiently
 from scumble.gui.worker import Worker
 
@@ -44,9 +45,11 @@ def create_app(
     from starlette.applications import Starlette
     from starlette.routing import Route
 
+    tickets = Tickets()
+
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        state = app.state.server = ServerState(settings, idle)
+        state = app.state.server = ServerState(settings, tickets, idle)
         try:
             if on_start is not None:
                 on_start(state)
@@ -64,7 +67,7 @@ def create_app(
         Route("/static/{path:path}", _static),
         Route("/{path:path}", _page),
     ]
-    return Guard(Starlette(routes=routes, lifespan=lifespan), settings)
+    return Guard(Starlette(routes=routes, lifespan=lifespan), settings, tickets)
 
 
 def _endpoint(handler: Handler) -> Any:

@@ -35,6 +35,7 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/jobs/{job}", work.show_job),
     ("DELETE", "/jobs/{job}", work.cancel_job),
     ("GET", "/files/{file}", work.download),
+    ("POST", "/tickets", work.give_ticket),
 )
 #: Answered by `scumble.gui.web`, which alone sees the stream of a request.
 UPLOAD = ("POST", "/uploads")

@@ -100,6 +100,14 @@ async def export(state: ServerState, call: Call) -> Answer:
     return Answer(job.to_dict(), 202)
 
 
+async def give_ticket(state: ServerState, call: Call) -> dict[str, Any]:
+    """Give an address of this API that can be fetched once without the token."""
+    address = call.json().get("address")
+    if not isinstance(address, str) or not address.startswith("/api/v1/"):
+        raise RefusedError(422, "'address' must be one of this API, such as /api/v1/files/NUMBER.")
+    return {"address": state.tickets.give(address)}
+
+
 async def download(state: ServerState, call: Call) -> FileAnswer:
     """Give a file that a job has written."""
     return state.file(call.path["file"])

@@ -53,9 +53,14 @@ export function hideHint() {
   document.getElementById("tip").hidden = true;
 }
 
+/** Let the browser save what is at an address. */
+export function saveFrom(address, filename = "") {
+  h("a", { href: address, download: filename }).click();
+}
+
 /** Give the browser a file to save. */
 export function save(blob, filename) {
-  const link = h("a", { href: URL.createObjectURL(blob), download: filename });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  const address = URL.createObjectURL(blob);
+  saveFrom(address, filename);
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

@@ -1,6 +1,6 @@
 // Boot, and the frame around every page.
 
-import { catalogue, get } from "./api.js";
+import { catalogue, get, useToken } from "./api.js";
 import { h, hideHint, name, say } from "./dom.js";
 import { openFiles } from "./opening.js";
 import { go, query, start } from "./router.js";
@@ -105,7 +105,8 @@ function setUpDrop() {
 
 async function boot() {
   const isFirst = query().has("token");
-  if (isFirst) {  // it is a cookie now, and has no business in the address
+  if (isFirst) {  // it is kept from now on, and has no business in the address
+    useToken(query().get("token"));
     const url = new URL(location.href);
     url.searchParams.delete("token");
     history.replaceState(null, "", url.pathname + url.search);

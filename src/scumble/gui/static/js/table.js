@@ -1,6 +1,7 @@
 // A table that asks the server for one page at a time.
 
-import { address, get } from "./api.js";
+import { get } from "./api.js";
+import { download } from "./downloads.js";
 import { h, say } from "./dom.js";
 import { int } from "./format.js";
 import { query, setQuery } from "./router.js";
@@ -18,7 +19,7 @@ export class PagedTable {
     this.wish = { sort: given.get("sort"), order: given.get("order"), q: given.get("q") ?? "", offset: Number(given.get("offset") ?? 0) || 0 };
     this.search = h("input", { type: "search", placeholder: searchTitle, "aria-label": `${searchTitle}`, value: this.wish.q, oninput: () => this.searched() });
     this.count = h("span", { class: "dim", "aria-live": "polite" });
-    this.csv = csv ? h("a", { class: "push", download: "" }, "CSV") : null;
+    this.csv = csv ? download(() => `${this.path}.csv?${this.parameters({ offset: 0 })}`, "CSV", { class: "link push" }) : null;
     this.body = h("tbody");
     this.heads = columns.map((column) => this.head(column));
     this.wrap = h("div", { class: "table-wrap", tabindex: "0", role: "region", "aria-label": caption },
@@ -81,7 +82,6 @@ export class PagedTable {
     this.body.replaceChildren(...rows.map((row) => this.row(row)));
     if (!rows.length) this.body.append(h("tr", {}, h("td", { class: "text dim", colspan: this.columns.length }, total ? "Nothing fits the search." : "There is nothing here.")));
     this.count.textContent = found === total ? `${int(total)} ${this.noun}` : `${int(found)} of ${int(total)} ${this.noun}`;
-    if (this.csv) this.csv.href = address(`${this.path}.csv?${this.parameters({ offset: 0 })}`);
     this.drawPager();
   }
 
