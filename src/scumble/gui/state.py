@@ -60,7 +60,11 @@ class ServerState:
         """Wait for the list of formats and methods; it is made once."""
         if self._catalogue is None or self._catalogue.state in ("failed", "cancelled"):
             self._catalogue = self.jobs.submit(
-                "Looking up methods", "describe_catalogue", {}, lambda found, _: found
+                "Looking up methods",
+                "describe_catalogue",
+                {},
+                lambda found, _: found,
+                is_asked_for=False,
             )
         while not self._catalogue.is_over and not self.is_closing():
             await self._catalogue.wait(0.2)

@@ -18,6 +18,7 @@ from scumble._core.files import BLOCK, COMPRESSIONS, Source
 from scumble._core.progress import show_progress, track
 from scumble._core.registry import load_plugins
 from scumble.data import MultilabelDataset
+from scumble.gui.full_disk import is_full, no_room
 from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.uploads import Upload
 from scumble.gui.worker import WRONG_INSIDE
@@ -41,7 +42,9 @@ def answer(request: tuple[str, dict[str, Any]], tell: Callable[[Any], None]) -> 
         return "failed", str(error)
     except MemoryError:
         return "failed", "There is not enough memory for this."
-    except Exception:
+    except Exception as error:
+        if isinstance(error, OSError) and is_full(error):
+            return "failed", no_room()
         traceback.print_exc()
         return "failed", WRONG_INSIDE
     notes = [str(each.message) for each in heard if issubclass(each.category, ScumbleWarning)]

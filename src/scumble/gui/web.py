@@ -14,6 +14,7 @@ from scumble._core.errors import ScumbleError
 from scumble._core.optional import require
 from scumble.gui.answers import Answer, Call, FileAnswer, RefusedError
 from scumble.gui.api.routes import PREFIX, ROUTES, UPLOAD, Handler
+from scumble.gui.full_disk import is_full, no_room
 from scumble.gui.guard import App, Guard
 from scumble.gui.settings import Settings
 from scumble.gui.state import ServerState
@@ -84,6 +85,8 @@ def _endpoint(handler: Handler) -> Any:
                 content = await asyncio.to_thread(handler, state, call)
         except (RefusedError, ScumbleError) as error:
             return _refused(error)
+        except OSError as error:
+            return _refused(_told(error))
         return _response(content)
 
     return answer
@@ -103,16 +106,24 @@ async def _upload(request: Any) -> Any:
             declared=int(length) if length.isdecimal() else None,
             suffixes=suffixes,
         )
-    except RefusedError as error:
-        refused = _refused(error)
-        if error.status != 408:  # who has fallen silent need not be waited for once more
-            await _drain(request)
-        refused.headers["connection"] = "close"
-        return refused
     except ClientDisconnect:
         return _refused(RefusedError(400, "The upload was broken off."))
+    except (RefusedError, OSError) as error:
+        refusal = error if isinstance(error, RefusedError) else _told(error)
+        if refusal.status != 408:  # who has fallen silent need not be waited for once more
+            await _drain(request)
+        refused = _refused(refusal)
+        refused.headers["connection"] = "close"
+        return refused
     shown = {"id": stored.id, "name": stored.upload.shown, "size": stored.size}
     return _response(Answer(shown, 201))
+
+
+def _told(error: OSError) -> RefusedError:
+    """Say that the disk is full; whatever else the system refuses is for the terminal."""
+    if not is_full(error):
+        raise error
+    return RefusedError(507, no_room())
 
 
 async def _drain(request: Any) -> None:

@@ -74,6 +74,12 @@ async def open_dataset(state: ServerState, call: Call) -> Answer:
     return Answer(job.to_dict(), 202)
 
 
+async def discard_upload(state: ServerState, call: Call) -> Answer:
+    """Remove a file that was sent and is not wanted any more."""
+    state.uploads.discard(state.uploads.get(call.path["upload"]).id)
+    return Answer(None, 204)
+
+
 async def open_example(state: ServerState, call: Call) -> Answer:
     """Open one of the built-in examples."""
     name = call.path["example"]

@@ -22,6 +22,7 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/catalogue", about.show_catalogue),
     ("GET", "/datasets", datasets.list_datasets),
     ("POST", "/datasets", datasets.open_dataset),
+    ("DELETE", "/uploads/{upload}", datasets.discard_upload),
     ("POST", "/examples/{example}", datasets.open_example),
     ("GET", ONE, datasets.show_dataset),
     ("DELETE", ONE, datasets.close_dataset),

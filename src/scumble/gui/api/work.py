@@ -17,7 +17,7 @@ MAX_WAIT = 30
 
 async def list_jobs(state: ServerState, call: Call) -> dict[str, Any]:
     """List the jobs that are not over."""
-    return {"jobs": [job.to_dict() for job in state.jobs.running]}
+    return {"jobs": [job.to_dict() for job in state.jobs.shown]}
 
 
 async def show_job(state: ServerState, call: Call) -> dict[str, Any]:
