@@ -28,6 +28,8 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("DELETE", ONE, datasets.close_dataset),
     *(("GET", f"{ONE}/{table}", datasets.page_of(table)) for table in TABLES),
     *(("GET", f"{ONE}/{table}.csv", datasets.csv_of(table)) for table in TABLES),
+    ("GET", f"{ONE}/labels/{{label}}/partners", datasets.show_partners),
+    ("GET", f"{ONE}/labels/{{label}}/partners.csv", datasets.show_partners_csv),
     ("GET", f"{ONE}/chord", datasets.show_chord),
     ("GET", f"{ONE}/comparison", datasets.show_comparison),
     ("POST", f"{ONE}/treatments", work.treat),

@@ -46,20 +46,21 @@ async def treat(state: ServerState, call: Call) -> Answer:
         if step["method"] not in known:
             raise RefusedError(422, f"There is no method {step['method']!r}.")
     state.datasets.check_room()
-    title = " + ".join(known[step["method"]]["title"] for step in steps)
+    planned = " + ".join(_title(known[step["method"]], step["parameters"]) for step in steps)
 
     def finish(treated: tuple[PackedDataset, dict[str, Any]], notes: list[str]) -> dict[str, Any]:
         packed, report = treated
+        title = " + ".join(step["title"] for step in report["methods"])
         return state.open(
             packed,
-            f"{title} of {entry.name}",
+            f"{entry.source}, treated with {title}",
             parent=entry.id if state.datasets.holds(entry) else None,
             treatment={**report, "chain": steps, "title": title},
             notes=notes,
         )
 
     arguments = {"packed": entry.packed, "steps": steps}
-    job = state.jobs.submit(f"{title} on {entry.name}", "treat", arguments, finish)
+    job = state.jobs.submit(f"{planned} on {entry.name}", "treat", arguments, finish)
     return Answer(job.to_dict(), 202)
 
 
@@ -89,6 +90,7 @@ async def export(state: ServerState, call: Call) -> Answer:
         arguments["compression"] = compression
     else:
         arguments["treatment"] = entry.treatment
+        arguments["source"] = entry.source
 
     job = state.jobs.submit(
         f"Writing {entry.name}",
@@ -118,6 +120,18 @@ def _job(state: ServerState, call: Call) -> Job:
     if job is None:
         raise RefusedError(404, "There is no such job.")
     return job
+
+
+def _title(method: dict[str, Any], parameters: dict[str, Any]) -> str:
+    """Name a method that is about to run, with the parameters that are not its defaults."""
+    usual = {each["name"]: each["default"] for each in method["parameters"]}
+    changed = [
+        f"{name}={value}"
+        for name, value in parameters.items()
+        if value is not None and value != usual.get(name)
+    ]
+    title: str = method["title"]
+    return f"{title}({', '.join(changed)})" if changed else title
 
 
 def _steps(wish: dict[str, Any]) -> list[dict[str, Any]]:

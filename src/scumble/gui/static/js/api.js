@@ -14,6 +14,9 @@ export function useToken(given) {
 
 const key = () => (token ? { authorization: `Bearer ${token}` } : {});
 
+/** Says "lost" when nobody answers, and "found" with every answer. */
+export const server = new EventTarget();
+
 export class ApiError extends Error {
   constructor(status, message) {
     super(message);
@@ -32,8 +35,10 @@ async function call(method, path, body, signal) {
     response = await fetch(ROOT + path, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
+    server.dispatchEvent(new Event("lost"));
     throw new ApiError(0, "The server does not answer. Is 'scumble gui' still running?");
   }
+  server.dispatchEvent(new Event("found"));
   if (response.status === 204) return null;
   const isJson = response.headers.get("content-type")?.startsWith("application/json");
   if (!response.ok) {

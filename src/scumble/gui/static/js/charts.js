@@ -2,6 +2,7 @@
 
 import { h, hint, s } from "./dom.js";
 import { int, sig } from "./format.js";
+import { saving } from "./pictures.js";
 
 const LEFT = 40;
 const BOTTOM = 20;
@@ -35,7 +36,7 @@ export function histogram({ title, data, note, label, log = false, height = 130,
       return rect && hint(rect, `${label(edges[at], edges[at + 1])}\n${int(value)}`);
     }),
     shown.map(([at, text]) => s("text", { x: x(at), y: height - 5, "text-anchor": "middle" }, text)));
-  return h("figure", {}, drawing);
+  return h("figure", {}, drawing, saving(drawing, title));
 }
 
 function evenTicks(edges, n) {
@@ -51,23 +52,26 @@ export function scatter({ points, meanIr, named, width = isNarrow() ? 380 : 640,
   const right = 8;
   const most = Math.max(2, ...points.irlbl);
   const innerWidth = width - LEFT - right;
-  const innerHeight = height - 34;
+  const top = 24;  // room for the name of the axis
+  const innerHeight = height - top - 26;
   const tallest = Math.min(1, Math.ceil(10 * Math.max(0.1, ...points.scumble) + 0.2) / 10);
   const room = named.length ? (isNarrow() ? 60 : 150) : 20;  // for names beside the rarest
   const x = (value) => LEFT + 4 + ((innerWidth - room) * Math.log10(value)) / Math.log10(most);
-  const y = (value) => 8 + innerHeight * (1 - value / tallest);
+  const y = (value) => top + innerHeight * (1 - value / tallest);
   const svg = s("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Labels by imbalance ratio and SCUMBLE. ${points.name.length} labels; the difficult ones are listed beside.` });
   for (let value = 0; value <= tallest + 1e-9; value += tallest > 0.5 ? 0.2 : 0.1) {
     svg.append(s("line", { class: "axis", x1: LEFT, x2: width - right, y1: y(value), y2: y(value) }), s("text", { x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" }, sig(value, 1)));
   }
   for (let power = 1; power <= most; power *= 10) {
-    svg.append(s("text", { x: x(power), y: height - 12, "text-anchor": "middle" }, int(power)));
+    for (const tick of most < 100 ? [power, 2 * power, 5 * power] : [power]) {
+      if (tick <= most) svg.append(s("text", { x: x(tick), y: height - 10, "text-anchor": "middle" }, int(tick)));
+    }
   }
   svg.append(
-    s("text", { x: width - right, y: height - 12, "text-anchor": "end" }, "IRLbl →"),
-    s("text", { x: LEFT - 6, y: 8 + innerHeight / 2, "text-anchor": "middle", transform: `rotate(-90 ${LEFT - 28} ${8 + innerHeight / 2}) translate(-22 0)` }, "SCUMBLELbl →"));
+    s("text", { x: width - right, y: height - 10, "text-anchor": "end" }, "IRLbl →"),
+    s("text", { x: 4, y: 11 }, "↑ SCUMBLELbl"));
   if (meanIr) {
-    svg.append(s("line", { class: "mean", x1: x(meanIr), x2: x(meanIr), y1: 8, y2: 8 + innerHeight }), s("text", { x: x(meanIr) - 5, y: 18, "text-anchor": "end" }, `MeanIR ${sig(meanIr, 3)}`));
+    svg.append(s("line", { class: "mean", x1: x(meanIr), x2: x(meanIr), y1: top, y2: top + innerHeight }), s("text", { x: Math.max(x(meanIr) - 36, 96), y: 11 }, `MeanIR ${sig(meanIr, 3)}`));
   }
   const order = points.label.map((_, at) => at).reverse();  // the most concurrent on top
   for (const at of order) {
@@ -78,7 +82,7 @@ export function scatter({ points, meanIr, named, width = isNarrow() ? 380 : 640,
   nameSome(svg, points, named, x, y, width - right);
   hint(svg, ({ target }) => target.at === undefined ? "" : `${points.name[target.at]}\n${int(points.count[target.at])} instances · IRLbl ${sig(points.irlbl[target.at])} · SCUMBLE ${sig(points.scumble[target.at])}`);
   svg.addEventListener("click", ({ target }) => { if (target.at !== undefined) onPick(points.label[target.at]); });
-  return h("figure", {}, bounded(svg, width));
+  return h("figure", {}, bounded(svg, width), saving(svg, "Rare and in company"));
 }
 
 /** Write names where they do not run into each other. */
@@ -122,5 +126,5 @@ export function dumbbells({ rows, width = isNarrow() ? 380 : 560 }) {
     if (to !== null) line.append(s("circle", { class: "to", cx: x(to), cy: y, r: 4 }));
     svg.append(hint(line, `${row.name}\nSCUMBLE ${sig(from)} → ${sig(to)}\nIRLbl ${sig(row.before.irlbl)} → ${sig(row.after.irlbl)}\ncount ${int(row.before.count)} → ${int(row.after.count)}`));
   });
-  return h("figure", {}, bounded(svg, width), h("figcaption", {}, "Open dots: before; filled: after."));
+  return h("figure", {}, bounded(svg, width), h("figcaption", {}, "Open dots: before; filled: after."), saving(svg, "Difficult labels"));
 }

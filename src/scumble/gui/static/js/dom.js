@@ -26,6 +26,11 @@ export function name(text, more) {
   return h("bdi", { class: "name", ...more }, text === "" ? "(no name)" : text);
 }
 
+/** A question mark that opens an explanation, by pointer, keyboard and touch alike. */
+export function help(term, ...words) {
+  return h("details", { class: "help" }, h("summary", {}, h("span", { "aria-hidden": "true" }, "?"), h("span", { class: "visually-hidden" }, `Help: ${term}`)), h("div", { class: "help-words" }, ...words));
+}
+
 export function say(text) {
   document.getElementById("live").textContent = text;
 }

@@ -20,10 +20,10 @@ export function download(path, title, more = {}) {
 export async function makeAndSave(dataset, wish, told) {
   told.replaceChildren(h("span", { class: "dim" }, "Writing …"));
   try {
-    const job = await watch(await post(`/datasets/${part(dataset.id)}/exports`, wish));
+    const job = await watch(await post(`/datasets/${part(dataset.id)}/exports`, wish), { owner: told });
     const link = download(`/files/${job.result.file}`, name(job.result.name));
     told.replaceChildren(h("span", {}, "Saved as ", link, h("span", { class: "dim" }, ` (${bytes(job.result.size)})`)), ...job.notes.map((note) => h("p", { class: "notice" }, note)));
-    link.click();
+    if (told.isConnected) link.click();
   } catch (error) {
     told.replaceChildren(error.name === "AbortError" ? "Cancelled." : h("p", { class: "notice bad", role: "alert" }, error.message));
   }

@@ -31,6 +31,11 @@ export function bytes(value) {
   return `${sig(value, 3)} ${units[at]}`;
 }
 
+export function seconds(value) {
+  const whole = Math.floor(value);
+  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
+}
+
 export function counted(value, noun) {
   return `${int(value)} ${noun}${value === 1 ? "" : "s"}`;
 }

@@ -4,7 +4,7 @@ import { catalogue, get, useToken } from "./api.js";
 import { h, hideHint, name, say } from "./dom.js";
 import { openFiles } from "./opening.js";
 import { go, query, start } from "./router.js";
-import { complain, find, refresh, showSwitcher, state, titleOf, watch } from "./state.js";
+import { adopt, complain, find, refresh, showJobs, showSwitcher, state, titleOf, watch } from "./state.js";
 
 const PAGES = [
   ["overview", "Overview"], ["labels", "Labels"], ["labelsets", "Labelsets"], ["attributes", "Attributes"],
@@ -55,6 +55,8 @@ async function place(mine, title, render, args, moved) {
   document.title = title === "scumble" ? title : `${title} – scumble`;
   main.replaceChildren(content);
   main.dataset.page = location.pathname;
+  showJobs();
+  adopt().catch(() => {});
   if (moved) {
     scrollTo(0, 0);
     const heading = main.querySelector("h1");

@@ -1,10 +1,10 @@
 // From files to open data sets: upload, read, and ask again where a file does not say enough.
 
-import { catalogue, follow, post, remove, upload } from "./api.js";
+import { catalogue, post, remove, upload } from "./api.js";
 import { h, name } from "./dom.js";
 import { bytes, parseLabels } from "./format.js";
 import { go } from "./router.js";
-import { opened, state } from "./state.js";
+import { opened, state, watch } from "./state.js";
 
 const cards = [];  // they outlive the page they are shown on
 
@@ -46,6 +46,7 @@ class Opening {
     this.files = files;
     this.title = files.map((file) => file.name).join(" + ");
     this.abort = new AbortController();
+    this.typed = {};  // in the form; kept from one try to the next
   }
 
   async send() {
@@ -72,13 +73,13 @@ class Opening {
     const bar = this.busy("Reading");
     try {
       this.job = await post("/datasets", { uploads: this.uploads, ...options });
-      const job = await follow(this.job, (now) => {
-        this.job = now;
-        if (now.progress.total && now.progress.done) bar.value = now.progress.done / now.progress.total;
+      const job = await watch(this.job, { owner: this.card, instead: this.card, tell: ({ progress }) => {
+        if (progress.total && progress.done) bar.value = progress.done / progress.total;
         else bar.removeAttribute("value");
-      });
+      } });
+      this.uploads = [];  // gone, now that they are open
+      await opened(job, this.card);
       this.close();
-      await opened(job);
     } catch (error) {
       this.failed(error);
     }
@@ -98,7 +99,9 @@ class Opening {
     this.close();
   }
 
+  /** Take the card away, and from the server what was sent. */
   close() {
+    for (const id of this.uploads ?? []) remove(`/uploads/${id}`).catch(() => {});
     cards.splice(cards.indexOf(this.card), 1);
     this.card.remove();
   }
@@ -115,13 +118,14 @@ class Opening {
 
   form(dismiss) {
     const format = h("select", { name: "format" }, h("option", { value: "" }, "find out"));
-    catalogue().then(({ formats }) => format.append(...formats.map((each) => h("option", { value: each.name }, each.title)))).catch(() => {});
-    const labels = h("input", { type: "text", name: "labels", placeholder: "-5, or: sun, sea, or: 3,4" });
-    const column = h("input", { type: "text", name: "label_column" });
-    const separator = h("input", { type: "text", name: "label_separator", placeholder: "|" });
+    catalogue().then(({ formats }) => format.append(...formats.map((each) => h("option", { value: each.name, selected: each.name === this.typed.format }, each.title)))).catch(() => {});
+    const labels = h("input", { type: "text", name: "labels", placeholder: "-5, or: sun, sea, or: 3,4", value: this.typed.labels });
+    const column = h("input", { type: "text", name: "label_column", value: this.typed.column });
+    const separator = h("input", { type: "text", name: "label_separator", placeholder: "|", value: this.typed.separator });
     const field = (title, input) => h("label", { class: "field" }, h("span", {}, title), input);
     const retry = (event) => {
       event.preventDefault();
+      this.typed = { format: format.value, labels: labels.value, column: column.value, separator: separator.value };
       const wish = {
         format: format.value || null, labels: parseLabels(labels.value),
         label_column: column.value || null, label_separator: separator.value || null,

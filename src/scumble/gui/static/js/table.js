@@ -2,14 +2,14 @@
 
 import { get } from "./api.js";
 import { download } from "./downloads.js";
-import { h, say } from "./dom.js";
-import { int } from "./format.js";
+import { h, help, say } from "./dom.js";
+import { counted, int } from "./format.js";
 import { query, setQuery } from "./router.js";
 
 const PAGE = 50;
 
 /**
- * columns: [{ key, title, text?, render(row), hide?, sort? }], the first one heads its row.
+ * columns: [{ key, title, text?, help?, render(row), hide?, sort? }], the first one heads its row.
  * keepInAddress: whether sorting, searching and paging are part of the address.
  */
 export class PagedTable {
@@ -25,13 +25,13 @@ export class PagedTable {
     this.wrap = h("div", { class: "table-wrap", tabindex: "0", role: "region", "aria-label": caption },
       h("table", {}, h("caption", { class: "visually-hidden" }, caption), h("thead", {}, h("tr", {}, ...this.heads)), this.body));
     this.pager = h("div", { class: "pager", role: "group", "aria-label": "Pages of the table" });
-    this.element = h("div", {}, h("div", { class: "tools" }, this.search, this.count, this.csv), this.wrap, this.pager);
+    this.element = h("div", {}, h("div", { class: "tools" }, this.search, this.count, columnHelp(columns), this.csv), this.wrap, this.pager);
   }
 
   head(column) {
     const classes = [column.text ? "text" : "", column.hide ? "narrow-hide" : "", column.class ?? ""].join(" ").trim();
     if (column.sort === false) return h("th", { scope: "col", class: classes }, column.title);
-    return h("th", { scope: "col", class: classes, title: column.help }, h("button", { type: "button", onclick: () => this.sorted(column.key) }, column.title));
+    return h("th", { scope: "col", class: classes }, h("button", { type: "button", onclick: () => this.sorted(column.key) }, column.title));
   }
 
   sorted(key) {
@@ -81,7 +81,7 @@ export class PagedTable {
     });
     this.body.replaceChildren(...rows.map((row) => this.row(row)));
     if (!rows.length) this.body.append(h("tr", {}, h("td", { class: "text dim", colspan: this.columns.length }, total ? "Nothing fits the search." : "There is nothing here.")));
-    this.count.textContent = found === total ? `${int(total)} ${this.noun}` : `${int(found)} of ${int(total)} ${this.noun}`;
+    this.count.textContent = found === total ? counted(total, this.noun) : `${int(found)} of ${counted(total, this.noun)}`;
     this.drawPager();
   }
 
@@ -110,6 +110,11 @@ export class PagedTable {
       button("First", 0, offset > 0), button("Previous", Math.max(0, offset - this.pageSize), offset > 0),
       button("Next", offset + this.pageSize, last < found), button("Last", Math.floor((found - 1) / this.pageSize) * this.pageSize, last < found));
   }
+}
+
+function columnHelp(columns) {
+  const told = columns.filter((column) => column.help);
+  return told.length ? help("the columns", h("dl", {}, told.map((column) => [h("dt", {}, column.title), h("dd", {}, column.help)]))) : null;
 }
 
 /** A number with a bar beside it, from 0 to 1. */

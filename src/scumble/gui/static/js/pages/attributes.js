@@ -7,18 +7,18 @@ export async function render(dataset) {
   const table = new PagedTable({
     path: `/datasets/${part(dataset.id)}/features`,
     caption: "Attributes with the range of their values",
-    noun: "attributes",
+    noun: "attribute",
     searchTitle: "Search attributes",
     columns: [
       { key: "feature", title: "Position", hide: true, render: (row) => int(row.feature) },
       { key: "name", title: "Attribute", text: true, head: true, render: (row) => name(row.name) },
       { key: "kind", title: "Type", text: true, render: (row) => row.kind },
       { key: "minimum", title: "Least", render: (row) => value(row, row.minimum) },
-      { key: "quartiles", title: "Quartiles", text: true, hide: true, sort: false, render: values },
+      { key: "quartiles", title: "Quartiles", text: true, hide: true, sort: false, help: "A quarter of the values is below the first, half below the second, three quarters below the third. Of nominal attributes: the most frequent values with their counts.", render: values },
       { key: "mean", title: "Mean", hide: true, render: (row) => row.kind === "date" ? "" : value(row, row.mean) },
       { key: "maximum", title: "Most", render: (row) => value(row, row.maximum) },
-      { key: "n_nonzero", title: "Not 0", hide: true, render: (row) => percent(dataset.n_instances ? row.n_nonzero / dataset.n_instances : null) },
-      { key: "n_missing", title: "Missing", hide: true, render: (row) => row.n_missing ? int(row.n_missing) : h("span", { class: "dim" }, "0") },
+      { key: "n_nonzero", title: "Not 0", hide: true, help: "The part of the instances whose value is not 0. Nominal values are not amounts, so they have none.", render: (row) => row.n_nonzero === null ? "" : percent(dataset.n_instances ? row.n_nonzero / dataset.n_instances : null) },
+      { key: "n_missing", title: "Missing", hide: true, help: "Instances without a value.", render: (row) => row.n_missing ? int(row.n_missing) : h("span", { class: "dim" }, "0") },
     ],
   });
   await table.load();

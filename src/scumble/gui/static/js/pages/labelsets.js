@@ -7,15 +7,15 @@ export async function render(dataset) {
   const table = new PagedTable({
     path: `/datasets/${part(dataset.id)}/labelsets`,
     caption: "Labelsets",
-    noun: "labelsets",
+    noun: "labelset",
     searchTitle: "Search labels in labelsets",
     columns: [
       { key: "rank", title: "Rank", render: (row) => int(row.rank) },
       { key: "labels", title: "Labelset", text: true, head: true, sort: false, render: labels },
       { key: "size", title: "Labels", render: (row) => int(row.size) },
       { key: "count", title: "Count", render: (row) => int(row.count) },
-      { key: "imbalance", title: "Imbalance", hide: true, help: "How many times rarer than the most frequent labelset", render: (row) => fixed(row.imbalance, 2) },
-      { key: "scumble", title: "SCUMBLE", hide: true, render: (row) => meter(fixed(row.scumble, 4), row.scumble) },
+      { key: "imbalance", title: "Imbalance", hide: true, help: "How many times rarer the labelset is than the most frequent one.", render: (row) => fixed(row.imbalance, 2) },
+      { key: "scumble", title: "SCUMBLE", hide: true, help: "How unequal the labels of the set are: 0 where all are equally frequent.", render: (row) => meter(fixed(row.scumble, 4), row.scumble) },
     ],
   });
   await table.load();
