@@ -120,7 +120,9 @@ def test_answers_look_as_described(client, debtags):
         content = calls.get("get", {}).get("responses", {}).get("200", {}).get("content", {})
         if "application/json" not in content or "{job}" in path:
             continue
-        answer = client.get(path.replace("{dataset}", treated).replace("{label}", "0"))
+        answer = client.get(
+            path.replace("{dataset}", treated).replace("{label}", "0").replace("{feature}", "0")
+        )
         assert answer.status_code == 200, path
         check(answer.json(), content["application/json"]["schema"], path)
     job = client.post("/examples/synthetic", json=SMALL)
@@ -202,6 +204,22 @@ def test_nominal_attributes_list_their_values(client, films):
     assert script["n_nonzero"] is None  # codes are no amounts
     assert minutes["n_nonzero"] == 6
     assert script["n_values"] == 2
+
+
+def test_the_values_of_an_attribute_are_counted(client, debtags, films, data):
+    address = f"/datasets/{films['id']}/features"
+    minutes = client.get(f"{address}/0/distribution").json()
+    assert sum(minutes["counts"]) == 6
+    assert (minutes["edges"][0], minutes["edges"][-1]) == (80.0, 150.0)
+    script = client.get(f"{address}/1/distribution").json()
+    assert script == {"edges": [], "counts": [], "values": [["yes", 3], ["no", 3]]}
+    for wrong in ("2", "-1", "x", "²"):
+        assert client.get(f"{address}/{wrong}/distribution").status_code == 404
+    for column in (0, 3, 948):  # sparse: most are zeros that are not stored
+        found = client.get(f"/datasets/{debtags}/features/{column}/distribution").json()
+        dense = data.X[:, [column]].toarray().ravel()
+        assert found["counts"] == np.bincount(dense.astype(int)).tolist()
+        assert found["edges"][0] == -0.5
 
 
 def test_the_chord_is_the_librarys_layout(client, debtags, data, summary):

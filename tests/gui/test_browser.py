@@ -340,6 +340,29 @@ def test_every_chart_can_be_saved(open_page, base):
     assert path.read_bytes().startswith(b"\x89PNG")
 
 
+def test_labels_and_attributes_as_pictures(page, base, data, summary):
+    visit(page, base, "/d/debtags/labels?sort=count")
+    page.get_by_text("As a picture").click()
+    chart = page.get_by_role("img", name="Labels by count")
+    most = int(summary.labels.count.argmax())
+    first = f"{data.labels[most]}: {summary.labels.count[most]:,}"
+    assert chart.get_attribute("aria-label").startswith(f"Labels by count. {first}; ")
+    page.get_by_label("Search labels").fill("telnet")  # the picture follows the table
+    told = "Labels by count. protocol::telnet: 5"
+    playwright.expect(chart).to_have_attribute("aria-label", told, timeout=PATIENCE)
+    visit(page, base, "/d/debtags/labelsets")
+    page.get_by_text("As a picture").click()
+    sets = page.get_by_role("img", name="Labelsets by count").get_attribute("aria-label")
+    assert f": {summary.max_labelset_count:,};" in sets
+    visit(page, base, "/d/debtags/attributes")
+    page.get_by_role("button", name=data.feature_names[3], exact=True).click()
+    page.get_by_role("img", name=f"Values of {data.feature_names[3]}").wait_for()
+    visit(page, base, "/d/debtags/concurrence")
+    page.get_by_text("As a heat map").click()
+    assert page.locator(".heat .share").count() == 24 * 23
+    assert page.get_by_role("button", name="Save SVG: Heat map").is_visible()
+
+
 def test_help_is_opened_by_keyboard_and_by_touch(open_page, base):
     page = open_page(has_touch=True, viewport={"width": 360, "height": 740})
     mark = page.locator("dt:has-text('SCUMBLE') summary").first
@@ -414,17 +437,17 @@ def test_steps_can_be_chained_and_a_wrong_parameter_says_so(page, base):
     visit(page, base, "/d/debtags/treat")
     page.get_by_role("button", name="Add a step").click()
     page.get_by_label("Step 2", exact=True).select_option("mlrus")
-    page.get_by_label("percent of the rows").fill("250")
+    page.get_by_role("spinbutton", name="percent of the rows").fill("250")
     page.get_by_role("button", name="Run").click()
     page.wait_for_selector("[role=alert] >> text=must be a number in [0, 100]")
-    page.get_by_label("percent of the rows").fill("10")
+    page.get_by_role("spinbutton", name="percent of the rows").fill("10")
     page.get_by_role("button", name="Run").click()
     page.wait_for_url("**result=debtags-remedial-mlrus-percent-10-random-state-0")
     page.wait_for_selector("text=after MLRUS(percent=10, random_state=0)")
     page.reload()  # what is looked at is in the form
     page.wait_for_selector("[data-testid=traits]")
     assert page.get_by_label("Step 2", exact=True).input_value() == "mlrus"
-    assert page.get_by_label("percent of the rows").input_value() == "10"
+    assert page.get_by_role("spinbutton", name="percent of the rows").input_value() == "10"
     page.get_by_role("button", name="Discard").click()
     page.wait_for_url(f"{base}/d/debtags/treat")
     page.wait_for_selector("main h1")
@@ -469,7 +492,7 @@ def test_long_work_can_be_cancelled(page, base, process):
 
 def test_work_is_seen_from_every_page_and_told_of_when_it_is_done(page, base, process):
     visit(page, base, "/d/debtags/treat")
-    page.get_by_label("passes").fill("2")
+    page.get_by_role("spinbutton", name="passes").fill("2")
     with asleep(process):
         page.get_by_role("button", name="Run").click()
         card = page.get_by_role("group", name="REMEDIAL(passes=2) on debtags")
@@ -484,7 +507,7 @@ def test_work_is_seen_from_every_page_and_told_of_when_it_is_done(page, base, pr
     page.get_by_role("link", name="Look at it").click()
     page.wait_for_selector("[data-testid=traits]")
     assert page.locator("#jobs > *").count() == 0
-    assert page.get_by_label("passes").input_value() == "2"
+    assert page.get_by_role("spinbutton", name="passes").input_value() == "2"
     page.get_by_role("button", name="Discard").click()
     page.wait_for_url(f"{base}/d/debtags/treat")
 

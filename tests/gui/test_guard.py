@@ -1,5 +1,7 @@
 """Who may come in: Host, Origin, token; and what every answer carries."""
 
+import gzip
+
 import httpx
 import pytest
 
@@ -138,6 +140,17 @@ def test_every_answer_carries_the_policy(server, path, headers):
     assert found["cross-origin-resource-policy"] == "same-origin"
     assert found["cache-control"] in ("no-store", "no-cache")
     assert "server" not in found or "uvicorn" in found["server"]
+
+
+def test_files_of_the_page_are_sent_compressed_to_who_takes_them_so(server):
+    plain = get(server, "/static/style.css", accept_encoding="identity")
+    assert "content-encoding" not in plain.headers
+    with httpx.stream("GET", f"{server.address}/static/style.css", timeout=PATIENCE) as packed:
+        raw = b"".join(packed.iter_raw())
+        assert packed.headers["content-encoding"] == "gzip"
+        assert packed.headers["vary"] == "accept-encoding"
+    assert gzip.decompress(raw) == plain.content
+    assert len(raw) < len(plain.content) / 2
 
 
 def test_files_outside_of_the_page_cannot_be_named(server):

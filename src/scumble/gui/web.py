@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import inspect
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -162,8 +164,16 @@ def _asset(request: Any, name: str) -> Any:
     content = assets().get(name)
     if content is None:
         return _refused(RefusedError(404, "There is no such file."))
-    suffix = name[name.rindex(".") :]
-    return Response(content, headers={"content-type": TYPES[suffix], "cache-control": "no-cache"})
+    headers = {"content-type": TYPES[name[name.rindex(".") :]], "cache-control": "no-cache"}
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        content, headers["content-encoding"] = _packed(name), "gzip"
+    return Response(content, headers={**headers, "vary": "accept-encoding"})
+
+
+@cache
+def _packed(name: str) -> bytes:
+    """Compress a file of the page: a third of it is sent, which tells over a network."""
+    return gzip.compress(assets()[name], mtime=0)
 
 
 def assets() -> dict[str, bytes]:

@@ -167,6 +167,17 @@ def _partners(state: ServerState, call: Call) -> tuple[PagedTable, str]:
     return entry.partners(found[0]), f"{entry.id}-partners-{found[0]}"
 
 
+def show_distribution(state: ServerState, call: Call) -> dict[str, Any]:
+    """Count the values of a feature."""
+    from scumble.data.feature_table import feature_distribution
+
+    entry = state.datasets.get(call.path["dataset"])
+    text, known = call.path["feature"], entry.packed.facts["n_features"]
+    if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text) < known):
+        raise RefusedError(404, "There is no such attribute.")
+    return feature_distribution(entry.data, int(text))
+
+
 def csv_of(table: str) -> Callable[[ServerState, Call], Answer]:
     """Make the function that gives a whole table as CSV."""
 

@@ -30,6 +30,7 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     *(("GET", f"{ONE}/{table}.csv", datasets.csv_of(table)) for table in TABLES),
     ("GET", f"{ONE}/labels/{{label}}/partners", datasets.show_partners),
     ("GET", f"{ONE}/labels/{{label}}/partners.csv", datasets.show_partners_csv),
+    ("GET", f"{ONE}/features/{{feature}}/distribution", datasets.show_distribution),
     ("GET", f"{ONE}/chord", datasets.show_chord),
     ("GET", f"{ONE}/comparison", datasets.show_comparison),
     ("POST", f"{ONE}/treatments", work.treat),

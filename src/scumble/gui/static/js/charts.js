@@ -1,7 +1,7 @@
 // Small charts in SVG. Every chart has a name and a summary in words for those who do not see it.
 
 import { h, hint, s } from "./dom.js";
-import { int, sig } from "./format.js";
+import { counted, int, percent, sig } from "./format.js";
 import { saving } from "./pictures.js";
 
 const LEFT = 40;
@@ -36,7 +36,7 @@ export function histogram({ title, data, note, label, log = false, height = 130,
       return rect && hint(rect, `${label(edges[at], edges[at + 1])}\n${int(value)}`);
     }),
     shown.map(([at, text]) => s("text", { x: x(at), y: height - 5, "text-anchor": "middle" }, text)));
-  return h("figure", {}, drawing, saving(drawing, title));
+  return h("figure", {}, width > 320 ? bounded(drawing, width) : drawing, saving(drawing, title));
 }
 
 function evenTicks(edges, n) {
@@ -127,4 +127,38 @@ export function dumbbells({ rows, width = isNarrow() ? 380 : 560 }) {
     svg.append(hint(line, `${row.name}\nSCUMBLE ${sig(from)} → ${sig(to)}\nIRLbl ${sig(row.before.irlbl)} → ${sig(row.after.irlbl)}\ncount ${int(row.before.count)} → ${int(row.after.count)}`));
   });
   return h("figure", {}, bounded(svg, width), h("figcaption", {}, "Open dots: before; filled: after."), saving(svg, "Difficult labels"));
+}
+
+/** Amounts with names, as bars from the left. */
+export function bars({ title, rows, width = isNarrow() ? 380 : 640 }) {
+  const nameWidth = isNarrow() ? 150 : 240;
+  const longest = isNarrow() ? 21 : 36;
+  const most = Math.max(1, ...rows.map((row) => row.value));
+  const size = (value) => (width - nameWidth - 60) * (value / most);
+  const svg = s("svg", { class: "chart", viewBox: `0 0 ${width} ${rows.length * 18 + 4}`, role: "img", "aria-label": `${title}. ${rows.map((row) => `${row.name}: ${int(row.value)}`).join("; ")}` },
+    rows.map((row, at) => hint(s("g", {},
+      s("text", { x: nameWidth - 8, y: at * 18 + 14, "text-anchor": "end" }, row.name.length > longest ? `${row.name.slice(0, longest - 1)}…` : row.name),
+      s("rect", { class: row.isRare ? "bar is-rare" : "bar", x: nameWidth, y: at * 18 + 3, width: Math.max(size(row.value), 1), height: 14 }),
+      s("text", { x: nameWidth + size(row.value) + 5, y: at * 18 + 14 }, int(row.value))), `${row.name}\n${int(row.value)}`)));
+  return h("figure", {}, bounded(svg, width), saving(svg, title));
+}
+
+/** Of the instances of a label (row), the part that also has another one (column). */
+export function heatMap({ title, names, counts, joint }) {
+  const left = isNarrow() ? 110 : 170;
+  const cell = Math.max(9, Math.min(26, 520 / names.length));
+  const side = left + cell * names.length + 6;
+  const short = (text) => (text.length > 26 ? `${text.slice(0, 25)}…` : text);
+  const part = (row, column) => (row === column ? 1 : (joint[row].get(column) ?? 0) / Math.max(counts[row], 1));
+  const svg = s("svg", { class: "chart heat", viewBox: `0 0 ${side} ${side}`, role: "img", "aria-label": `${title}. ${counted(names.length, "label")} in rows and columns; the table of partners has the numbers.` });
+  names.forEach((text, row) => {
+    const at = left + cell * (row + 0.5);
+    svg.append(s("text", { x: left - 6, y: at + 4, "text-anchor": "end" }, short(text)), s("text", { transform: `translate(${at + 4} ${left - 6}) rotate(-90)` }, short(text)));
+    names.forEach((other, column) => {
+      const share = part(row, column);
+      const square = s("rect", { class: row === column ? "same" : "share", x: left + cell * column, y: left + cell * row, width: cell - 1, height: cell - 1, "fill-opacity": row === column ? 1 : share.toFixed(3) });
+      svg.append(row === column ? square : hint(square, `${text}\n${percent(share)} also have ${other}\n${int(joint[row].get(column) ?? 0)} of ${int(counts[row])}`));
+    });
+  });
+  return h("figure", {}, bounded(svg, side), saving(svg, title));
 }

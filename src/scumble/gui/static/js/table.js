@@ -10,11 +10,11 @@ const PAGE = 50;
 
 /**
  * columns: [{ key, title, text?, help?, render(row), hide?, sort? }], the first one heads its row.
- * keepInAddress: whether sorting, searching and paging are part of the address.
+ * picture(rows): a chart of the rows shown. keepInAddress: whether sorting, searching and paging are part of the address.
  */
 export class PagedTable {
-  constructor({ path, caption, columns, noun, pageSize = PAGE, keepInAddress = true, csv = true, decorate = () => {}, searchTitle = "Search" }) {
-    Object.assign(this, { path, caption, columns, noun, pageSize, keepInAddress, decorate });
+  constructor({ path, caption, columns, noun, pageSize = PAGE, keepInAddress = true, csv = true, decorate = () => {}, picture = null, searchTitle = "Search" }) {
+    Object.assign(this, { path, caption, columns, noun, pageSize, keepInAddress, decorate, picture });
     const given = keepInAddress ? query() : new URLSearchParams();
     this.wish = { sort: given.get("sort"), order: given.get("order"), q: given.get("q") ?? "", offset: Number(given.get("offset") ?? 0) || 0 };
     this.search = h("input", { type: "search", placeholder: searchTitle, "aria-label": `${searchTitle}`, value: this.wish.q, oninput: () => this.searched() });
@@ -25,7 +25,19 @@ export class PagedTable {
     this.wrap = h("div", { class: "table-wrap", tabindex: "0", role: "region", "aria-label": caption },
       h("table", {}, h("caption", { class: "visually-hidden" }, caption), h("thead", {}, h("tr", {}, ...this.heads)), this.body));
     this.pager = h("div", { class: "pager", role: "group", "aria-label": "Pages of the table" });
-    this.element = h("div", {}, h("div", { class: "tools" }, this.search, this.count, columnHelp(columns), this.csv), this.wrap, this.pager);
+    this.element = h("div", {}, h("div", { class: "tools" }, this.search, this.count, columnHelp(columns), this.csv), this.drawn(), this.wrap, this.pager);
+  }
+
+  /** A picture of the rows that are shown, for who opens it. */
+  drawn() {
+    if (!this.picture) return null;
+    this.frame = h("div", {});
+    this.fold = h("details", { class: "fold", ontoggle: () => this.drawPicture() }, h("summary", {}, "As a picture"), this.frame);
+    return this.fold;
+  }
+
+  drawPicture() {
+    if (this.fold?.open) this.frame.replaceChildren(this.picture(this.shown.rows));
   }
 
   head(column) {
@@ -83,6 +95,7 @@ export class PagedTable {
     if (!rows.length) this.body.append(h("tr", {}, h("td", { class: "text dim", colspan: this.columns.length }, total ? "Nothing fits the search." : "There is nothing here.")));
     this.count.textContent = found === total ? counted(total, this.noun) : `${int(found)} of ${counted(total, this.noun)}`;
     this.drawPager();
+    this.drawPicture();
   }
 
   row(row) {

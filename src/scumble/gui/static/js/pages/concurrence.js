@@ -1,5 +1,6 @@
 import { part } from "../api.js";
 import { chordElement, draw, layoutOf, readout, savingChord } from "../chords.js";
+import { heatMap } from "../charts.js";
 import { h, name, say } from "../dom.js";
 import { counted, fixed, int, percent, sig } from "../format.js";
 import { query, setQuery } from "../router.js";
@@ -23,6 +24,8 @@ class Concurrence {
     const around = query().get("label");
     this.around = around === null ? null : Number(around);
     this.svg = chordElement();
+    this.heatFrame = h("div", {});
+    this.heat = h("details", { class: "fold", ontoggle: () => this.drawHeat() }, h("summary", {}, "As a heat map: of the instances of a label (row), the part that also has another (column)"), this.heatFrame);
     this.partners = h("section", { class: "panel", "aria-label": "Partners", hidden: true });
     this.note = h("p", { class: "dim" });
     this.chips = h("ul", { class: "chips picks", "aria-label": "Labels in the chord" });
@@ -57,7 +60,7 @@ class Concurrence {
           this.chips, this.table.element),
         h("div", { class: "stack" }, h("section", { class: "panel", "aria-label": "Chord diagram" },
           this.svg, readout(this.svg),
-          h("div", { class: "row" }, this.note, h("span", { class: "push" }, savingChord(this.svg, "Chord")))), this.partners)));
+          h("div", { class: "row" }, this.note, h("span", { class: "push" }, savingChord(this.svg, "Chord"))), this.heat), this.partners)));
   }
 
   async load() {
@@ -90,6 +93,15 @@ class Concurrence {
     setQuery({ label, labels: [...this.drawn].join(",") }, { replace: true });
     this.picked = new Set(this.drawn);
     this.showPartners(label).catch(complain);
+  }
+
+  /** The same labels as a heat map, for who opens it. */
+  drawHeat() {
+    if (!this.heat.open) return;
+    const { arcs, ribbons } = this.layout;
+    const joint = arcs.map(() => new Map());
+    for (const { source, target, joint_count: count } of ribbons) { joint[source].set(target, count); joint[target].set(source, count); }
+    this.heatFrame.replaceChildren(heatMap({ title: "Heat map", names: arcs.map((arc) => arc.name), counts: arcs.map((arc) => arc.count), joint }));
   }
 
   box(row) {
@@ -134,6 +146,8 @@ class Concurrence {
     for (const arc of layout.arcs) this.names.set(arc.label, arc.name);
     this.drawn = this.picked ?? new Set(layout.arcs.map((arc) => arc.label));
     const began = performance.now();
+    this.layout = layout;
+    this.drawHeat();
     draw(this.svg, layout, { onSelect: (arc) => this.look(arc.label) });
     performance.measure("chord", { start: began, end: performance.now(), detail: layout.ribbons.length });
     const hidden = this.drawn.size - layout.arcs.length;

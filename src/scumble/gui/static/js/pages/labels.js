@@ -1,4 +1,5 @@
 import { part } from "../api.js";
+import { bars } from "../charts.js";
 import { h, name } from "../dom.js";
 import { fixed, int } from "../format.js";
 import { meter, PagedTable } from "../table.js";
@@ -18,6 +19,7 @@ export async function render(dataset) {
       { key: "scumble_cv", title: "CV", hide: true, help: "How much SCUMBLE differs between those instances: standard deviation divided by mean.", render: (row) => fixed(row.scumble_cv, 4) },
       { key: "label", title: "Position", hide: true, render: (row) => int(row.label) },
     ],
+    picture: (rows) => bars({ title: "Labels by count", rows: rows.map((row) => ({ name: row.name, value: row.count, isRare: row.is_minority })) }),
     decorate: (element, row) => element.classList.toggle("is-rare", row.is_minority),
   });
   await table.load();

@@ -1,4 +1,5 @@
 import { part } from "../api.js";
+import { bars } from "../charts.js";
 import { h, name } from "../dom.js";
 import { fixed, int } from "../format.js";
 import { meter, PagedTable } from "../table.js";
@@ -9,6 +10,7 @@ export async function render(dataset) {
     caption: "Labelsets",
     noun: "labelset",
     searchTitle: "Search labels in labelsets",
+    picture: (rows) => bars({ title: "Labelsets by count", rows: rows.map((row) => ({ name: row.labels.join(", ") || "no label", value: row.count })) }),
     columns: [
       { key: "rank", title: "Rank", render: (row) => int(row.rank) },
       { key: "labels", title: "Labelset", text: true, head: true, sort: false, render: labels },
