@@ -47,12 +47,13 @@ const corner = () => document.getElementById("jobs");
  */
 export async function watch(job, { owner = null, instead = null, tell = () => {} } = {}) {
   const isLeft = () => owner !== null && !owner.isConnected;
+  const begun = location.pathname + location.search;
   const card = new Card(job, instead);
   watched.set(job.id, card);
   try {
     const over = await follow(job, (now) => { card.tell(now); tell(now); });
     say(`${job.title}: done`);
-    if (isLeft()) finished(over);
+    if (isLeft()) finished(over, begun);
     return over;
   } catch (error) {
     if (isLeft()) complain(error);
@@ -104,10 +105,10 @@ class Card {
   }
 }
 
-/** Tell that something is ready whose page has been left. */
-function finished({ title, result }) {
+/** Tell that something is ready whose page has been left; `begun` is the address of that page. */
+function finished({ title, result }, begun = null) {
   const { dataset, file } = result ?? {};
-  const where = dataset && (dataset.parent ? `/d/${dataset.parent}/treat?result=${dataset.id}` : `/d/${dataset.id}/overview`);
+  const where = !dataset ? !file && begun : dataset.parent ? `/d/${dataset.parent}/treat?result=${dataset.id}` : `/d/${dataset.id}/overview`;
   note(h("p", {}, name(title), ": done. ", where ? h("a", { href: where }, "Look at it") : file ? download(`/files/${file}`, name(result.name)) : ""), "status");
 }
 

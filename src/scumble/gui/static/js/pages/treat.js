@@ -170,7 +170,7 @@ function grouped(methods) {
   return found;
 }
 
-function input(parameter, methods, value) {
+export function input(parameter, methods, value = parameter.default) {
   const { kind, choices } = parameter;
   if (kind === "choice" || kind === "method") return h("select", {}, choices.map((each) => h("option", { value: each, selected: each === value }, methods.get(each)?.title ?? each)));
   if (kind === "switch") return h("input", { type: "checkbox", checked: value });
@@ -180,14 +180,14 @@ function input(parameter, methods, value) {
 }
 
 let serial = 0;
-function field({ kind, title, help: words, allowed }, element) {
+export function field({ kind, title, help: words, allowed }, element) {
   element.id = `parameter-${++serial}`;
   const label = h("label", { for: element.id }, title);
   const more = words ? help(title, words, " ", kind === "switch" ? "" : h("span", { class: "dim" }, `Allowed: ${allowed}.`)) : "";
   return kind === "switch" ? h("div", { class: "tick" }, element, label, more) : h("div", { class: "field" }, h("span", {}, label, " ", more), element);
 }
 
-function values(method, inputs) {
+export function values(method, inputs) {
   const found = {};
   for (const { name: key, kind } of method.parameters) {
     const element = inputs.get(key);
