@@ -365,7 +365,7 @@ def test_labels_and_attributes_as_pictures(page, base, data, summary):
 
 def test_help_is_opened_by_keyboard_and_by_touch(open_page, base):
     page = open_page(has_touch=True, viewport={"width": 360, "height": 740})
-    mark = page.locator("dt:has-text('SCUMBLE') summary").first
+    mark = page.locator("dt.key summary").first
     words = page.get_by_text("How far rare and frequent labels share instances")
     assert not words.is_visible()
     mark.tap()
@@ -405,7 +405,7 @@ def test_treating_comparing_and_downloading(page, base, data, summary, tmp_path)
     before, after = page.locator(".pair .chord").all()
     assert before.evaluate(INKS) == after.evaluate(INKS)  # one colour for a label
     for chord in (before, after):
-        assert "protocol::telnet" in chord.inner_text()
+        assert "protocol::telnet" in chord.text_content()
         assert "chord-nameless" not in chord.get_attribute("class")
     notes = page.locator(".notes").inner_text()
     assert "one has no label at all" in notes
