@@ -227,6 +227,19 @@ def test_what_cannot_be_opened_says_why(page, base, tmp_path_factory):
     assert left == []  # what was dismissed is not kept
 
 
+def test_a_forgotten_xml_joins_the_file_that_waits_for_it(page, base):
+    send(page, base, ("films.arff", ARFF.encode()))
+    page.wait_for_selector("[role=alert] >> text=Expected films.xml beside it")
+    page.set_input_files(
+        "#picker", [{"name": "films.xml", "mimeType": "text/xml", "buffer": XML.encode()}]
+    )
+    opened_id(page)
+    assert page.locator("[data-measure=n_labels]").inner_text() == "3"
+    page.get_by_role("link", name="Open data").click()
+    page.wait_for_selector("h1 >> text=Open a data set")
+    assert page.locator("#opening > *").count() == 0
+
+
 def test_a_second_try_keeps_what_was_typed(page, base):
     send(page, base, ("photos.csv", CSV.encode()))
     labels = page.get_by_role("textbox", name="Label columns")

@@ -36,7 +36,7 @@ export function histogram({ title, data, note, label, log = false, height = 130,
       return rect && hint(rect, `${label(edges[at], edges[at + 1])}\n${int(value)}`);
     }),
     shown.map(([at, text]) => s("text", { x: x(at), y: height - 5, "text-anchor": "middle" }, text)));
-  return h("figure", {}, width > 320 ? bounded(drawing, width) : drawing, saving(drawing, title));
+  return h("figure", {}, bounded(drawing, width), saving(drawing, title));
 }
 
 function evenTicks(edges, n) {

@@ -7,6 +7,7 @@ import { go } from "./router.js";
 import { opened, state, watch } from "./state.js";
 
 const cards = [];  // they outlive the page they are shown on
+const refused = new Set();  // single files that may be tried again
 
 /** The list of files being opened; belongs to the start page. */
 export function openingList() {
@@ -17,6 +18,8 @@ export function openFiles(files) {
   if (!files.length) return;
   if (location.pathname !== "/") go("/");
   for (const group of grouped(files)) {
+    const waiting = group.length === 1 && isXml(group[0]) ? waitingFor(group[0]) : null;
+    if (waiting) { waiting.join(group[0]); continue; }
     const card = h("section", { class: "panel card" });
     cards.unshift(card);
     document.getElementById("opening")?.prepend(card);
@@ -24,10 +27,17 @@ export function openFiles(files) {
   }
 }
 
+const isXml = (file) => file.name.toLowerCase().endsWith(".xml");
+const stem = (file) => file.name.toLowerCase().replace(/\.(gz|bz2|xz|zst)$/, "").replace(/\.[^.]*$/, "").replace(/[-_](train|test)$/, "");
+
+/** The file that was refused for want of an XML: the one with its name, or the only one. */
+function waitingFor(xml) {
+  const alone = [...refused].filter(({ files: [file] }) => /\.arff\b/i.test(file.name));
+  return alone.find(({ files: [file] }) => stem(file) === stem(xml)) ?? (alone.length === 1 ? alone[0] : null);
+}
+
 /** An XML file belongs to the ARFF file with its name, or to the only one. */
 function grouped(files) {
-  const isXml = (file) => file.name.toLowerCase().endsWith(".xml");
-  const stem = (file) => file.name.toLowerCase().replace(/\.(gz|bz2|xz|zst)$/, "").replace(/\.[^.]*$/, "").replace(/[-_](train|test)$/, "");
   const data = files.filter((file) => !isXml(file));
   const xml = files.filter(isXml);
   if (!data.length) return xml.map((file) => [file]);
@@ -49,7 +59,16 @@ class Opening {
     this.typed = {};  // in the form; kept from one try to the next
   }
 
+  /** Take the XML that was forgotten, and try again. */
+  join(xml) {
+    this.files.push(xml);
+    this.title = this.files.map((file) => file.name).join(" + ");
+    this.discard();
+    this.send();
+  }
+
   async send() {
+    refused.delete(this);
     const bar = this.busy("Sending");
     try {
       const total = this.files.reduce((sum, file) => sum + file.size, 0);
@@ -99,9 +118,15 @@ class Opening {
     this.close();
   }
 
-  /** Take the card away, and from the server what was sent. */
-  close() {
+  /** Delete what was sent from the server. */
+  discard() {
     for (const id of this.uploads ?? []) remove(`/uploads/${id}`).catch(() => {});
+    this.uploads = [];
+  }
+
+  close() {
+    refused.delete(this);
+    this.discard();
     cards.splice(cards.indexOf(this.card), 1);
     this.card.remove();
   }
@@ -109,6 +134,7 @@ class Opening {
   failed(error) {
     if (error.name === "AbortError") { this.close(); return; }
     const canRetry = this.uploads?.length === this.files.length;
+    if (canRetry && this.files.length === 1) refused.add(this);
     const dismiss = h("button", { type: "button", onclick: () => this.close() }, "Dismiss");
     this.card.replaceChildren(
       h("h2", {}, "Not opened: ", name(this.title)),

@@ -64,7 +64,8 @@ class Concurrence {
   }
 
   async load() {
-    await Promise.all([this.drawChord(), this.table.load(), this.around === null ? null : this.showPartners(this.around)]);
+    await Promise.all([this.drawChord(), this.table.load()]);
+    if (this.around !== null) await this.showPartners(this.around);
     this.table.draw();
   }
 
