@@ -67,9 +67,9 @@ def test_a_ticket_opens_one_address_once(server):
     other = ticket_for(server, "/api/v1/about")
     assert get(server, other.replace("about", "jobs")).status_code == 401
     assert get(server, other).status_code == 401  # it was tried on another door
-    asked = ticket_for(server, "/api/v1/datasets/a/labels.csv?q=a+b&sort=count")
+    asked = ticket_for(server, "/api/v1/datasets/nonesuch/labels.csv?q=a+b&sort=count")
     assert get(server, asked.replace("sort=count", "sort=name")).status_code == 401
-    asked = ticket_for(server, "/api/v1/datasets/a/labels.csv?q=a+b&sort=count")
+    asked = ticket_for(server, "/api/v1/datasets/nonesuch/labels.csv?q=a+b&sort=count")
     assert get(server, asked).status_code == 404  # the door is open, the data set is not
     posted = ticket_for(server, "/api/v1/examples/debtags")
     assert httpx.post(server.address + posted, timeout=PATIENCE).status_code == 401
