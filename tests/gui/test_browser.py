@@ -415,9 +415,9 @@ def test_treating_comparing_and_downloading(page, base, data, summary, tmp_path)
     assert cells("mean_ir")[2] == "same"
     assert page.locator(".pair .chord").count() == 2
     assert page.locator(".pair .chord").first.locator(".chord-arc").count() == 24
-    before, after = page.locator(".pair .chord").all()
-    assert before.evaluate(INKS) == after.evaluate(INKS)  # one colour for a label
-    for chord in (before, after):
+    chords = page.locator(".pair .chord").all()
+    assert chords[0].evaluate(INKS) == chords[1].evaluate(INKS)  # one colour for a label
+    for chord in chords:
         assert "protocol::telnet" in chord.text_content()
         assert "chord-nameless" not in chord.get_attribute("class")
     notes = page.locator(".notes").inner_text()
