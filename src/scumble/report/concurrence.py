@@ -129,6 +129,8 @@ def more_labelsets(report: dict[str, Any]) -> str:
     n_more = n_all - len(report["labelsets"])
     if n_more <= 0:
         return ""
+    if n_single == 0:
+        return f"and {n_more:,} more"
     once = "once each" if n_single > 1 else "once"
     if n_more == n_single:
         lead = "and " if report["labelsets"] else ""
