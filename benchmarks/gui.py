@@ -83,7 +83,7 @@ def chord_redraw():
         return {"name": "gui.chord_redraw", "skipped": "no Chromium: apt-get install chromium"}
     draw = """async ([path]) => {
         const { drawChord } = await import('/static/chord.js');
-        const layout = await (await fetch(path)).json();
+        const layout = await (await import('/static/js/api.js')).get(path);
         const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
         document.querySelector('main').replaceChildren(svg);
         const frame = () => new Promise(requestAnimationFrame);
@@ -112,10 +112,10 @@ def chord_redraw():
         page.goto(address)
         page.wait_for_selector("[data-measure=scumble]")
         frequent = page.evaluate(
-            "async () => (await (await fetch('/api/v1/datasets/debtags/labels"
-            "?sort=count&limit=60')).json()).rows.map((row) => row.label)"
+            "async () => (await (await import('/static/js/api.js')).get('/datasets/debtags/labels"
+            "?sort=count&limit=60')).rows.map((row) => row.label)"
         )
-        path = f"/api/v1/datasets/debtags/chord?labels={','.join(map(str, frequent))}"
+        path = f"/datasets/debtags/chord?labels={','.join(map(str, frequent))}"
         n_arcs, n_ribbons, median, painted = page.evaluate(draw, [path])
     note = f"{n_arcs} labels, {n_ribbons} ribbons; {painted:.0f} until painted without a GPU"
     return bound("gui.chord_redraw milliseconds", median, at_most=100.0, note=note)

@@ -4,6 +4,7 @@ import pytest
 
 import scumble
 from scumble.report import concurrence_report, render_html
+from scumble.report.concurrence import origin_in_words
 from tests.cli.test_cli import run
 
 
@@ -20,7 +21,9 @@ def test_one_report_four_inks(capsys, films, tmp_path):
     page, paper = tmp_path / "r.html", tmp_path / "r.pdf"
     words = ("report", films, "--html", page, "--pdf", paper, "--resample", "remedial", "--json")
     out, _ = run(capsys, *words)
-    expected = concurrence_report(scumble.read(films), treatments=["remedial"])
+    expected = concurrence_report(
+        scumble.read(films), treatments=["remedial"], origin=origin_in_words("films.arff")
+    )
     assert json.loads(out) == expected
     assert page.read_text() == render_html(expected)
     assert paper.read_bytes().startswith(b"%PDF")

@@ -163,7 +163,7 @@ def all_busy(server: Running, client: Client) -> Iterator[list[Any]]:
 
 
 @contextmanager
-def running(path: Path, folder: Path) -> Iterator[tuple[str, dict[str, str], Any]]:
+def running(path: Path, folder: Path, **more: Any) -> Iterator[tuple[str, dict[str, str], Any]]:
     """Run ``scumble gui``; gives its address, the headers to send, and the process."""
     command = [sys.executable, "-m", "scumble", "gui", str(path), "--no-browser", "--port", "0"]
     with subprocess.Popen(
@@ -171,6 +171,7 @@ def running(path: Path, folder: Path) -> Iterator[tuple[str, dict[str, str], Any
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "TMPDIR": str(folder), "PYTHONUNBUFFERED": "1"},
+        **more,
     ) as process:
         try:
             base, _, token = re.search(r"http://\S+", process.stdout.readline())[0].partition(

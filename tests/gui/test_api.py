@@ -21,6 +21,7 @@ from scumble.gui.methods import make_step
 from scumble.measures.summary import plain
 from scumble.plots.chord_layout import chord_layout
 from scumble.report import concurrence_report, render_html, render_pdf
+from scumble.report.concurrence import origin_in_words
 from scumble.report.terminal import labelset_rows
 from scumble.resample import make_chain, run_chain
 from tests.gui.conftest import PATIENCE, TOKEN, all_busy, asleep
@@ -119,7 +120,9 @@ def test_answers_look_as_described(client, debtags):
         content = calls.get("get", {}).get("responses", {}).get("200", {}).get("content", {})
         if "application/json" not in content or "{job}" in path:
             continue
-        answer = client.get(path.replace("{dataset}", treated))
+        answer = client.get(
+            path.replace("{dataset}", treated).replace("{label}", "0").replace("{feature}", "0")
+        )
         assert answer.status_code == 200, path
         check(answer.json(), content["application/json"]["schema"], path)
     job = client.post("/examples/synthetic", json=SMALL)
@@ -198,7 +201,25 @@ def test_nominal_attributes_list_their_values(client, films):
     assert script["name"] == "<script>alert(1)</script>"
     assert script["values"] == [["yes", 3], ["no", 3]]
     assert script["minimum"] is None
+    assert script["n_nonzero"] is None  # codes are no amounts
+    assert minutes["n_nonzero"] == 6
     assert script["n_values"] == 2
+
+
+def test_the_values_of_an_attribute_are_counted(client, debtags, films, data):
+    address = f"/datasets/{films['id']}/features"
+    minutes = client.get(f"{address}/0/distribution").json()
+    assert sum(minutes["counts"]) == 6
+    assert (minutes["edges"][0], minutes["edges"][-1]) == (80.0, 150.0)
+    script = client.get(f"{address}/1/distribution").json()
+    assert script == {"edges": [], "counts": [], "values": [["yes", 3], ["no", 3]]}
+    for wrong in ("2", "-1", "x", "²"):
+        assert client.get(f"{address}/{wrong}/distribution").status_code == 404
+    for column in (0, 3, 948):  # sparse: most are zeros that are not stored
+        found = client.get(f"/datasets/{debtags}/features/{column}/distribution").json()
+        dense = data.X[:, [column]].toarray().ravel()
+        assert found["counts"] == np.bincount(dense.astype(int)).tolist()
+        assert found["edges"][0] == -0.5
 
 
 def test_the_chord_is_the_librarys_layout(client, debtags, data, summary):
@@ -214,6 +235,29 @@ def test_the_chord_is_the_librarys_layout(client, debtags, data, summary):
         refused = client.get(address, params={"labels": wrong})
         assert refused.status_code == 422
         assert "from 0 to 430" in refused.json()["error"]
+
+
+def test_a_label_brings_its_partners(client, debtags, data):
+    label = data.labels.index("protocol::telnet")
+    dense = data.Y.toarray()
+    joint = dense[dense[:, label]].sum(axis=0)
+    joint[label] = 0
+    rows = all_rows(client, f"/datasets/{debtags}/labels/{label}/partners")
+    assert {row["label"]: row["joint_count"] for row in rows} == {
+        at: joint[at] for at in np.flatnonzero(joint)
+    }
+    counts = [row["joint_count"] for row in rows]
+    assert counts == sorted(counts, reverse=True)
+    assert rows[0]["share"] == rows[0]["joint_count"] / dense[:, label].sum()
+    found = client.get(f"/datasets/{debtags}/chord", params={"around": label}).json()
+    drawn = {arc["label"] for arc in found["arcs"]}
+    assert drawn == {label, *(row["label"] for row in rows[:15])}
+    text = client.get(f"/datasets/{debtags}/labels/{label}/partners.csv").text
+    assert len(text.splitlines()) == len(rows) + 1
+    assert client.get(f"/datasets/{debtags}/chord", params={"around": 431}).status_code == 422
+    for wrong in ("431", "x", "1,2", "-1"):
+        refused = client.get(f"/datasets/{debtags}/labels/{wrong}/partners")
+        assert refused.status_code in (404, 422)
 
 
 def plain_json(layout):
@@ -575,6 +619,9 @@ def treated(client, debtags):
     client.delete(f"/datasets/{found['id']}")
 
 
+TREATED = "REMEDIAL(one_sided=keep) + MLROS(percent=10, random_state=7)"
+
+
 @pytest.fixture(scope="module")
 def expected(data):
     chain = [
@@ -585,8 +632,8 @@ def expected(data):
 
 
 def test_a_treatment_is_what_the_library_does(client, debtags, treated, data, expected):
-    assert treated["id"] == "debtags-remedial-mlros"
-    assert (treated["parent"], treated["treatment"]) == (debtags, "REMEDIAL + MLROS")
+    assert treated["id"] == "debtags-remedial-one-sided-keep-mlros-percent-10-random-state-7"
+    assert (treated["parent"], treated["treatment"], treated["copy"]) == (debtags, TREATED, 1)
     after = scumble.characterize(expected)
     assert client.get(f"/datasets/{treated['id']}").json()["summary"] == after.to_dict()
     found = client.get(f"/datasets/{treated['id']}/comparison").json()
@@ -620,15 +667,13 @@ def test_only_what_was_treated_can_be_compared(client, debtags):
 )
 def test_downloads_can_be_read_back(client, treated, expected, tmp_path, name, suffix):
     filename, content = client.download(treated["id"], format=name)
-    assert filename == f"debtags-remedial-mlros{suffix}"
+    stem = treated["id"]
+    assert filename == f"{stem}{suffix}"
     path = tmp_path / filename
     path.write_bytes(content)
     if suffix == ".zip":
         with zipfile.ZipFile(path) as box:
-            assert sorted(box.namelist()) == [
-                "debtags-remedial-mlros.arff",
-                "debtags-remedial-mlros.xml",
-            ]
+            assert sorted(box.namelist()) == [f"{stem}.arff", f"{stem}.xml"]
             box.extractall(tmp_path)
         path = path.with_suffix(".arff")
     again = scumble.read(path, format=name)
@@ -639,6 +684,66 @@ def test_downloads_can_be_read_back(client, treated, expected, tmp_path, name, s
         scumble.write(expected, own, format=name)
     assert again == scumble.read(own, format=name)
     assert path.read_bytes() == own.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "name", ["mulan", "meka", "csv", "parquet", "arrow", "libsvm", "extreme", "keel"]
+)
+@pytest.mark.parametrize("compression", ["", ".gz"])
+def test_every_download_opens_again_as_it_is(client, films, name, compression):
+    wish = {"format": name, "compression": compression}
+    filename, content = client.download(films["id"], **wish)
+    again = client.open((filename, content))
+    sizes = ("n_instances", "n_labels")
+    assert [again[size] for size in sizes] == [films[size] for size in sizes]
+    tables = [
+        client.get(f"/datasets/{each}/labels", params={"sort": "label"}).json()["rows"]
+        for each in (films["id"], again["id"])
+    ]
+    assert [row["count"] for row in tables[1]] == [row["count"] for row in tables[0]]
+    client.delete(f"/datasets/{again['id']}")
+
+
+def test_two_runs_with_other_parameters_are_told_apart(client, films):
+    def run(**parameters):
+        body = {"steps": [{"method": "remedial", "parameters": parameters}]}
+        answer = client.post(f"/datasets/{films['id']}/treatments", json=body)
+        return answer.json()["title"], client.result(answer)["dataset"]
+
+    titles, found = zip(*(run(), run(passes=2, one_sided="clone"), run(passes=2)), strict=True)
+    assert titles == ("REMEDIAL on films", *["REMEDIAL(passes=2) on films"] * 2)
+    assert [each["treatment"] for each in found] == ["REMEDIAL", *["REMEDIAL(passes=2)"] * 2]
+    assert [each["copy"] for each in found] == [1, 1, 2]
+    assert [each["id"] for each in found] == [
+        "films-remedial",
+        "films-remedial-passes-2",
+        "films-remedial-passes-2-2",
+    ]
+    told = client.get(f"/datasets/{found[1]['id']}/comparison").json()
+    assert told["chain"][0]["parameters"] == {"passes": 2, "one_sided": "clone"}
+    assert told["steps"][0]["title"] == "REMEDIAL(passes=2)"
+    for each in found:
+        client.delete(f"/datasets/{each['id']}")
+
+
+def test_the_result_says_that_there_are_rows_without_labels_and_why_it_matters(client, debtags):
+    for one_sided, words in (
+        ("clone", "one has no label at all"),
+        ("keep", "had only rare or only frequent labels and stayed whole."),
+    ):
+        steps = [{"method": "remedial", "parameters": {"one_sided": one_sided}}]
+        job = client.post(f"/datasets/{debtags}/treatments", json={"steps": steps})
+        name = client.result(job)["dataset"]["id"]
+        found = client.get(f"/datasets/{name}/comparison").json()
+        [note] = found["notes"]
+        assert words in note
+        met = found["steps"][0]["n_one_sided"]
+        assert f"{met:,} instances had only rare or only frequent labels" in note
+        [row] = [trait for trait in found["traits"] if trait["key"] == "n_unlabelled"]
+        n_empty = row["steps"][0] - row["before"]
+        assert n_empty == (met if one_sided == "clone" else 0)
+        assert (f"({n_empty:,} rows in all)" in note) == (one_sided == "clone")
+        client.delete(f"/datasets/{name}")
 
 
 @pytest.mark.parametrize("compression", [".gz", ".bz2", ".xz", ".zst"])
@@ -658,16 +763,23 @@ def test_what_a_format_cannot_carry_is_told(client, films):
 def test_the_report_is_the_librarys(client, debtags, treated, data, expected):
     name, page = client.download(debtags, kind="report", format="html")
     assert name == "debtags-report.html"
-    assert page.decode() == render_html(concurrence_report(data))
+    report = concurrence_report(data, origin=origin_in_words("built-in example"))
+    assert page.decode() == render_html(report)
     assert client.get("/catalogue").json()["reports"] == ["html", "pdf", "json"]
     name, pdf = client.download(debtags, kind="report", format="pdf")
     assert name == "debtags-report.pdf"
-    assert pdf == render_pdf(concurrence_report(data))
+    assert pdf == render_pdf(report)
     name, text = client.download(treated["id"], kind="report", format="json")
     report = json.loads(text)
-    assert name == "debtags-remedial-mlros-report.json"
+    assert name == f"{treated['id']}-report.json"
     assert report["summary"] == concurrence_report(expected)["summary"]
     assert report["treatment"]["before"]["scumble"] == scumble.characterize(data).scumble
+    assert report["treatment"]["title"] == TREATED
+    assert report["origin"].startswith(f"From built-in example, treated with {TREATED}; made on ")
+    assert report["treatment"]["chain"][1]["parameters"] == {"percent": 10, "random_state": 7}
+    _, page = client.download(treated["id"], kind="report", format="html")
+    assert f"<h3><b>{TREATED}</b></h3>" in page.decode()
+    assert "after MLROS(percent=10, random_state=7)" in page.decode()
 
 
 def test_a_hostile_label_is_text_in_the_report(client, films):
@@ -732,7 +844,7 @@ def test_every_method_of_the_catalogue_runs_with_its_defaults(client):
         defaults = {each["name"]: each["default"] for each in method["parameters"]}
         body = {"steps": [{"method": method["name"], "parameters": defaults}]}
         result = client.result(client.post(f"/datasets/{name}/treatments", json=body))["dataset"]
-        assert result["treatment"] == method["title"]
+        assert result["treatment"].split("(")[0] == method["title"]
         assert client.delete(f"/datasets/{result['id']}").status_code == 204
 
 

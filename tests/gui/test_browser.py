@@ -9,17 +9,20 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import zipfile
 from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import ClassVar
 
 import pytest
 
 import scumble
 from scumble.report import concurrence_report, render_html
+from scumble.report.concurrence import origin_in_words
 from scumble.resample import REMEDIAL
 from tests.gui.conftest import running
 from tests.gui.files import ARFF, BROKEN, CSV, HOSTILE, MEKA, XML
@@ -31,6 +34,12 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium"),
 ]
 PAGES = ("overview", "labels", "labelsets", "attributes", "concurrence", "treat", "report")
+#: Ask the API as the page does.
+ASK = """async (path) => (await fetch(path, {headers: {
+    authorization: `Bearer ${localStorage.getItem('scumble-token')}`}})).text()"""
+#: The colour of each label of a chord.
+INKS = """it => Object.fromEntries([...it.querySelectorAll('.chord-arc')].map((arc) => [
+    arc.dataset.label, getComputedStyle(arc.querySelector('path')).fill]))"""
 PATIENCE = 300_000  # milliseconds; compiling on a busy machine may take long
 
 
@@ -169,6 +178,8 @@ def test_mulan_from_two_files_and_a_label_that_looks_like_markup(page, base, tmp
     assert HOSTILE in column(page, 1)
     visit(page, base, f"/d/{name}/attributes")
     assert column(page, 2) == ["minutes", "<script>alert(1)</script>"]
+    assert column(page, 8) == ["100.0 %", ""]  # a nominal value is not 0 or more
+    assert "2 attributes" in page.locator(".tools").inner_text()
     visit(page, base, f"/d/{name}/concurrence")
     filename, path = saved(page, lambda: page.get_by_role("button", name="Save SVG").click())
     assert filename == "films-chord.svg"
@@ -197,7 +208,7 @@ def test_a_csv_asks_which_columns_are_labels(page, base):
     assert page.locator("[data-measure=n_features]").inner_text() == "2"
 
 
-def test_what_cannot_be_opened_says_why(page, base):
+def test_what_cannot_be_opened_says_why(page, base, tmp_path_factory):
     bomb = gzip.compress(b"@relation bomb\n" + b"%" * (20 << 20))
     for name, content, told in (
         ("big.csv", b"x" * (1024 * 1024 + 1), "this server takes at most 1 MB"),
@@ -211,6 +222,36 @@ def test_what_cannot_be_opened_says_why(page, base):
         assert told in alert.inner_text()
         page.get_by_role("button", name="Dismiss").click()
         assert page.locator("#opening > *").count() == 0
+    page.wait_for_load_state("networkidle")
+    left = list(tmp_path_factory.getbasetemp().glob("temporary*/scumble-gui-*/uploads/*"))
+    assert left == []  # what was dismissed is not kept
+
+
+def test_a_forgotten_xml_joins_the_file_that_waits_for_it(page, base):
+    send(page, base, ("films.arff", ARFF.encode()))
+    page.wait_for_selector("[role=alert] >> text=Expected films.xml beside it")
+    page.set_input_files(
+        "#picker", [{"name": "films.xml", "mimeType": "text/xml", "buffer": XML.encode()}]
+    )
+    opened_id(page)
+    assert page.locator("[data-measure=n_labels]").inner_text() == "3"
+    page.get_by_role("link", name="Open data").click()
+    page.wait_for_selector("h1 >> text=Open a data set")
+    assert page.locator("#opening > *").count() == 0
+
+
+def test_a_second_try_keeps_what_was_typed(page, base):
+    send(page, base, ("photos.csv", CSV.encode()))
+    labels = page.get_by_role("textbox", name="Label columns")
+    labels.fill("sky, nonesuch")
+    page.get_by_label("Format").select_option("csv")
+    page.get_by_role("button", name="Try again").click()
+    page.wait_for_selector("[role=alert] >> text=nonesuch")
+    assert labels.input_value() == "sky, nonesuch"
+    assert page.get_by_label("Format").input_value() == "csv"
+    labels.fill("sky")
+    page.get_by_role("button", name="Try again").click()
+    opened_id(page)
 
 
 def test_tables_sort_search_and_page_and_the_back_button_undoes_it(page, base, summary):
@@ -237,7 +278,7 @@ def test_tables_sort_search_and_page_and_the_back_button_undoes_it(page, base, s
     assert column(page, 1) == ["role::program"]
     page.reload()  # the search is part of the address
     page.wait_for_selector("text=1 of 431 labels")
-    filename, path = saved(page, lambda: page.get_by_role("link", name="CSV").click())
+    filename, path = saved(page, lambda: page.get_by_role("button", name="CSV").click())
     assert filename == "debtags-labels.csv"
     assert len(path.read_text().splitlines()) == 2
 
@@ -273,6 +314,91 @@ def test_the_chord_follows_the_labels_that_are_picked(page, base, data):
     assert "protocol::telnet" in path.read_text()
 
 
+def test_a_click_on_a_label_brings_its_partners(page, base, data):
+    visit(page, base, "/d/debtags/labels?q=telnet")
+    page.get_by_role("link", name="protocol::telnet").click()
+    page.wait_for_selector("h2 >> text=Partners of protocol::telnet")
+    label = data.labels.index("protocol::telnet")
+    assert page.url == f"{base}/d/debtags/concurrence?label={label}"
+    assert page.locator(".chord-arc").count() == 16  # and no ring of one
+    partners = page.get_by_role("region", name="Partners of the label")
+    rows = partners.locator("tbody tr")
+    assert rows.first.inner_text().split() == ["role::program", "4", "80.0", "%", "1,965", "1.285"]
+    rows.first.get_by_role("link").click()  # and so on, from label to label
+    page.wait_for_selector("h2 >> text=Partners of role::program")
+    page.locator(f".chord-arc[data-label='{data.labels.index('devel::library')}']").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("h2 >> text=Partners of devel::library")
+    page.reload()
+    page.wait_for_selector("h2 >> text=Partners of devel::library")
+    visit(page, base, "/d/debtags/overview")
+    page.locator(".difficult a").first.click()
+    page.wait_for_selector("h2 >> text=Partners of protocol::telnet")
+
+
+def test_every_chart_can_be_saved(open_page, base):
+    page = open_page(color_scheme="dark")
+    charts = page.locator("svg.chart").count()
+    assert charts == 5
+    assert page.get_by_role("button", name="Save SVG").count() == charts
+    button = page.get_by_role("button", name="Save SVG: Rare and in company")
+    filename, path = saved(page, button.click)
+    assert filename == "debtags-rare-and-in-company.svg"
+    text = path.read_text()
+    assert "protocol::telnet" in text
+    assert 'fill="rgb(169, 76, 22)"' in text  # the colours of a light page, and no style sheet
+    assert page.evaluate("document.documentElement.dataset.theme") is None
+    filename, path = saved(page, page.get_by_role("button", name="Save PNG").last.click)
+    assert filename == "debtags-instances-per-labelset.png"
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_labels_and_attributes_as_pictures(page, base, data, summary):
+    visit(page, base, "/d/debtags/labels?sort=count")
+    page.get_by_text("As a picture").click()
+    chart = page.get_by_role("img", name="Labels by count")
+    most = int(summary.labels.count.argmax())
+    first = f"{data.labels[most]}: {summary.labels.count[most]:,}"
+    assert chart.get_attribute("aria-label").startswith(f"Labels by count. {first}; ")
+    page.get_by_label("Search labels").fill("telnet")  # the picture follows the table
+    told = "Labels by count. protocol::telnet: 5"
+    playwright.expect(chart).to_have_attribute("aria-label", told, timeout=PATIENCE)
+    visit(page, base, "/d/debtags/labelsets")
+    page.get_by_text("As a picture").click()
+    sets = page.get_by_role("img", name="Labelsets by count").get_attribute("aria-label")
+    assert f": {summary.max_labelset_count:,};" in sets
+    visit(page, base, "/d/debtags/attributes")
+    page.get_by_role("button", name=data.feature_names[3], exact=True).click()
+    page.get_by_role("img", name=f"Values of {data.feature_names[3]}").wait_for()
+    visit(page, base, "/d/debtags/concurrence")
+    page.get_by_text("As a heat map").click()
+    assert page.locator(".heat .share").count() == 24 * 23
+    assert page.get_by_role("button", name="Save SVG: Heat map").is_visible()
+
+
+def test_help_is_opened_by_keyboard_and_by_touch(open_page, base):
+    page = open_page(has_touch=True, viewport={"width": 360, "height": 740})
+    mark = page.locator("dt.key summary").first
+    words = page.get_by_text("How far rare and frequent labels share instances")
+    assert not words.is_visible()
+    mark.tap()
+    words.wait_for()
+    mark.focus()
+    page.keyboard.press("Enter")
+    words.wait_for(state="hidden")
+    visit(page, base, "/d/debtags/treat")
+    page.locator(".field summary").first.focus()
+    page.keyboard.press("Space")
+    page.wait_for_selector("text=How often to repeat it")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    visit(page, base, "/d/debtags/labels")
+    page.locator(".tools summary").tap()
+    page.wait_for_selector("text=drowns in the company of frequent ones")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    hidden = "[...document.querySelectorAll('[title]')].filter((it) => !it.closest('svg')).length"
+    assert page.evaluate(hidden) == 0  # nothing that only a mouse can read
+
+
 def test_treating_comparing_and_downloading(page, base, data, summary, tmp_path):
     visit(page, base, "/d/debtags/treat")
     page.get_by_role("button", name="Run").click()
@@ -289,6 +415,14 @@ def test_treating_comparing_and_downloading(page, base, data, summary, tmp_path)
     assert cells("mean_ir")[2] == "same"
     assert page.locator(".pair .chord").count() == 2
     assert page.locator(".pair .chord").first.locator(".chord-arc").count() == 24
+    chords = page.locator(".pair .chord").all()
+    assert chords[0].evaluate(INKS) == chords[1].evaluate(INKS)  # one colour for a label
+    for chord in chords:
+        assert "protocol::telnet" in chord.text_content()
+        assert "chord-nameless" not in chord.get_attribute("class")
+    notes = page.locator(".notes").inner_text()
+    assert "one has no label at all" in notes
+    assert page.get_by_role("heading", name="Before and after REMEDIAL").count() == 1
 
     filename, path = saved(page, lambda: page.get_by_role("button", name="Download").click())
     assert filename == "debtags-remedial.zip"
@@ -316,13 +450,17 @@ def test_steps_can_be_chained_and_a_wrong_parameter_says_so(page, base):
     visit(page, base, "/d/debtags/treat")
     page.get_by_role("button", name="Add a step").click()
     page.get_by_label("Step 2", exact=True).select_option("mlrus")
-    page.get_by_label("percent of the rows").fill("250")
+    page.get_by_role("spinbutton", name="percent of the rows").fill("250")
     page.get_by_role("button", name="Run").click()
     page.wait_for_selector("[role=alert] >> text=must be a number in [0, 100]")
-    page.get_by_label("percent of the rows").fill("10")
+    page.get_by_role("spinbutton", name="percent of the rows").fill("10")
     page.get_by_role("button", name="Run").click()
-    page.wait_for_url("**result=debtags-remedial-mlrus")
-    page.wait_for_selector("text=after MLRUS")
+    page.wait_for_url("**result=debtags-remedial-mlrus-percent-10-random-state-0")
+    page.wait_for_selector("text=after MLRUS(percent=10, random_state=0)")
+    page.reload()  # what is looked at is in the form
+    page.wait_for_selector("[data-testid=traits]")
+    assert page.get_by_label("Step 2", exact=True).input_value() == "mlrus"
+    assert page.get_by_role("spinbutton", name="percent of the rows").input_value() == "10"
     page.get_by_role("button", name="Discard").click()
     page.wait_for_url(f"{base}/d/debtags/treat")
     page.wait_for_selector("main h1")
@@ -333,7 +471,8 @@ def test_the_report_is_the_librarys(page, base, data):
     visit(page, base, "/d/debtags/report")
     filename, path = saved(page, lambda: page.get_by_role("button", name="Save HTML").click())
     assert filename == "debtags-report.html"
-    assert path.read_text() == render_html(concurrence_report(data))
+    report = concurrence_report(data, origin=origin_in_words("debtags"))
+    assert path.read_text() == render_html(report)
 
 
 @contextmanager
@@ -356,12 +495,71 @@ def test_long_work_can_be_cancelled(page, base, process):
     page.get_by_text("Make some").click()
     page.get_by_label("Instances").fill("1000000")
     page.get_by_role("textbox", name="Labels").or_(page.get_by_label("Labels")).first.fill("300")
-    page.evaluate("fetch('/api/v1/catalogue').then((found) => found.text())")  # a job as well
+    page.evaluate(ASK, "/api/v1/catalogue")  # a job as well
     with asleep(process):  # however long it takes to click, it is not done before
         page.get_by_role("button", name="Make and open").click()
         page.get_by_role("button", name="Cancel").click()
         page.wait_for_selector(".job", state="detached")
     assert page.url == f"{base}/"
+
+
+def test_work_is_seen_from_every_page_and_told_of_when_it_is_done(page, base, process):
+    visit(page, base, "/d/debtags/treat")
+    page.get_by_role("spinbutton", name="passes").fill("2")
+    with asleep(process):
+        page.get_by_role("button", name="Run").click()
+        card = page.get_by_role("group", name="REMEDIAL(passes=2) on debtags")
+        for view in ("Labels", "Concurrence", "Treat"):
+            page.get_by_role("link", name=view, exact=True).click()
+            page.wait_for_selector(f"h1 >> text={view}")
+            playwright.expect(card).to_have_count(1)
+            assert card.get_by_role("button", name="Cancel").is_visible()
+        visit(page, base, "/")  # as if the page had been loaded anew, or in another tab
+        card.wait_for()
+        assert re.search(r"\d+ s", card.inner_text())
+    page.get_by_role("link", name="Look at it").click()
+    page.wait_for_selector("[data-testid=traits]")
+    assert page.locator("#jobs > *").count() == 0
+    assert page.get_by_role("spinbutton", name="passes").input_value() == "2"
+    page.get_by_role("button", name="Discard").click()
+    page.wait_for_url(f"{base}/d/debtags/treat")
+
+
+def test_a_server_that_dies_says_so_and_takes_its_workers_along(browser, tmp_path):
+    psutil = pytest.importorskip("psutil", reason="pip install 'scumble[cluster]'")
+    path = tmp_path / "photos.arff"
+    path.write_text(MEKA)
+    with running(path, tmp_path) as (base, headers, process):
+        page = browser.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.goto(f"{base}/?token={headers['authorization'].partition(' ')[2]}")
+        page.wait_for_url("**/overview")
+        page.get_by_role("link", name="Treat", exact=True).click()
+        page.wait_for_selector("h1 >> text=Treat")
+        workers = psutil.Process(process.pid).children()
+        for worker in workers:
+            worker.suspend()
+        page.get_by_role("button", name="Run").click()
+        page.wait_for_selector(".job:visible")
+        page.get_by_role("link", name="Labels", exact=True).click()
+        page.wait_for_selector("h1 >> text=Labels")
+        process.kill()
+        alert = page.get_by_role("alert")
+        alert.wait_for()
+        assert "all work has ended. Start 'scumble gui' again" in alert.inner_text()
+        assert page.locator(".job").count() == 1
+        until = time.monotonic() + PATIENCE / 1000
+        while any(is_alive(worker) for worker in workers):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        page.close()
+
+
+def is_alive(process):
+    try:
+        return process.status() != "zombie"  # which waits for somebody to count it
+    except Exception:  # there is no such process
+        return False
 
 
 def test_pages_have_addresses_and_the_back_button_works(page, base):
@@ -511,6 +709,7 @@ def test_names_too_small_to_read_give_way_to_the_chord(open_page, base):
 def neighbour(tmp_path):
     """Another server on this machine: the same site to a browser, so that cookies go along."""
     (tmp_path / "index.html").write_text("<p>hi</p>")
+    Quiet.cookies.clear()
     handler = partial(Quiet, directory=str(tmp_path))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()
@@ -519,6 +718,12 @@ def neighbour(tmp_path):
 
 
 class Quiet(SimpleHTTPRequestHandler):
+    cookies: ClassVar[list[str | None]] = []
+
+    def do_GET(self):
+        self.cookies.append(self.headers["cookie"])
+        super().do_GET()
+
     def log_message(self, *_):
         pass
 
@@ -536,8 +741,10 @@ def test_a_neighbours_page_gets_nothing_and_does_nothing(browser, address, base,
             try { return await (await fetch(url, {credentials: 'include', ...options})).text(); }
             catch { return 'refused'; }
         }"""
-        own.evaluate(steal, [f"{base}/api/v1/catalogue", {}])  # made by a job, the first time
-        before = own.evaluate(steal, [f"{base}/api/v1/datasets", {}])
+        assert set(Quiet.cookies) == {None}
+        assert context.cookies() == []
+        own.evaluate(ASK, "/api/v1/catalogue")  # made by a job, the first time
+        before = own.evaluate(ASK, "/api/v1/datasets")
         assert "debtags" in before
         for path, options in (
             ("/api/v1/datasets", {}),
@@ -546,8 +753,8 @@ def test_a_neighbours_page_gets_nothing_and_does_nothing(browser, address, base,
             ("/api/v1/examples/debtags", {"method": "POST", "mode": "no-cors"}),
         ):
             assert evil.evaluate(steal, [base + path, options]) in ("refused", "")
-        running = own.evaluate(steal, [f"{base}/api/v1/jobs", {}])
+        running = own.evaluate(ASK, "/api/v1/jobs")
         assert running == '{"jobs":[]}'
-        assert own.evaluate(steal, [f"{base}/api/v1/datasets", {}]) == before
+        assert own.evaluate(ASK, "/api/v1/datasets") == before
     finally:
         context.close()

@@ -1,6 +1,7 @@
 """What goes wrong in a long day: killed servers, silent clients, closed data sets, bombs."""
 
 import asyncio
+import gzip
 import io
 import os
 import socket
@@ -24,13 +25,13 @@ from scumble.gui.folders import PrivateFolder, remove_abandoned
 from scumble.gui.jobs import Job, Jobs
 from scumble.gui.open_datasets import OpenDatasets
 from scumble.gui.server import _listen
-from scumble.gui.settings import Settings
+from scumble.gui.settings import MEGABYTE, Settings
 from scumble.gui.state import ServerState
 from scumble.gui.tasks import measured
 from scumble.gui.uploads import Uploads, patiently
 from scumble.gui.worker import Worker
 from tests.gui.conftest import PATIENCE, TOKEN, Client, all_busy, asleep, running
-from tests.gui.files import CSV, MEKA
+from tests.gui.files import BROKEN, CSV, MEKA
 
 pytestmark = pytest.mark.xdist_group("gui")
 SMALL = {"n_instances": 60, "n_labels": 4, "cardinality": 1.5, "mean_ir": 2, "scumble": 0.03}
@@ -340,6 +341,100 @@ def test_a_bomb_inside_a_column_format_does_not_go_off(client, tmp_path, make):
     job = client.job(client.post("/datasets", json={"uploads": [upload["id"]]}))
     assert job["state"] == "failed"
     assert job["error"].startswith(f"{name}: the file has more than 8 MB when decompressed")
+
+
+@pytest.mark.parametrize("content", [BROKEN.encode(), b"@relation bomb\n" + b"%" * (30 << 20)])
+def test_nothing_unpacked_is_left_of_a_file_that_is_refused(client, server, content):
+    upload = client.upload("refused.arff.gz", gzip.compress(content)).json()["id"]
+    folder = server.state.folder / "uploads" / upload
+    for _ in range(2):  # the second time as well
+        assert client.job(open_upload(client, upload))["state"] == "failed"
+        wait_until(lambda: [path.name for path in folder.iterdir()] == ["data.arff.gz"])
+    assert client.delete(f"/uploads/{upload}").status_code == 204
+    assert not folder.exists()
+    assert client.delete(f"/uploads/{upload}").status_code == 404
+    assert open_upload(client, upload).status_code == 404
+
+
+def test_nothing_is_left_of_a_file_that_is_dismissed_while_it_is_read(client, server):
+    upload = client.upload("photos.arff.gz", gzip.compress(MEKA.encode())).json()["id"]
+    folder = server.state.folder / "uploads" / upload
+    with asleep(server, client):
+        job = open_upload(client, upload)
+        number = client.until_running(job)
+    client.delete(f"/uploads/{upload}")
+    assert not folder.exists()
+    folder.mkdir()  # as if the process had just made it once more
+    (folder / "partial").write_bytes(b"half of it")
+    client.delete(f"/jobs/{number}")
+    wait_until(lambda: not folder.exists())
+
+
+def wait_until(is_so):
+    until = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def open_upload(client, upload):
+    return client.post("/datasets", json={"uploads": [upload], "labels": -1})
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of files")
+def test_a_full_disk_bombs_silent_and_many_senders_at_once(tmp_path):
+    """Sixty senders; no file may have more than 1 MB, as on a disk with no more room."""
+    import resource
+
+    def fill_disk():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (MEGABYTE, MEGABYTE))
+
+    path = tmp_path / "films.csv"
+    path.write_text("minutes,label:war,label:love\n90,1,0\n150,1,1\n")
+    large = MEKA.encode() + b"%" * (3 * MEGABYTE)
+    bomb = gzip.compress(b"@relation bomb\n" + b"%" * (30 << 20))
+    with running(path, tmp_path, preexec_fn=fill_disk) as (base, headers, process):
+        port = int(base.rpartition(":")[2])
+        silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(15)]
+        for each in silent:
+            each.sendall(
+                f"POST /api/v1/uploads?name=a.csv HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
+                f"Authorization: {headers['authorization']}\r\n"
+                "Content-Length: 1000\r\n\r\nsome bytes".encode()
+            )
+
+        def send(number):
+            name, content = (("a.arff", MEKA.encode()), ("b.arff", large), ("c.arff.gz", bomb))[
+                number % 3
+            ]
+            address = f"{base}/api/v1"
+            with Client(base_url=address, headers=headers, timeout=PATIENCE) as own:
+                sent = own.upload(name, content)
+                if sent.status_code != 201:
+                    return sent.status_code, sent.json()["error"]
+                job = own.job(own.post("/datasets", json={"uploads": [sent.json()["id"]]}))
+                if job["state"] == "done":
+                    own.delete(f"/datasets/{job['result']['dataset']['id']}")
+                own.delete(f"/uploads/{sent.json()['id']}")
+                return job["state"], job["error"]
+
+        with ThreadPoolExecutor(45) as crowd:
+            answers = list(crowd.map(send, range(45)))
+        told = (
+            f"There is no room left for this on the disk of {tmp_path}. Nothing was kept of it. "
+            "Free some space, or start the server with TMPDIR naming a folder on a larger disk."
+        )
+        assert answers == [("done", None), (507, told), ("failed", told)] * 15
+        for each in silent:
+            each.close()
+        with Client(base_url=f"{base}/api/v1", headers=headers, timeout=PATIENCE) as own:
+            name = own.open(("last.arff", MEKA.encode()))["id"]
+            assert own.get(f"/datasets/{name}").json()["summary"]["n_labels"] == 3
+            for wish in ({"format": "csv"}, {"kind": "report", "format": "json"}):
+                own.download(name, **wish)
+        [folder] = tmp_path.glob("scumble-gui-*/uploads")
+        wait_until(lambda: not list(folder.iterdir()))  # the silent ones have hung up
+        assert process.poll() is None
 
 
 def test_a_sender_who_falls_silent_is_given_up(server, monkeypatch):

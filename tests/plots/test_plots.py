@@ -16,7 +16,8 @@ from scumble import plots
 from scumble._core.errors import ParameterError, ScumbleError
 from scumble._core.registry import registered
 from scumble.plots import chord_layout, save_plot
-from scumble.plots.theme import DARK, LIGHT
+from scumble.plots.chord import _inks
+from scumble.plots.theme import DARK, LIGHT, entitle
 from scumble.resample import REMEDIAL
 
 ROWS = [["a"]] * 3 + [["a", "b"]] * 3 + [["a", "b", "c"]] + [["a", "c"]] + [["b"]] + [[]]
@@ -341,3 +342,46 @@ def test_axes_that_share_their_names_are_drawn_on():
     one, two = Figure().subplots(1, 2, sharex=True, sharey=True)
     for ax in (one, two):
         plots.plot_cooccurrence(before, ax=ax)
+
+
+def test_axes_end_at_numbers_and_cut_nothing():
+    once = [[name] for name in "abcdef"]
+    ax = plots.plot_labelset_histogram(once)
+    assert [int(tick) for tick in ax.get_xticks()] == ax.get_xticks().tolist() == [1]
+    low, high = ax.get_xlim()
+    assert [(bar.get_x() - low) > 0.5 and high - bar.get_x() > 0.5 for bar in ax.patches] == [True]
+    labels = [["a"], ["a", "b"], ["a", "c"], ["a", "b"]]
+    ax = plots.plot_instances(labels)
+    end = ax.get_xlim()[1]
+    assert min(abs(tick - end) for tick in ax.get_xticks()) < 1e-9
+    assert all(bar.get_x() + bar.get_width() <= end for bar in ax.patches)
+    ax = plots.plot_difficult(labels)
+    points = np.concatenate([each.get_offsets().data for each in ax.collections])
+    assert np.all(points[:, 0] > ax.get_xlim()[0] + 0.05)
+    assert np.all(points[:, 0] < ax.get_xlim()[1] - 0.05)
+
+
+def test_a_long_title_has_two_lines():
+    ax = plots.plot_cardinality([["a"], ["a", "b"]])
+    what = "2,406 of 5,000 instances above the mean, 32 at 0"
+    entitle(ax, "corel5k", what)
+    assert ax.get_title() == f"corel5k: {what}"
+    entitle(ax, "a name of thirty letters or so", what)
+    assert ax.get_title() == f"a name of thirty letters or so\n{what}"
+
+
+def test_a_label_has_one_colour_before_and_after():
+    before = [["a"]] * 8 + [["a", "b"], ["a", "c"]]
+    after = before + [["b"]] * 8
+    layout = chord_layout(before)
+    other = chord_layout(after, [arc.label for arc in layout.arcs], keep_order=True)
+    assert [arc.is_minority for arc in layout.arcs] != [arc.is_minority for arc in other.arcs]
+    assert _inks(other, LIGHT, layout) == _inks(layout, LIGHT) != _inks(other, LIGHT)
+    for options in (
+        {},
+        {"labels": ["c", "a", "b"], "keep_order": True},
+        {"n_labels": 1, "max_ribbons": 1},
+    ):
+        left, right = plots.plot_pair(before, after, "chord", **options)
+        inks = [ax.collections[1].get_facecolors().tolist() for ax in (left, right)]
+        assert inks[0] == inks[1]

@@ -5,6 +5,7 @@ import hashlib
 import io
 import json
 import re
+from datetime import date
 from html.parser import HTMLParser
 
 import numpy as np
@@ -21,6 +22,7 @@ from scumble.report import (
     render_pdf,
     render_report,
 )
+from scumble.report.concurrence import more_labelsets, origin_in_words
 from scumble.report.pages import asset
 from scumble.report.printed_names import breakable, unprintable
 from scumble.resample import apply_chain, apply_remedial, make_chain
@@ -167,8 +169,42 @@ def small():
 def text_of(pdf):
     pypdf = pytest.importorskip("pypdf", reason="pip install 'scumble[dev]'")
     reader = pypdf.PdfReader(io.BytesIO(pdf))
-    pages = [page.extract_text().replace("\u200b", "") for page in reader.pages]
+    pages = [page.extract_text() for page in reader.pages]
+    assert not any("\u200b" in page for page in pages)  # a name must be found by who searches it
     return pages, reader
+
+
+def test_a_report_says_where_its_data_comes_from_and_when_it_was_made():
+    pytest.importorskip("typst", reason="pip install 'scumble[pdf]'")
+    origin = origin_in_words("films <b>.arff")
+    assert origin == f"From films <b>.arff; made on {date.today().isoformat()}."
+    report = concurrence_report(small(), origin=origin)
+    assert origin.replace("<b>", "&lt;b&gt;") in render_html(report)
+    pages, _ = text_of(render_pdf(report))
+    assert origin in pages[0]
+
+
+def test_names_on_paper_can_be_searched():
+    pytest.importorskip("typst", reason="pip install 'scumble[pdf]'")
+    names = ["protocol::telnet", "with a hyphen-and more_of it", "x" * 40]
+    data = scumble.MultilabelDataset(np.zeros((3, 1)), [names, names[:1], names[1:]], name="a::b")
+    pages, _ = text_of(render_pdf(concurrence_report(data)))
+    whole = " ".join(pages)
+    assert names[0] in whole
+    assert names[1] in whole
+    assert "a::b" in whole
+
+
+def test_labelsets_that_occur_once_are_counted_and_not_listed():
+    report = concurrence_report(small())
+    assert [row["labels"] for row in report["labelsets"]] == [["a", "b"]]
+    assert more_labelsets(report) == "and 2 labelsets that occur once each"
+    assert "and 2 labelsets that occur once each" in render_html(report)
+    each_once = scumble.MultilabelDataset(np.zeros((3, 1)), [["a"], ["b"], ["a", "b"]])
+    report = concurrence_report(each_once)
+    assert report["labelsets"] == []
+    assert more_labelsets(report) == "3 labelsets that occur once each"
+    assert "1 feature, 2 labels" in render_html(report)
 
 
 def squeezed(text):
@@ -223,8 +259,8 @@ def fewest_for_another_page(n_pages_of, least, most):
 
 def test_the_last_page_never_holds_a_lone_line():
     pytest.importorskip("typst", reason="pip install 'scumble[pdf]'")
-    Y = np.eye(60, dtype=int)  # 60 labelsets, of which 25 are shown
-    report = concurrence_report(scumble.MultilabelDataset(np.zeros((60, 1)), Y))
+    Y = np.tile(np.eye(60, dtype=int), (2, 1))  # 60 labelsets, of which 25 are shown
+    report = concurrence_report(scumble.MultilabelDataset(np.zeros((120, 1)), Y))
     report["chord"]["arcs"] = []
 
     def pages_of(n_labels):

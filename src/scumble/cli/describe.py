@@ -139,6 +139,7 @@ def report(
     """Which rare labels are masked by frequent ones."""
     from scumble.cli.console import show, show_json, width
     from scumble.report import concurrence_report, render_report
+    from scumble.report.concurrence import origin_in_words
 
     if pdf is not None:  # complaints come before the data is read, which may take long
         from scumble._core.optional import require
@@ -150,6 +151,7 @@ def report(
         n_labels=difficult,
         treatments=[name for name in parse_names(resample) if name.lower() != "none"],
         random_state=seed,
+        origin=origin_in_words(Path(data).name),
     )
     write_files(html, pdf, result)
     if json:

@@ -17,6 +17,8 @@ Array = np.ndarray[Any, Any]
 BLOCK = 4 << 20
 #: Values of a nominal feature that are listed.
 N_LISTED = 6
+#: Classes, or values of a nominal feature, in a picture of one feature.
+N_DRAWN = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,13 +94,47 @@ def describe_features(data: MultilabelDataset, columns: Sequence[int]) -> list[d
     ]
 
 
+def feature_distribution(data: MultilabelDataset, column: int) -> dict[str, Any]:
+    """Count the values of a feature: in classes of equal width, or one by one if it is nominal.
+
+    Examples
+    --------
+    >>> from scumble import MultilabelDataset
+    >>> from scumble.data.feature_table import feature_distribution
+    >>> data = MultilabelDataset([[1.0], [2.0], [2.0]], [["a"], ["b"], ["b"]])
+    >>> feature_distribution(data, 0)
+    {'edges': [0.5, 1.5, 2.5], 'counts': [1, 2], 'values': []}
+    """
+    chosen: Any = data.X[:, [column]]
+    values, n_zeros = _values(sparse.csc_array(chosen) if sparse.issparse(chosen) else chosen, 0)
+    if data.features[column].is_categorical:
+        listed = _describe(data.features[column], values, n_zeros, N_DRAWN)["values"]
+        return {"edges": [], "counts": [], "values": listed}
+    if n_zeros:
+        values = np.append(values, 0.0)  # stands for all zeros; counted below
+    finite = values[np.isfinite(values)]
+    if not len(finite):
+        return {"edges": [], "counts": [], "values": []}
+    low, high = float(finite.min()), float(finite.max())
+    if high - low < N_DRAWN and np.all(finite == np.round(finite)):
+        edges = np.arange(low, high + 2) - 0.5
+    else:
+        edges = np.linspace(low, high if high > low else low + 1, N_DRAWN + 1)
+    counts, _ = np.histogram(finite, edges)
+    if n_zeros:
+        counts[min(int(np.searchsorted(edges, 0.0, "right")) - 1, len(counts) - 1)] += n_zeros - 1
+    return {"edges": edges.tolist(), "counts": counts.tolist(), "values": []}
+
+
 def _values(X: Any, at: int) -> tuple[Array, int]:
     """Sort the values of a column; zeros that are not stored are only counted."""
     stored = X.data[X.indptr[at] : X.indptr[at + 1]] if sparse.issparse(X) else X[:, at]
     return np.sort(stored[~np.isnan(stored)]), X.shape[0] - len(stored)
 
 
-def _describe(feature: Feature, values: Array, n_zeros: int) -> dict[str, Any]:
+def _describe(
+    feature: Feature, values: Array, n_zeros: int, n_listed: int = N_LISTED
+) -> dict[str, Any]:
     distinct, times = np.unique(values, return_counts=True)
     if n_zeros and 0.0 in distinct:
         times[np.searchsorted(distinct, 0.0)] += n_zeros
@@ -110,7 +146,7 @@ def _describe(feature: Feature, values: Array, n_zeros: int) -> dict[str, Any]:
             "values": [],
             "n_values": len(distinct),
         }
-    order = np.lexsort((distinct, -times))[:N_LISTED]
+    order = np.lexsort((distinct, -times))[:n_listed]
     listed = [(_value(feature, distinct[k]), int(times[k])) for k in order]
     return {"quartiles": None, "values": listed, "n_values": len(distinct)}
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import hmac
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
-from urllib.parse import parse_qs
 
 from scumble.gui.settings import Settings
+from scumble.gui.tickets import Tickets
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -41,10 +41,15 @@ NO_TOKEN = (
 
 
 class Guard:
-    """Check Host, Origin and token of every request; put security headers on every answer."""
+    """Check Host, Origin and token of every request; put security headers on every answer.
 
-    def __init__(self, app: App, settings: Settings) -> None:
-        self._app, self._settings = app, settings
+    The files of the page say nothing about anybody's data and need no token: the browser fetches
+    them before the page can send one. A cookie would go along, but to every other port of this
+    machine as well.
+    """
+
+    def __init__(self, app: App, settings: Settings, tickets: Tickets) -> None:
+        self._app, self._settings, self._tickets = app, settings, tickets
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one connection."""
@@ -56,7 +61,7 @@ class Guard:
             return
         headers = _headers(scope)
         refusal = self._foreign(scope, headers) or self._unknown(scope, headers)
-        guarded = self._with_headers(scope, send)
+        guarded = _with_headers(send)
         if refusal is not None:
             await _refuse(guarded, *refusal)
             return
@@ -75,9 +80,11 @@ class Guard:
         return None
 
     def _unknown(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
-        """Refuse who does not know the token."""
-        given = (_bearer(headers), _cookie(headers, self._settings.cookie), _in_address(scope))
-        if any(self._is_token(text) for text in given):
+        """Refuse who asks the API and does not know the token."""
+        if not scope["path"].startswith("/api/") or self._is_token(_bearer(headers)):
+            return None
+        query = scope.get("query_string", b"").decode("latin-1")
+        if scope["method"] == "GET" and self._tickets.take(scope["path"], query):
             return None
         return 401, NO_TOKEN
 
@@ -86,25 +93,20 @@ class Guard:
             text.encode(errors="replace"), self._settings.token.encode()
         )
 
-    def _with_headers(self, scope: Scope, send: Send) -> Send:
-        """Add our headers, and the cookie where the token stood in the address."""
-        extra = list(HEADERS)
-        if self._is_token(_in_address(scope)):
-            cookie = (
-                f"{self._settings.cookie}={self._settings.token}; Path=/; HttpOnly; SameSite=Strict"
-            )
-            extra.append((b"set-cookie", cookie.encode()))
 
-        async def send_guarded(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                own = {name.lower() for name, _ in message.get("headers", [])}
-                added = [pair for pair in extra if pair[0] not in own]
-                if b"cache-control" not in own:
-                    added.append((b"cache-control", b"no-store"))
-                message = {**message, "headers": [*message.get("headers", []), *added]}
-            await send(message)
+def _with_headers(send: Send) -> Send:
+    """Add our headers to an answer."""
 
-        return send_guarded
+    async def send_guarded(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            own = {name.lower() for name, _ in message.get("headers", [])}
+            added = [pair for pair in HEADERS if pair[0] not in own]
+            if b"cache-control" not in own:
+                added.append((b"cache-control", b"no-store"))
+            message = {**message, "headers": [*message.get("headers", []), *added]}
+        await send(message)
+
+    return send_guarded
 
 
 def _headers(scope: Scope) -> dict[str, str]:
@@ -125,23 +127,6 @@ def _opens_page(scope: Scope, headers: dict[str, str]) -> bool:
 def _bearer(headers: dict[str, str]) -> str | None:
     scheme, _, token = headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else None
-
-
-def _cookie(headers: dict[str, str], name: str) -> str | None:
-    # By hand: http.cookies stops at the first odd cookie, and other local servers set odd ones.
-    for part in headers.get("cookie", "").split(";"):
-        key, _, value = part.strip().partition("=")
-        if key == name:
-            return value
-    return None
-
-
-def _in_address(scope: Scope) -> str | None:
-    """Find the token in the address; only pages take it there, never the API."""
-    if scope["method"] != "GET" or scope["path"].startswith(("/api/", "/static/")):
-        return None
-    values = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [])
-    return values[0] if len(values) == 1 else None
 
 
 async def _refuse(send: Send, status: int, text: str) -> None:

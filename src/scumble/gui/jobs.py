@@ -43,6 +43,8 @@ class Job:
         Its result, once it is done.
     error : str or None
         Why a job failed.
+    is_asked_for : bool
+        Whether somebody began it, who may want to know how it stands.
     """
 
     id: str
@@ -52,6 +54,7 @@ class Job:
     result: dict[str, Any] | None = None
     error: str | None = None
     notes: list[str] = field(default_factory=list)
+    is_asked_for: bool = True
     _began: float = field(default_factory=time.monotonic)
     _ended: float | None = None
     _over: asyncio.Event = field(default_factory=asyncio.Event)
@@ -102,6 +105,11 @@ class Jobs:
         """Jobs that are not over."""
         return [job for job in self._jobs.values() if not job.is_over]
 
+    @property
+    def shown(self) -> list[Job]:
+        """Jobs that are not over and that somebody asked for."""
+        return [job for job in self.running if job.is_asked_for]
+
     def submit(
         self,
         title: str,
@@ -110,10 +118,11 @@ class Jobs:
         finish: Finish,
         after: Callable[[Job], None] | None = None,
         *,
+        is_asked_for: bool = True,
         is_long: bool = False,
     ) -> Job:
         """Queue a task."""
-        job = Job(str(next(self._numbers)), title)
+        job = Job(str(next(self._numbers)), title, is_asked_for=is_asked_for)
         self._jobs[job.id] = job
         self._forget_old()
         job._task = asyncio.get_running_loop().create_task(

@@ -19,6 +19,8 @@ if TYPE_CHECKING:  # what computes is imported when something is computed
 
 #: Chord diagrams remembered for each data set.
 N_CHORDS = 32
+#: Partners of a label that a chord diagram around it shows.
+N_AROUND = 15
 
 
 @dataclass(eq=False)
@@ -36,7 +38,10 @@ class OpenDataset:
     parent : str or None
         The data set it was made of.
     treatment : dict or None
-        What was done to it: ``steps``, and the report of `scumble.resample.apply_chain`.
+        What was done to it: ``title`` and ``chain`` with all parameters, and the report of
+        `scumble.resample.apply_chain`.
+    copy : int
+        Of several with one name and treatment the how manieth it is.
     latest : Latest
         The last advice, comparison and proof about it.
     """
@@ -47,6 +52,7 @@ class OpenDataset:
     parent: str | None = None
     treatment: dict[str, Any] | None = None
     notes: list[str] = field(default_factory=list)
+    copy: int = 1
     latest: Latest = field(default_factory=Latest, repr=False)
     _chords: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False)
 
@@ -73,6 +79,7 @@ class OpenDataset:
             "source": self.source,
             "parent": self.parent,
             "treatment": None if self.treatment is None else self.treatment["title"],
+            "copy": self.copy,
             **self.packed.facts,
             "notes": self.notes,
         }
@@ -97,6 +104,22 @@ class OpenDataset:
         from scumble.gui.paged_tables import features_table
 
         return features_table(self.data, self.packed.feature_table)
+
+    def partners(self, label: int) -> PagedTable:
+        """List the labels that share instances with one."""
+        from scumble.gui.paged_tables import partners_table
+
+        return partners_table(self.data, self.summary, label)
+
+    def around(self, label: int) -> list[int]:
+        """Choose a label and those it meets most often, for a chord diagram."""
+        import numpy as np
+
+        from scumble.gui.paged_tables import joint_counts
+
+        joint = joint_counts(self.data, label)
+        order = np.argsort(-joint, kind="stable")[:N_AROUND]
+        return [label, *order[joint[order] > 0].tolist()]
 
     def chord(self, **wish: Any) -> dict[str, Any]:
         """Compute a chord diagram as `scumble.plots.chord_layout` is asked to, or remember it."""
@@ -145,8 +168,8 @@ class OpenDatasets:
         wanted = given if treatment is None else f"{given} {treatment['title']}"
         # The name of a closed data set is not given to another while something made of it is open.
         parents = {each.parent for each in self._entries.values() if each.parent is not None}
-        name = copy_of({*self._entries, *parents}, slug(wanted))
-        entry = self._entries[name] = OpenDataset(name, packed, source, **more)
+        name, copy = copy_of({*self._entries, *parents}, slug(wanted))
+        entry = self._entries[name] = OpenDataset(name, packed, source, copy=copy, **more)
         return entry
 
     def get(self, name: str) -> OpenDataset:
@@ -175,20 +198,20 @@ def slug(name: str) -> str:
     >>> slug("20ng (Subset)"), slug("../../etc/passwd"), slug("")
     ('20ng-subset', 'etc-passwd', 'data')
     """
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40].strip("-") or "data"
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:80].strip("-") or "data"
 
 
-def copy_of(names: Collection[str], wanted: str) -> str:
-    """Choose a name that is not taken: debtags, debtags-2, debtags-3.
+def copy_of(names: Collection[str], wanted: str) -> tuple[str, int]:
+    """Choose a name that is not taken, and tell its number: debtags, debtags-2, debtags-3.
 
     Examples
     --------
     >>> from scumble.gui.open_datasets import copy_of
     >>> copy_of(["a", "a-2"], "a")
-    'a-3'
+    ('a-3', 3)
     """
     number, name = 1, wanted
     while name in names:
         number += 1
         name = f"{wanted}-{number}"
-    return name
+    return name, number

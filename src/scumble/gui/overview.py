@@ -10,7 +10,7 @@ from scumble.data import MultilabelDataset
 from scumble.measures.difficult import rank_difficult
 from scumble.measures.summary import LabelTable, Summary, plain
 from scumble.report.concurrence import difficult_as_dict, features_by_kind, verdict
-from scumble.report.treatment import TRAITS
+from scumble.report.treatment import TRAITS, step_notes
 
 if TYPE_CHECKING:
     from scumble.gui.open_datasets import OpenDataset
@@ -92,6 +92,7 @@ def comparison(before: OpenDataset | None, after: OpenDataset) -> dict[str, Any]
         "dataset": after.to_dict(),
         "steps": report.get("methods", []),
         "chain": report.get("chain", []),
+        "notes": step_notes(report) if report else [],
         "traits": [
             {
                 "key": key,

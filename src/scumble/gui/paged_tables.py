@@ -155,9 +155,41 @@ def labelsets_table(data: MultilabelDataset, summary: Summary) -> PagedTable:
     )
 
 
+def partners_table(data: MultilabelDataset, summary: Summary, label: int) -> PagedTable:
+    """List the labels that share instances with a label, those it meets most often first."""
+    table = summary.labels
+    joint = joint_counts(data, label)
+    met = np.flatnonzero(joint)
+    names = [table.name[at] for at in met]
+    return PagedTable(
+        {
+            "label": met,
+            "name": names,
+            "joint_count": joint[met],
+            "share": joint[met] / max(int(table.count[label]), 1),
+            "count": table.count[met],
+            "irlbl": table.irlbl[met],
+            "scumble": table.scumble[met],
+            "is_minority": table.is_minority[met],
+        },
+        matcher(names),
+        "joint_count",
+    )
+
+
+def joint_counts(data: MultilabelDataset, label: int) -> Array:
+    """Count for each label the instances it shares with one; 0 for that one itself."""
+    rows = data.Y[:, [label]].nonzero()[0]
+    joint = np.bincount(data.Y[rows].indices, minlength=data.n_labels)
+    joint[label] = 0
+    return joint
+
+
 def features_table(data: MultilabelDataset, table: FeatureTable) -> PagedTable:
     """List all features."""
     known: dict[int, dict[str, Any]] = {}
+    n_nonzero = table.n_nonzero.astype(object)
+    n_nonzero[[kind in ("nominal", "string") for kind in table.kind]] = None  # a code is no amount
 
     def details(shown: Array) -> list[dict[str, Any]]:
         columns = [int(at) for at in shown]
@@ -171,7 +203,7 @@ def features_table(data: MultilabelDataset, table: FeatureTable) -> PagedTable:
             "name": table.name,
             "kind": table.kind,
             "n_missing": table.n_missing,
-            "n_nonzero": table.n_nonzero,
+            "n_nonzero": n_nonzero,
             "minimum": table.minimum,
             "mean": table.mean,
             "maximum": table.maximum,

@@ -38,8 +38,3 @@ class Settings:
     def origins(self) -> tuple[str, ...]:
         """Values of the ``Origin`` header that are answered."""
         return tuple(f"http://{authority}" for authority in self.authorities)
-
-    @property
-    def cookie(self) -> str:
-        """Name of the cookie; browsers share cookies among the ports of a host."""
-        return f"scumble-{self.port}"

@@ -16,6 +16,7 @@ from scumble.gui.models import Models
 from scumble.gui.open_datasets import OpenDataset, OpenDatasets
 from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.settings import Settings
+from scumble.gui.tickets import Tickets
 from scumble.gui.uploads import Uploads
 from scumble.gui.worker import Worker
 
@@ -30,8 +31,11 @@ HEAD_START = 0.5
 class ServerState:
     """Open data sets, running jobs, uploads and files to download."""
 
-    def __init__(self, settings: Settings, idle: Sequence[Worker] = ()) -> None:
+    def __init__(
+        self, settings: Settings, tickets: Tickets | None = None, idle: Sequence[Worker] = ()
+    ) -> None:
         self.settings = settings
+        self.tickets = tickets or Tickets()
         remove_abandoned()
         self._private = PrivateFolder()
         self.folder = self._private.path
@@ -58,7 +62,11 @@ class ServerState:
         """Wait for the list of formats and methods; it is made once."""
         if self._catalogue is None or self._catalogue.state in ("failed", "cancelled"):
             self._catalogue = self.jobs.submit(
-                "Looking up methods", "describe_catalogue", {}, lambda found, _: found
+                "Looking up methods",
+                "describe_catalogue",
+                {},
+                lambda found, _: found,
+                is_asked_for=False,
             )
         while not self._catalogue.is_over and not self.is_closing():
             await self._catalogue.wait(0.2)

@@ -18,6 +18,7 @@ from scumble._core.files import BLOCK, COMPRESSIONS, Source
 from scumble._core.progress import show_progress, track
 from scumble._core.registry import load_plugins
 from scumble.data import MultilabelDataset
+from scumble.gui.full_disk import is_full, no_room
 from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.uploads import Upload
 from scumble.gui.worker import WRONG_INSIDE
@@ -41,7 +42,9 @@ def answer(request: tuple[str, dict[str, Any]], tell: Callable[[Any], None]) -> 
         return "failed", str(error)
     except MemoryError:
         return "failed", "There is not enough memory for this."
-    except Exception:
+    except Exception as error:
+        if isinstance(error, OSError) and is_full(error):
+            return "failed", no_room()
         traceback.print_exc()
         return "failed", WRONG_INSIDE
     notes = [str(each.message) for each in heard if issubclass(each.category, ScumbleWarning)]
@@ -185,8 +188,6 @@ def treat(
     chain = [make_step(step["method"], step["parameters"]) for step in steps]
     with track(" + ".join(type(step).__name__ for step in chain)):
         after, report = apply_chain(packed.data, chain)
-    for step, told in zip(chain, report["methods"], strict=True):
-        told["n_one_sided"] = getattr(step, "n_one_sided_", None)
     return measured(after), report
 
 
@@ -195,12 +196,19 @@ def export_data(packed: PackedDataset, folder: Path, stem: str, form: str, compr
     from scumble.catalogue import get
     from scumble.data import write
 
-    target = folder / f"{stem}{get('format', form).suffixes[0]}{compression}"
-    with track(f"Writing {target.name}"), _speaking_of({str(target): target.name}):
-        write(packed.data, target, format=form)
-    written = sorted(folder.iterdir())
+    def write_to(target: Path) -> list[Path]:
+        with track(f"Writing {target.name}"), _speaking_of({str(target): target.name}):
+            write(packed.data, target, format=form)
+        return sorted(folder.iterdir())
+
+    plain = folder / f"{stem}{get('format', form).suffixes[0]}"
+    target = plain.with_name(plain.name + compression)
+    written = write_to(target)
     if len(written) == 1:
         return target.name
+    if compression:  # an archive compresses by itself, and is opened by what lies plain in it
+        target.unlink()
+        written = write_to(plain)
     archive = folder / f"{stem}.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as box:
         for path in written:
@@ -210,14 +218,20 @@ def export_data(packed: PackedDataset, folder: Path, stem: str, form: str, compr
 
 
 def export_report(
-    packed: PackedDataset, treatment: dict[str, Any] | None, folder: Path, stem: str, form: str
+    packed: PackedDataset,
+    treatment: dict[str, Any] | None,
+    source: str,
+    folder: Path,
+    stem: str,
+    form: str,
 ) -> str:
     """Write the concurrence report to a folder of ours."""
     from scumble.report import concurrence_report
+    from scumble.report.concurrence import origin_in_words
 
     path = folder / f"{stem}-report.{form}"
     with track(f"Writing {path.name}"):
-        report = concurrence_report(packed.data)
+        report = concurrence_report(packed.data, origin=origin_in_words(source))
         if form == "json":
             whole = report if treatment is None else {**report, "treatment": treatment}
             path.write_text(json.dumps(whole, indent=2, allow_nan=False, ensure_ascii=False))

@@ -84,9 +84,17 @@ class Uploads:
         self._n_readers.update(numbers)
 
     def let_go(self, numbers: Collection[str]) -> None:
-        """End what `hold` began."""
+        """End what `hold` began, and remove what reading has left beside an upload."""
         self._n_readers.subtract(numbers)
         self._n_readers = +self._n_readers
+        for number in set(numbers) - set(self._n_readers):
+            stored = self._stored.get(number)
+            if stored is None:  # nobody wants it any more
+                shutil.rmtree(self._folder / number, ignore_errors=True)
+                continue
+            for path in (self._folder / number).iterdir():
+                if path != stored.upload.path:
+                    path.unlink()
 
     def get(self, number: str) -> Stored:
         """Find an upload."""

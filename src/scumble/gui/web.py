@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import inspect
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -14,9 +16,11 @@ from scumble._core.errors import ScumbleError
 from scumble._core.optional import require
 from scumble.gui.answers import Answer, Call, FileAnswer, RefusedError
 from scumble.gui.api.routes import PREFIX, ROUTES, UPLOAD, Handler
+from scumble.gui.full_disk import is_full, no_room
 from scumble.gui.guard import App, Guard
 from scumble.gui.settings import Settings
 from scumble.gui.state import ServerState
+from scumble.gui.tickets import Tickets
 from scumble.gui.uploads import PATIENCE, patiently
 from scumble.gui.worker import Worker
 
@@ -44,9 +48,11 @@ def create_app(
     from starlette.applications import Starlette
     from starlette.routing import Route
 
+    tickets = Tickets()
+
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        state = app.state.server = ServerState(settings, idle)
+        state = app.state.server = ServerState(settings, tickets, idle)
         try:
             if on_start is not None:
                 on_start(state)
@@ -64,7 +70,7 @@ def create_app(
         Route("/static/{path:path}", _static),
         Route("/{path:path}", _page),
     ]
-    return Guard(Starlette(routes=routes, lifespan=lifespan), settings)
+    return Guard(Starlette(routes=routes, lifespan=lifespan), settings, tickets)
 
 
 def _endpoint(handler: Handler) -> Any:
@@ -81,6 +87,8 @@ def _endpoint(handler: Handler) -> Any:
                 content = await asyncio.to_thread(handler, state, call)
         except (RefusedError, ScumbleError) as error:
             return _refused(error)
+        except OSError as error:
+            return _refused(_told(error))
         return _response(content)
 
     return answer
@@ -100,16 +108,24 @@ async def _upload(request: Any) -> Any:
             declared=int(length) if length.isdecimal() else None,
             suffixes=suffixes,
         )
-    except RefusedError as error:
-        refused = _refused(error)
-        if error.status != 408:  # who has fallen silent need not be waited for once more
-            await _drain(request)
-        refused.headers["connection"] = "close"
-        return refused
     except ClientDisconnect:
         return _refused(RefusedError(400, "The upload was broken off."))
+    except (RefusedError, OSError) as error:
+        refusal = error if isinstance(error, RefusedError) else _told(error)
+        if refusal.status != 408:  # who has fallen silent need not be waited for once more
+            await _drain(request)
+        refused = _refused(refusal)
+        refused.headers["connection"] = "close"
+        return refused
     shown = {"id": stored.id, "name": stored.upload.shown, "size": stored.size}
     return _response(Answer(shown, 201))
+
+
+def _told(error: OSError) -> RefusedError:
+    """Say that the disk is full; whatever else the system refuses is for the terminal."""
+    if not is_full(error):
+        raise error
+    return RefusedError(507, no_room())
 
 
 async def _drain(request: Any) -> None:
@@ -148,8 +164,16 @@ def _asset(request: Any, name: str) -> Any:
     content = assets().get(name)
     if content is None:
         return _refused(RefusedError(404, "There is no such file."))
-    suffix = name[name.rindex(".") :]
-    return Response(content, headers={"content-type": TYPES[suffix], "cache-control": "no-cache"})
+    headers = {"content-type": TYPES[name[name.rindex(".") :]], "cache-control": "no-cache"}
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        content, headers["content-encoding"] = _packed(name), "gzip"
+    return Response(content, headers={**headers, "vary": "accept-encoding"})
+
+
+@cache
+def _packed(name: str) -> bytes:
+    """Compress a file of the page: a third of it is sent, which tells over a network."""
+    return gzip.compress(assets()[name], mtime=0)
 
 
 def assets() -> dict[str, bytes]:

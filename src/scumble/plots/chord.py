@@ -37,6 +37,7 @@ def plot_chord(
     n_partners: int = N_PARTNERS,
     max_ribbons: int = MAX_RIBBONS,
     keep_order: bool = False,
+    like: ChordLayout | None = None,
     ax: Any = None,
     dark: bool | None = None,
 ) -> Any:
@@ -52,6 +53,8 @@ def plot_chord(
         The data set, labels alone, or a layout of them.
     labels, n_labels, n_partners, max_ribbons, keep_order
         What to choose, see `chord_layout`. By default the difficult labels and their partners.
+    like : ChordLayout, optional
+        A layout, such as that before a treatment, whose labels keep the colours they have there.
     ax : matplotlib Axes, optional
         The axes to draw on; by default those of a new figure.
     dark : bool, optional
@@ -82,7 +85,7 @@ def plot_chord(
         )
     )
     ax, theme = canvas(ax, dark, size=(INCHES, INCHES + 0.4), purpose="plot_chord")
-    inks = _inks(layout, theme)
+    inks = _inks(layout, theme, like)
     _draw_ribbons(ax, layout, inks)
     _draw_arcs(ax, layout, inks)
     letter = _letter_height(ax, layout)
@@ -96,13 +99,17 @@ def plot_chord(
     return ax
 
 
-def _inks(layout: ChordLayout, theme: Theme) -> list[str]:
-    """Give rare and frequent labels colours of their own, in turns."""
+def _inks(layout: ChordLayout, theme: Theme, like: ChordLayout | None = None) -> list[str]:
+    """Give rare and frequent labels colours of their own, in turns; known labels keep theirs."""
+    known: dict[int, str] = {}
+    if like is not None:
+        known = dict(zip((arc.label for arc in like.arcs), _inks(like, theme), strict=True))
     used = {True: 0, False: 0}
     inks = []
     for arc in layout.arcs:
         colours = theme.rare if arc.is_minority else theme.common
-        inks.append(colours[used[arc.is_minority] % len(colours)])
+        turn = colours[used[arc.is_minority] % len(colours)]
+        inks.append(known.get(arc.label, turn))
         used[arc.is_minority] += 1
     return inks
 

@@ -139,10 +139,8 @@ def plot_pair(
     known = registered("plot")
     check_choice(kind, tuple(known), name="kind", caller="plot_pair")
     draw = known[kind].function
-    if kind == "chord" and options.get("labels") is None:  # the same labels on both sides
-        chosen = {key: options.pop(key) for key in ("n_labels", "n_partners") if key in options}
-        options["labels"] = [arc.label for arc in chord_layout(before, **chosen).arcs]
-        options["keep_order"] = True
+    if kind == "chord":  # the same labels on both sides, in the same colours
+        options = _same_chord(before, options)
     alone = draw(before, dark=dark, **options)  # tells how large one picture wants to be
     width, height = alone.figure.get_size_inches()
     figure = require("matplotlib.figure", purpose="plot_pair", extra="plots").Figure(
@@ -158,6 +156,21 @@ def plot_pair(
     if left.axison and not left.images:
         _same_range(left, right)
     return left, right
+
+
+def _same_chord(before: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Choose labels and colours by the first of two chord diagrams."""
+    style = {key: options[key] for key in ("max_ribbons",) if key in options}
+    choice = {key: value for key, value in options.items() if key not in style}
+    like = chord_layout(before, **choice)
+    if options.get("labels") is not None:
+        return {**options, "like": like}
+    return {
+        **style,
+        "labels": [arc.label for arc in like.arcs],
+        "keep_order": True,
+        "like": like,
+    }
 
 
 def _same_range(left: Any, right: Any) -> None:

@@ -67,7 +67,8 @@ def plot_difficult(
         xlabel="IRLbl: times rarer than the most frequent label",
         ylabel="SCUMBLELbl: company of unequal labels",
     )
-    ax.legend(loc="upper left", ncols=2, frameon=False, labelcolor=theme.ink, fontsize=9)
+    legend = ax.legend(loc="upper left", labelcolor=theme.ink, fontsize=9, edgecolor="none")
+    legend.get_frame().set_facecolor(ax.figure.get_facecolor())  # the line at MeanIR ends there
     entitle(ax, summary.name, "rare labels in unequal company")
     return ax
 
@@ -78,7 +79,9 @@ def _scale(ax: Any, theme: Theme, mean: float, largest: float) -> None:
     if largest > 20:
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else "")
-    ax.set_xlim(0.9 if largest > 20 else 0.98, largest * (1.15 if largest > 20 else 1.02))
+    beside = 0.03 * (largest - 1)  # so that no point is cut by an edge
+    low, high = (0.9, 1.15 * largest) if largest > 20 else (1 - beside, largest + beside)
+    ax.set_xlim(low, max(high, low + 0.1))
     ax.axvline(mean, color=theme.ink, linewidth=1, linestyle="--")
     ax.annotate(
         f"MeanIR {mean:,.1f}",

@@ -217,7 +217,8 @@ def plot_instances(data: Any, *, ax: Any = None, dark: bool | None = None) -> An
     counts, _ = np.histogram(positive[positive > 0], edges)
     colours = [theme.common[0] if at < n_below else theme.rare[0] for at in range(len(counts))]
     ax.bar(edges[:-1], counts, np.diff(edges) * 0.94, align="edge", color=colours)
-    ax.set_xlim(0, top)
+    ticks = ax.xaxis.get_major_locator().tick_values(0, top)
+    ax.set_xlim(0, float(ticks[ticks >= top - 1e-12][0]))  # to a number, not to the last bar
     ax.set_ylim(0, HEADROOM * max(counts.max(initial=0), 1))
     ax.set(xlabel="SCUMBLE of the instance", ylabel="instances")
     n_zero = int((scores <= 0).sum())
@@ -235,8 +236,10 @@ def _classes(ax: Any, theme: Theme, values: Array) -> None:
     if top <= 20:
         heights = np.bincount(values, minlength=top + 1)
         first = 0 if heights[0] else 1
-        bars = ax.bar(np.arange(first, top + 1), heights[first:], color=theme.common[0], width=0.8)
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        places = np.arange(first, top + 1)
+        bars = ax.bar(places, heights[first:], color=theme.common[0], width=0.8)
+        ax.set_xticks(places)
+        ax.set_xlim(min(first, top - 2) - 0.6, max(top, first + 2) + 0.6)  # a bar alone is a bar
         _counts_above(ax, theme, bars, heights[first:])
         return
     edges = np.array([0, *(2**k for k in range(int(top).bit_length() + 1))])

@@ -16,6 +16,8 @@ from scumble._core.text import safe, shorten
 
 #: Letters of a name that are written; wide ones count twice.
 LONGEST_NAME = 28
+#: Width of a letter of a title, in inches, with something to spare.
+LETTER = 0.095
 #: The luminance below which a page counts as dark.
 DARK_BELOW = 0.4
 
@@ -125,6 +127,8 @@ def entitle(ax: Any, name: str, what: str) -> None:
     """Write a title: the name of the data set, and what is shown."""
     shown = written(name, 30)
     text = f"{shown}: {what}" if shown else what[:1].upper() + what[1:]
+    if shown and LETTER * len(text) > ax.get_figure(root=True).get_size_inches()[0]:
+        text = f"{shown}\n{what}"
     ax.set_title(text, parse_math=False, fontsize=11)
 
 

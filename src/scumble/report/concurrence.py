@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from datetime import date
 from typing import Any
 
 import numpy as np
 
+from scumble._core.numbers import counted
 from scumble._core.validation import check_named_labels
 from scumble._core.version import __version__
 from scumble.advise.evidence import BORDER, HIGH_CONCURRENCE, treatment_sentences
@@ -33,6 +35,7 @@ def concurrence_report(
     n_partners: int = N_PARTNERS,
     treatments: Sequence[str] = (),
     random_state: int | None = None,
+    origin: str = "",
 ) -> dict[str, Any]:
     """Gather what the concurrence report says, as plain values.
 
@@ -48,15 +51,18 @@ def concurrence_report(
         Resamplers to try, such as ``"remedial"`` or ``"remedial+mlsmote"``.
     random_state : int, optional
         The seed of the resamplers.
+    origin : str
+        Where the data comes from and when the report was made, to be printed below its title.
 
     Returns
     -------
     dict
-        ``version`` (of this package), ``summary`` (all measures), ``verdict`` (sentences),
-        ``labels`` (by decreasing SCUMBLELbl), ``difficult`` (each with its ``partners``),
-        ``labelsets`` (the most frequent ones), ``features`` (how many of each kind), ``chord``
-        (see `scumble.plots.chord_layout`) and ``treatments`` (what `scumble.resample.apply_chain`
-        reports of each, with its ``method`` and ``chord``). Ready for JSON.
+        ``version`` (of this package), ``origin``, ``summary`` (all measures), ``verdict``
+        (sentences), ``labels`` (by decreasing SCUMBLELbl), ``difficult`` (each with its
+        ``partners``), ``labelsets`` (the most frequent ones of those that occur more than once),
+        ``features`` (how many of each kind), ``chord`` (see `scumble.plots.chord_layout`) and
+        ``treatments`` (what `scumble.resample.apply_chain` reports of each, with its ``method``
+        and ``chord``). Ready for JSON.
 
     Examples
     --------
@@ -82,11 +88,12 @@ def concurrence_report(
     drawn = [arc.label for arc in chord.arcs]
     return {
         "version": __version__,
+        "origin": origin,
         "summary": summary.to_dict(),
         "verdict": verdict(summary, difficult),
         "labels": _labels_by_scumble(summary),
         "difficult": [difficult_as_dict(label, n_partners) for label in difficult],
-        "labelsets": frequent_labelsets(data, summary, top=N_LABELSETS),
+        "labelsets": _repeated(frequent_labelsets(data, summary, top=N_LABELSETS)),
         "features": features_by_kind(data),
         "chord": chord.to_json(),
         "treatments": [_treated(data, method, drawn, random_state) for method in treatments],
@@ -99,6 +106,41 @@ def _with_features(data: Any) -> MultilabelDataset:
         return data
     labels, names = check_named_labels(data, caller="concurrence_report")
     return MultilabelDataset(np.empty((labels.shape[0], 0)), labels, labels=names)
+
+
+def origin_in_words(source: str) -> str:
+    """Name where data comes from, and this day."""
+    return f"From {source}; made on {date.today().isoformat()}."
+
+
+def size_in_words(summary: dict[str, Any]) -> str:
+    """Say how large a data set is."""
+    n_features = summary["n_features"]
+    features = "–" if n_features is None else counted(n_features, "feature")
+    return (
+        f"{counted(summary['n_instances'], 'instance')}, {features}, "
+        f"{counted(summary['n_labels'], 'label')}"
+    )
+
+
+def more_labelsets(report: dict[str, Any]) -> str:
+    """Say how many labelsets a report does not list, and how many of them occur once."""
+    n_all, n_single = (report["summary"][key] for key in ("n_labelsets", "n_single_labelsets"))
+    n_more = n_all - len(report["labelsets"])
+    if n_more <= 0:
+        return ""
+    if n_single == 0:
+        return f"and {n_more:,} more"
+    once = "once each" if n_single > 1 else "once"
+    if n_more == n_single:
+        lead = "and " if report["labelsets"] else ""
+        return f"{lead}{counted(n_more, 'labelset')} that occur{'s' * (n_more == 1)} {once}"
+    return f"and {n_more:,} more, of which {n_single:,} occur{'s' * (n_single == 1)} {once}"
+
+
+def _repeated(labelsets: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Leave out what occurs once: it says little, and may fill pages with its names."""
+    return [row for row in labelsets if row["count"] > 1]
 
 
 def _treated(
@@ -202,7 +244,7 @@ def _on_imbalance(summary: Summary) -> str:
     return (
         f"The labels are {degree} imbalanced: on average a label is {summary.mean_ir:,.1f} times "
         f"rarer than the most frequent one, the rarest {summary.max_ir:,.1f} times. "
-        f"{summary.n_minority} of {summary.n_labels} labels are rarer than average."
+        f"{summary.n_minority:,} of {counted(summary.n_labels, 'label')} are rarer than average."
     )
 
 
@@ -250,7 +292,7 @@ def _on_difficult(difficult: Sequence[DifficultLabel]) -> str:
         f"{partner.name} ({100 * partner.joint_count / first.count:.0f} % of them)"
         for partner in _companions(first)[:3]
     )
-    of_which = f"{first.name} ({_times(first.count, 'instance')})"
+    of_which = f"{first.name} ({counted(first.count, 'instance')})"
     if not company:
         return f"The most difficult label is {of_which}; it meets no frequent label often."
     if first.scumble > HIGH_CONCURRENCE:
@@ -293,13 +335,9 @@ def _on_gaps(summary: Summary) -> str:
     gaps = []
     if summary.n_unseen:
         gaps.append(
-            f"{_times(summary.n_unseen, 'label')} never occur{'s' * (summary.n_unseen == 1)}"
+            f"{counted(summary.n_unseen, 'label')} never occur{'s' * (summary.n_unseen == 1)}"
         )
     if summary.n_unlabelled:
         verb = "has" if summary.n_unlabelled == 1 else "have"
-        gaps.append(f"{_times(summary.n_unlabelled, 'instance')} {verb} no label")
+        gaps.append(f"{counted(summary.n_unlabelled, 'instance')} {verb} no label")
     return f"Note: {' and '.join(gaps)}." if gaps else ""
-
-
-def _times(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from scumble.report.concurrence import more_labelsets, size_in_words
 from scumble.report.pages import render_page
 from scumble.report.terminal import measure_rows
 from scumble.report.treatment import TRAITS, all_treatments
@@ -41,6 +42,8 @@ def render_html(report: dict[str, Any], treatment: dict[str, Any] | None = None)
         "chords": [report["chord"], *(each["chord"] for each in treatments)],
         "traits": TRAITS,
         "measures": measure_rows(report),
+        "size": size_in_words(report["summary"]),
+        "more_labelsets": more_labelsets(report),
     }
     return render_page(
         "concurrence.html.j2",

@@ -6,9 +6,10 @@ import json
 from importlib.resources import files
 from typing import Any
 
-from scumble._core.numbers import format_number, significant
+from scumble._core.numbers import counted, format_number, significant
 from scumble._core.optional import require
 from scumble._core.text import safe
+from scumble.report.concurrence import more_labelsets, size_in_words
 from scumble.report.pages import PACKAGE
 from scumble.report.printed_names import MAY_BREAK, breakable, code, spelled, unprintable
 from scumble.report.terminal import measure_rows
@@ -88,8 +89,9 @@ def _chords(report: dict[str, Any], treatments: list[dict[str, Any]]) -> list[tu
         for method, chord in found
         if chord["arcs"]
     ]
+    first = layouts[0][1] if layouts else None
     return [
-        (method, plot_bytes(plot_chord(layout, dark=False), "svg").decode())
+        (method, plot_bytes(plot_chord(layout, like=first, dark=False), "svg").decode())
         for method, layout in layouts
     ]
 
@@ -97,11 +99,10 @@ def _chords(report: dict[str, Any], treatments: list[dict[str, Any]]) -> list[tu
 def _content(report: dict[str, Any], treatments: list[dict[str, Any]]) -> dict[str, Any]:
     """Turn the report into words, cell by cell."""
     summary = report["summary"]
-    n_more = summary["n_labelsets"] - len(report["labelsets"])
     return {
         "title": safe(summary["name"]) or "Data set",
-        "subtitle": f"Concurrence of imbalanced labels: {summary['n_instances']:,} instances, "
-        f"{format_number(summary['n_features'])} features, {summary['n_labels']:,} labels",
+        "subtitle": f"Concurrence of imbalanced labels: {size_in_words(summary)}",
+        "origin": safe(report["origin"]),
         "verdict": [safe(sentence) for sentence in report["verdict"]],
         "explanation": EXPLANATION,
         "measures": measure_rows(report),
@@ -111,7 +112,7 @@ def _content(report: dict[str, Any], treatments: list[dict[str, Any]]) -> dict[s
         "labelsets": {
             "head": ["labelset", "count", "imbalance", "SCUMBLE"],
             "rows": [_labelset(row) for row in report["labelsets"]],
-            "more": f"and {n_more:,} more" if n_more > 0 else "",
+            "more": more_labelsets(report),
         },
         "colophon": f"Made by scumble {report['version']}. Measures: Charte, Rivera, del Jesus and "
         "Herrera, Dealing with difficult minority labels in imbalanced multilabel data sets.",
@@ -136,7 +137,7 @@ def _treatment(treatment: dict[str, Any]) -> dict[str, Any]:
 
 def _difficult(label: dict[str, Any]) -> dict[str, Any]:
     n_hidden = label["n_partners"] - len(label["partners"])
-    times = f"{label['count']:,} instance{'' if label['count'] == 1 else 's'}"
+    times = counted(label["count"], "instance")
     alone = "" if label["partners"] else "; meets no majority label"
     return {
         "name": breakable(safe(label["name"])),

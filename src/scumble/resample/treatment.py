@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from inspect import signature
 from typing import Any, Literal
 
 from scumble.data import MultilabelDataset
@@ -31,7 +32,8 @@ def apply_chain(
         The resampled data.
     report : dict
         ``before`` and ``after`` (all measures), ``steps`` (the measures after each resampler)
-        and ``methods`` (their names, rows added and removed). Ready for JSON.
+        and ``methods`` (of each its name, its ``title`` with the parameters that are not its
+        defaults, the rows added and removed, and ``n_one_sided`` of REMEDIAL). Ready for JSON.
 
     See Also
     --------
@@ -42,20 +44,42 @@ def apply_chain(
     >>> import scumble
     >>> from scumble.resample import apply_chain, make_chain
     >>> data = scumble.MultilabelDataset([[0.0]] * 4, [["a"], ["a", "b"], ["a", "c"], ["a", "b"]])
-    >>> _, report = apply_chain(data, make_chain("remedial"))
-    >>> report["methods"]
-    [{'method': 'REMEDIAL', 'n_added': 1, 'n_removed': 0}]
+    >>> _, report = apply_chain(data, make_chain("remedial", one_sided="keep"))
+    >>> [(step["title"], step["n_added"], step["n_removed"]) for step in report["methods"]]
+    [('REMEDIAL(one_sided=keep)', 1, 0)]
     """
     after, report = _measured_run(data, chain)
     report["methods"] = [
         {
             "method": type(sampler).__name__,
+            "title": title_of(sampler),
             "n_added": sampler.n_added_,
             "n_removed": sampler.n_removed_,
+            "n_one_sided": getattr(sampler, "n_one_sided_", None),
         }
         for sampler in chain
     ]
     return after, report
+
+
+def title_of(sampler: BaseResampler) -> str:
+    """Name a resampler with the parameters that are not its defaults, as people write them.
+
+    Examples
+    --------
+    >>> from scumble.resample import MLSMOTE, REMEDIAL, RemedialHwR
+    >>> from scumble.resample.treatment import title_of
+    >>> title_of(REMEDIAL()), title_of(RemedialHwR(MLSMOTE(n_neighbors=3)))
+    ('REMEDIAL', 'RemedialHwR(resampler=MLSMOTE(n_neighbors=3))')
+    """
+    usual = signature(type(sampler)).parameters
+    changed = [
+        f"{name}={title_of(value) if isinstance(value, BaseResampler) else value}"
+        for name, value in sampler.get_params(deep=False).items()
+        if name != "n_jobs" and value != usual[name].default
+    ]
+    name = type(sampler).__name__
+    return f"{name}({', '.join(changed)})" if changed else name
 
 
 def apply_remedial(

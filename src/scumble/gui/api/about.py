@@ -34,7 +34,7 @@ async def show_about(state: ServerState, call: Call) -> dict[str, Any]:
         "max_unpacked": settings.max_unpacked,
         "max_open": settings.max_open,
         "examples": list(EXAMPLES),
-        "jobs": [job.to_dict() for job in state.jobs.running],
+        "jobs": [job.to_dict() for job in state.jobs.shown],
         "first_job": None if state.first_job is None else state.first_job.to_dict(),
     }
 

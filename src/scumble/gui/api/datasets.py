@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scumble.gui.answers import Answer, Call, RefusedError
 from scumble.gui.jobs import Job
 from scumble.gui.state import ServerState
 from scumble.gui.uploads import Stored
+
+if TYPE_CHECKING:
+    from scumble.gui.paged_tables import PagedTable
 
 #: What a client may say about a file, and of which type it must be.
 READ_OPTIONS: dict[str, tuple[type, ...]] = {
@@ -60,6 +63,12 @@ async def open_dataset(state: ServerState, call: Call) -> Answer:
     title = f"Opening {file.upload.shown}"
     job = state.jobs.submit(title, "open_upload", arguments, finish, let_go)
     return Answer(job.to_dict(), 202)
+
+
+async def discard_upload(state: ServerState, call: Call) -> Answer:
+    """Remove a file that was sent and is not wanted any more."""
+    state.uploads.discard(state.uploads.get(call.path["upload"]).id)
+    return Answer(None, 204)
 
 
 def held_uploads(state: ServerState, numbers: Any) -> tuple[Stored, Stored | None, list[str]]:
@@ -135,7 +144,10 @@ def show_comparison(state: ServerState, call: Call) -> dict[str, Any]:
 def show_chord(state: ServerState, call: Call) -> dict[str, Any]:
     """Compute where the arcs and ribbons of a chord diagram lie."""
     entry = state.datasets.get(call.path["dataset"])
-    labels = _label_numbers(call.query.get("labels"), entry.packed.facts["n_labels"])
+    known = entry.packed.facts["n_labels"]
+    labels = _label_numbers(call.query.get("labels"), known)
+    if labels is None and "around" in call.query:
+        labels = entry.around(call.integer("around", 0, most=known - 1))
     n_labels = call.integer("n_labels", 12, most=MAX_LABELS) if "n_labels" in call.query else None
     as_given = call.choice("order", ("difficulty", "given"), "difficulty") == "given"
     return entry.chord(labels=labels, n_labels=n_labels, keep_order=as_given)
@@ -150,6 +162,36 @@ def page_of(table: str) -> Callable[[ServerState, Call], dict[str, Any]]:
         return page
 
     return show_page
+
+
+def show_partners(state: ServerState, call: Call) -> dict[str, Any]:
+    """Give a page of the labels that share instances with one."""
+    return _partners(state, call)[0].page(call)
+
+
+def show_partners_csv(state: ServerState, call: Call) -> Answer:
+    """Give all labels that share instances with one, as CSV."""
+    table, stem = _partners(state, call)
+    return table.csv(call, f"{stem}.csv")
+
+
+def _partners(state: ServerState, call: Call) -> tuple[PagedTable, str]:
+    entry = state.datasets.get(call.path["dataset"])
+    found = _label_numbers(call.path["label"], entry.packed.facts["n_labels"])
+    if not found or len(found) > 1:
+        raise RefusedError(404, "There is no such label.")
+    return entry.partners(found[0]), f"{entry.id}-partners-{found[0]}"
+
+
+def show_distribution(state: ServerState, call: Call) -> dict[str, Any]:
+    """Count the values of a feature."""
+    from scumble.data.feature_table import feature_distribution
+
+    entry = state.datasets.get(call.path["dataset"])
+    text, known = call.path["feature"], entry.packed.facts["n_features"]
+    if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text) < known):
+        raise RefusedError(404, "There is no such attribute.")
+    return feature_distribution(entry.data, int(text))
 
 
 def csv_of(table: str) -> Callable[[ServerState, Call], Answer]:

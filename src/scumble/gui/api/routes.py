@@ -22,11 +22,15 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/catalogue", about.show_catalogue),
     ("GET", "/datasets", datasets.list_datasets),
     ("POST", "/datasets", datasets.open_dataset),
+    ("DELETE", "/uploads/{upload}", datasets.discard_upload),
     ("POST", "/examples/{example}", datasets.open_example),
     ("GET", ONE, datasets.show_dataset),
     ("DELETE", ONE, datasets.close_dataset),
     *(("GET", f"{ONE}/{table}", datasets.page_of(table)) for table in TABLES),
     *(("GET", f"{ONE}/{table}.csv", datasets.csv_of(table)) for table in TABLES),
+    ("GET", f"{ONE}/labels/{{label}}/partners", datasets.show_partners),
+    ("GET", f"{ONE}/labels/{{label}}/partners.csv", datasets.show_partners_csv),
+    ("GET", f"{ONE}/features/{{feature}}/distribution", datasets.show_distribution),
     ("GET", f"{ONE}/chord", datasets.show_chord),
     ("GET", f"{ONE}/comparison", datasets.show_comparison),
     ("POST", f"{ONE}/treatments", work.treat),
@@ -47,6 +51,7 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/jobs/{job}", work.show_job),
     ("DELETE", "/jobs/{job}", work.cancel_job),
     ("GET", "/files/{file}", work.download),
+    ("POST", "/tickets", work.give_ticket),
 )
 #: Answered by `scumble.gui.web`, which alone sees the stream of a request.
 UPLOAD = ("POST", "/uploads")

@@ -17,7 +17,7 @@ MAX_WAIT = 30
 
 async def list_jobs(state: ServerState, call: Call) -> dict[str, Any]:
     """List the jobs that are not over."""
-    return {"jobs": [job.to_dict() for job in state.jobs.running]}
+    return {"jobs": [job.to_dict() for job in state.jobs.shown]}
 
 
 async def show_job(state: ServerState, call: Call) -> dict[str, Any]:
@@ -46,20 +46,21 @@ async def treat(state: ServerState, call: Call) -> Answer:
         if step["method"] not in known:
             raise RefusedError(422, f"There is no method {step['method']!r}.")
     state.datasets.check_room()
-    title = " + ".join(known[step["method"]]["title"] for step in steps)
+    planned = " + ".join(_title(known[step["method"]], step["parameters"]) for step in steps)
 
     def finish(treated: tuple[PackedDataset, dict[str, Any]], notes: list[str]) -> dict[str, Any]:
         packed, report = treated
+        title = " + ".join(step["title"] for step in report["methods"])
         return state.open(
             packed,
-            f"{title} of {entry.name}",
+            f"{entry.source}, treated with {title}",
             parent=entry.id if state.datasets.holds(entry) else None,
             treatment={**report, "chain": steps, "title": title},
             notes=notes,
         )
 
     arguments = {"packed": entry.packed, "steps": steps}
-    job = state.jobs.submit(f"{title} on {entry.name}", "treat", arguments, finish)
+    job = state.jobs.submit(f"{planned} on {entry.name}", "treat", arguments, finish)
     return Answer(job.to_dict(), 202)
 
 
@@ -89,6 +90,7 @@ async def export(state: ServerState, call: Call) -> Answer:
         arguments["compression"] = compression
     else:
         arguments["treatment"] = entry.treatment
+        arguments["source"] = entry.source
 
     job = state.jobs.submit(
         f"Writing {entry.name}",
@@ -98,6 +100,14 @@ async def export(state: ServerState, call: Call) -> Answer:
         lambda _: state.forget_folder(number),
     )
     return Answer(job.to_dict(), 202)
+
+
+async def give_ticket(state: ServerState, call: Call) -> dict[str, Any]:
+    """Give an address of this API that can be fetched once without the token."""
+    address = call.json().get("address")
+    if not isinstance(address, str) or not address.startswith("/api/v1/"):
+        raise RefusedError(422, "'address' must be one of this API, such as /api/v1/files/NUMBER.")
+    return {"address": state.tickets.give(address)}
 
 
 async def download(state: ServerState, call: Call) -> FileAnswer:
@@ -110,6 +120,18 @@ def _job(state: ServerState, call: Call) -> Job:
     if job is None:
         raise RefusedError(404, "There is no such job.")
     return job
+
+
+def _title(method: dict[str, Any], parameters: dict[str, Any]) -> str:
+    """Name a method that is about to run, with the parameters that are not its defaults."""
+    usual = {each["name"]: each["default"] for each in method["parameters"]}
+    changed = [
+        f"{name}={value}"
+        for name, value in parameters.items()
+        if value is not None and value != usual.get(name)
+    ]
+    title: str = method["title"]
+    return f"{title}({', '.join(changed)})" if changed else title
 
 
 def read_steps(wish: dict[str, Any], *, most: int = MAX_STEPS) -> list[dict[str, Any]]:

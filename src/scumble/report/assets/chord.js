@@ -25,10 +25,11 @@ const DIM = "#667079";
 
 const format = new Intl.NumberFormat("en");
 
-export function drawChord(svg, layout, { onSelect = null, onHover = null } = {}) {
-  const inks = colours(layout.arcs);
+// `like` is a layout whose labels keep the colours they have there; `longest` cuts names.
+export function drawChord(svg, layout, { onSelect = null, onHover = null, like = null, longest = LONGEST_NAME } = {}) {
+  const inks = colours(layout.arcs, like?.arcs);
   const letters = letterHeight(layout.arcs);
-  const reach = Math.max(320, ...layout.arcs.map((arc) => extent(arc, letters)));
+  const reach = Math.max(320, ...layout.arcs.map((arc) => extent(arc, letters, longest)));
   svg.replaceChildren();
   svg.classList.remove("chord-nameless");
   svg.letters = letters;
@@ -41,7 +42,7 @@ export function drawChord(svg, layout, { onSelect = null, onHover = null } = {})
 
   const models = new Map();
   const ribbons = layout.ribbons.map((ribbon, at) => drawRibbon(ribbon, at, inks, models));
-  const arcs = layout.arcs.map((arc, at) => drawArc(arc, at, inks[at], letters, Boolean(onSelect)));
+  const arcs = layout.arcs.map((arc, at) => drawArc(arc, at, inks[at], { letters, longest }, Boolean(onSelect)));
   const below = group("chord-ribbons", ribbons);
   below.setAttribute("stroke-width", 0.7);
   below.layout = layout;
@@ -155,20 +156,18 @@ export function chordAsText(svg) {
   return new XMLSerializer().serializeToString(copy);
 }
 
-function colours(arcs) {
+function colours(arcs, known = []) {
+  const given = new Map(known.length ? colours(known).map((ink, at) => [known[at].label, ink]) : []);
   let rare = 0;
   let common = 0;
   return arcs.map((arc) => {
-    if (arc.is_minority) {
-      const k = rare++ % RARE.length;
-      return { fill: RARE[k], class: `chord-rare-${k}` };
-    }
-    const k = common++ % COMMON.length;
-    return { fill: COMMON[k], class: `chord-common-${k}` };
+    const k = arc.is_minority ? rare++ % RARE.length : common++ % COMMON.length;
+    const turn = arc.is_minority ? { fill: RARE[k], class: `chord-rare-${k}` } : { fill: COMMON[k], class: `chord-common-${k}` };
+    return given.get(arc.label) ?? turn;
   });
 }
 
-function drawArc(arc, at, ink, letters, selectable) {
+function drawArc(arc, at, ink, style, selectable) {
   const share = arc.count ? Math.round((100 * arc.n_company) / arc.count) : 0;
   const facts = `${arc.name}: ${instances(arc.count)}, ${share} % with company`;
   const parts = [title(facts)];
@@ -178,7 +177,7 @@ function drawArc(arc, at, ink, letters, selectable) {
     pale.setAttribute("opacity", 0.4);
     parts.push(pale);
   }
-  if (arc.name_angle !== null) parts.push(leader(arc), name(arc, letters));
+  if (arc.name_angle !== null) parts.push(leader(arc), name(arc, style));
   // A wider invisible band, so that a pointer can hit a label that occurs once.
   const middle = (arc.start + arc.end) / 2;
   const half = Math.max((arc.end - arc.start) / 2, 0.012);
@@ -256,12 +255,12 @@ function meeting(layout, ribbon) {
   );
 }
 
-function name(arc, letters) {
+function name(arc, { letters, longest }) {
   const angle = arc.name_angle;
   const turned = (((angle % (2 * Math.PI)) + 2 * Math.PI) % (2 * Math.PI)) > Math.PI;
   const degrees = (angle * 180) / Math.PI - 90 + (turned ? 180 : 0);
   const [x, y] = place(angle, NAME_RADIUS);
-  const label = text(shorten(arc.name), {
+  const label = text(shorten(arc.name, longest), {
     transform: `translate(${x} ${y}) rotate(${round(degrees)})`,
     "text-anchor": turned ? "end" : "start",
     "dominant-baseline": "central",
@@ -337,9 +336,9 @@ function letterHeight(arcs) {
 }
 
 // How far from the centre a name reaches.
-function extent(arc, letters) {
+function extent(arc, letters, longest) {
   if (arc.name_angle === null) return 0;
-  const cells = width(shorten(arc.name)) + 1.5 + String(arc.count).length;
+  const cells = width(shorten(arc.name, longest)) + 1.5 + String(arc.count).length;
   return NAME_RADIUS + 10 + LETTER * letters * cells;
 }
 
@@ -349,12 +348,12 @@ function width(text) {
   return cells;
 }
 
-function shorten(text) {
+function shorten(text, longest = LONGEST_NAME) {
   const whole = visible(text);
-  if (width(whole) <= LONGEST_NAME) return whole;
+  if (width(whole) <= longest) return whole;
   let cut = "";
   for (const letter of whole) {
-    if (width(cut + letter) > LONGEST_NAME - 1) break;
+    if (width(cut + letter) > longest - 1) break;
     cut += letter;
   }
   return `${cut}…`;

@@ -1,9 +1,10 @@
 
 // The report's own behaviour: draw the chords, sort the tables.
 
+const layoutOf = (id) => JSON.parse(document.getElementById(id).textContent);
+const like = layoutOf("chord-0"); // a label has one colour before and after
 for (const figure of document.querySelectorAll("figure[data-chord]")) {
-  const layout = JSON.parse(document.getElementById(figure.dataset.chord).textContent);
-  drawChord(figure.querySelector("svg"), layout);
+  drawChord(figure.querySelector("svg"), layoutOf(figure.dataset.chord), { like });
   fitChord(figure.querySelector("svg"));
   figure.scrollLeft = (figure.scrollWidth - figure.clientWidth) / 2; // where it is wider than a phone
 }

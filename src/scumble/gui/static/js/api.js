@@ -1,6 +1,21 @@
 // The HTTP API. Every address is on our own origin.
 
 const ROOT = "/api/v1";
+const KEEP = "scumble-token";
+
+let token = "";
+try { token = localStorage.getItem(KEEP) ?? ""; } catch { /* storage may be off */ }
+
+/** Keep the token where only pages of this very port can read it: cookies go to all ports. */
+export function useToken(given) {
+  token = given;
+  try { localStorage.setItem(KEEP, given); } catch { /* then for this tab only */ }
+}
+
+const key = () => (token ? { authorization: `Bearer ${token}` } : {});
+
+/** Says "lost" when nobody answers, and "found" with every answer. */
+export const server = new EventTarget();
 
 export class ApiError extends Error {
   constructor(status, message) {
@@ -10,7 +25,7 @@ export class ApiError extends Error {
 }
 
 async function call(method, path, body, signal) {
-  const options = { method, signal, headers: {} };
+  const options = { method, signal, headers: key() };
   if (body !== undefined) {
     options.body = JSON.stringify(body);
     options.headers["content-type"] = "application/json";
@@ -20,8 +35,10 @@ async function call(method, path, body, signal) {
     response = await fetch(ROOT + path, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
+    server.dispatchEvent(new Event("lost"));
     throw new ApiError(0, "The server does not answer. Is 'scumble gui' still running?");
   }
+  server.dispatchEvent(new Event("found"));
   if (response.status === 204) return null;
   const isJson = response.headers.get("content-type")?.startsWith("application/json");
   if (!response.ok) {
@@ -34,7 +51,6 @@ async function call(method, path, body, signal) {
 export const get = (path, signal) => call("GET", path, undefined, signal);
 export const post = (path, body = {}) => call("POST", path, body);
 export const remove = (path) => call("DELETE", path);
-export const address = (path) => ROOT + path;
 export const part = encodeURIComponent;
 
 let known = null;
@@ -50,6 +66,7 @@ export function upload(file, tell, signal) {
     const request = new XMLHttpRequest();
     request.open("POST", `${ROOT}/uploads?name=${part(file.name)}`);
     request.setRequestHeader("content-type", "application/octet-stream");
+    for (const [field, value] of Object.entries(key())) request.setRequestHeader(field, value);
     request.responseType = "json";
     request.upload.onprogress = (event) => tell(event.total ? event.loaded / event.total : 0);
     request.onload = () => request.status === 201
@@ -60,6 +77,11 @@ export function upload(file, tell, signal) {
     signal?.addEventListener("abort", () => request.abort());
     request.send(file);
   });
+}
+
+/** An address under which the browser can fetch a file once, without the token. */
+export async function ticket(path) {
+  return (await post("/tickets", { address: ROOT + path })).address;
 }
 
 /** Follow a job to its end; returns it, or throws why it failed. */

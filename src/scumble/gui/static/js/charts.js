@@ -1,7 +1,8 @@
 // Small charts in SVG. Every chart has a name and a summary in words for those who do not see it.
 
 import { h, hint, s } from "./dom.js";
-import { int, sig } from "./format.js";
+import { counted, int, percent, sig } from "./format.js";
+import { saving } from "./pictures.js";
 
 const LEFT = 40;
 const BOTTOM = 20;
@@ -35,7 +36,7 @@ export function histogram({ title, data, note, label, log = false, height = 130,
       return rect && hint(rect, `${label(edges[at], edges[at + 1])}\n${int(value)}`);
     }),
     shown.map(([at, text]) => s("text", { x: x(at), y: height - 5, "text-anchor": "middle" }, text)));
-  return h("figure", {}, drawing);
+  return h("figure", {}, bounded(drawing, width), saving(drawing, title));
 }
 
 function evenTicks(edges, n) {
@@ -51,23 +52,26 @@ export function scatter({ points, meanIr, named, width = isNarrow() ? 380 : 640,
   const right = 8;
   const most = Math.max(2, ...points.irlbl);
   const innerWidth = width - LEFT - right;
-  const innerHeight = height - 34;
+  const top = 24;  // room for the name of the axis
+  const innerHeight = height - top - 26;
   const tallest = Math.min(1, Math.ceil(10 * Math.max(0.1, ...points.scumble) + 0.2) / 10);
   const room = named.length ? (isNarrow() ? 60 : 150) : 20;  // for names beside the rarest
   const x = (value) => LEFT + 4 + ((innerWidth - room) * Math.log10(value)) / Math.log10(most);
-  const y = (value) => 8 + innerHeight * (1 - value / tallest);
+  const y = (value) => top + innerHeight * (1 - value / tallest);
   const svg = s("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Labels by imbalance ratio and SCUMBLE. ${points.name.length} labels; the difficult ones are listed beside.` });
   for (let value = 0; value <= tallest + 1e-9; value += tallest > 0.5 ? 0.2 : 0.1) {
     svg.append(s("line", { class: "axis", x1: LEFT, x2: width - right, y1: y(value), y2: y(value) }), s("text", { x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" }, sig(value, 1)));
   }
   for (let power = 1; power <= most; power *= 10) {
-    svg.append(s("text", { x: x(power), y: height - 12, "text-anchor": "middle" }, int(power)));
+    for (const tick of most < 100 ? [power, 2 * power, 5 * power] : [power]) {
+      if (tick <= most) svg.append(s("text", { x: x(tick), y: height - 10, "text-anchor": "middle" }, int(tick)));
+    }
   }
   svg.append(
-    s("text", { x: width - right, y: height - 12, "text-anchor": "end" }, "IRLbl →"),
-    s("text", { x: LEFT - 6, y: 8 + innerHeight / 2, "text-anchor": "middle", transform: `rotate(-90 ${LEFT - 28} ${8 + innerHeight / 2}) translate(-22 0)` }, "SCUMBLELbl →"));
+    s("text", { x: width - right, y: height - 10, "text-anchor": "end" }, "IRLbl →"),
+    s("text", { x: 4, y: 11 }, "↑ SCUMBLELbl"));
   if (meanIr) {
-    svg.append(s("line", { class: "mean", x1: x(meanIr), x2: x(meanIr), y1: 8, y2: 8 + innerHeight }), s("text", { x: x(meanIr) - 5, y: 18, "text-anchor": "end" }, `MeanIR ${sig(meanIr, 3)}`));
+    svg.append(s("line", { class: "mean", x1: x(meanIr), x2: x(meanIr), y1: top, y2: top + innerHeight }), s("text", { x: Math.max(x(meanIr) - 36, 96), y: 11 }, `MeanIR ${sig(meanIr, 3)}`));
   }
   const order = points.label.map((_, at) => at).reverse();  // the most concurrent on top
   for (const at of order) {
@@ -78,7 +82,7 @@ export function scatter({ points, meanIr, named, width = isNarrow() ? 380 : 640,
   nameSome(svg, points, named, x, y, width - right);
   hint(svg, ({ target }) => target.at === undefined ? "" : `${points.name[target.at]}\n${int(points.count[target.at])} instances · IRLbl ${sig(points.irlbl[target.at])} · SCUMBLE ${sig(points.scumble[target.at])}`);
   svg.addEventListener("click", ({ target }) => { if (target.at !== undefined) onPick(points.label[target.at]); });
-  return h("figure", {}, bounded(svg, width));
+  return h("figure", {}, bounded(svg, width), saving(svg, "Rare and in company"));
 }
 
 /** Write names where they do not run into each other. */
@@ -122,5 +126,39 @@ export function dumbbells({ rows, width = isNarrow() ? 380 : 560 }) {
     if (to !== null) line.append(s("circle", { class: "to", cx: x(to), cy: y, r: 4 }));
     svg.append(hint(line, `${row.name}\nSCUMBLE ${sig(from)} → ${sig(to)}\nIRLbl ${sig(row.before.irlbl)} → ${sig(row.after.irlbl)}\ncount ${int(row.before.count)} → ${int(row.after.count)}`));
   });
-  return h("figure", {}, bounded(svg, width), h("figcaption", {}, "Open dots: before; filled: after."));
+  return h("figure", {}, bounded(svg, width), h("figcaption", {}, "Open dots: before; filled: after."), saving(svg, "Difficult labels"));
+}
+
+/** Amounts with names, as bars from the left. */
+export function bars({ title, rows, width = isNarrow() ? 380 : 640 }) {
+  const nameWidth = isNarrow() ? 150 : 240;
+  const longest = isNarrow() ? 21 : 36;
+  const most = Math.max(1, ...rows.map((row) => row.value));
+  const size = (value) => (width - nameWidth - 60) * (value / most);
+  const svg = s("svg", { class: "chart", viewBox: `0 0 ${width} ${rows.length * 18 + 4}`, role: "img", "aria-label": `${title}. ${rows.map((row) => `${row.name}: ${int(row.value)}`).join("; ")}` },
+    rows.map((row, at) => hint(s("g", {},
+      s("text", { x: nameWidth - 8, y: at * 18 + 14, "text-anchor": "end" }, row.name.length > longest ? `${row.name.slice(0, longest - 1)}…` : row.name),
+      s("rect", { class: row.isRare ? "bar is-rare" : "bar", x: nameWidth, y: at * 18 + 3, width: Math.max(size(row.value), 1), height: 14 }),
+      s("text", { x: nameWidth + size(row.value) + 5, y: at * 18 + 14 }, int(row.value))), `${row.name}\n${int(row.value)}`)));
+  return h("figure", {}, bounded(svg, width), saving(svg, title));
+}
+
+/** Of the instances of a label (row), the part that also has another one (column). */
+export function heatMap({ title, names, counts, joint }) {
+  const left = isNarrow() ? 110 : 170;
+  const cell = Math.max(9, Math.min(26, 520 / names.length));
+  const side = left + cell * names.length + 6;
+  const short = (text) => (text.length > 26 ? `${text.slice(0, 25)}…` : text);
+  const part = (row, column) => (row === column ? 1 : (joint[row].get(column) ?? 0) / Math.max(counts[row], 1));
+  const svg = s("svg", { class: "chart heat", viewBox: `0 0 ${side} ${side}`, role: "img", "aria-label": `${title}. ${counted(names.length, "label")} in rows and columns; the table of partners has the numbers.` });
+  names.forEach((text, row) => {
+    const at = left + cell * (row + 0.5);
+    svg.append(s("text", { x: left - 6, y: at + 4, "text-anchor": "end" }, short(text)), s("text", { transform: `translate(${at + 4} ${left - 6}) rotate(-90)` }, short(text)));
+    names.forEach((other, column) => {
+      const share = part(row, column);
+      const square = s("rect", { class: row === column ? "same" : "share", x: left + cell * column, y: left + cell * row, width: cell - 1, height: cell - 1, "fill-opacity": row === column ? 1 : share.toFixed(3) });
+      svg.append(row === column ? square : hint(square, `${text}\n${percent(share)} also have ${other}\n${int(joint[row].get(column) ?? 0)} of ${int(counts[row])}`));
+    });
+  });
+  return h("figure", {}, bounded(svg, side), saving(svg, title));
 }

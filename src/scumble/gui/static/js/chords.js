@@ -2,10 +2,11 @@
 
 import { chordAsText, drawChord, fitChord } from "/static/chord.js";
 import { get, part } from "./api.js";
-import { s, save } from "./dom.js";
+import { h, s } from "./dom.js";
+import { saving } from "./pictures.js";
 
-export function layoutOf(id, labels, { signal, order = "difficulty" } = {}) {
-  const query = labels === null ? "" : `?labels=${labels.join(",")}&order=${order}`;
+export function layoutOf(id, labels, { signal, around = null, order = "difficulty" } = {}) {
+  const query = labels !== null ? `?labels=${labels.join(",")}&order=${order}` : around !== null ? `?around=${around}` : "";
   return get(`/datasets/${part(id)}/chord${query}`, signal);
 }
 
@@ -16,37 +17,36 @@ export function chordElement() {
   new ResizeObserver(() => {
     if (svg.clientWidth === width) return;
     width = svg.clientWidth;
-    fitChord(svg);
+    fit(svg);
   }).observe(svg);
   return svg;
 }
 
-export function draw(svg, layout) {
-  drawChord(svg, layout);
+/** Draw a chord; where it has little room, `cuts` are the lengths to which names may be cut. */
+export function draw(svg, layout, { like = null, cuts = [], onSelect = null } = {}) {
+  svg.redraw = (longest) => drawChord(svg, layout, { like, longest, onSelect });
+  svg.cuts = cuts;
+  svg.redraw();
+  fit(svg);
+}
+
+function fit(svg) {
+  if (svg.cuts?.length) svg.redraw();
   fitChord(svg);
-}
-
-export function saveSvg(svg, filename) {
-  save(new Blob([chordAsText(svg)], { type: "image/svg+xml" }), `${filename}.svg`);
-}
-
-/** Let the browser paint the SVG on a canvas, large enough to print. */
-export async function savePng(svg, filename, size = 2000) {
-  const url = URL.createObjectURL(new Blob([chordAsText(svg)], { type: "image/svg+xml" }));
-  try {
-    const image = new Image();
-    image.src = url;
-    await image.decode();
-    const canvas = document.createElement("canvas");
-    canvas.width = size;
-    canvas.height = Math.round((size * image.naturalHeight) / image.naturalWidth);
-    const ink = canvas.getContext("2d");
-    ink.fillStyle = "#ffffff";
-    ink.fillRect(0, 0, canvas.width, canvas.height);
-    ink.drawImage(image, 0, 0, canvas.width, canvas.height);
-    const blob = await new Promise((resolve) => { canvas.toBlob(resolve, "image/png"); });
-    save(blob, `${filename}.png`);
-  } finally {
-    URL.revokeObjectURL(url);
+  for (const longest of svg.cuts ?? []) {
+    if (!svg.classList.contains("chord-nameless")) return;
+    svg.redraw(longest);
+    fitChord(svg);
   }
 }
+
+/** What is pointed at in a chord, in words below it. */
+export function readout(svg) {
+  const told = h("p", { class: "readout", "aria-live": "polite" });
+  const read = ({ target }) => { told.textContent = target.closest(".chord-ribbon, .chord-arc")?.querySelector("title")?.textContent ?? ""; };
+  for (const kind of ["pointerover", "focusin"]) svg.addEventListener(kind, read);
+  return told;
+}
+
+/** Buttons that save a chord. */
+export const savingChord = (svg, title) => saving(svg, title, chordAsText);

@@ -26,6 +26,11 @@ export function name(text, more) {
   return h("bdi", { class: "name", ...more }, text === "" ? "(no name)" : text);
 }
 
+/** A question mark that opens an explanation, by pointer, keyboard and touch alike. */
+export function help(term, ...words) {
+  return h("details", { class: "help" }, h("summary", {}, h("span", { "aria-hidden": "true" }, "?"), h("span", { class: "visually-hidden" }, `Help: ${term}`)), h("div", { class: "help-words" }, ...words));
+}
+
 export function say(text) {
   document.getElementById("live").textContent = text;
 }
@@ -53,9 +58,14 @@ export function hideHint() {
   document.getElementById("tip").hidden = true;
 }
 
+/** Let the browser save what is at an address. */
+export function saveFrom(address, filename = "") {
+  h("a", { href: address, download: filename }).click();
+}
+
 /** Give the browser a file to save. */
 export function save(blob, filename) {
-  const link = h("a", { href: URL.createObjectURL(blob), download: filename });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  const address = URL.createObjectURL(blob);
+  saveFrom(address, filename);
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

@@ -1,25 +1,37 @@
 // Make a file on the server, then let the browser save it.
 
-import { address, catalogue, part, post } from "./api.js";
-import { h, name } from "./dom.js";
+import { catalogue, part, post, ticket } from "./api.js";
+import { h, name, saveFrom } from "./dom.js";
 import { bytes } from "./format.js";
-import { watch } from "./state.js";
+import { complain, watch } from "./state.js";
+
+/** Something to press that saves a file of the server, as often as it is pressed. */
+export function download(path, title, more = {}) {
+  const press = async () => {
+    try {
+      saveFrom(await ticket(typeof path === "function" ? path() : path));
+    } catch (error) {
+      complain(error);
+    }
+  };
+  return h("button", { type: "button", class: "link", onclick: press, ...more }, title);
+}
 
 export const makeAndSave = (dataset, wish, told) => makeFile(`/datasets/${part(dataset.id)}/exports`, wish, told);
 
 /** Save a file that the server offers. */
 export async function saveFile({ file, name: filename }) {
-  h("a", { href: address(`/files/${file}`), download: filename }).click();
+  saveFrom(await ticket(`/files/${file}`), filename);
 }
 
 /** Let a job make a file, and save it. */
 export async function makeFile(path, wish, told) {
   told.replaceChildren(h("span", { class: "dim" }, "Writing …"));
   try {
-    const job = await watch(await post(path, wish));
-    const link = h("a", { href: address(`/files/${job.result.file}`), download: job.result.name }, name(job.result.name));
+    const job = await watch(await post(path, wish), { owner: told });
+    const link = download(`/files/${job.result.file}`, name(job.result.name));
     told.replaceChildren(h("span", {}, "Saved as ", link, h("span", { class: "dim" }, ` (${bytes(job.result.size)})`)), ...job.notes.map((note) => h("p", { class: "notice" }, note)));
-    link.click();
+    if (told.isConnected) link.click();
   } catch (error) {
     told.replaceChildren(error.name === "AbortError" ? "Cancelled." : h("p", { class: "notice bad", role: "alert" }, error.message));
   }

@@ -31,6 +31,14 @@ export function bytes(value) {
   return `${sig(value, 3)} ${units[at]}`;
 }
 
+/** Seconds as people say them. */
+export function seconds(value) {
+  const whole = Math.round(value);
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}
+
 export function counted(value, noun) {
   return `${int(value)} ${noun}${value === 1 ? "" : "s"}`;
 }

@@ -1,10 +1,10 @@
 // Boot, and the frame around every page.
 
-import { catalogue, get } from "./api.js";
+import { catalogue, get, useToken } from "./api.js";
 import { h, hideHint, name, say } from "./dom.js";
 import { openFiles } from "./opening.js";
 import { go, query, start } from "./router.js";
-import { complain, find, refresh, showSwitcher, state, titleOf, watch } from "./state.js";
+import { adopt, complain, find, refresh, showJobs, showSwitcher, state, titleOf, watch } from "./state.js";
 
 const PAGES = [
   ["overview", "Overview"], ["labels", "Labels"], ["labelsets", "Labelsets"], ["attributes", "Attributes"],
@@ -55,6 +55,8 @@ async function place(mine, title, render, args, moved) {
   document.title = title === "scumble" ? title : `${title} – scumble`;
   main.replaceChildren(content);
   main.dataset.page = location.pathname;
+  showJobs();
+  adopt().catch(() => {});
   if (moved) {
     scrollTo(0, 0);
     const heading = main.querySelector("h1");
@@ -105,7 +107,8 @@ function setUpDrop() {
 
 async function boot() {
   const isFirst = query().has("token");
-  if (isFirst) {  // it is a cookie now, and has no business in the address
+  if (isFirst) {  // it is kept from now on, and has no business in the address
+    useToken(query().get("token"));
     const url = new URL(location.href);
     url.searchParams.delete("token");
     history.replaceState(null, "", url.pathname + url.search);

@@ -43,7 +43,7 @@ export class Models {
       this.told.replaceChildren(h("span", { class: "dim" }, `Training ${title} …`));
       this.element.scrollIntoView({ block: "nearest" });
       try {
-        const job = await watch(await post(this.path, wish));
+        const job = await watch(await post(this.path, wish), { owner: this.told });
         this.told.replaceChildren(h("span", {}, "Trained ", name(job.result.title), " on all rows."), ...job.notes.map((note) => h("p", { class: "notice" }, note)));
         await this.load();
       } catch (error) {
@@ -69,7 +69,7 @@ export class Models {
     try {
       const uploads = [];
       for (const file of this.file.files) uploads.push((await upload(file, () => {})).id);
-      const job = await watch(await post(`/models/${part(this.which.value)}/predictions`, { uploads, format: this.form.value, confidences: this.content.value === "yes" }));
+      const job = await watch(await post(`/models/${part(this.which.value)}/predictions`, { uploads, format: this.form.value, confidences: this.content.value === "yes" }), { owner: this.answer });
       const { result } = job;
       const most = [...result.labels].sort((a, b) => b.count - a.count).slice(0, 6);
       this.answer.replaceChildren(

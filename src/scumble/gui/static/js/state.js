@@ -1,7 +1,9 @@
 // What is open, and what the server is working on.
 
-import { follow, get, remove } from "./api.js";
+import { follow, get, remove, server } from "./api.js";
 import { h, name, say } from "./dom.js";
+import { download } from "./downloads.js";
+import { seconds } from "./format.js";
 import { go } from "./router.js";
 
 export const state = { about: null, datasets: [] };
@@ -22,11 +24,8 @@ export function treatmentOf(dataset) {
   return dataset.treatment + numberOf(dataset);
 }
 
-/** Of several with one name, all but the first have a number at the end of their address. */
-function numberOf({ id, name: title, treatment }) {
-  const [, number] = id.match(/-(\d+)$/) ?? [];
-  return number && !`${title} ${treatment ?? ""}`.trim().endsWith(number) ? ` (${number})` : "";
-}
+/** Of several with one name all but the first have a number. */
+const numberOf = ({ copy }) => (copy > 1 ? ` (${copy})` : "");
 
 export function showSwitcher() {
   const select = document.getElementById("datasets");
@@ -38,35 +37,102 @@ export function showSwitcher() {
   select.hidden = state.datasets.length === 0;
 }
 
-/** Show a job in the corner until it is over. Resolves to the job. */
-export async function watch(job, { quiet = false } = {}) {
-  const bar = h("progress", { "aria-label": job.title });
-  const card = h("div", { class: "job", role: "group", "aria-label": job.title },
-    h("div", { class: "row" }, name(job.title), h("button", { type: "button", class: "small push", onclick: () => remove(`/jobs/${job.id}`) }, "Cancel")),
-    bar);
-  const timer = setTimeout(() => { if (!quiet) document.getElementById("jobs").append(card); }, 250);
+const watched = new Map();  // jobs by number, with their cards
+const corner = () => document.getElementById("jobs");
+
+/**
+ * Follow a job and show it in the corner of every page until it is over. Resolves to the job.
+ * `owner` tells how it ended while it is on the page; once it is not, the corner does. While `instead`
+ * is on the page, it shows the work in place of the corner.
+ */
+export async function watch(job, { owner = null, instead = null, tell = () => {} } = {}) {
+  const isLeft = () => owner !== null && !owner.isConnected;
+  const begun = location.pathname + location.search;
+  const card = new Card(job, instead);
+  watched.set(job.id, card);
   try {
-    const over = await follow(job, ({ progress }) => {
-      if (progress.total && progress.done) { bar.max = progress.total; bar.value = progress.done; } else bar.removeAttribute("value");
-    });
+    const over = await follow(job, (now) => { card.tell(now); tell(now); });
     say(`${job.title}: done`);
+    if (isLeft()) finished(over, begun);
     return over;
+  } catch (error) {
+    if (isLeft()) complain(error);
+    throw error;
   } finally {
-    clearTimeout(timer);
     card.remove();
   }
 }
 
-/** Tell of something that failed, until it is closed. */
-export function complain(error) {
-  if (error.name === "AbortError") return;
-  const card = h("div", { class: "job", role: "alert" },
-    h("p", { class: "notice bad" }, error.message),
-    h("button", { type: "button", class: "small", onclick: () => card.remove() }, "Close"));
-  document.getElementById("jobs").append(card);
+/** Show what was begun elsewhere: before this page was loaded, or in another tab. */
+export async function adopt() {
+  const others = (await get("/jobs")).jobs.filter((job) => !watched.has(job.id));
+  const isYoung = (job) => job.seconds < 1;  // perhaps our own, of which we have not heard yet
+  for (const job of others.filter((each) => !isYoung(each))) {
+    watch(job).then(async (over) => { await refresh(); finished(over); }).catch(complain);
+  }
+  if (others.some(isYoung)) setTimeout(() => adopt().catch(() => {}), 1000);
 }
 
-export async function opened(job) {
+/** Look again which jobs the page in view shows itself. */
+export function showJobs() {
+  for (const card of watched.values()) card.show();
+}
+
+class Card {
+  constructor(job, instead) {
+    this.instead = instead;
+    this.bar = h("progress", { "aria-label": job.title });
+    this.time = h("span", { class: "dim num" });
+    this.element = h("div", { class: "job", role: "group", "aria-label": job.title, hidden: true },
+      h("div", { class: "row" }, name(job.title), this.time, h("button", { type: "button", class: "small push", onclick: () => remove(`/jobs/${job.id}`).catch(complain) }, "Cancel")),
+      this.bar);
+    corner().append(this.element);
+    this.timer = setTimeout(() => { this.timer = null; this.show(); }, 250);  // most work is over before
+  }
+
+  show() {
+    this.element.hidden = this.timer !== null || Boolean(this.instead?.isConnected);
+  }
+
+  tell({ progress: { done, total }, state: now, seconds: gone }) {
+    this.time.textContent = now === "queued" ? "waiting" : seconds(gone);
+    if (total && done) { this.bar.max = total; this.bar.value = done; } else this.bar.removeAttribute("value");
+  }
+
+  remove() {
+    clearTimeout(this.timer);
+    this.element.remove();
+  }
+}
+
+/** Tell that something is ready whose page has been left; `begun` is the address of that page. */
+function finished({ title, result }, begun = null) {
+  const { dataset, file } = result ?? {};
+  const where = !dataset ? !file && begun : dataset.parent ? `/d/${dataset.parent}/treat?result=${dataset.id}` : `/d/${dataset.id}/overview`;
+  note(h("p", {}, name(title), ": done. ", where ? h("a", { href: where }, "Look at it") : file ? download(`/files/${file}`, name(result.name)) : ""), "status");
+}
+
+/** Tell of something that failed, until it is closed. */
+export function complain(error) {
+  if (error.name === "AbortError" || error.status === 0) return;  // that nobody answers is told once
+  note(h("p", { class: "notice bad" }, error.message), "alert");
+}
+
+function note(content, role) {
+  const element = h("div", { class: "job", role }, content, h("button", { type: "button", class: "small", onclick: () => element.remove() }, "Close"));
+  corner().append(element);
+  element.addEventListener("click", ({ target }) => { if (target.closest("a")) element.remove(); });
+  return element;
+}
+
+let lost = null;
+server.addEventListener("lost", () => {
+  lost ??= note(h("p", { class: "notice bad" }, "The server does not answer any more, and with it all work has ended. Start 'scumble gui' again and open the address that it prints."), "alert");
+});
+server.addEventListener("found", () => { lost?.remove(); lost = null; });
+
+/** Go to a data set that was opened, unless the page that asked for it has been left. */
+export async function opened(job, owner = document.body) {
   await refresh();
-  go(`/d/${job.result.dataset.id}/overview`);
+  if (owner.isConnected) go(`/d/${job.result.dataset.id}/overview`);
 }

@@ -1,8 +1,9 @@
 // Work of minutes about a data set: begin it, watch it, cancel it, come back to it.
 
-import { follow, get, part, post, remove } from "./api.js";
-import { h, say } from "./dom.js";
-import { fixed, int } from "./format.js";
+import { get, part, post, remove } from "./api.js";
+import { h, help, say } from "./dom.js";
+import { fixed, int, seconds as duration } from "./format.js";
+import { complain, watch } from "./state.js";
 
 /** The styles of these pages; the first page has no need of them. */
 const styles = new Promise((resolve) => {
@@ -11,14 +12,6 @@ const styles = new Promise((resolve) => {
   link.addEventListener("error", resolve);
   document.head.append(link);
 });
-
-/** Seconds as people say them. */
-export function duration(seconds) {
-  const whole = Math.round(seconds);
-  if (whole < 60) return `${whole} s`;
-  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
-  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
-}
 
 /**
  * kind: the part of the address; button: what begins it; draw(result, job): elements of what was found;
@@ -54,7 +47,7 @@ export class Study {
 
   async watch(job, { ours = false } = {}) {
     this.button.disabled = true;
-    const stop = h("button", { type: "button", class: "small", onclick: () => remove(`/jobs/${job.id}`) }, "Cancel");
+    const stop = h("button", { type: "button", class: "small", onclick: () => remove(`/jobs/${job.id}`).catch(complain) }, "Cancel");
     const bar = h("progress", { "aria-label": job.title });
     const line = h("span", { class: "dim num", "data-testid": "progress" });
     this.live.replaceChildren(h("div", { class: "panel card", role: "group", "aria-label": job.title },
@@ -62,7 +55,7 @@ export class Study {
     if (ours) stop.focus();
     say(`${job.title} has begun`);
     try {
-      const over = await follow(job, (now) => this.advance(now, bar, line));
+      const over = await watch(job, { owner: this.live, instead: this.live, tell: (now) => this.advance(now, bar, line) });
       const wasHere = this.live.contains(document.activeElement);
       this.live.replaceChildren();
       await this.show(over);
@@ -113,7 +106,7 @@ export function signed(value, digits = 3) {
 export function plainTable(caption, heads, rows, more = {}) {
   return h("div", { class: "table-wrap", tabindex: "0", role: "region", "aria-label": caption }, h("table", more,
     h("caption", { class: "visually-hidden" }, caption),
-    h("thead", {}, h("tr", {}, heads.map(([title, kind, help]) => h("th", { scope: "col", class: kind, title: help }, title)))),
+    h("thead", {}, h("tr", {}, heads.map(([title, kind, words]) => h("th", { scope: "col", class: kind }, title, words ? [" ", help(title, words)] : "")))),
     h("tbody", {}, rows.map(({ cells, ...row }) => h("tr", row, cells.map((cell, at) => at ? h("td", { class: heads[at][1] }, cell) : h("th", { scope: "row" }, cell)))))));
 }
 

@@ -1,36 +1,49 @@
 // A table that asks the server for one page at a time.
 
-import { address, get } from "./api.js";
-import { h, say } from "./dom.js";
-import { int } from "./format.js";
+import { get } from "./api.js";
+import { download } from "./downloads.js";
+import { h, help, say } from "./dom.js";
+import { counted, int } from "./format.js";
 import { query, setQuery } from "./router.js";
 
 const PAGE = 50;
 
 /**
- * columns: [{ key, title, text?, render(row), hide?, sort? }], the first one heads its row.
- * keepInAddress: whether sorting, searching and paging are part of the address.
+ * columns: [{ key, title, text?, help?, render(row), hide?, sort? }], the first one heads its row.
+ * picture(rows): a chart of the rows shown. keepInAddress: whether sorting, searching and paging are part of the address.
  */
 export class PagedTable {
-  constructor({ path, caption, columns, noun, pageSize = PAGE, keepInAddress = true, csv = true, decorate = () => {}, searchTitle = "Search" }) {
-    Object.assign(this, { path, caption, columns, noun, pageSize, keepInAddress, decorate });
+  constructor({ path, caption, columns, noun, pageSize = PAGE, keepInAddress = true, csv = true, decorate = () => {}, picture = null, searchTitle = "Search" }) {
+    Object.assign(this, { path, caption, columns, noun, pageSize, keepInAddress, decorate, picture });
     const given = keepInAddress ? query() : new URLSearchParams();
     this.wish = { sort: given.get("sort"), order: given.get("order"), q: given.get("q") ?? "", offset: Number(given.get("offset") ?? 0) || 0 };
     this.search = h("input", { type: "search", placeholder: searchTitle, "aria-label": `${searchTitle}`, value: this.wish.q, oninput: () => this.searched() });
     this.count = h("span", { class: "dim", "aria-live": "polite" });
-    this.csv = csv ? h("a", { class: "push", download: "" }, "CSV") : null;
+    this.csv = csv ? download(() => `${this.path}.csv?${this.parameters({ offset: 0 })}`, "CSV", { class: "link push" }) : null;
     this.body = h("tbody");
     this.heads = columns.map((column) => this.head(column));
     this.wrap = h("div", { class: "table-wrap", tabindex: "0", role: "region", "aria-label": caption },
       h("table", {}, h("caption", { class: "visually-hidden" }, caption), h("thead", {}, h("tr", {}, ...this.heads)), this.body));
     this.pager = h("div", { class: "pager", role: "group", "aria-label": "Pages of the table" });
-    this.element = h("div", {}, h("div", { class: "tools" }, this.search, this.count, this.csv), this.wrap, this.pager);
+    this.element = h("div", {}, h("div", { class: "tools" }, this.search, this.count, columnHelp(columns), this.csv), this.drawn(), this.wrap, this.pager);
+  }
+
+  /** A picture of the rows that are shown, for who opens it. */
+  drawn() {
+    if (!this.picture) return null;
+    this.frame = h("div", {});
+    this.fold = h("details", { class: "fold", ontoggle: () => this.drawPicture() }, h("summary", {}, "As a picture"), this.frame);
+    return this.fold;
+  }
+
+  drawPicture() {
+    if (this.fold?.open) this.frame.replaceChildren(this.picture(this.shown.rows));
   }
 
   head(column) {
     const classes = [column.text ? "text" : "", column.hide ? "narrow-hide" : "", column.class ?? ""].join(" ").trim();
     if (column.sort === false) return h("th", { scope: "col", class: classes }, column.title);
-    return h("th", { scope: "col", class: classes, title: column.help }, h("button", { type: "button", onclick: () => this.sorted(column.key) }, column.title));
+    return h("th", { scope: "col", class: classes }, h("button", { type: "button", onclick: () => this.sorted(column.key) }, column.title));
   }
 
   sorted(key) {
@@ -80,9 +93,9 @@ export class PagedTable {
     });
     this.body.replaceChildren(...rows.map((row) => this.row(row)));
     if (!rows.length) this.body.append(h("tr", {}, h("td", { class: "text dim", colspan: this.columns.length }, total ? "Nothing fits the search." : "There is nothing here.")));
-    this.count.textContent = found === total ? `${int(total)} ${this.noun}` : `${int(found)} of ${int(total)} ${this.noun}`;
-    if (this.csv) this.csv.href = address(`${this.path}.csv?${this.parameters({ offset: 0 })}`);
+    this.count.textContent = found === total ? counted(total, this.noun) : `${int(found)} of ${counted(total, this.noun)}`;
     this.drawPager();
+    this.drawPicture();
   }
 
   row(row) {
@@ -110,6 +123,11 @@ export class PagedTable {
       button("First", 0, offset > 0), button("Previous", Math.max(0, offset - this.pageSize), offset > 0),
       button("Next", offset + this.pageSize, last < found), button("Last", Math.floor((found - 1) / this.pageSize) * this.pageSize, last < found));
   }
+}
+
+function columnHelp(columns) {
+  const told = columns.filter((column) => column.help);
+  return told.length ? help("the columns", h("dl", {}, told.map((column) => [h("dt", {}, column.title), h("dd", {}, column.help)]))) : null;
 }
 
 /** A number with a bar beside it, from 0 to 1. */

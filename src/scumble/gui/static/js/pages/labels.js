@@ -1,4 +1,5 @@
 import { part } from "../api.js";
+import { bars } from "../charts.js";
 import { h, name } from "../dom.js";
 import { fixed, int } from "../format.js";
 import { meter, PagedTable } from "../table.js";
@@ -7,17 +8,18 @@ export async function render(dataset) {
   const table = new PagedTable({
     path: `/datasets/${part(dataset.id)}/labels`,
     caption: "Labels with their measures",
-    noun: "labels",
+    noun: "label",
     searchTitle: "Search labels",
     columns: [
-      { key: "name", title: "Label", text: true, head: true, render: (row) => h("a", { href: `/d/${dataset.id}/concurrence?labels=${row.label}`, class: "plain" }, name(row.name)) },
-      { key: "count", title: "Count", render: (row) => int(row.count) },
-      { key: "frequency", title: "Frequency", hide: true, render: (row) => fixed(row.frequency, 4) },
-      { key: "irlbl", title: "IRLbl", help: "How many times rarer than the most frequent label", render: (row) => fixed(row.irlbl, 2) },
-      { key: "scumble", title: "SCUMBLE", help: "Mean SCUMBLE of the instances that have the label", render: (row) => meter(fixed(row.scumble, 4), row.scumble) },
-      { key: "scumble_cv", title: "CV", hide: true, render: (row) => fixed(row.scumble_cv, 4) },
+      { key: "name", title: "Label", text: true, head: true, render: (row) => h("a", { href: `/d/${dataset.id}/concurrence?label=${row.label}`, class: "plain" }, name(row.name)) },
+      { key: "count", title: "Count", help: "Instances that have the label.", render: (row) => int(row.count) },
+      { key: "frequency", title: "Frequency", hide: true, help: "Count divided by the number of instances.", render: (row) => fixed(row.frequency, 4) },
+      { key: "irlbl", title: "IRLbl", help: "How many times rarer the label is than the most frequent one.", render: (row) => fixed(row.irlbl, 2) },
+      { key: "scumble", title: "SCUMBLE", help: "The mean SCUMBLE of the instances that have the label. A rare label with a high value drowns in the company of frequent ones.", render: (row) => meter(fixed(row.scumble, 4), row.scumble) },
+      { key: "scumble_cv", title: "CV", hide: true, help: "How much SCUMBLE differs between those instances: standard deviation divided by mean.", render: (row) => fixed(row.scumble_cv, 4) },
       { key: "label", title: "Position", hide: true, render: (row) => int(row.label) },
     ],
+    picture: (rows) => bars({ title: "Labels by count", rows: rows.map((row) => ({ name: row.name, value: row.count, isRare: row.is_minority })) }),
     decorate: (element, row) => element.classList.toggle("is-rare", row.is_minority),
   });
   await table.load();

@@ -1,4 +1,5 @@
 import { part } from "../api.js";
+import { bars } from "../charts.js";
 import { h, name } from "../dom.js";
 import { fixed, int } from "../format.js";
 import { meter, PagedTable } from "../table.js";
@@ -7,15 +8,16 @@ export async function render(dataset) {
   const table = new PagedTable({
     path: `/datasets/${part(dataset.id)}/labelsets`,
     caption: "Labelsets",
-    noun: "labelsets",
+    noun: "labelset",
     searchTitle: "Search labels in labelsets",
+    picture: (rows) => bars({ title: "Labelsets by count", rows: rows.map((row) => ({ name: row.labels.join(", ") || "no label", value: row.count })) }),
     columns: [
       { key: "rank", title: "Rank", render: (row) => int(row.rank) },
       { key: "labels", title: "Labelset", text: true, head: true, sort: false, render: labels },
       { key: "size", title: "Labels", render: (row) => int(row.size) },
       { key: "count", title: "Count", render: (row) => int(row.count) },
-      { key: "imbalance", title: "Imbalance", hide: true, help: "How many times rarer than the most frequent labelset", render: (row) => fixed(row.imbalance, 2) },
-      { key: "scumble", title: "SCUMBLE", hide: true, render: (row) => meter(fixed(row.scumble, 4), row.scumble) },
+      { key: "imbalance", title: "Imbalance", hide: true, help: "How many times rarer the labelset is than the most frequent one.", render: (row) => fixed(row.imbalance, 2) },
+      { key: "scumble", title: "SCUMBLE", hide: true, help: "How unequal the labels of the set are: 0 where all are equally frequent.", render: (row) => meter(fixed(row.scumble, 4), row.scumble) },
     ],
   });
   await table.load();

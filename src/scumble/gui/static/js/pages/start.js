@@ -60,7 +60,7 @@ function example(each) {
   const open = async (options, button) => {
     button.disabled = true;
     try {
-      await opened(await watch(await post(`/examples/${each.name}`, options)));
+      await opened(await watch(await post(`/examples/${each.name}`, options), { owner: button }), button);
     } catch (error) {
       complain(error);
     } finally {

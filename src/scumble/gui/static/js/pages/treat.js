@@ -1,7 +1,7 @@
 import { catalogue, get, part, post, remove } from "../api.js";
 import { dumbbells, histogram } from "../charts.js";
-import { chordElement, draw, layoutOf } from "../chords.js";
-import { h, name } from "../dom.js";
+import { chordElement, draw, layoutOf, readout, savingChord } from "../chords.js";
+import { h, help, name } from "../dom.js";
 import { fixed, int, sig } from "../format.js";
 import { go, query, setQuery } from "../router.js";
 import { complain, find, refresh, state, treatmentOf, watch } from "../state.js";
@@ -10,7 +10,8 @@ import { fromApi, writeMethod } from "../methods.js";
 
 export async function render(dataset) {
   const page = new Treat(dataset, await catalogue());
-  await page.showResult(query().get("result"));
+  const chain = await page.showResult(query().get("result"));
+  if (chain) page.fill(chain);
   return page.element;
 }
 
@@ -24,7 +25,7 @@ class Treat {
     this.earlier = h("div");
     this.run = h("button", { class: "primary" }, "Run");
     this.more = h("button", { type: "button", onclick: () => this.addStep(this.next()) }, "Add a step");
-    for (const wish of (query().get("chain") ?? "remedial").split("+")) if (this.methods.has(wish)) this.addStep(wish);
+    for (const wish of (query().get("chain") ?? "remedial").split("+")) this.addStep(wish);
     this.element = h("div", {},
       h("div", { class: "head" }, h("h1", {}, "Treat"), h("span", { class: "dim" }, "Run resamplers, compare before and after, download the result. The data itself stays as it is.")),
       h("div", { class: "treat" },
@@ -32,9 +33,16 @@ class Treat {
         h("div", { class: "stack" }, this.earlier, this.result)));
   }
 
-  addStep(method) {
-    if (this.steps.length >= 6) return;
-    const step = { method, inputs: new Map() };
+  /** Put steps with their parameters into the form, as those of a result that is looked at. */
+  fill(chain) {
+    this.steps = [];
+    this.list.replaceChildren();
+    for (const { method, parameters } of chain) this.addStep(method, parameters);
+  }
+
+  addStep(method, given = {}) {
+    if (this.steps.length >= 6 || !this.methods.has(method)) return;
+    const step = { method, given, inputs: new Map() };
     this.steps.push(step);
     step.element = h("fieldset", { class: "step" });
     step.element.addEventListener("invalid", (event) => this.refuse(event, step), true);
@@ -71,13 +79,13 @@ class Treat {
   drawStep(step) {
     const method = this.methods.get(step.method);
     const families = Map.groupBy ? Map.groupBy(this.methods.values(), (each) => each.family) : grouped(this.methods);
-    step.select = h("select", { onchange: (event) => { step.method = event.target.value; this.drawStep(step); this.renumber(); step.select.focus(); } },
+    step.select = h("select", { onchange: (event) => { step.method = event.target.value; step.given = {}; this.drawStep(step); this.renumber(); step.select.focus(); } },
       [...families].map(([family, members]) => h("optgroup", { label: family }, members.map((each) => h("option", { value: each.name, selected: each.name === step.method }, each.title)))));
-    step.inputs = new Map(method.parameters.map((parameter) => [parameter.name, input(parameter, this.methods)]));
+    step.inputs = new Map(method.parameters.map((parameter) => [parameter.name, input(parameter, this.methods, step.given[parameter.name] ?? parameter.default)]));
     step.element.replaceChildren(
       h("legend", {}),
       step.select,
-      h("p", { title: method.details }, method.summary),
+      h("p", {}, method.summary, " ", method.details ? help(method.title, method.details) : ""),
       method.parameters.length ? h("div", { class: "fields" }, method.parameters.map((parameter) => field(parameter, step.inputs.get(parameter.name)))) : "");
   }
 
@@ -91,14 +99,11 @@ class Treat {
 
   async start() {
     const steps = this.steps.map((step) => ({ method: step.method, parameters: values(this.methods.get(step.method), step.inputs) }));
-    const stop = h("button", { type: "button", class: "small" }, "Cancel");
-    const bar = h("progress", { "aria-label": "Working" });
-    this.result.replaceChildren(h("div", { class: "panel card", role: "group", "aria-label": "Working" }, h("div", { class: "row" }, h("span", {}, "Working …"), h("span", { class: "push" }, stop)), bar));
+    this.result.replaceChildren(h("p", { class: "dim" }, "Working … Other pages can be looked at meanwhile."));
     this.run.disabled = true;
     try {
       const job = await post(`/datasets/${part(this.dataset.id)}/treatments`, { steps });
-      stop.addEventListener("click", () => remove(`/jobs/${job.id}`));
-      const { result } = await watch(job, { quiet: true });
+      const { result } = await watch(job, { owner: this.element });
       await refresh();
       if (this.element.isConnected) {
         setQuery({ result: result.dataset.id });
@@ -115,18 +120,19 @@ class Treat {
     this.drawEarlier(id);
     if (!id || !find(id)) {
       this.result.replaceChildren(h("p", { class: "dim" }, id ? "This result has been closed." : "Choose a method and run it: the result appears here."));
-      return;
+      return null;
     }
     const found = await get(`/datasets/${part(id)}/comparison`);
     const after = find(id);
     this.result.replaceChildren(
       h("section", { class: "panel" },
-        h("div", { class: "row" }, h("h2", {}, "Before and after"), h("span", { class: "push row" }, h("a", { class: "button small", href: `/d/${this.dataset.id}/prove?treatments=${part(writeMethod(fromApi(found.chain)))}` }, "Does it help? Prove it"), h("a", { class: "button small", href: `/d/${id}/overview` }, "Look closer"), h("button", { type: "button", class: "small", onclick: () => this.discard(id) }, "Discard"))),
-        traits(found), stepNotes(found)),
+        h("div", { class: "row" }, h("h2", {}, "Before and after ", name(treatmentOf(after))), h("span", { class: "push row" }, h("a", { class: "button small", href: `/d/${this.dataset.id}/prove?treatments=${part(writeMethod(fromApi(found.chain)))}` }, "Does it help? Prove it"), h("a", { class: "button small", href: `/d/${id}/overview` }, "Look closer"), h("button", { type: "button", class: "small", onclick: () => this.discard(id) }, "Discard"))),
+        traits(found), h("div", { class: "dim notes" }, found.notes.map((note, at) => h("p", {}, `${found.steps[at].title}: ${note}`)))),
       h("section", { class: "panel" }, h("h2", {}, "Download the result"), dataDownload(after)),
       found.labels.length ? h("section", { class: "panel" }, h("h2", {}, "Difficult labels: SCUMBLE"), dumbbells({ rows: found.labels })) : "",
       found.histograms.before ? this.pair("SCUMBLE per instance (log)", (side) => histogram({ title: `SCUMBLE per instance, ${side}`, data: found.histograms[side], most: Math.max(...found.histograms.before.counts, ...found.histograms.after.counts), log: true, height: 150, label: (low, high) => `SCUMBLE ${sig(low, 3)}–${sig(high, 3)}` })) : "",
       found.histograms.before ? await this.chords(id) : "");
+    return found.chain;
   }
 
   pair(title, make) {
@@ -136,10 +142,10 @@ class Treat {
   async chords(id) {
     const before = await layoutOf(this.dataset.id, null);
     const after = await layoutOf(id, before.arcs.map((arc) => arc.label), { order: "given" });
-    return this.pair("Concurrence of the same labels", (side) => {
+    return this.pair("Concurrence of the same labels, in the same colours", (side) => {
       const svg = chordElement();
-      draw(svg, side === "before" ? before : after);
-      return svg;
+      draw(svg, side === "before" ? before : after, { like: before, cuts: [16, 12, 9] });
+      return h("figure", {}, svg, readout(svg), savingChord(svg, `Chord ${side}`));
     });
   }
 
@@ -165,19 +171,21 @@ function grouped(methods) {
   return found;
 }
 
-export function input(parameter, methods) {
+export function input(parameter, methods, value = parameter.default) {
   const { kind, choices } = parameter;
-  const value = parameter.default;
   if (kind === "choice" || kind === "method") return h("select", {}, choices.map((each) => h("option", { value: each, selected: each === value }, methods.get(each)?.title ?? each)));
   if (kind === "switch") return h("input", { type: "checkbox", checked: value });
-  if (kind === "seed") return h("input", { type: "number", min: 0, step: 1, value: 0 });
+  if (kind === "seed") return h("input", { type: "number", min: 0, step: 1, value: value ?? 0 });
   if (kind === "integer" || kind === "number") return h("input", { type: "number", min: parameter.minimum, max: parameter.maximum, step: kind === "integer" ? 1 : "any", value, required: parameter.required });
   return h("input", { type: "text", value });
 }
 
-export function field(parameter, element) {
-  if (parameter.kind === "switch") return h("label", { class: "tick", title: parameter.help }, element, parameter.title);
-  return h("label", { class: "field", title: parameter.help }, h("span", {}, parameter.title), element);
+let serial = 0;
+export function field({ kind, title, help: words, allowed }, element) {
+  element.id = `parameter-${++serial}`;
+  const label = h("label", { for: element.id }, title);
+  const more = words ? help(title, words, " ", kind === "switch" ? "" : h("span", { class: "dim" }, `Allowed: ${allowed}.`)) : "";
+  return kind === "switch" ? h("div", { class: "tick" }, element, label, more) : h("div", { class: "field" }, h("span", {}, label, " ", more), element);
 }
 
 export function values(method, inputs) {
@@ -196,7 +204,7 @@ const FORMATS = { cardinality: 4, density: 4, mean_ir: 4, max_ir: 4, scumble: 6,
 
 function traits({ traits: rows, steps }) {
   const show = (row, value) => row.key in FORMATS ? fixed(value, FORMATS[row.key]) : int(value);
-  const titles = steps.map((step) => `after ${step.method}`);
+  const titles = steps.map((step) => `after ${step.title}`);
   return h("div", { class: "table-wrap", tabindex: "0", role: "region", "aria-label": "Traits before and after" }, h("table", { class: "traits", "data-testid": "traits" },
     h("caption", { class: "visually-hidden" }, "Traits before and after"),
     h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "text" }, "Trait"), h("th", { scope: "col" }, "before"), titles.map((title) => h("th", { scope: "col" }, title)), h("th", { scope: "col" }, "change"))),
@@ -210,12 +218,4 @@ function change(before, after) {
   const part = (100 * (after - before)) / before;
   const shown = Math.abs(part) >= 1000 ? int(part) : fixed(part, 1);
   return `${part > 0 ? "+" : "−"}${shown.replace("-", "")} %`;
-}
-
-function stepNotes({ steps }) {
-  return h("div", { class: "dim" }, steps.map((step) => {
-    const facts = [`${step.method}: ${int(step.n_added)} rows added`, `${int(step.n_removed)} removed`];
-    if (step.n_one_sided) facts.push(`${int(step.n_one_sided)} one-sided instances met`);
-    return h("p", {}, `${facts.join(", ")}.`);
-  }));
 }
