@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from scumble.data.formats.base import PARTS, Format, LabelChoice, Source, Target
+from scumble.data.formats.base import PARTS, Columns, Format, LabelChoice, Source, Target
 
 if TYPE_CHECKING:
     from scumble.data.dataset import MultilabelDataset
@@ -27,8 +26,11 @@ def read_arrow(
     *,
     labels: LabelChoice = None,
     label_column: str | int | None = None,
+    label_separator: str | None = None,
     weight_column: str | int | None = None,
-    ignore: Sequence[str | int] = (),
+    ignore: Columns = None,
+    text: Columns = None,
+    keep: Columns = None,
 ) -> MultilabelDataset:
     """Read an Arrow IPC file or stream, or a Feather file of version 2.
 
@@ -61,8 +63,11 @@ def read_arrow(
         source,
         labels=labels,
         label_column=label_column,
+        label_separator=label_separator,
         weight_column=weight_column,
         ignore=ignore,
+        text=text,
+        keep=keep,
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
 from itertools import chain
 from typing import Any, Literal
 
@@ -13,7 +12,7 @@ import numpy as np
 from scumble._core.errors import DataError, ParameterError, ReadError, ScumbleWarning
 from scumble._core.validation import check_choice
 from scumble.data.dataset import Feature, MultilabelDataset
-from scumble.data.formats.base import Format, LabelChoice, Source, Target
+from scumble.data.formats.base import Columns, Format, LabelChoice, Source, Target
 from scumble.data.formats.delimited.cells import (
     Cells,
     sniff_decimal,
@@ -25,6 +24,7 @@ from scumble.data.formats.delimited.cells import (
 from scumble.data.formats.delimited.layout import Options, as_number, find_layout
 from scumble.data.formats.delimited.values import Features, Flags, Lists
 from scumble.data.formats.kernels.numbers import NO_NUMBER
+from scumble.data.guesses import Asked, settle_columns
 
 _LAYOUTS = ("columns", "lists")
 _MARK = re.compile(rb'(?:^|[,;\t|])"?(?:label:|labels:)')
@@ -51,7 +51,9 @@ def read_csv(
     label_column: str | int | None = None,
     label_separator: str | None = None,
     weight_column: str | int | None = None,
-    ignore: Sequence[str | int] | None = None,
+    ignore: Columns = None,
+    text: Columns = None,
+    keep: Columns = None,
     delimiter: str | None = None,
     header: bool | None = None,
     decimal: str | None = None,
@@ -76,6 +78,11 @@ def read_csv(
     row or Unnamed: 0, and holds whole numbers that increase from 0 or 1 to less than twice the
     number of rows, of which there are at least two.
 
+    *Other columns that name rows*, dates and long texts are told from their values; the rules stand
+    in `scumble.data.guesses.settle_columns`. Nothing is guessed of files that `write_csv` made, nor
+    of columns in ``keep``; ``text`` names columns whose words are learnt, ``ignore`` columns to
+    leave out, and ``ignore=[]`` takes all columns as they are.
+
     *The decimal mark* is a comma if that is not the delimiter, some numbers have one and none has a
     point; ``decimal=","`` or ``"."`` decides.
 
@@ -96,7 +103,9 @@ def read_csv(
     >>> scumble.read(path, labels=-2).labels
     ('war', 'love')
     """
-    options = Options(labels, label_column, label_separator, weight_column, ignore, header, decimal)
+    options = Options(
+        labels, label_column, label_separator, weight_column, ignore, text, keep, header, decimal
+    )
     _check_delimiter(delimiter)
     reading = _Reading(source, options, delimiter, encoding, set())
     if reading.features.late:  # columns that began with numbers hold text after all
@@ -188,7 +197,7 @@ class _Reading:
         self.layout = layout = find_layout(source, first, options, self.decimal)
         if layout.names is not None:
             first = first[1:]
-        self.features = Features(layout.features, texts, self.decimal)
+        self.features = Features(layout.features, texts | layout.texts, self.decimal)
         self.weights = Features(
             [] if layout.weights is None else [layout.weights], set(), self.decimal
         )
@@ -227,12 +236,20 @@ class _Reading:
         """Put everything together."""
         X, categories = self.features.matrix()
         keep = [k for k in range(X.shape[1]) if not self._is_no_feature(k, X)]
+        X = X if len(keep) == X.shape[1] else X[:, keep]
         features = self._feature_list(keep, categories)
+        places = {features[k].name: self.layout.features[at] for k, at in enumerate(keep)}
+        asked = Asked(
+            frozenset(name for name, at in places.items() if at in self.layout.texts),
+            frozenset(name for name, at in places.items() if at in self.layout.kept),
+        )
+        guessed = [self.layout.may_guess] * len(features)
+        X, settled = settle_columns(X, features, asked, guessed, self.source.where)
         Y, names = self.labels.matrix()
         return MultilabelDataset(
-            X if len(keep) == X.shape[1] else X[:, keep],
+            X,
             Y,
-            features=features,
+            features=settled,
             labels=names,
             name=self.source.stem,
             weights=None if self.layout.weights is None else self.weights.matrix()[0].ravel(),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from scumble._core.files import EXPANSION_FREE
-from scumble.data.formats.base import PARTS, Format, LabelChoice, Source, Target
+from scumble.data.formats.base import PARTS, Columns, Format, LabelChoice, Source, Target
 
 if TYPE_CHECKING:
     from scumble.data.dataset import MultilabelDataset
@@ -24,8 +23,11 @@ def read_parquet(
     *,
     labels: LabelChoice = None,
     label_column: str | int | None = None,
+    label_separator: str | None = None,
     weight_column: str | int | None = None,
-    ignore: Sequence[str | int] = (),
+    ignore: Columns = None,
+    text: Columns = None,
+    keep: Columns = None,
 ) -> MultilabelDataset:
     """Read a Parquet file.
 
@@ -56,8 +58,11 @@ def read_parquet(
         source,
         labels=labels,
         label_column=label_column,
+        label_separator=label_separator,
         weight_column=weight_column,
         ignore=ignore,
+        text=text,
+        keep=keep,
     )
 
 
