@@ -88,9 +88,9 @@ def test_nothing_is_guessed_of_what_the_user_names(form, tmp_path):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_an_empty_list_takes_all_columns_as_they_are(form, tmp_path):
+def test_true_takes_all_columns_as_they_are(form, tmp_path):
     with pytest.warns(ScumbleWarning, match="empty label names") as caught:
-        data = read_tickets(form, tmp_path, ignore=[])
+        data = read_tickets(form, tmp_path, keep=True)
     assert len(caught) == 1
     assert names(data) == [column for column in TICKETS if column != "tags"]
     assert data.features[3].kind == "nominal"
@@ -123,7 +123,7 @@ def test_declared_categories_are_believed():
 
 def test_a_file_of_ours_comes_back_whole(tmp_path):
     data = MultilabelDataset.from_frame(
-        TICKETS.drop(columns="tags"), label_columns=[], ignore=[], text="subject", name="tickets"
+        TICKETS.drop(columns="tags"), label_columns=[], keep=True, text="subject", name="tickets"
     )
     for suffix in ("csv", "parquet", "arrow", "arff"):
         path = tmp_path / f"tickets.{suffix}"

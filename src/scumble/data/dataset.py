@@ -127,6 +127,11 @@ class MultilabelDataset:
             if feature.is_categorical
         }
 
+    @property
+    def text_features(self) -> tuple[int, ...]:
+        """Columns that hold texts to be read word by word; see `scumble.learn.TextColumns`."""
+        return tuple(at for at, feature in enumerate(self.features) if feature.kind == "text")
+
     def __len__(self) -> int:
         return self.n_instances
 
@@ -321,9 +326,9 @@ class MultilabelDataset:
         label_separator: str | None = None,
         name: str = "",
         weight_column: str | None = None,
-        ignore: Sequence[str] | str | None = None,
+        ignore: Sequence[str] | str = (),
         text: Sequence[str] | str = (),
-        keep: Sequence[str] | str = (),
+        keep: Sequence[str] | str | Literal[True] = (),
     ) -> MultilabelDataset:
         """Make a data set from a pandas, polars or Arrow table.
 
@@ -341,12 +346,11 @@ class MultilabelDataset:
         weight_column : str, optional
             A column with the weights of the instances.
         ignore : sequence of str or str, optional
-            Columns to leave out. Those that only name rows are left out as well, with a warning; an
-            empty list leaves out none, and guesses nothing.
+            Columns to leave out. Those that only name rows are left out as well, with a warning.
         text : sequence of str or str
             Columns of texts whose words are learnt; see `scumble.learn.TextColumns`.
-        keep : sequence of str or str
-            Columns to take as they are, whatever they look like.
+        keep : sequence of str, str or True
+            Columns to take as they are, whatever they look like; True takes all of them so.
 
         Returns
         -------
@@ -375,7 +379,8 @@ class MultilabelDataset:
         """
         from scumble.data.frames import read_frame
 
-        how = {"label_separator": label_separator, "ignore": ignore, "text": text, "keep": keep}
+        how: dict[str, Any] = {"ignore": ignore, "text": text, "keep": keep}
+        how["label_separator"] = label_separator
         return cls(**read_frame(frame, label_columns, weight_column, **how), name=name)
 
     def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:

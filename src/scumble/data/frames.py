@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from scipy import sparse
@@ -46,9 +46,9 @@ def read_frame(
     weight_column: str | None = None,
     *,
     label_separator: str | None = None,
-    ignore: Sequence[str] | str | None = None,
+    ignore: Sequence[str] | str = (),
     text: Sequence[str] | str = (),
-    keep: Sequence[str] | str = (),
+    keep: Sequence[str] | str | Literal[True] = (),
     where: str = "from_frame",
 ) -> dict[str, Any]:
     """Read what makes a data set from a table; see `MultilabelDataset.from_frame`.
@@ -78,9 +78,10 @@ def read_frame(
     chosen = _listed(label_columns)
     taken = {"label_columns": chosen, "weight_column": _listed(weight_column)}
     taken["ignore"] = _listed(ignore)
-    asked = Asked(frozenset(_listed(text)), frozenset(_listed(keep)))
+    kept = names if keep is True else _listed(keep)
+    asked = Asked(frozenset(_listed(text)), frozenset(kept))
     _refuse_unknown({**taken, "text": _listed(text)}, names)
-    _refuse_unknown({"keep": _listed(keep)}, names)
+    _refuse_unknown({"keep": list(kept)}, names)
     place = {name: at for at, name in enumerate(names)}
     if isinstance(label_columns, str):
         cells = _as_arrow(column(place[label_columns]), label_columns)
@@ -100,8 +101,7 @@ def read_frame(
         for name, cells in zip(rest, raw, strict=True)
     ]
     features, X = features_from_columns(rest, read, Y.shape[0])
-    may_guess = ignore is None or len(_listed(ignore)) > 0
-    guessed = [may_guess and not _declares_categories(cells) for cells in raw]
+    guessed = [not _declares_categories(cells) for cells in raw]
     X, features = settle_columns(X, features, asked, guessed, where)
     return {"X": X, "Y": Y, "features": features, "labels": labels, "weights": weights}
 

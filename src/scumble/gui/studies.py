@@ -162,7 +162,7 @@ def predict(
     from scumble.learn.storage.answers import read_rows
 
     def read_any(path: Path, **how: Any) -> Any:
-        return read_rows(partial(read, path), **how)
+        return read_rows(partial(read, path, keep=True), **how)
 
     rows = read_upload(read_any, file, xml, options, max_unpacked)
     with track("Predicting"):

@@ -283,7 +283,7 @@ class TestRowNumbers:
     def test_are_left_out(self, tmp_path, name, numbers):
         text = f"{name},x,a\n" + "".join(f"{n},7.5,1\n" for n in numbers)
         assert read(tmp_path, text, labels=["a"]).feature_names == ("x",)
-        assert len(read(tmp_path, text, labels=["a"], ignore=()).feature_names) == 2
+        assert len(read(tmp_path, text, labels=["a"], keep=True).feature_names) == 2
 
     @pytest.mark.parametrize(
         ("name", "numbers"),
@@ -410,7 +410,7 @@ class TestValues:
         rows = [f"{at},{at},{at}.5,{at % 2}" for at in range(100)]
         rows[60] = "60,sixty,60.5,0"
         rows[90] = "90,90,,1"
-        data = read(tmp_path, "a,b,c,l\n" + "\n".join(rows), labels=-1, ignore=[])
+        data = read(tmp_path, "a,b,c,l\n" + "\n".join(rows), labels=-1, keep=True)
         assert data.features[0] == Feature("a", integer=True)
         assert data.features[1].kind == "nominal"
         assert len(data.features[1].categories) == 100

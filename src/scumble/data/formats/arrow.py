@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from scumble.data.formats.base import PARTS, Columns, Format, LabelChoice, Source, Target
 
@@ -30,7 +30,7 @@ def read_arrow(
     weight_column: str | int | None = None,
     ignore: Columns = None,
     text: Columns = None,
-    keep: Columns = None,
+    keep: Columns | Literal[True] = None,
 ) -> MultilabelDataset:
     """Read an Arrow IPC file or stream, or a Feather file of version 2.
 

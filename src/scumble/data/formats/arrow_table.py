@@ -63,7 +63,7 @@ def dataset_from_table(
     weight_column: str | int | None = None,
     ignore: Columns = None,
     text: Columns = None,
-    keep: Columns = None,
+    keep: Columns | Literal[True] = None,
 ) -> MultilabelDataset:
     """Take a data set out of a table: one of ours, or any other."""
     told = (table.schema.metadata or {}).get(KEY)
@@ -74,7 +74,7 @@ def dataset_from_table(
             return choose_features(source, data, ignore=ignore, text=text)
         chosen, parents = _chosen_labels(table, source, labels, label_column)
         how: dict[str, Any] = {"label_separator": label_separator, "weight_column": weight_column}
-        how |= {"ignore": () if labels == () else ignore, "text": text, "keep": keep}
+        how |= {"ignore": ignore, "text": text, "keep": True if labels == () else keep}
         data = _foreign(table, source, chosen, how)
         return data if parents is None else replace(data, label_parents=parents)
     except ReadError:
@@ -301,9 +301,9 @@ def _foreign(
         labels,
         weights[0] if weights else None,
         label_separator=how["label_separator"],
-        ignore=None if how["ignore"] is None else named("ignore"),
+        ignore=named("ignore"),
         text=named("text"),
-        keep=named("keep"),
+        keep=True if how["keep"] is True else named("keep"),
         where=source.where,
     )
     return MultilabelDataset(**read, name=source.stem)

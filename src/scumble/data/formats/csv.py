@@ -53,7 +53,7 @@ def read_csv(
     weight_column: str | int | None = None,
     ignore: Columns = None,
     text: Columns = None,
-    keep: Columns = None,
+    keep: Columns | Literal[True] = None,
     delimiter: str | None = None,
     header: bool | None = None,
     decimal: str | None = None,
@@ -80,8 +80,8 @@ def read_csv(
 
     *Other columns that name rows*, dates and long texts are told from their values; the rules stand
     in `scumble.data.guesses.settle_columns`. Nothing is guessed of files that `write_csv` made, nor
-    of columns in ``keep``; ``text`` names columns whose words are learnt, ``ignore`` columns to
-    leave out, and ``ignore=[]`` takes all columns as they are.
+    of columns in ``keep``, which is True for all columns; ``text`` names columns whose words are
+    learnt, ``ignore`` columns to leave out.
 
     *The decimal mark* is a comma if that is not the delimiter, some numbers have one and none has a
     point; ``decimal=","`` or ``"."`` decides.

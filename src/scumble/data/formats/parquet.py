@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from scumble._core.files import EXPANSION_FREE
 from scumble.data.formats.base import PARTS, Columns, Format, LabelChoice, Source, Target
@@ -27,7 +27,7 @@ def read_parquet(
     weight_column: str | int | None = None,
     ignore: Columns = None,
     text: Columns = None,
-    keep: Columns = None,
+    keep: Columns | Literal[True] = None,
 ) -> MultilabelDataset:
     """Read a Parquet file.
 

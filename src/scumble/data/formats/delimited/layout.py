@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -44,7 +44,7 @@ class Options:
     weight_column: str | int | None = None
     ignore: Columns = None
     text: Columns = None
-    keep: Columns = None
+    keep: Columns | Literal[True] = None
     header: bool | None = None
     decimal: str | None = None
 
@@ -139,15 +139,15 @@ def _take_rest(source: Source, layout: Layout, columns: list[str], options: Opti
         taken.add(layout.weights)
     taken |= set(column_numbers(source, columns, options.ignore, "ignore"))
     layout.features = [at for at in range(len(columns)) if at not in taken]
-    layout.kept = set(column_numbers(source, columns, options.keep, "keep"))
+    # An empty choice of labels asks for every column as it is.
+    keeps_all = options.keep is True or options.labels == ()
+    layout.kept = set(
+        layout.features if keeps_all else column_numbers(source, columns, options.keep, "keep")
+    )
+    layout.may_guess = True
     _take_texts(source, layout, columns, options)
     is_named = layout.names is not None and 0 not in layout.unnamed
-    # An empty list, of labels or of what to ignore, asks for every column as it is.
-    layout.may_guess = all(
-        given is None or not isinstance(given, Sequence) or len(given) > 0
-        for given in (options.labels, options.ignore)
-    )
-    if options.ignore is None and 0 not in layout.kept:
+    if 0 not in layout.kept:
         layout.may_number_rows = not is_named or columns[0].strip().lower() in ROW_NUMBERS
 
 
@@ -223,7 +223,7 @@ def _names_columns(options: Options) -> bool:
     if isinstance(options.labels, str):
         return True
     named = (*labels, options.label_column, options.weight_column)
-    several = (options.ignore, options.text, options.keep)
+    several = (options.ignore, options.text, None if options.keep is True else options.keep)
     named += tuple(column for given in several for column in listed(given))
     return any(isinstance(column, str) for column in named)
 

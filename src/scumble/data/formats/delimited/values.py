@@ -224,7 +224,7 @@ class Lists:
     def _fault(self, cells: Cells, row: int, fault: int) -> ReadError:
         reasons = {
             lists.NO_LIST: "expected a list of labels in brackets. If they are separated "
-            "otherwise, say label_separator='|' or whatever it is.",
+            f"otherwise, say what by: label_separator={self._likely_separator(cells)!r}.",
             lists.UNCLOSED: "the list of labels is not closed.",
             lists.NO_COMMA: "expected a comma between labels.",
             lists.NO_LABEL: "a label in the list is missing, or holds brackets without quotes.",
@@ -232,6 +232,10 @@ class Lists:
         }
         found = excerpt(cells.cell(row, self.column))
         return self._error(cells, row, f"{reasons[fault]} Found {found}.")
+
+    def _likely_separator(self, cells: Cells) -> str:
+        text = cells.column(self.column)[0].tobytes()
+        return max(";|,/", key=lambda sign: text.count(sign.encode()))
 
     def _error(self, cells: Cells, row: int, message: str) -> ReadError:
         return self.source.error(message, line=int(cells.lines[row]), column=self.column + 1)
