@@ -32,7 +32,7 @@ READING = {
     "report": "report tickets.csv --html report.html",
     "plot": "plot tickets.csv --output plot.svg",
     "remedial": "remedial tickets.csv remedial.parquet",
-    "resample": "resample tickets.csv resampled.parquet --method mlros",
+    "resample": "resample tickets.csv resampled.parquet --resample mlros",
     "train": "train tickets.csv tickets.model --classifier br --resample mlsmote --seed 0",
     "predict": "predict ready.model tickets.csv predicted.csv",
     "thresholds": "thresholds scores.csv tickets.csv",
@@ -127,6 +127,19 @@ def test_a_trained_model_predicts_a_raw_table(capsys, folder):
     hits = (found["printer"] == truth["printer"]).mean()
     assert list(found.columns) == list(truth.columns)
     assert hits > 0.9
+
+
+def test_what_a_resampler_would_do_is_shown_of_texts_too(capsys, folder):
+    out, _ = run(capsys, "report", "tickets.csv", *OPTIONS, "--resample", "mlsmote", "--json")
+    treated = json.loads(out)["treatments"][0]
+    assert treated["after"]["n_instances"] > treated["before"]["n_instances"] == 60
+    run(capsys, "plot", "tickets.csv", *OPTIONS, "--kind", "before-after", "-o", "two.svg",
+        "--resample", "mlsmote")  # fmt: skip
+    _, err = run(
+        capsys, "resample", "tickets.csv", "r.csv", *OPTIONS, "--resample", "mlsmote", code=2
+    )
+    assert "the texts of column 'subject' have none" in err
+    assert "--ignore subject" in err
 
 
 def test_advice_gives_lines_that_read_the_table_again(capsys, folder):

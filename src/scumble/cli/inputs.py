@@ -38,7 +38,7 @@ ReadOption = Annotated[
     list[str] | None,
     typer.Option(
         "--option",
-        help="An option of the format's reader, as name=value, for example label_separator='|'; "
+        help="An option of the format's reader, as name=value, for example encoding=cp1252; "
         "repeatable.",
     ),
 ]

@@ -509,9 +509,9 @@ def _refuse_other_columns(first: MultilabelDataset, other: MultilabelDataset) ->
 
 def _with_same_texts(parts: list[MultilabelDataset]) -> list[MultilabelDataset]:
     """Give the texts of a column the same codes in all parts: each has those of its own rows."""
-    for at, feature in enumerate(parts[0].features):
+    for at in parts[0].text_features:
         same = all(at < part.n_features and part.features[at].kind == "text" for part in parts)
-        if not same or all(part.features[at] == feature for part in parts):
+        if not same or all(part.features[at] == parts[0].features[at] for part in parts):
             continue
         known = (text for part in parts for text in part.features[at].categories)
         code_of = {text: code for code, text in enumerate(dict.fromkeys(known))}

@@ -133,8 +133,9 @@ def as_text(feature: Feature, where: str) -> Feature:
 
 def grows(values: Array) -> bool:
     """Tell whether numbers are whole, and each larger than the one before."""
-    known = len(values) > 1 and bool((np.diff(values[:FEWEST_VALUES]) > 0).all())  # mostly not
-    return known and bool((np.diff(values) > 0).all() and (values == np.floor(values)).all())
+    if len(values) < 2 or not (np.diff(values[:FEWEST_VALUES]) > 0).all():  # mostly
+        return False
+    return bool((np.diff(values) > 0).all() and (values == np.floor(values)).all())
 
 
 def _guess(feature: Feature, X: Any, at: int) -> tuple[str, Array | None]:
@@ -151,10 +152,10 @@ def _guess(feature: Feature, X: Any, at: int) -> tuple[str, Array | None]:
         return "unclear dates", None
     n_values = int(np.count_nonzero(~np.isnan(codes)))
     n_different = len(feature.categories)
-    if n_values < FEWEST_VALUES:
+    if n_values < FEWEST_VALUES or n_different < TEXTS_DIFFER_FROM * n_values:
         return "", None
     n_words = sum(text.count(" ") + 1 for text in feature.categories)
-    if n_words >= LONG_TEXT * n_different and n_different >= TEXTS_DIFFER_FROM * n_values:
+    if n_words >= LONG_TEXT * n_different:
         return "text", None
     return ("rows" if n_different >= UNIQUE_FROM * n_values else ""), None
 
@@ -173,13 +174,11 @@ def look_up(values: Array, codes: Array) -> Array:
 
 
 def _numbers_rows(name: str, values: Array) -> bool:
-    known = values[~np.isnan(values)]
-    if len(known) < FEWEST_VALUES:
-        return False
-    if grows(known):
-        return True
     is_named = _NAMES_ROWS.fullmatch(name) or _NAMES_ROWS.fullmatch(name.lower())
-    return bool(is_named) and len(np.unique(known)) == len(known)
+    if not is_named:
+        return len(values) >= FEWEST_VALUES and grows(values)
+    known = values[~np.isnan(values)]
+    return len(known) >= FEWEST_VALUES and len(np.unique(known)) == len(known)
 
 
 def parse_dates(texts: Sequence[str]) -> tuple[Array | None, bool]:
