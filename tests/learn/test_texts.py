@@ -103,6 +103,11 @@ def test_texts_without_words_missing_ones_and_names_that_meet():
     assert TextColumns.of(both).apply(both).feature_names == ("t: red", "t: red_")
 
 
+def test_nothing_to_learn_from_is_said():
+    with pytest.raises(DataError, match=r"no column to learn from.*text='NAME'"):
+        fit_dataset(BinaryRelevance(), MultilabelDataset(np.empty((3, 0)), [[1], [0], [1]]))
+
+
 def test_weights_and_sparse_neighbours_stay():
     data = tickets(20)
     weights = np.arange(20.0)

@@ -31,6 +31,11 @@ _PARAMETER = re.compile(
     r"\b(label_column|label_separator|ignore|text|keep|labels|format|encoding|decimal|delimiter)="
     r"('[^']*'|\[[^\]]*\]|\.\.\.|-?\d+)"
 )
+#: How they speak of an option without its value.
+_NAME = re.compile(
+    r"(?:The '|'|\b)(label_column|label_separator)\b(?:' parameter(?: of \w+)?|')?"
+    r"|\b(ignore|text|keep)(?= names\b)"
+)
 
 
 def _option(name: str) -> Parameter:
@@ -75,6 +80,8 @@ def in_shell_words(message: str) -> str:
     >>> from scumble.cli.tables import in_shell_words
     >>> in_shell_words("Say labels=[...], keep=['id', 'no'] or encoding='latin-1'.")
     'Say --labels ..., --keep id,no or --option encoding=latin-1.'
+    >>> in_shell_words("The 'label_separator' parameter of read_csv needs 'label_column'.")
+    '--label-separator needs --label-column.'
     """
 
     def typed(found: re.Match[str]) -> str:
@@ -85,4 +92,5 @@ def in_shell_words(message: str) -> str:
             return f"--{name.replace('_', '-')} {value}"
         return f"--option {name}={value}"
 
-    return _PARAMETER.sub(typed, message)
+    message = _PARAMETER.sub(typed, message)
+    return _NAME.sub(lambda found: f"--{(found[1] or found[2]).replace('_', '-')}", message)

@@ -188,7 +188,7 @@ def parse_dates(texts: Sequence[str]) -> tuple[Array | None, bool]:
     --------
     >>> from scumble.data.guesses import parse_dates
     >>> parse_dates(["31/05/1970", "01/06/1970"])
-    (array([1.296e+10, 1.305e+10]), True)
+    (array([1.29600e+10, 1.30464e+10]), True)
     >>> parse_dates(["03/04/1970"]), parse_dates(["red", "31/05/1970"])
     ((None, False), (None, True))
     """

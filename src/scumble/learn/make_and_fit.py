@@ -182,6 +182,11 @@ def fit_dataset(
 
 def _fit(classifier: Any, data: MultilabelDataset, random_state: int | None) -> Any:
     """Fit a copy of a classifier on numbers and codes."""
+    if not data.n_features:
+        raise DataError(
+            f"{data!r} has no column to learn from. Expected at least one: if texts were left out, "
+            "text='NAME' learns from their words."
+        )
     model = clone(classifier)
     if data.categorical_features:
         tell_nominal(model, data.categorical_features)

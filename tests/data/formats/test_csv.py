@@ -210,6 +210,17 @@ class TestLists:
             data = read(tmp_path, text, label_column="tags", label_separator="|", delimiter=",")
         assert labelsets(data) == [["a", "b", "c"], [], ["a"], []]
 
+    def test_commas_between_labels_and_before_decimals(self, tmp_path):
+        text = "price;tags\n1,5;a, b\n0,25;b\n"
+        for column in ("tags", 1):
+            data = read(tmp_path, text, label_column=column, label_separator=",")
+            assert data.X.ravel().tolist() == [1.5, 0.25]
+            assert labelsets(data) == [["a", "b"], ["b"]]
+
+    def test_labels_cannot_be_ignored(self, tmp_path):
+        with pytest.raises(ReadError, match="ignore names the column 't', which holds labels"):
+            read(tmp_path, "x,t\n1,a\n", label_column="t", label_separator=";", ignore="t")
+
     def test_a_separator_needs_a_column(self, tmp_path):
         with pytest.raises(ParameterError, match="needs 'label_column'"):
             read(tmp_path, "x,tags\n1,a|b\n", label_separator="|")

@@ -191,9 +191,7 @@ class _Reading:
         first = next(blocks, None)
         if first is None:
             raise source.error("the file is empty. Expected a table.")
-        self.decimal = options.decimal or "."
-        if options.decimal is None and "," not in (options.label_separator or ""):
-            self.decimal = sniff_decimal(first, delimiter)
+        self.decimal = options.decimal or sniff_decimal(first, delimiter, options.label_column)
         self.layout = layout = find_layout(source, first, options, self.decimal)
         if layout.names is not None:
             first = first[1:]

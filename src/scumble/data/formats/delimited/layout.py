@@ -137,7 +137,13 @@ def _take_rest(source: Source, layout: Layout, columns: list[str], options: Opti
         if layout.weights in taken:
             raise source.error(f"weight_column={options.weight_column!r} is a label.")
         taken.add(layout.weights)
-    taken |= set(column_numbers(source, columns, options.ignore, "ignore"))
+    ignored = set(column_numbers(source, columns, options.ignore, "ignore"))
+    if ignored & taken:
+        raise source.error(
+            f"ignore names the column {columns[min(ignored & taken)]!r}, which holds labels or "
+            "weights. Expected another."
+        )
+    taken |= ignored
     layout.features = [at for at in range(len(columns)) if at not in taken]
     # An empty choice of labels asks for every column as it is.
     keeps_all = options.keep is True or options.labels == ()
