@@ -61,6 +61,29 @@ def read_csv(
 ) -> MultilabelDataset:
     r"""Read comma-separated values.
 
+    Parameters
+    ----------
+    label_column : str or int, optional
+        The column that holds all labels of a row.
+    label_separator : str, optional
+        What stands between the labels there, where they are texts and not lists.
+    weight_column : str or int, optional
+        A column with the weights of the instances.
+    ignore : str, int or a sequence of them, optional
+        Columns to leave out, by name or number.
+    text : str, int or a sequence of them, optional
+        Columns of texts whose words are learnt.
+    keep : str, int, a sequence of them, or True, optional
+        Columns to take as they are, whatever they look like; True takes all of them so.
+    delimiter : str, optional
+        What stands between values; by default found among comma, semicolon, tab and bar.
+    header : bool, optional
+        Whether the first row holds names.
+    decimal : str, optional
+        What stands before decimals, ``"."`` or ``","``.
+    encoding : str, optional
+        Of the text, such as ``"cp1252"``.
+
     Notes
     -----
     *Labels* are, if nothing is said: the columns whose names begin with ``label:``, as `write_csv`

@@ -31,6 +31,21 @@ def read_parquet(
 ) -> MultilabelDataset:
     """Read a Parquet file.
 
+    Parameters
+    ----------
+    label_column : str or int, optional
+        The column that holds all labels of a row.
+    label_separator : str, optional
+        What stands between the labels there, where they are texts and not lists.
+    weight_column : str or int, optional
+        A column with the weights of the instances.
+    ignore : str, int or a sequence of them, optional
+        Columns to leave out, by name or number.
+    text : str, int or a sequence of them, optional
+        Columns of texts whose words are learnt.
+    keep : str, int, a sequence of them, or True, optional
+        Columns to take as they are, whatever they look like; True takes all of them so.
+
     Examples
     --------
     >>> import pathlib, tempfile, scumble
