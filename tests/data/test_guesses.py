@@ -112,6 +112,16 @@ def test_a_few_rows_are_no_reason_to_leave_anything_out():
     assert "ticket" in names(data)
 
 
+def test_row_numbers_with_a_name_are_named(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("id,x,l\n" + "".join(f"{at},{at % 3}.5,1\n" for at in range(1, 31)))
+    with pytest.warns(ScumbleWarning, match="'id' holds a different value"):
+        assert names(scumble.read(path, labels=["l"])) == ["x"]
+    assert names(scumble.read(path, labels=["l"], keep="id")) == ["id", "x"]
+    path.write_text(path.read_text().replace("id,", ",", 1))  # as pandas writes its index
+    assert names(scumble.read(path, labels=["l"])) == ["x"]
+
+
 def test_declared_categories_are_believed():
     frame = TICKETS[["ticket", "tags"]].astype({"ticket": "category"})
     frame["tags"] = "a"

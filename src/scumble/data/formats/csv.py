@@ -24,7 +24,7 @@ from scumble.data.formats.delimited.cells import (
 from scumble.data.formats.delimited.layout import Options, as_number, find_layout
 from scumble.data.formats.delimited.values import Features, Flags, Lists
 from scumble.data.formats.kernels.numbers import NO_NUMBER
-from scumble.data.guesses import Asked, settle_columns
+from scumble.data.guesses import FEWEST_VALUES, Asked, settle_columns
 
 _LAYOUTS = ("columns", "lists")
 _MARK = re.compile(rb'(?:^|[,;\t|])"?(?:label:|labels:)')
@@ -285,6 +285,9 @@ class _Reading:
             return True
         if column != 0 or not self.layout.may_number_rows or not (is_number and is_whole):
             return False
+        name = "" if self.layout.names is None else self.layout.names[0].lower()
+        if name in ("id", "index", "row") and len(X) >= FEWEST_VALUES:
+            return False  # it is left out as others that name rows, with a warning
         numbers = X[:, k]
         return bool(
             len(X) > 1
