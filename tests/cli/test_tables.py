@@ -40,6 +40,8 @@ READING = {
     "compare": "compare tickets.csv --classifier br,rare --folds 1x2 --seed 0",
     "advise": "advise tickets.csv --budget 1s",
     "convert": "convert tickets.csv converted.parquet",
+    "split": "split tickets.csv --output parts.parquet --seed 0",
+    "score": "score scores.csv tickets.csv",
 }
 
 
@@ -79,7 +81,7 @@ def test_every_command_reads_the_table(capsys, folder, name):
         from scumble.learn import BinaryRelevance, fit_dataset, save
 
         save(fit_dataset(BinaryRelevance(), data), "ready.model", data=data)
-    if name == "thresholds":
+    if name in ("thresholds", "score"):
         cells = data.Y.toarray() * 0.5 + 0.25
         pd.DataFrame(cells, columns=data.labels).to_csv("scores.csv", index=False)
     out, err = run(capsys, *READING[name].split(), *OPTIONS)
