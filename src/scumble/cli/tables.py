@@ -6,8 +6,6 @@ it and hands them over as options of the reader. So they stand here alone.
 
 from __future__ import annotations
 
-import re
-import shlex
 from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, signature
@@ -25,17 +23,6 @@ TABLE_OPTIONS = {
     "text": "Columns of texts whose words are learnt, with commas between; repeatable.",
     "keep": "Table: columns to take as they are, though they seem to name rows; repeatable.",
 }
-
-#: How messages of readers speak of options: ``keep='id'``, ``labels=[...]``.
-_PARAMETER = re.compile(
-    r"\b(label_column|label_separator|ignore|text|keep|labels|format|encoding|decimal|delimiter)="
-    r"('[^']*'|\[[^\]]*\]|\.\.\.|-?\d+)"
-)
-#: How they speak of an option without its value.
-_NAME = re.compile(
-    r"(?:The '|'|\b)(label_column|label_separator)\b(?:' parameter(?: of \w+)?|')?"
-    r"|\b(ignore|text|keep)(?= names\b)"
-)
 
 
 def _option(name: str) -> Parameter:
@@ -70,27 +57,3 @@ def reading_tables(command: Callable[..., Any]) -> Callable[..., Any]:
     read.__signature__ = own.replace(parameters=listed)  # type: ignore[attr-defined]
     read.__annotations__ = {each.name: each.annotation for each in listed}
     return read
-
-
-def in_shell_words(message: str) -> str:
-    """Speak of options where a message of the library speaks of parameters.
-
-    Examples
-    --------
-    >>> from scumble.cli.tables import in_shell_words
-    >>> in_shell_words("Say labels=[...], keep=['id', 'no'] or encoding='latin-1'.")
-    'Say --labels ..., --keep id,no or --option encoding=latin-1.'
-    >>> in_shell_words("The 'label_separator' parameter of read_csv needs 'label_column'.")
-    '--label-separator needs --label-column.'
-    """
-
-    def typed(found: re.Match[str]) -> str:
-        name, value = found[1], found[2].strip("[]")
-        if value != "...":
-            value = shlex.quote(",".join(part.strip().strip("'") for part in value.split(", ")))
-        if name in TABLE_OPTIONS or name in ("labels", "format"):
-            return f"--{name.replace('_', '-')} {value}"
-        return f"--option {name}={value}"
-
-    message = _PARAMETER.sub(typed, message)
-    return _NAME.sub(lambda found: f"--{(found[1] or found[2]).replace('_', '-')}", message)
