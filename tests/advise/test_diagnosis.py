@@ -68,7 +68,7 @@ def test_a_nominal_column_of_names():
     frame = pytest.importorskip("pandas").DataFrame(
         {"name": [f"row {n}" for n in range(30)], "kind": list("abc") * 10, "y": [0, 1] * 15}
     )
-    data = MultilabelDataset.from_frame(frame, label_columns=["y"])
+    data = MultilabelDataset.from_frame(frame, label_columns=["y"], keep="name")
     assert [data.feature_names[at] for at in diagnose(data).identifiers] == ["name"]
 
 

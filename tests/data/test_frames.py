@@ -260,7 +260,7 @@ def test_there_and_back(backend, data):
 
 def _expected(feature: Feature, values: np.ndarray) -> Feature:
     """Expect text as a nominal feature with sorted categories, and no sparse missing integers."""
-    if feature.kind != "string":
+    if feature.kind not in ("string", "text"):
         return replace(feature, integer=feature.integer and not np.isnan(values).any())
     return Feature(feature.name, "nominal", tuple(sorted(feature.categories)))
 
@@ -268,7 +268,7 @@ def _expected(feature: Feature, values: np.ndarray) -> Feature:
 def _recoded(data: MultilabelDataset) -> np.ndarray:
     X = data.X.toarray() if data.is_sparse else data.X.copy()
     for at, feature in enumerate(data.features):
-        if feature.kind == "string":
+        if feature.kind in ("string", "text"):
             rank = {text: code for code, text in enumerate(sorted(feature.categories))}
             X[:, at] = [
                 np.nan if np.isnan(code) else rank[feature.categories[int(code)]]
@@ -339,7 +339,7 @@ def test_pandas_columns_named_by_numbers():
         (pa.table({"a": [0, 2]}), ["a"], LabelError, "row 1, column 'a' holds 2"),
         (pl.DataFrame({"a": [True, None]}), ["a"], LabelError, "row 1, column 'a' is missing"),
         (pa.table({"a": [1]}), "a", LabelError, "give its name in a list"),
-        (pa.table({"a": ["x|y"]}), "a", LabelError, "split it into lists first"),
+        (pa.table({"a": ["x|y"]}), "a", LabelError, "what stands between the labels"),
         (pa.table({"a": [["x"], None]}), "a", LabelError, "label list of row 1 is missing"),
         (pa.table({"a": [[], ["x", None]]}), "a", LabelError, "a label in row 1 is missing"),
         (pa.table({"a": [[0.5]]}), "a", LabelError, "expected lists of label names or numbers"),

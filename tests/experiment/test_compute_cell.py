@@ -33,8 +33,9 @@ from scumble.experiment import (
 from scumble.experiment.compute_cell import compute_cell
 from scumble.experiment.parts import make_classifier, make_resamplers, make_splitter
 from scumble.experiment.result_tables import grid, long_table
-from scumble.learn import BinaryRelevance
+from scumble.learn import BinaryRelevance, fit_dataset
 from scumble.resample import REMEDIAL
+from tests.learn.test_texts import ticket_frame
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +85,26 @@ def test_a_cell_is_what_one_would_do_by_hand(folder):
     assert found["before.mean_ir"] == summary.mean_ir
     assert found["after.n_instances"] == len(treated)
     assert found["after.scumble"] < found["before.scumble"]
+
+
+def test_texts_of_a_plain_table_become_words_of_the_training_part(tmp_path):
+    ticket_frame(60).to_csv(tmp_path / "tickets.csv", index=False)
+    how = {"label_column": "tags", "label_separator": ";", "text": ["subject"]}
+    plan = the_plan(
+        tmp_path, datasets=[Part("./tickets.csv", how)], resamplers=["mlsmote", "mlros"]
+    )
+    cell = by_place(cells_of(plan))["br", "mlsmote", 1]
+    data = scumble.read(tmp_path / "tickets.csv", **how)
+    splitter = make_splitter(cell.splitter, seed=cell.seed_for("folds"))
+    train, test = list(splitter.split(data))[1]
+    chain = make_resamplers(cell.resampler, seed=cell.seed_for("resampler"))
+    model = fit_dataset(BinaryRelevance(), data[train], chain)
+    expected = evaluate(data[test], model.predict(data[test]))
+    found = compute_cell(cell).scores
+    assert found["macro_f1"] == pytest.approx(expected["macro_f1"])
+    assert expected["micro_f1"] > 0.5
+    only = by_place(cells_of(plan))["none", "mlsmote", 1]
+    assert compute_cell(only).scores["after.n_instances"] > 30
 
 
 def test_without_a_classifier_only_the_training_part_is_measured(folder):

@@ -76,7 +76,21 @@ def test_a_wrong_engine_and_a_wrong_column_end_with_2(tmp_path, run):
     assert "'duckdb', 'spark'" in " ".join(err.split())
     code, _, err = run("summary", tmp_path / "films.parquet", "--label-column", "tag")
     assert code == 2
+    assert "the file has no such column. Did you mean 'tags'?" in " ".join(err.split())
+    code, _, err = run(
+        "summary", tmp_path / "films.parquet", "--label-column", "tag", "--engine", "duckdb"
+    )
+    assert code == 2
     assert "no column 'tag'" in " ".join(err.split())
+
+
+def test_a_separator_goes_to_the_engine_too(tmp_path, run):
+    (tmp_path / "films.csv").write_text("instance,tags\n1,war;love\n2,war\n")
+    options = ("--label-column", "tags", "--label-separator", ";", "--json")
+    for engine in ((), ("--engine", "duckdb")):
+        code, out, _ = run("summary", tmp_path / "films.csv", *options, *engine)
+        found = json.loads(out)
+        assert (code, found["n_labels"], found["cardinality"]) == (0, 2, 1.5)
 
 
 def test_memory_estimates(tmp_path):

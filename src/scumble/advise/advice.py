@@ -230,11 +230,11 @@ def advise(
 
     Notes
     -----
-    Rare-label classifiers tell by themselves what they would say of a row left out; the others are
-    fitted on five folds. Thresholds are chosen on three parts of the rows and tried on the fourth.
-    What to expect on new rows is the mean over 200 parts, each a quarter of the rows, drawn by
-    chance. The middle nine tenths of them make the interval, widened because new rows vary more
-    than parts of the same rows.
+    Rare-label classifiers tell by themselves what they would say of a row left out; the others, and
+    all of them where there are texts, are fitted on five folds. Thresholds are chosen on three
+    parts of the rows and tried on the fourth. What to expect on new rows is the mean over 200
+    parts, each a quarter of the rows, drawn by chance. The middle nine tenths of them make the
+    interval, widened because new rows vary more than parts of the same rows.
 
     Examples
     --------
@@ -370,7 +370,7 @@ def _guess_seconds(
         candidate.fit(part, **common)
     except (ScumbleError, ValueError):
         return 0.0
-    n_fits, growth = (1, GROWTH_OF_BLENDS) if candidate.is_free else (N_FOLDS, GROWTH)
+    n_fits, growth = (1, GROWTH_OF_BLENDS) if candidate.is_free(data) else (N_FOLDS, GROWTH)
     return float(n_fits * (len(data) / n_rows) ** growth * (budget.spent - began))
 
 

@@ -13,7 +13,7 @@ from scipy import sparse
 from scumble._core.shown import Shown
 from scumble.advise.budget import Budget
 from scumble.data import MultilabelDataset
-from scumble.evaluate.folds import resample_in_turn, run_fold
+from scumble.evaluate.folds import run_fold
 from scumble.learn import BinaryRelevance, RareLabelClassifier, fit_dataset, label_thresholds
 from scumble.learn.inner_classifier import tell_nominal
 from scumble.learn.predictions import features_for
@@ -70,15 +70,17 @@ class Candidate:
     of: str | None = None
     share: int = 4
 
-    @property
-    def is_free(self) -> bool:
-        """Whether one fit tells out-of-sample scores as well."""
-        return isinstance(self.make(), RareLabelClassifier)
+    def is_free(self, data: MultilabelDataset) -> bool:
+        """Tell whether one fit gives out-of-sample scores as well.
+
+        It does not where there are texts: their words would be known of the rows left out.
+        """
+        return isinstance(self.make(), RareLabelClassifier) and not data.text_features
 
     def fit(self, data: MultilabelDataset, *, random_state: int, n_jobs: int | None = None) -> Any:
         """Train it on all rows."""
-        treated = resample_in_turn(data, self.steps(random_state))
-        return fit_dataset(self.model(n_jobs), treated, random_state=random_state)
+        steps = self.steps(random_state)
+        return fit_dataset(self.model(n_jobs), data, steps, random_state=random_state)
 
     def model(self, n_jobs: int | None) -> Any:
         """Make the classifier, with so many threads."""
@@ -141,7 +143,7 @@ def _after(resampler: str) -> Candidate:
         f"a tree for each label, on rows resampled by {resampler.upper()}",
         "resampling",
         BinaryRelevance,
-        f"fit_dataset(BinaryRelevance(), run_chain(data, make_chain({resampler!r})))",
+        f"fit_dataset(BinaryRelevance(), data, make_chain({resampler!r}))",
         f"scumble train DATA MODEL -c br -r {resampler}",
         resampler,
     )
@@ -222,7 +224,7 @@ def try_candidate(
         scores = known[candidate.of].scores if candidate.of in known else None
         if scores is None:
             return None
-    elif candidate.is_free:
+    elif candidate.is_free(data):
         scores = _free_scores(candidate, data, random_state, n_jobs)
     else:
         predictions, scores = _on_folds(candidate, data, random_state, n_jobs, budget or Budget())

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from scumble._core.shown import Shown
 from scumble.data import MultilabelDataset
+from scumble.data.guesses import FEWEST_VALUES, UNIQUE_FROM, grows
 from scumble.measures import characterize
 
 Array = np.ndarray[Any, Any]
@@ -20,8 +21,6 @@ SAME_FROM, SAME_ROWS = 0.9, 5
 LEAK_FROM = 0.97
 #: A label needs so many rows before a column's agreement with it is more than an accident.
 LEAK_ROWS = 10
-#: A nominal column whose values are nearly all different names rows, and tells nothing of others.
-UNIQUE_FROM = 0.9
 #: Cells of a table columns x labels that is looked at in one piece.
 _CELLS_AT_ONCE = 2**23
 
@@ -144,7 +143,7 @@ def _identifiers(data: MultilabelDataset) -> tuple[int, ...]:
     by_column = sparse.csc_array(data.X) if sparse.issparse(data.X) else data.X
     return tuple(
         column
-        for column in range(data.n_features)
+        for column in sorted(set(range(data.n_features)) - set(data.text_features))
         if nominal.get(column, 0) > UNIQUE_FROM * len(data)
         or (column not in nominal and _numbers_rows(by_column, column))
     )
@@ -152,7 +151,7 @@ def _identifiers(data: MultilabelDataset) -> tuple[int, ...]:
 
 def _numbers_rows(by_column: Any, column: int) -> bool:
     n_rows = by_column.shape[0]
-    if n_rows < 20:
+    if n_rows < FEWEST_VALUES:
         return False
     if sparse.issparse(by_column):
         begin, end = by_column.indptr[column], by_column.indptr[column + 1]
@@ -161,17 +160,14 @@ def _numbers_rows(by_column: Any, column: int) -> bool:
         values = by_column[:, [column]].toarray().ravel()
     else:
         values = by_column[:, column]
-    steps = np.diff(values)
-    return bool(
-        np.isfinite(values).all() and (values == np.floor(values)).all() and (steps > 0).all()
-    )
+    return bool(np.isfinite(values).all()) and grows(values)
 
 
 def _leaks(data: MultilabelDataset, counts: Array) -> tuple[tuple[int, int, float], ...]:
     """Find columns that go up and down with a label almost without exception."""
     able = np.flatnonzero((counts >= LEAK_ROWS) & (counts <= len(data) - LEAK_ROWS))
-    nominal = data.categorical_features
-    told = np.array([c for c in range(data.n_features) if nominal.get(c, 2) == 2], np.int64)
+    n_values = data.categorical_features | dict.fromkeys(data.text_features, 0)
+    told = np.array([c for c in range(data.n_features) if n_values.get(c, 2) == 2], np.int64)
     if not len(able) or not len(told):
         return ()
     Y = sparse.csc_array(data.Y, dtype=np.float64)[:, able]

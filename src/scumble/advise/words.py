@@ -31,7 +31,7 @@ HOMES = {
         "ThresholdedClassifier",
         "fit_dataset",
     },
-    "scumble.resample": {"make_chain", "run_chain"},
+    "scumble.resample": {"make_chain"},
     "sklearn.linear_model": {"LogisticRegression"},
     "sklearn.pipeline": {"make_pipeline"},
     "sklearn.preprocessing": {"MaxAbsScaler"},

@@ -20,8 +20,9 @@ from scumble.cli.inputs import (
     SeedOption,
     load,
     parse_labels,
-    parse_parameters,
+    parse_options,
 )
+from scumble.cli.tables import TABLE_OPTIONS
 
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
@@ -113,9 +114,9 @@ def with_files(
     from scumble.advise.words import fill_python, fill_shell
 
     given = [("--format", format), ("--labels", labels)]
-    given += [("--option", option) for option in options or []]
+    given += [_as_typed(option) for option in options or []]
     more = [word for name, value in given if value is not None for word in (name, value)]
-    parsed = {"format": format, "labels": parse_labels(labels), **parse_parameters(options or [])}
+    parsed = {"format": format, "labels": parse_labels(labels), **parse_options(options)}
     inside = [repr(data), *(f"{name}={v!r}" for name, v in parsed.items() if v is not None)]
     verb = "load" if may_be_on_the_shelf(data) else "read"
     call = f"scumble.{verb}({', '.join(inside)})"
@@ -124,3 +125,9 @@ def with_files(
         "shell": fill_shell(told["shell"], data, model, more),
         "python": [fill_python(line, call) for line in told["python"]],
     }
+
+
+def _as_typed(option: str) -> tuple[str, str]:
+    """Give an option of the reader as the user may have typed it."""
+    name, _, value = option.partition("=")
+    return (f"--{name.replace('_', '-')}", value) if name in TABLE_OPTIONS else ("--option", option)

@@ -20,6 +20,7 @@ from typer.main import get_group
 from scumble._core.errors import ParameterError
 from scumble.cli.console import begin
 from scumble.cli.files import refuse_losses
+from scumble.cli.tables import reading_tables
 from scumble.cli.words import elsewhere
 
 #: The module of each command, in the order of the help. It holds a function of the command's name,
@@ -167,8 +168,8 @@ def _build(name: str) -> Any:
     parent = typer.Typer(rich_markup_mode=None)
     if hasattr(module, "app"):
         for info in module.app.registered_commands:
-            info.cls, info.callback = Command, prepared(info.callback)
+            info.cls, info.callback = Command, prepared(reading_tables(info.callback))
         parent.add_typer(module.app, name=name)
     else:
-        parent.command(cls=Command)(prepared(getattr(module, name)))
+        parent.command(cls=Command)(prepared(reading_tables(getattr(module, name))))
     return get_group(parent).commands[name]

@@ -51,7 +51,7 @@ def summary(
     from scumble.report.terminal import render_summary
 
     choice = Choice(engine, memory, label_column, instance_column, spark)
-    found = open_scan(data, choice, format=format)
+    found = open_scan(data, choice, format=format, options=option)
     if found is not None:
         with found, show_progress(ProgressBar()):
             numbers = characterize(found).to_dict()

@@ -34,7 +34,7 @@ def gui(
 ) -> None:
     """Look at data sets and treat them in the browser; nothing leaves this machine."""
     from scumble.cli.console import complain
-    from scumble.cli.inputs import parse_labels, parse_parameters
+    from scumble.cli.inputs import parse_labels, parse_options
     from scumble.gui.server import serve
 
     if data is not None:
@@ -51,7 +51,7 @@ def gui(
         complain=lambda reason: complain("error", reason),
         format=format,
         labels=parse_labels(labels),
-        **parse_parameters(option or []),
+        **parse_options(option),
     )
 
 

@@ -38,10 +38,12 @@ ReadOption = Annotated[
     list[str] | None,
     typer.Option(
         "--option",
-        help="An option of the format's reader, as name=value, for example label_separator='|'; "
+        help="An option of the format's reader, as name=value, for example encoding=cp1252; "
         "repeatable.",
     ),
 ]
+#: Options of readers that name columns: several, with commas between them or one by one.
+SEVERAL = ("ignore", "text", "keep")
 ToOption = Annotated[
     str | None, typer.Option(help="Format of what is written ({format}); by default its suffix.")
 ]
@@ -116,7 +118,9 @@ def load(
     from scumble.cli.console import ProgressBar
 
     chosen: Any = parse_labels(labels) if isinstance(labels, str) else labels
-    more = parse_parameters(options or [])
+    more = parse_options(options)
+    if labels == ():
+        more = {name: value for name, value in more.items() if not name.startswith("label_")}
     with show_progress(ProgressBar()):
         if not may_be_on_the_shelf(name):
             return data.read(name, format=format, labels=chosen, **more)
@@ -178,6 +182,27 @@ def parse_names(texts: list[str] | None) -> list[str]:
             if name in found:
                 raise ParameterError(f"{name!r} stands twice. Expected it once.")
             found.append(name)
+    return found
+
+
+def parse_options(texts: list[str] | None) -> dict[str, Any]:
+    r"""Understand options of a reader; those that name columns may come more than once.
+
+    Examples
+    --------
+    >>> from scumble.cli.inputs import parse_options
+    >>> parse_options(["label_separator= ", "ignore=id", "ignore=created", "decimal=,"])
+    {'label_separator': ' ', 'ignore': ['id', 'created'], 'decimal': ','}
+    """
+    found: dict[str, Any] = {}
+    for text in texts or ():
+        ((name, value),) = parse_parameters([text]).items()
+        if name == "label_separator":  # blanks count, and what looks like a number is a text
+            value = text.partition("=")[2].replace("\\t", "\t")
+        if name in SEVERAL and value is not True and found.get(name) is not True:
+            found.setdefault(name, []).append(value)
+        else:
+            found[name] = found.get(name) is True or value
     return found
 
 

@@ -125,7 +125,8 @@ def _options(entry: Plot, draw: str | None, top: int | None) -> dict[str, Any]:
 
 def _treatment(method: str, seed: int | None) -> Callable[[MultilabelDataset], MultilabelDataset]:
     """Check the names of resamplers now, and run them on the data that is given later."""
+    from scumble.learn import TextColumns
     from scumble.resample import make_chain, run_chain
 
     chain = make_chain(method, random_state=seed)
-    return lambda data: run_chain(data, chain)
+    return lambda data: run_chain(TextColumns.of(data).apply(data), chain)

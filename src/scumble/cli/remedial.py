@@ -57,7 +57,7 @@ def remedial(
 
     side = cast(Literal["clone", "keep"], one_sided)
     choice = scale.Choice(engine, memory, label_column, instance_column, spark)
-    found = scale.open_scan(data, choice, format=format)
+    found = scale.open_scan(data, choice, format=format, options=option)
     after = None
     if found is not None:
         with found, show_progress(ProgressBar()):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scumble._core.errors import ScumbleWarning
+from scumble.cli.inputs import parse_options
 
 if TYPE_CHECKING:
     from scumble.scale import Scan
@@ -24,7 +25,7 @@ MemoryOption = Annotated[
     str | None, typer.Option(help="How much DuckDB may hold in memory, such as 2GB.")
 ]
 LabelColumnOption = Annotated[
-    str | None, typer.Option(help="With --engine: the column with labels, or lists of them.")
+    str | None, typer.Option(help="Table: the column that holds the labels of a row.")
 ]
 InstanceColumnOption = Annotated[
     str | None, typer.Option(help="With --engine: the column that names the instance.")
@@ -46,7 +47,9 @@ class Choice:
     spark: str | None = None
 
 
-def open_scan(name: str, choice: Choice, *, format: str | None = None) -> Scan | None:
+def open_scan(
+    name: str, choice: Choice, *, format: str | None = None, options: list[str] | None = None
+) -> Scan | None:
     """Open files with an engine if the user asks for it, or if they do not fit into memory."""
     engine = engine_asked(name, choice) or _engine_for_size(name)
     if engine is None:
@@ -60,6 +63,7 @@ def open_scan(name: str, choice: Choice, *, format: str | None = None) -> Scan |
         memory=choice.memory,
         label_column=choice.label_column,
         instance_column=choice.instance_column,
+        separator=parse_options(options).get("label_separator"),
         spark=choice.spark,
     )
 
@@ -70,7 +74,8 @@ def engine_asked(name: str, choice: Choice) -> str | None:
         return choice.engine
     if choice.spark is not None:
         return "spark"
-    asked = any((choice.memory, choice.label_column, choice.instance_column))
+    is_folder = choice.label_column is not None and os.path.isdir(name)
+    asked = is_folder or choice.memory or choice.instance_column
     return "duckdb" if asked or _is_many(name) else None
 
 

@@ -19,7 +19,7 @@ from scumble.cli.inputs import (
     load,
     parse_labels,
     parse_one,
-    parse_parameters,
+    parse_options,
 )
 from scumble.cli.scale import (
     Choice,
@@ -161,7 +161,7 @@ def read_labels(
     from scumble.learn.score_files import read_truth, truth_of
 
     if os.path.lexists(name) or "." in os.path.basename(name):
-        more = parse_parameters(options or [])
+        more = parse_options(options)
         return read_truth(name, format=format, labels=parse_labels(labels), **more)
     return truth_of(load(name, format=format, labels=labels, options=options), name)
 

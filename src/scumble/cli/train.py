@@ -52,8 +52,8 @@ def train(
 
     from scumble._core.calls import parse_call
     from scumble._core.text import safe
-    from scumble.learn import fit_dataset, make_classifier, save
-    from scumble.resample import make_chain, run_chain
+    from scumble.learn import TextModel, fit_dataset, make_classifier, save
+    from scumble.resample import make_chain
 
     shared = {"random_state": seed, "n_jobs": jobs}
     method, before = parse_one(classifier, "--classifier"), parse_one(resample, "--resample")
@@ -61,28 +61,29 @@ def train(
     model = make_classifier(name, **method_parameters(shared | own, base, param))
     chain = make_chain(before or "none", **shared | parse_parameters(resample_param or []))
     given = load(data, format=format, labels=labels, options=option)
-    used = run_chain(given, chain)
     began = time.perf_counter()
-    model = fit_dataset(model, used, random_state=seed)
+    model = fit_dataset(model, given, chain, random_state=seed)
     seconds = time.perf_counter() - began
+    n_rows = len(chain[-1].sample_indices_) if chain else given.n_instances
+    n_columns = model.model.n_features_in_ if isinstance(model, TextModel) else given.n_features
     notes = {"classifier": method, "resample": before} | ({} if base is None else {"base": base})
-    save(model, out, data=used, notes=notes)
+    save(model, out, data=given, notes=notes)
     facts = {
         "model": out,
-        "classifier": type(model).__name__,
+        "classifier": type(model.model if isinstance(model, TextModel) else model).__name__,
         "base": base,
         "resample": before,
         "n_instances": given.n_instances,
-        "n_trained_on": used.n_instances,
-        "n_features": used.n_features,
-        "n_labels": used.n_labels,
+        "n_trained_on": n_rows,
+        "n_features": n_columns,
+        "n_labels": given.n_labels,
         "seconds": round(seconds, 3),
         "bytes": os.path.getsize(out),
     }
     after = f" ({given.n_instances:,} before {safe(str(before))})" if chain else ""
     line = (
-        f"{safe(out)}: {facts['classifier']} of {used.n_labels:,} labels on "
-        f"{used.n_features:,} features, fitted on {used.n_instances:,} instances{after} in "
+        f"{safe(out)}: {facts['classifier']} of {given.n_labels:,} labels on "
+        f"{n_columns:,} features, fitted on {n_rows:,} instances{after} in "
         f"{seconds:.1f} s; {facts['bytes']:,} bytes"
     )
     _show(facts, line, json)
@@ -134,7 +135,8 @@ def predict(
     if not whole:
         table_suffix(out)  # a wrong name is told before the work
     stored = read_model(model, trusted=trust or ())
-    rows = read_rows(partial(load, data), format=format, labels=labels, options=option)
+    reading = [*(option or []), "keep=true"]  # the model knows its columns
+    rows = read_rows(partial(load, data), format=format, labels=labels, options=reading)
     answers = ask(stored, rows)
     if whole:
         write(answers.on(rows), out, format=to)

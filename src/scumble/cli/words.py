@@ -53,7 +53,11 @@ CALLED_ELSEWHERE = {
     "--label": ("--labels",),
 }
 PARAMETER = re.compile(r"[Tt]he '(\w+)' parameter of (\w+)")
-ASSIGNED = re.compile(r"\b(\w+)=(\[\.\.\.\]|\.\.\.|'[^']*'|-?\w[\w.]*)")
+ASSIGNED = re.compile(r"\b(\w+)=(\['[^\]]*\]|\[\.\.\.\]|\.\.\.|'[^']*'|-?\w[\w.]*)")
+#: How readers speak of a parameter without its value.
+NAMED = re.compile(
+    r"'?\b(label_column|label_separator|ignore|text|keep)\b'?(?= names\b|, the column)"
+)
 LEAST = re.compile(r"(an int|a number) in \[(-?[\w.]+), inf\)")
 
 
@@ -67,6 +71,8 @@ def in_the_shell(message: str, options: Mapping[str, str]) -> str:
     'Say --labels ... or --labels -5.'
     >>> in_the_shell("The 'n_jobs' parameter of X must be an int in [1, inf).", {"jobs": "--jobs"})
     '--jobs must be a whole number of at least 1.'
+    >>> in_the_shell("ignore names 'jd', keep=['id', 'no'].", {"ignore": "-i", "keep": "--keep"})
+    "-i names 'jd', --keep id,no."
     """
     if "belongs to no format" in message and "to" in options:  # it is about what is written
         options = {**options, "format": options["to"]}
@@ -88,6 +94,7 @@ def in_the_shell(message: str, options: Mapping[str, str]) -> str:
 
     message = re.sub(r"\bscan\((\w+=[^)]*)\)", r"\1", message)
     message = ASSIGNED.sub(assigned, PARAMETER.sub(of_owner, message))
+    message = NAMED.sub(lambda found: _option(found[1], options) or found[0], message)
     return LEAST.sub(_at_least, message)
 
 
@@ -101,8 +108,10 @@ def _option(name: str, options: Mapping[str, str]) -> str | None:
 
 
 def _bare(value: str) -> str:
-    """Take away quotes that a shell does not need."""
-    return value[1:-1] if re.fullmatch(r"'[\w.-]+'", value) else value
+    """Take away quotes that a shell does not need; of a list, leave names with commas between."""
+    if value.startswith("['"):
+        value = f"'{','.join(part.strip()[1:-1] for part in value[1:-1].split(', '))}'"
+    return value[1:-1] if re.fullmatch(r"'[\w.,-]+'", value) else value
 
 
 def _at_least(found: re.Match[str]) -> str:

@@ -61,10 +61,10 @@ def column_from_feature(feature: Feature, values: np.ndarray[Any, Any]) -> pa.Ar
     import pyarrow as pa
 
     missing = np.isnan(values)
-    if feature.is_categorical:
+    if feature.holds_codes:
         codes = pa.array(category_codes(feature, values), mask=missing)
         categories = pa.array(feature.categories, pa.string())
-        if feature.kind == "string":
+        if feature.kind != "nominal":
             return categories.take(codes)
         return pa.DictionaryArray.from_arrays(codes, categories)
     if feature.kind == "date":

@@ -16,6 +16,7 @@ from scumble._core.label_selection import find_labels
 from scumble._core.validation import check_named_labels
 from scumble.data.columns import features_from_columns
 from scumble.data.feature import Feature
+from scumble.data.guesses import column_of, look_up, with_columns
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -125,6 +126,11 @@ class MultilabelDataset:
             for at, feature in enumerate(self.features)
             if feature.is_categorical
         }
+
+    @property
+    def text_features(self) -> tuple[int, ...]:
+        """Columns that hold texts to be read word by word; see `scumble.learn.TextColumns`."""
+        return tuple(at for at, feature in enumerate(self.features) if feature.kind == "text")
 
     def __len__(self) -> int:
         return self.n_instances
@@ -260,6 +266,8 @@ class MultilabelDataset:
     def concat(cls, parts: Iterable[MultilabelDataset]) -> MultilabelDataset:
         """Put the rows of several data sets with the same columns one after another.
 
+        Text features may hold other texts in each.
+
         Parameters
         ----------
         parts : iterable of MultilabelDataset
@@ -280,6 +288,7 @@ class MultilabelDataset:
         parts = list(parts)
         if not parts:
             raise DataError("Nothing to concatenate: give at least one data set.")
+        parts = _with_same_texts(parts)
         first = parts[0]
         for part in parts[1:]:
             _refuse_other_columns(first, part)
@@ -314,8 +323,12 @@ class MultilabelDataset:
         frame: Any,
         *,
         label_columns: Sequence[str] | str,
+        label_separator: str | None = None,
         name: str = "",
         weight_column: str | None = None,
+        ignore: Sequence[str] | str = (),
+        text: Sequence[str] | str = (),
+        keep: Sequence[str] | str | Literal[True] = (),
     ) -> MultilabelDataset:
         """Make a data set from a pandas, polars or Arrow table.
 
@@ -325,19 +338,50 @@ class MultilabelDataset:
             Numbers, booleans, text and categorical columns.
         label_columns : sequence of str or str
             The 0/1 columns that are labels, or the one column that holds lists of labels.
+        label_separator : str, optional
+            What stands between the labels where that column holds texts, such as ``"war;love"``.
+            A missing text has no labels.
         name : str
             Name of the data set.
         weight_column : str, optional
             A column with the weights of the instances.
+        ignore : sequence of str or str, optional
+            Columns to leave out. Those that only name rows are left out as well, with a warning.
+        text : sequence of str or str
+            Columns of texts whose words are learnt; see `scumble.learn.TextColumns`.
+        keep : sequence of str, str or True
+            Columns to take as they are, whatever they look like; True takes all of them so.
 
         Returns
         -------
         MultilabelDataset
-            Text and categorical columns become nominal features.
+            Text and categorical columns become nominal features, columns in `text` text features.
+
+        Warns
+        -----
+        ScumbleWarning
+            If a column is not taken as it looks: near-unique ones, dates and long texts. The rules
+            stand in the guide, below "What a column is".
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from scumble import MultilabelDataset
+        >>> tickets = pd.DataFrame({
+        ...     "id": ["T-1", "T-2"], "subject": ["No sound", "No picture"],
+        ...     "minutes": [5, 90], "tags": ["sound", "picture;urgent"],
+        ... })
+        >>> data = MultilabelDataset.from_frame(
+        ...     tickets, label_columns="tags", label_separator=";", ignore="id", text="subject"
+        ... )
+        >>> data.labels, [(feature.name, feature.kind) for feature in data.features]
+        (('picture', 'sound', 'urgent'), [('subject', 'text'), ('minutes', 'numeric')])
         """
         from scumble.data.frames import read_frame
 
-        return cls(**read_frame(frame, label_columns, weight_column), name=name)
+        how: dict[str, Any] = {"ignore": ignore, "text": text, "keep": keep}
+        how["label_separator"] = label_separator
+        return cls(**read_frame(frame, label_columns, weight_column, **how), name=name)
 
     def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
         """Make a table with one column per feature, then one per label.
@@ -406,7 +450,7 @@ def _as_feature_tuple(
 
 def _agreeing(given: Feature, found: Feature) -> Feature:
     """Refuse a description of texts or categories that X does not hold."""
-    if found.is_categorical and given.is_categorical and given.categories != found.categories:
+    if found.holds_codes and given.holds_codes and given.categories != found.categories:
         raise DataError(
             f"The feature {given.name!r} declares the categories {given.categories[:5]}, but its "
             f"column of X holds {found.categories[:5]}. Give X as codes of the declared ones, or "
@@ -461,6 +505,26 @@ def _refuse_other_columns(first: MultilabelDataset, other: MultilabelDataset) ->
             f"{first!r} and {other!r} cannot be joined: their features and labels must be the "
             "same, in the same order."
         )
+
+
+def _with_same_texts(parts: list[MultilabelDataset]) -> list[MultilabelDataset]:
+    """Give the texts of a column the same codes in all parts: each has those of its own rows."""
+    for at in parts[0].text_features:
+        same = all(at < part.n_features and part.features[at].kind == "text" for part in parts)
+        if not same or all(part.features[at] == parts[0].features[at] for part in parts):
+            continue
+        known = (text for part in parts for text in part.features[at].categories)
+        code_of = {text: code for code, text in enumerate(dict.fromkeys(known))}
+        parts = [_with_texts(part, at, code_of) for part in parts]
+    return parts
+
+
+def _with_texts(part: MultilabelDataset, at: int, code_of: dict[str, int]) -> MultilabelDataset:
+    features = list(part.features)
+    codes = np.array([code_of[text] for text in features[at].categories], np.float64)
+    features[at] = replace(features[at], categories=tuple(code_of))
+    column = {at: look_up(codes, column_of(part.X, at))}
+    return replace(part, X=with_columns(part.X, column), features=tuple(features))
 
 
 def _concat_weights(parts: list[MultilabelDataset]) -> np.ndarray[Any, Any] | None:

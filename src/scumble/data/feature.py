@@ -7,8 +7,8 @@ from typing import Literal
 
 from scumble._core.errors import DataError, ParameterError
 
-Kind = Literal["numeric", "nominal", "string", "date"]
-KINDS: tuple[Kind, ...] = ("numeric", "nominal", "string", "date")
+Kind = Literal["numeric", "nominal", "string", "date", "text"]
+KINDS: tuple[Kind, ...] = ("numeric", "nominal", "string", "date", "text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +19,12 @@ class Feature:
     ----------
     name : str
         Its name, unique in the data set.
-    kind : {"numeric", "nominal", "string", "date"}
-        ``X`` holds numbers for *numeric*, codes of `categories` for *nominal* and *string*, and
-        milliseconds since 1970 (UTC) for *date*.
+    kind : {"numeric", "nominal", "string", "date", "text"}
+        ``X`` holds numbers for *numeric*, codes of `categories` for *nominal*, *string* and *text*,
+        and milliseconds since 1970 (UTC) for *date*. What is learnt from a *text* are its words; a
+        *string* is one value among others, as in ARFF files.
     categories : tuple of str
-        The declared values of a *nominal* feature, or the texts of a *string* one, by code.
+        The declared values of a *nominal* feature, or the texts of another, by code.
     integer : bool
         Whether a *numeric* feature holds whole numbers only.
     date_format : str or None
@@ -48,12 +49,17 @@ class Feature:
                 f"The kind of feature {self.name!r} must be one of {', '.join(KINDS)}. "
                 f"Got {self.kind!r} instead."
             )
-        if self.categories and not self.is_categorical:
+        if self.categories and not self.holds_codes:
             raise DataError(f"The {self.kind} feature {self.name!r} cannot have categories.")
         if self.categories and len(set(self.categories)) < len(self.categories):
             raise DataError(f"The categories of feature {self.name!r} repeat a value.")
 
     @property
     def is_categorical(self) -> bool:
-        """Whether ``X`` holds codes rather than quantities."""
+        """Whether each value is a category to learn from."""
         return self.kind in ("nominal", "string")
+
+    @property
+    def holds_codes(self) -> bool:
+        """Whether ``X`` holds codes of `categories` rather than quantities."""
+        return self.is_categorical or self.kind == "text"

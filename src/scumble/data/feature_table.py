@@ -61,7 +61,7 @@ def feature_table(data: MultilabelDataset) -> FeatureTable:
     missing, nonzero, low, mean, high = (
         _of_sparse(data.X) if sparse.issparse(data.X) else _of_dense(data.X)
     )
-    codes = np.array([feature.is_categorical for feature in data.features], bool)
+    codes = np.array([feature.holds_codes for feature in data.features], bool)
     for column in (low, mean, high):
         column[codes] = np.nan
     return FeatureTable(
@@ -140,7 +140,7 @@ def _describe(
         times[np.searchsorted(distinct, 0.0)] += n_zeros
     elif n_zeros:
         distinct, times = np.append(distinct, 0.0), np.append(times, n_zeros)
-    if not feature.is_categorical:
+    if not feature.holds_codes:
         return {
             "quartiles": _quartiles(values, n_zeros),
             "values": [],

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from scipy import sparse
 
-from scumble._core.errors import DataError
+from scumble._core.errors import DataError, ParameterError
 from scumble._core.frames import (
+    Categories,
     arrow_column,
     dense_column,
     frame_columns,
@@ -28,7 +29,8 @@ from scumble.data.columns import (
     features_from_columns,
 )
 from scumble.data.feature import Feature
-from scumble.data.label_lists import labels_from_lists
+from scumble.data.guesses import Asked, settle_columns
+from scumble.data.label_lists import labels_from_lists, labels_from_texts
 
 if TYPE_CHECKING:
     from scumble.data.dataset import MultilabelDataset
@@ -39,7 +41,15 @@ BACKENDS = ("pandas", "polars", "pyarrow")
 
 
 def read_frame(
-    frame: Any, label_columns: Sequence[str] | str, weight_column: str | None = None
+    frame: Any,
+    label_columns: Sequence[str] | str,
+    weight_column: str | None = None,
+    *,
+    label_separator: str | None = None,
+    ignore: Sequence[str] | str = (),
+    text: Sequence[str] | str = (),
+    keep: Sequence[str] | str | Literal[True] = (),
+    where: str = "from_frame",
 ) -> dict[str, Any]:
     """Read what makes a data set from a table; see `MultilabelDataset.from_frame`.
 
@@ -48,7 +58,8 @@ def read_frame(
     Numbers become numeric features; text, categories and truth values nominal ones, a category
     that never occurs included (polars declares them for an ``Enum`` only); dates and times become
     date features in UTC. Labels from lists are put in the order of their names, or of their
-    numbers if all are whole numbers. An index is not a column.
+    numbers if all are whole numbers. An index is not a column. What is guessed of columns that
+    declare no categories stands in `scumble.data.guesses.settle_columns`.
 
     Examples
     --------
@@ -64,25 +75,68 @@ def read_frame(
         raise no_table(frame, "from_frame")
     names, column = frame_columns(frame, caller="from_frame")
     _refuse_repeated(names)
-    chosen = [label_columns] if isinstance(label_columns, str) else [str(c) for c in label_columns]
-    wanted = [*chosen, *([] if weight_column is None else [weight_column])]
-    _refuse_unknown(wanted, names)
+    chosen = _listed(label_columns)
+    taken = {"label_columns": chosen, "weight_column": _listed(weight_column)}
+    taken["ignore"] = _listed(ignore)
+    kept = names if keep is True else _listed(keep)
+    asked = Asked(frozenset(_listed(text)), frozenset(kept))
+    _refuse_unknown({**taken, "text": _listed(text)}, names)
+    _refuse_unknown({"keep": list(kept)}, names)
     place = {name: at for at, name in enumerate(names)}
     if isinstance(label_columns, str):
-        lists = _as_arrow(column(place[label_columns]), label_columns)
-        Y, labels = labels_from_lists(lists, f"column {label_columns!r}")
+        cells = _as_arrow(column(place[label_columns]), label_columns)
+        Y, labels = _listed_labels(cells, label_separator, f"column {label_columns!r}")
     else:
+        _refuse_separator(label_separator)
         parts = [_label_column(name, column(place[name])) for name in chosen]
         Y, labels = _side_by_side(parts, frame.shape[0]), tuple(chosen)
     weights = None
     if weight_column is not None:
         weights = _weights(weight_column, column(place[weight_column]))
-    rest = [name for name in names if name not in set(wanted)]
+    left = {name for columns in taken.values() for name in columns}
+    rest = [name for name in names if name not in left]
+    raw = [column(place[name]) for name in rest]
     read = [
-        read_column(column(place[name]), f"column {name!r}", caller="from_frame") for name in rest
+        read_column(cells, f"column {name!r}", caller="from_frame")
+        for name, cells in zip(rest, raw, strict=True)
     ]
     features, X = features_from_columns(rest, read, Y.shape[0])
+    guessed = [not _declares_categories(cells) for cells in raw]
+    X, features = settle_columns(X, features, asked, guessed, where)
     return {"X": X, "Y": Y, "features": features, "labels": labels, "weights": weights}
+
+
+def _listed(given: Any) -> list[str]:
+    """Make a list of one name or several."""
+    if given is None:
+        return []
+    return [given] if isinstance(given, str) else [str(name) for name in given]
+
+
+def _listed_labels(
+    cells: Any, separator: str | None, where: str
+) -> tuple[sparse.csr_array, tuple[str, ...]]:
+    if separator is None:
+        return labels_from_lists(cells, where)
+    return labels_from_texts(cells, separator, where)
+
+
+def _refuse_separator(separator: str | None) -> None:
+    if separator is not None:
+        raise ParameterError(
+            "The 'label_separator' parameter of from_frame parts the labels of one column: give "
+            "its name alone, label_columns='tags', not in a list."
+        )
+
+
+def _declares_categories(column: Any) -> bool:
+    """Tell columns whose categories somebody has declared, so that there is nothing to guess."""
+    import pyarrow as pa
+
+    kind = getattr(column, "type", None)
+    return isinstance(column, Categories) or (
+        isinstance(kind, pa.DataType) and pa.types.is_dictionary(kind)
+    )
 
 
 def make_frame(dataset: MultilabelDataset, backend: str = "pandas") -> Any:
@@ -123,14 +177,20 @@ def _refuse_repeated(names: Sequence[str]) -> None:
         seen.add(name)
 
 
-def _refuse_unknown(wanted: list[str], names: Sequence[str]) -> None:
-    for at, name in enumerate(wanted):
-        if name not in names:
-            shown = ", ".join(repr(column) for column in names[:20])
-            more = ", ..." if len(names) > 20 else ""
-            raise DataError(f"The table has no column {name!r}. Its columns are {shown}{more}.")
-        if name in wanted[:at]:
-            raise DataError(f"Column {name!r} is named twice in label_columns or weight_column.")
+def _refuse_unknown(wanted: dict[str, list[str]], names: Sequence[str]) -> None:
+    """Refuse columns that are not there, and those that are to be two things at once."""
+    seen: dict[str, str] = {}
+    known = set(names)
+    for role, columns in wanted.items():
+        for name in columns:
+            if name not in known:
+                shown = ", ".join(repr(column) for column in names[:20])
+                more = ", ..." if len(names) > 20 else ""
+                raise DataError(f"The table has no column {name!r}. Its columns are {shown}{more}.")
+            if name in seen:
+                both = role if seen[name] == role else f"{seen[name]} and {role}"
+                raise DataError(f"Column {name!r} is named twice, in {both}. Expected it once.")
+            seen[name] = role
 
 
 def _label_column(name: str, column: Any) -> sparse.csc_array:
@@ -233,11 +293,7 @@ def _series(pd: Any, feature: Feature, values: np.ndarray[Any, Any]) -> Any:
         whole = np.where(missing, 0, values).astype(np.int64)
         return pd.arrays.IntegerArray(whole, missing) if missing.any() else whole
     column = column_from_feature(feature, values)
-    return (
-        pd.Series(column.to_pandas(), dtype="str")
-        if feature.kind == "string"
-        else column.to_pandas()
-    )
+    return pd.Series(column.to_pandas(), dtype="str") if feature.holds_codes else column.to_pandas()
 
 
 def _sparse_parts(pd: Any, dataset: MultilabelDataset) -> Iterator[Any]:

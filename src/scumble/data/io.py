@@ -54,7 +54,8 @@ def read(
         The name of the file inside of a ``.zip`` archive, where several hold data. A MULAN pair,
         ARFF and XML, counts as one.
     **options : object
-        Further options of the format's own reader.
+        Further options of the format's own reader. ``ignore`` names columns to leave out and
+        ``text`` columns whose words are learnt (see `scumble.learn.TextColumns`) in any format.
 
     Returns
     -------
@@ -79,8 +80,10 @@ def read(
     """
     with _opened(_checked_path(path, "read"), member) as source:
         chosen = _by_name(format) if format is not None else _by_content(source)
+        rest = _options_for_features(chosen.read, options)
         _refuse_unknown_options(chosen.read, options, f"reading {chosen.name} files")
-        return chosen.read(source, labels=labels, **options)
+        data = chosen.read(source, labels=labels, **options)
+        return _with_chosen_features(source, data, rest) if rest else data
 
 
 def write(
@@ -271,6 +274,25 @@ def _refuse_unknown_options(function: Any, options: dict[str, Any], what: str) -
             f"There is no option {unknown[0]!r} for {what}. "
             + (f"Expected one of {', '.join(known)}." if known else "Expected none.")
         )
+
+
+def _options_for_features(reader: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Take out what every format understands, though its own reader does not ask for it."""
+    own = inspect.signature(reader).parameters
+    return {
+        name: options.pop(name)
+        for name in ("ignore", "text", "keep")
+        if name in options and name not in own
+    }
+
+
+def _with_chosen_features(
+    source: Source, data: MultilabelDataset, options: dict[str, Any]
+) -> MultilabelDataset:
+    from scumble.data.formats.label_choice import choose_features
+
+    # Nothing is left out unasked here, so there is nothing to keep.
+    return choose_features(source, data, ignore=options.get("ignore"), text=options.get("text"))
 
 
 def _formats() -> dict[str, Format]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.errors import LabelError, ScumbleWarning
+from scumble._core.errors import LabelError, ParameterError, ScumbleWarning
 
 _INTEGER = re.compile(r"-?\d+", re.ASCII)
 
@@ -62,6 +62,81 @@ def indicator(
     return Y
 
 
+def split_labels(cells: Any, separator: str) -> tuple[Any, np.ndarray[Any, Any], int]:
+    """Cut an Arrow array of texts at a separator; blanks around names do not count.
+
+    Returns all names, how many each cell has, and how many empty ones were left out of cells that
+    hold others.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from scumble.data.label_lists import split_labels
+    >>> names, counts, n_empty = split_labels(pa.array(["war; love", "", "war;;"]), ";")
+    >>> names.to_pylist(), counts.tolist(), n_empty
+    (['war', 'love', 'war'], [2, 0, 1], 2)
+    """
+    import pyarrow.compute as pc
+
+    lists = pc.split_pattern(cells, separator)
+    names = pc.utf8_trim_whitespace(lists.flatten())
+    named = pc.not_equal(names, "")
+    rows = pc.list_parent_indices(lists).filter(named).to_numpy()
+    found = names.filter(named)
+    n_blank = pc.sum(pc.equal(pc.utf8_trim_whitespace(cells), "")).as_py() or 0
+    n_empty = 0 if separator.isspace() else len(names) - len(found) - n_blank
+    return found, np.bincount(rows, minlength=len(cells)), n_empty
+
+
+def warn_of_empty(n_empty: int, where: str, *, stacklevel: int) -> None:
+    """Say that names were left out because there is nothing between two separators."""
+    if n_empty:
+        what = "an empty label name was" if n_empty == 1 else f"{n_empty} empty label names were"
+        warnings.warn(
+            f"{where}: {what} left out, where nothing stands between two separators or after the "
+            "last.",
+            ScumbleWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def labels_from_texts(
+    column: Any, separator: str, where: str
+) -> tuple[sparse.csr_array, tuple[str, ...]]:
+    """Make a label matrix from an Arrow column of texts in which a separator parts the labels.
+
+    A text that is missing has no labels: that is how pandas reads an empty cell.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from scumble.data.label_lists import labels_from_texts
+    >>> Y, names = labels_from_texts(pa.array(["war;love", None, "love"]), ";", "column 'tags'")
+    >>> names, Y.toarray().astype(int).tolist()
+    (('love', 'war'), [[1, 1], [0, 0], [1, 0]])
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not isinstance(separator, str) or not separator:
+        raise ParameterError(
+            f"The 'label_separator' parameter must be a text. Got {separator!r} instead."
+        )
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    array = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+    if not (pa.types.is_null(array.type) or _is_text(array.type)):
+        raise LabelError(
+            f"{where}: label_separator={separator!r} parts texts, but the column holds values of "
+            f"type {array.type}. Leave it out for lists."
+        )
+    cells = pc.fill_null(array.cast(pa.large_string()), "")
+    found, counts, n_empty = split_labels(cells, separator)
+    warn_of_empty(n_empty, where, stacklevel=5)
+    coded = found.dictionary_encode()
+    indptr = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+    return label_matrix(indptr, coded.indices.to_numpy(), coded.dictionary.to_pylist(), where)
+
+
 def labels_from_lists(column: Any, where: str) -> tuple[sparse.csr_array, tuple[str, ...]]:
     """Make a label matrix from an Arrow column of label lists.
 
@@ -79,7 +154,8 @@ def labels_from_lists(column: Any, where: str) -> tuple[sparse.csr_array, tuple[
     if not holds_label_lists(array.type):
         raise LabelError(
             f"{where}: expected lists of label names or numbers, found {array.type}. If it is one "
-            "0/1 column, give its name in a list; if it is text, split it into lists first."
+            "0/1 column, give its name in a list; if it is text, say what stands between the "
+            "labels: label_separator=';'."
         )
     lengths = pc.list_value_length(array)
     values = pc.list_flatten(array)
@@ -109,8 +185,14 @@ def holds_label_lists(kind: Any) -> bool:
         return False
     value = kind.value_type
     value = value.value_type if kinds.is_dictionary(value) else value
-    texts = ("is_string", "is_large_string", "is_string_view", "is_integer", "is_null")
-    return any(hasattr(kinds, check) and getattr(kinds, check)(value) for check in texts)
+    return bool(kinds.is_integer(value) or kinds.is_null(value)) or _is_text(value)
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow.types as kinds
+
+    texts = ("is_string", "is_large_string", "is_string_view")
+    return any(hasattr(kinds, check) and getattr(kinds, check)(kind) for check in texts)
 
 
 def _refuse_null(lengths: Any, values: Any, where: str) -> None:

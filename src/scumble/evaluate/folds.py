@@ -14,8 +14,9 @@ from scipy import sparse
 from scumble.data import MultilabelDataset
 from scumble.evaluate.evaluation import Evaluation, evaluate
 from scumble.evaluate.groups import GROUPS
-from scumble.learn import fit_dataset
+from scumble.learn import TextColumns, fit_dataset
 from scumble.learn.predictions import predict_with_scores
+from scumble.resample import run_chain
 
 Array = np.ndarray[Any, Any]
 STEPS = ("resample", "fit", "predict")
@@ -28,7 +29,7 @@ class Fold:
     Attributes
     ----------
     training, resampled : MultilabelDataset
-        The training part before and after resampling.
+        The training part before and after resampling, with numbers in the place of texts.
     model : estimator
         The fitted classifier.
     predictions : csr_array of bool
@@ -78,7 +79,8 @@ def run_fold(
     Parameters
     ----------
     training, tested : MultilabelDataset
-        The two parts. Resamplers see the first alone.
+        The two parts. Resamplers see the first alone, and so does what turns texts into numbers;
+        see `scumble.learn.TextColumns`.
     classifier : estimator
         Not changed; a copy is fitted, see `scumble.learn.fit_dataset`.
     resamplers : sequence of resamplers
@@ -103,12 +105,15 @@ def run_fold(
     ((50, 6), True)
     """
     seconds = dict.fromkeys(STEPS, 0.0)
+    with timed(seconds, "fit"):
+        texts = TextColumns.of(training)
+        training = texts.apply(training)
     with timed(seconds, "resample"):
-        resampled = resample_in_turn(training, resamplers)
+        resampled = run_chain(training, resamplers)
     with timed(seconds, "fit"):
         model = fit_dataset(classifier, resampled, random_state=random_state)
     with timed(seconds, "predict"):
-        predictions, scores = predict_with_scores(model, tested.X, tested.n_labels)
+        predictions, scores = predict_with_scores(model, texts.apply(tested).X, tested.n_labels)
     evaluation = evaluate(
         tested,
         predictions,
@@ -119,18 +124,6 @@ def run_fold(
         training=training.Y,
     )
     return Fold(training, resampled, model, predictions, scores, evaluation, seconds)
-
-
-def resample_in_turn(training: MultilabelDataset, resamplers: Sequence[Any]) -> MultilabelDataset:
-    """Apply resamplers one after another, ours and any others with ``fit_resample(X, Y)``."""
-    for resampler in resamplers:
-        if hasattr(resampler, "resample"):
-            training = resampler.resample(training)
-            continue
-        X, Y = resampler.fit_resample(training.X, training.Y.toarray().astype(np.int64))
-        rows = getattr(resampler, "sample_indices_", None)
-        training = training.with_rows(X, Y, rows)
-    return training
 
 
 @contextmanager

@@ -33,11 +33,13 @@ def compute_cell(cell: Cell) -> Result:
 
 
 def _only_resample(training: Any, chain: list[Any]) -> Result:
-    from scumble.evaluate.folds import resample_in_turn, timed
+    from scumble.evaluate.folds import timed
+    from scumble.learn import TextColumns
+    from scumble.resample import run_chain
 
     seconds = {"seconds_resampling": 0.0}
     with timed(seconds, "seconds_resampling"):
-        treated = resample_in_turn(training, chain)
+        treated = run_chain(TextColumns.of(training).apply(training), chain)
     return Result({**_measures("before", training.Y), **_measures("after", treated.Y)}, seconds)
 
 

@@ -127,7 +127,6 @@ def train(
 ) -> dict[str, Any]:
     """Fit a classifier on all rows, treated first where that is asked for, and store it."""
     from scumble.advise import CANDIDATES
-    from scumble.evaluate.folds import resample_in_turn
     from scumble.learn import fit_dataset, save
     from scumble.learn.seeds import close_seeds
 
@@ -139,8 +138,7 @@ def train(
         else:
             steps = [close_seeds(one, random_state) for one in make_chain_of(recipe["treatment"])]
             made = make_model(**recipe["classifier"])
-            treated = resample_in_turn(data, steps)
-            model = fit_dataset(made, treated, random_state=random_state)
+            model = fit_dataset(made, data, steps, random_state=random_state)
         path = folder / f"{stem}.model"
         save(model, path, data=data, notes={"method": title, "random_state": random_state})
     return {"name": path.name, "title": title, "n_labels": data.n_labels}
@@ -162,7 +160,7 @@ def predict(
     from scumble.learn.storage.answers import read_rows
 
     def read_any(path: Path, **how: Any) -> Any:
-        return read_rows(partial(read, path), **how)
+        return read_rows(partial(read, path, keep=True), **how)
 
     rows = read_upload(read_any, file, xml, options, max_unpacked)
     with track("Predicting"):

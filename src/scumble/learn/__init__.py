@@ -25,6 +25,7 @@ from scumble.learn.resampled import ResampledEnsemble
 from scumble.learn.ridge import RidgeRanker
 from scumble.learn.stacking import StackedBinaryRelevance
 from scumble.learn.storage import Answers, StoredModel, ask, load, read_model, save
+from scumble.learn.texts import TextColumns, TextModel
 from scumble.learn.thresholded import ThresholdedClassifier
 from scumble.learn.thresholds import ThresholdCurve, label_thresholds, threshold_curves
 
@@ -54,6 +55,8 @@ __all__ = [
     "RidgeRanker",
     "StackedBinaryRelevance",
     "StoredModel",
+    "TextColumns",
+    "TextModel",
     "ThresholdCurve",
     "ThresholdTable",
     "ThresholdedClassifier",

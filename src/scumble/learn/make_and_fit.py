@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from inspect import signature
 from typing import Any
 
@@ -16,7 +17,9 @@ from scumble.learn.c45 import C45Classifier
 from scumble.learn.inner_classifier import tell_nominal
 from scumble.learn.predictions import features_for, labels_for
 from scumble.learn.seeds import close_seeds
+from scumble.learn.texts import TextColumns
 from scumble.learn.weights import given_weights, takes_weights
+from scumble.resample import run_chain
 
 #: Every command offers these; a classifier without them is not asked.
 SHARED = frozenset({"random_state", "n_jobs"})
@@ -126,9 +129,13 @@ def _check_foreign(model: Any) -> None:
 
 
 def fit_dataset(
-    classifier: Any, data: MultilabelDataset, *, random_state: int | None = None
+    classifier: Any,
+    data: MultilabelDataset,
+    resamplers: Sequence[Any] = (),
+    *,
+    random_state: int | None = None,
 ) -> Any:
-    """Fit a copy of a classifier on a data set, nominal features, weights and all.
+    """Fit a copy of a classifier on a data set, nominal features, texts, weights and all.
 
     Everything that learns from a whole data set does it here: folds, experiments, and models that
     are stored.
@@ -142,14 +149,17 @@ def fit_dataset(
     data : MultilabelDataset
         The training data. Sparse features stay sparse where the classifier takes them. Weights go
         to classifiers whose ``fit`` takes ``sample_weight``; others learn without them, and a
-        warning says so.
+        warning says so. Text features become numbers first; see `TextColumns`.
+    resamplers : sequence of resamplers
+        Applied in order before the classifier learns, when texts are numbers; their seeds are set.
+        See `scumble.resample.make_chain`.
     random_state : int, optional
         Seed for every ``random_state`` that was left open, the classifier's own and those inside.
 
     Returns
     -------
     estimator
-        The fitted copy.
+        The fitted copy; a `TextModel` around it where the data has text features.
 
     Examples
     --------
@@ -165,6 +175,18 @@ def fit_dataset(
     >>> fit_dataset(RidgeClassifier(), data).predict([[8.5]])
     array([[0, 1]])
     """
+    texts = TextColumns.of(data)
+    rows = run_chain(texts.apply(data), resamplers)
+    return texts.before(_fit(classifier, rows, random_state), data)
+
+
+def _fit(classifier: Any, data: MultilabelDataset, random_state: int | None) -> Any:
+    """Fit a copy of a classifier on numbers and codes."""
+    if not data.n_features:
+        raise DataError(
+            f"{data!r} has no column to learn from. Expected at least one: if texts were left out, "
+            "text='NAME' learns from their words."
+        )
     model = clone(classifier)
     if data.categorical_features:
         tell_nominal(model, data.categorical_features)
@@ -193,6 +215,6 @@ def _weights_for(model: Any, data: MultilabelDataset) -> dict[str, Any]:
         f"{type(model).__name__} takes no sample_weight, so the weights of the instances are not "
         "used.",
         ScumbleWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
     return {}

@@ -147,10 +147,12 @@ def _treated(
     data: MultilabelDataset, method: str, drawn: list[int], random_state: int | None
 ) -> dict[str, Any]:
     """Report what resamplers do to a data set, with the chord diagram of the same labels."""
+    from scumble.learn import TextColumns
     from scumble.plots.chord_layout import chord_layout
     from scumble.resample import apply_chain, make_chain
 
-    after, report = apply_chain(data, make_chain(method, random_state=random_state))
+    numbers = TextColumns.of(data).apply(data)  # between texts there are no distances
+    after, report = apply_chain(numbers, make_chain(method, random_state=random_state))
     chord = chord_layout(after, drawn, keep_order=True)
     return {"method": method, **report, "chord": chord.to_json()}
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.errors import DataError
 from scumble._core.features import Features, read_features
 from scumble._core.parameters import Bool, declare
 from scumble.data import Feature
@@ -44,6 +45,7 @@ class _DistanceResampler(BaseResampler):
         self._read(X, None)
 
     def _read(self, X: Any, features: Sequence[Feature] | None) -> Features:
+        self._refuse_texts(features or ())
         categorical = self.categorical_features
         if categorical is None and features is not None:
             categorical = {
@@ -56,3 +58,14 @@ class _DistanceResampler(BaseResampler):
             return read
         is_integer = np.array([known.integer for known in features], bool) & (read.n_values == 0)
         return replace(read, is_integer=is_integer)
+
+    def _refuse_texts(self, features: Sequence[Feature]) -> None:
+        texts = [feature.name for feature in features if feature.kind == "text"]
+        if texts:
+            raise DataError(
+                f"{type(self).__name__} takes distances between rows, and the texts of column "
+                f"{texts[0]!r} have none. Resample where they are numbers already: "
+                "fit_dataset(classifier, data, resamplers), cross-validation, experiments and the "
+                f"commands train, evaluate and compare see to that. Or leave out the column: "
+                f"ignore={texts[0]!r}."
+            )

@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from scumble._core.calls import parse_call, split_outside
 from scumble._core.errors import ParameterError, ScumbleError, ScumbleWarning
 from scumble._core.progress import track
@@ -76,15 +78,15 @@ def _note_share(step: BaseResampler) -> None:
         )
 
 
-def run_chain(data: MultilabelDataset, chain: Sequence[BaseResampler]) -> MultilabelDataset:
+def run_chain(data: MultilabelDataset, chain: Sequence[Any]) -> MultilabelDataset:
     """Run resamplers one after another on a data set.
 
     Parameters
     ----------
     data : MultilabelDataset
         The data; not changed.
-    chain : sequence of BaseResampler
-        See `make_chain`.
+    chain : sequence of resamplers
+        See `make_chain`; any others with ``fit_resample(X, Y)`` will do.
 
     Returns
     -------
@@ -100,7 +102,11 @@ def run_chain(data: MultilabelDataset, chain: Sequence[BaseResampler]) -> Multil
     5
     """
     for step in chain:
-        data = step.resample(data)
+        if hasattr(step, "resample"):
+            data = step.resample(data)
+            continue
+        X, Y = step.fit_resample(data.X, data.Y.toarray().astype(np.int64))
+        data = data.with_rows(X, Y, getattr(step, "sample_indices_", None))
     return data
 
 

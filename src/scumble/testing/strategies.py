@@ -139,7 +139,7 @@ def _names(draw: Draw, n: int, letter: str, free: bool) -> list[str]:
 def _column(
     draw: Draw, name: str, n: int, parts: Collection[str], infinite: bool
 ) -> tuple[Feature, list[float]]:
-    kinds = ("numeric", "integer", "nominal", "string", "date")
+    kinds = ("numeric", "integer", "nominal", "string", "date", "text")
     kind = draw(st.sampled_from(kinds)) if "feature kinds" in parts else "numeric"
     if kind == "integer":
         feature, values = Feature(name, integer=True), st.integers(-(2**53), 2**53).map(float)
@@ -153,13 +153,13 @@ def _column(
     else:
         feature = Feature(name)
         values = st.floats(allow_nan=False, allow_infinity=infinite)
-    if kind != "string":
+    if kind not in ("string", "text"):
         return feature, _values(draw, values, n, parts)
-    # The texts of a string feature are numbered as they appear.
+    # Texts are numbered as they appear.
     found = _values(draw, texts(), n, parts)
     known = list(dict.fromkeys(text for text in found if isinstance(text, str)))
     codes = [float(known.index(text)) if isinstance(text, str) else np.nan for text in found]
-    return Feature(name, "string", tuple(known)), codes
+    return Feature(name, kind, tuple(known)), codes
 
 
 def _values(

@@ -191,7 +191,7 @@ class TestLists:
 
     @pytest.mark.parametrize(
         ("separator", "cell"),
-        [("|", "b| a||c|"), (";", "a; b;c"), ("||", "c||a||b"), (" ", "a c  b")],
+        [("|", "b| a|c"), (";", "a; b;c"), ("||", "c||a||b"), (" ", "a c  b")],
     )
     def test_separated_lists(self, tmp_path, separator, cell):
         data = read(
@@ -202,6 +202,24 @@ class TestLists:
             delimiter=",",
         )
         assert labelsets(data) == [["a", "b", "c"], [], ["a"]]
+
+    def test_empty_names_are_left_out_with_a_warning(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(Source.blocks, "__defaults__", (8,))
+        text = "x,tags\n1,b| a||c|\n2,\n3,a|\n4, \n"
+        with pytest.warns(ScumbleWarning, match="3 empty label names were left out"):
+            data = read(tmp_path, text, label_column="tags", label_separator="|", delimiter=",")
+        assert labelsets(data) == [["a", "b", "c"], [], ["a"], []]
+
+    def test_commas_between_labels_and_before_decimals(self, tmp_path):
+        text = "price;tags\n1,5;a, b\n0,25;b\n"
+        for column in ("tags", 1):
+            data = read(tmp_path, text, label_column=column, label_separator=",")
+            assert data.X.ravel().tolist() == [1.5, 0.25]
+            assert labelsets(data) == [["a", "b"], ["b"]]
+
+    def test_labels_cannot_be_ignored(self, tmp_path):
+        with pytest.raises(ReadError, match="ignore names the column 't', which holds labels"):
+            read(tmp_path, "x,t\n1,a\n", label_column="t", label_separator=";", ignore="t")
 
     def test_a_separator_needs_a_column(self, tmp_path):
         with pytest.raises(ParameterError, match="needs 'label_column'"):
@@ -276,7 +294,7 @@ class TestRowNumbers:
     def test_are_left_out(self, tmp_path, name, numbers):
         text = f"{name},x,a\n" + "".join(f"{n},7.5,1\n" for n in numbers)
         assert read(tmp_path, text, labels=["a"]).feature_names == ("x",)
-        assert len(read(tmp_path, text, labels=["a"], ignore=()).feature_names) == 2
+        assert len(read(tmp_path, text, labels=["a"], keep=True).feature_names) == 2
 
     @pytest.mark.parametrize(
         ("name", "numbers"),
@@ -403,7 +421,7 @@ class TestValues:
         rows = [f"{at},{at},{at}.5,{at % 2}" for at in range(100)]
         rows[60] = "60,sixty,60.5,0"
         rows[90] = "90,90,,1"
-        data = read(tmp_path, "a,b,c,l\n" + "\n".join(rows), labels=-1)
+        data = read(tmp_path, "a,b,c,l\n" + "\n".join(rows), labels=-1, keep=True)
         assert data.features[0] == Feature("a", integer=True)
         assert data.features[1].kind == "nominal"
         assert len(data.features[1].categories) == 100
@@ -415,9 +433,9 @@ class TestValues:
     def test_blocks_make_no_difference(self, tmp_path, monkeypatch):
         rows = [f'{at},"x ""{at % 7}""\n,",[{at % 3}, "" l{at % 4}""]' for at in range(200)]
         text = "a,b,t\n" + "\n".join(row.replace("[", '"[').replace("]", ']"') for row in rows)
-        whole = read(tmp_path, text)
+        whole = read(tmp_path, text, keep="a")
         monkeypatch.setattr(Source.blocks, "__defaults__", (50,))
-        assert read(tmp_path, text) == whole
+        assert read(tmp_path, text, keep="a") == whole
         assert whole.labels == (" l0", " l1", " l2", " l3", "0", "1", "2")
         assert whole.features[1].categories[0] == 'x "0"\n,'
 
@@ -548,7 +566,7 @@ class TestWrite:
             if found.kind == "nominal":
                 assert _texts(again, at) == _texts(data, at)
             else:
-                values = data.X[:, at] if not feature.is_categorical else _as_numbers(data, at)
+                values = data.X[:, at] if not feature.holds_codes else _as_numbers(data, at)
                 np.testing.assert_array_equal(again.X[:, at], values)
             if feature.integer and not np.isnan(data.X[:, at]).all():
                 assert found.integer

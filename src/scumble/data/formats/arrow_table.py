@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
 
@@ -15,8 +14,14 @@ from scumble._core.files import Source
 from scumble._core.validation import check_choice
 from scumble.data.columns import column_from_feature, feature_from_column
 from scumble.data.dataset import Feature, MultilabelDataset
-from scumble.data.formats.base import LabelChoice
-from scumble.data.formats.label_choice import choose_labels, column_number
+from scumble.data.formats.base import Columns, LabelChoice
+from scumble.data.formats.label_choice import (
+    choose_features,
+    choose_labels,
+    column_number,
+    column_numbers,
+)
+from scumble.data.frames import read_frame
 
 KEY = b"scumble"
 VERSION = 1
@@ -54,16 +59,24 @@ def dataset_from_table(
     *,
     labels: LabelChoice = None,
     label_column: str | int | None = None,
+    label_separator: str | None = None,
     weight_column: str | int | None = None,
-    ignore: Sequence[str | int] = (),
+    ignore: Columns = None,
+    text: Columns = None,
+    keep: Columns | Literal[True] = None,
 ) -> MultilabelDataset:
     """Take a data set out of a table: one of ours, or any other."""
     told = (table.schema.metadata or {}).get(KEY)
-    ours = labels is None and label_column is None and weight_column is None and not ignore
+    roles = (labels, label_column, weight_column, label_separator)
     try:
-        if told is not None and ours:
-            return _restored(table, source, told)
-        return _foreign(table, source, labels, label_column, weight_column, ignore)
+        if told is not None and all(given is None for given in roles):
+            data = _restored(table, source, told)
+            return choose_features(source, data, ignore=ignore, text=text)
+        chosen, parents = _chosen_labels(table, source, labels, label_column)
+        how: dict[str, Any] = {"label_separator": label_separator, "weight_column": weight_column}
+        how |= {"ignore": ignore, "text": text, "keep": True if labels == () else keep}
+        data = _foreign(table, source, chosen, how)
+        return data if parents is None else replace(data, label_parents=parents)
     except ReadError:
         raise
     except (DataError, ScumbleError) as error:
@@ -213,7 +226,7 @@ def _restored_features(table: Any, features: list[Feature], places: dict[str, An
 def _restored_column(feature: Feature, column: Any) -> np.ndarray[Any, Any]:
     """Read a column; the codes of categories follow the description, not the file."""
     found, values = feature_from_column(feature.name, column)
-    if not feature.is_categorical:
+    if not feature.holds_codes:
         return values
     code = {text: float(at) for at, text in enumerate(feature.categories)}
     missing = np.isnan(values)
@@ -258,35 +271,42 @@ def _flat(column: Any) -> tuple[Any, np.ndarray[Any, Any]]:
     return values, np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
-def _foreign(
-    table: Any,
-    source: Source,
-    labels: LabelChoice,
-    label_column: str | int | None,
-    weight_column: str | int | None,
-    ignore: Sequence[str | int],
-) -> MultilabelDataset:
+def _chosen_labels(
+    table: Any, source: Source, labels: LabelChoice, label_column: str | int | None
+) -> tuple[str | list[str], tuple[int, ...] | None]:
+    """Find the column of label lists, or the 0/1 columns and the parents of their labels."""
     names = table.column_names
     if labels is not None and label_column is not None:
         raise source.error("labels=... and label_column=... exclude each other. Give one of them.")
-    chosen: str | list[str]
-    parents = None
     if labels is not None:
         found = choose_labels(source, names, labels)
-        chosen, parents = [names[at] for at in found.columns], found.parents
-    elif label_column is not None:
-        chosen = names[column_number(source, names, label_column, "label_column")]
-    else:
-        chosen = _only_list_column(table, source)
-    weights = None
-    if weight_column is not None:
-        weights = names[column_number(source, names, weight_column, "weight_column")]
-    dropped = {column_number(source, names, column, "ignore") for column in ignore}
-    table = table.select([at for at in range(len(names)) if at not in dropped])
-    dataset = MultilabelDataset.from_frame(
-        table, label_columns=chosen, name=source.stem, weight_column=weights
+        return [names[at] for at in found.columns], found.parents
+    if label_column is not None:
+        return names[column_number(source, names, label_column, "label_column")], None
+    return _only_list_column(table, source), None
+
+
+def _foreign(
+    table: Any, source: Source, labels: str | list[str], how: dict[str, Any]
+) -> MultilabelDataset:
+    """Read a table that says nothing of itself; columns may be named or numbered."""
+    names = table.column_names
+
+    def named(option: str) -> list[str]:
+        return [names[at] for at in column_numbers(source, names, how[option], option)]
+
+    weights = named("weight_column")
+    read = read_frame(
+        table,
+        labels,
+        weights[0] if weights else None,
+        label_separator=how["label_separator"],
+        ignore=named("ignore"),
+        text=named("text"),
+        keep=True if how["keep"] is True else named("keep"),
+        where=source.where,
     )
-    return dataset if parents is None else replace(dataset, label_parents=parents)
+    return MultilabelDataset(**read, name=source.stem)
 
 
 def _only_list_column(table: Any, source: Source) -> str:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 #: What `labels=` may be: names, column numbers, a count, or the path of a MULAN XML file.
 LabelChoice = Sequence[str] | Sequence[int] | int | str | None
 
+#: What options that name columns may be: names, or numbers from 0, one or several.
+Columns = Sequence[str | int] | str | int | None
+
 #: Everything a data set holds that a format may or may not be able to carry.
 PARTS = (
     "data set name",
@@ -52,4 +55,4 @@ class Format:
         register("format", self.name, self, family=self.family, description=self.title)
 
 
-__all__ = ["PARTS", "Format", "LabelChoice", "Source", "Target"]
+__all__ = ["PARTS", "Columns", "Format", "LabelChoice", "Source", "Target"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
 from itertools import chain
 from typing import Any, Literal
 
@@ -13,7 +12,7 @@ import numpy as np
 from scumble._core.errors import DataError, ParameterError, ReadError, ScumbleWarning
 from scumble._core.validation import check_choice
 from scumble.data.dataset import Feature, MultilabelDataset
-from scumble.data.formats.base import Format, LabelChoice, Source, Target
+from scumble.data.formats.base import Columns, Format, LabelChoice, Source, Target
 from scumble.data.formats.delimited.cells import (
     Cells,
     sniff_decimal,
@@ -25,6 +24,7 @@ from scumble.data.formats.delimited.cells import (
 from scumble.data.formats.delimited.layout import Options, as_number, find_layout
 from scumble.data.formats.delimited.values import Features, Flags, Lists
 from scumble.data.formats.kernels.numbers import NO_NUMBER
+from scumble.data.guesses import FEWEST_VALUES, Asked, settle_columns
 
 _LAYOUTS = ("columns", "lists")
 _MARK = re.compile(rb'(?:^|[,;\t|])"?(?:label:|labels:)')
@@ -51,13 +51,38 @@ def read_csv(
     label_column: str | int | None = None,
     label_separator: str | None = None,
     weight_column: str | int | None = None,
-    ignore: Sequence[str | int] | None = None,
+    ignore: Columns = None,
+    text: Columns = None,
+    keep: Columns | Literal[True] = None,
     delimiter: str | None = None,
     header: bool | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
 ) -> MultilabelDataset:
     r"""Read comma-separated values.
+
+    Parameters
+    ----------
+    label_column : str or int, optional
+        The column that holds all labels of a row.
+    label_separator : str, optional
+        What stands between the labels there, where they are texts and not lists.
+    weight_column : str or int, optional
+        A column with the weights of the instances.
+    ignore : str, int or a sequence of them, optional
+        Columns to leave out, by name or number.
+    text : str, int or a sequence of them, optional
+        Columns of texts whose words are learnt.
+    keep : str, int, a sequence of them, or True, optional
+        Columns to take as they are, whatever they look like; True takes all of them so.
+    delimiter : str, optional
+        What stands between values; by default found among comma, semicolon, tab and bar.
+    header : bool, optional
+        Whether the first row holds names.
+    decimal : str, optional
+        What stands before decimals, ``"."`` or ``","``.
+    encoding : str, optional
+        Of the text, such as ``"cp1252"``.
 
     Notes
     -----
@@ -75,6 +100,11 @@ def read_csv(
     *The first column* is left out as a number of the rows if it has no name or is called id, index,
     row or Unnamed: 0, and holds whole numbers that increase from 0 or 1 to less than twice the
     number of rows, of which there are at least two.
+
+    *Other columns that name rows*, dates and long texts are told from their values; the rules stand
+    in `scumble.data.guesses.settle_columns`. Nothing is guessed of files that `write_csv` made, nor
+    of columns in ``keep``, which is True for all columns; ``text`` names columns whose words are
+    learnt, ``ignore`` columns to leave out.
 
     *The decimal mark* is a comma if that is not the delimiter, some numbers have one and none has a
     point; ``decimal=","`` or ``"."`` decides.
@@ -96,7 +126,9 @@ def read_csv(
     >>> scumble.read(path, labels=-2).labels
     ('war', 'love')
     """
-    options = Options(labels, label_column, label_separator, weight_column, ignore, header, decimal)
+    options = Options(
+        labels, label_column, label_separator, weight_column, ignore, text, keep, header, decimal
+    )
     _check_delimiter(delimiter)
     reading = _Reading(source, options, delimiter, encoding, set())
     if reading.features.late:  # columns that began with numbers hold text after all
@@ -182,13 +214,11 @@ class _Reading:
         first = next(blocks, None)
         if first is None:
             raise source.error("the file is empty. Expected a table.")
-        self.decimal = options.decimal or "."
-        if options.decimal is None and "," not in (options.label_separator or ""):
-            self.decimal = sniff_decimal(first, delimiter)
+        self.decimal = options.decimal or sniff_decimal(first, delimiter, options.label_column)
         self.layout = layout = find_layout(source, first, options, self.decimal)
         if layout.names is not None:
             first = first[1:]
-        self.features = Features(layout.features, texts, self.decimal)
+        self.features = Features(layout.features, texts | layout.texts, self.decimal)
         self.weights = Features(
             [] if layout.weights is None else [layout.weights], set(), self.decimal
         )
@@ -227,12 +257,20 @@ class _Reading:
         """Put everything together."""
         X, categories = self.features.matrix()
         keep = [k for k in range(X.shape[1]) if not self._is_no_feature(k, X)]
+        X = X if len(keep) == X.shape[1] else X[:, keep]
         features = self._feature_list(keep, categories)
+        places = {features[k].name: self.layout.features[at] for k, at in enumerate(keep)}
+        asked = Asked(
+            frozenset(name for name, at in places.items() if at in self.layout.texts),
+            frozenset(name for name, at in places.items() if at in self.layout.kept),
+        )
+        guessed = [self.layout.may_guess] * len(features)
+        X, settled = settle_columns(X, features, asked, guessed, self.source.where)
         Y, names = self.labels.matrix()
         return MultilabelDataset(
-            X if len(keep) == X.shape[1] else X[:, keep],
+            X,
             Y,
-            features=features,
+            features=settled,
             labels=names,
             name=self.source.stem,
             weights=None if self.layout.weights is None else self.weights.matrix()[0].ravel(),
@@ -247,6 +285,9 @@ class _Reading:
             return True
         if column != 0 or not self.layout.may_number_rows or not (is_number and is_whole):
             return False
+        name = "" if self.layout.names is None else self.layout.names[0].lower()
+        if name in ("id", "index", "row") and len(X) >= FEWEST_VALUES:
+            return False  # it is left out as others that name rows, with a warning
         numbers = X[:, k]
         return bool(
             len(X) > 1

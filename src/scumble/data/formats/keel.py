@@ -130,7 +130,7 @@ def write_keel(dataset: MultilabelDataset, target: Target) -> None:
 
 def _column(feature: Feature, low: float, high: float) -> Column:
     """Declare a feature; KEEL has neither texts nor dates, so they become nominal and real."""
-    if feature.is_categorical:
+    if feature.holds_codes:
         return nominal_column(feature, ", ")
     name = feature.name
     integer = feature.integer and feature.kind == "numeric"

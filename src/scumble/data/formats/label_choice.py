@@ -1,11 +1,14 @@
-"""Which columns are labels: what ``labels=`` says, or an XML file, or the file itself."""
+"""Which columns are labels: what ``labels=`` says, or an XML file, or the file itself.
+
+And which are features, where users name columns to leave out or to learn the words of.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,8 +16,12 @@ from scumble._core.errors import ParameterError
 from scumble._core.files import Source
 from scumble._core.suggestions import suggest
 from scumble.data.formats.arff.label_xml import LabelTree, read_label_xml
-from scumble.data.formats.base import LabelChoice
+from scumble.data.formats.base import Columns, LabelChoice
 from scumble.data.formats.messages import excerpt, first_repeated
+from scumble.data.guesses import as_text
+
+if TYPE_CHECKING:
+    from scumble.data.dataset import MultilabelDataset
 
 _ALLOWED = (
     "Expected names, column numbers from 0, a count (negative: from the end), or the path of a "
@@ -109,6 +116,43 @@ def column_number(source: Source, names: Sequence[str], column: str | int, optio
             f"{len(names) - 1}."
         )
     return int(column) % len(names)
+
+
+def listed(given: Columns) -> list[str | int]:
+    """Make a list of one column or several, by name or number."""
+    if given is None:
+        return []
+    return [given] if isinstance(given, str | int) else list(given)
+
+
+def column_numbers(source: Source, names: Sequence[str], given: Columns, option: str) -> list[int]:
+    """Find columns by their names or numbers; a text may name several, with commas between."""
+    found: list[str | int] = []
+    for column in listed(given):
+        several = isinstance(column, str) and column not in names and "," in column
+        found += [part.strip() for part in str(column).split(",")] if several else [column]
+    return [column_number(source, names, column, option) for column in found]
+
+
+def choose_features(
+    source: Source, data: MultilabelDataset, *, ignore: Columns = None, text: Columns = None
+) -> MultilabelDataset:
+    """Leave out features of a data set that was read, and learn the words of others.
+
+    This is for files that declare what their columns are; a plain table is asked while it is read.
+    """
+    names = data.feature_names
+    dropped = set(column_numbers(source, names, ignore, "ignore"))
+    texts = set(column_numbers(source, names, text, "text"))
+    if not dropped and not texts:
+        return data
+    features = tuple(
+        as_text(feature, source.where) if at in texts else feature
+        for at, feature in enumerate(data.features)
+        if at not in dropped
+    )
+    kept = [at for at in range(len(names)) if at not in dropped]
+    return replace(data, X=data.X[:, kept] if dropped else data.X, features=features)
 
 
 def _by_numbers(source: Source, names: Sequence[str], wanted: Sequence[int]) -> Chosen:

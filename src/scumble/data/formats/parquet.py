@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from scumble._core.files import EXPANSION_FREE
-from scumble.data.formats.base import PARTS, Format, LabelChoice, Source, Target
+from scumble.data.formats.base import PARTS, Columns, Format, LabelChoice, Source, Target
 
 if TYPE_CHECKING:
     from scumble.data.dataset import MultilabelDataset
@@ -24,10 +23,28 @@ def read_parquet(
     *,
     labels: LabelChoice = None,
     label_column: str | int | None = None,
+    label_separator: str | None = None,
     weight_column: str | int | None = None,
-    ignore: Sequence[str | int] = (),
+    ignore: Columns = None,
+    text: Columns = None,
+    keep: Columns | Literal[True] = None,
 ) -> MultilabelDataset:
     """Read a Parquet file.
+
+    Parameters
+    ----------
+    label_column : str or int, optional
+        The column that holds all labels of a row.
+    label_separator : str, optional
+        What stands between the labels there, where they are texts and not lists.
+    weight_column : str or int, optional
+        A column with the weights of the instances.
+    ignore : str, int or a sequence of them, optional
+        Columns to leave out, by name or number.
+    text : str, int or a sequence of them, optional
+        Columns of texts whose words are learnt.
+    keep : str, int, a sequence of them, or True, optional
+        Columns to take as they are, whatever they look like; True takes all of them so.
 
     Examples
     --------
@@ -56,8 +73,11 @@ def read_parquet(
         source,
         labels=labels,
         label_column=label_column,
+        label_separator=label_separator,
         weight_column=weight_column,
         ignore=ignore,
+        text=text,
+        keep=keep,
     )
 
 

@@ -249,7 +249,7 @@ def row_texts(dataset: MultilabelDataset, *, base: int) -> Iterator[bytes]:
 
     X = sparse.csr_array(dataset.X)
     Y = dataset.Y
-    whole = all(feature.integer or feature.is_categorical for feature in dataset.features)
+    whole = all(feature.integer or feature.holds_codes for feature in dataset.features)
     for start, stop in row_blocks(X.indptr, X.nnz // VALUES_PER_WRITE + 1):
         part = slice(int(X.indptr[start]), int(X.indptr[stop]))
         indices = pa.array(X.indices[part].astype(np.int64) + base).cast(pa.string())

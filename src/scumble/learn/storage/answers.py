@@ -18,6 +18,7 @@ from scumble._core.files import COMPRESSIONS, writing
 from scumble.data import MultilabelDataset
 from scumble.learn.predictions import predict_with_confidences
 from scumble.learn.storage.columns import align_columns
+from scumble.learn.texts import TextModel
 
 if TYPE_CHECKING:
     from scumble.learn.storage.files import StoredModel
@@ -188,7 +189,8 @@ def ask(stored: StoredModel, data: MultilabelDataset) -> Answers:
     stored : StoredModel
         The model.
     data : MultilabelDataset
-        The rows. Columns are found by name, categories by their text; labels are not looked at.
+        The rows. Columns are found by name, categories by their text; labels are not looked at, and
+        the words of texts are those the model has learnt.
 
     Returns
     -------
@@ -210,7 +212,10 @@ def ask(stored: StoredModel, data: MultilabelDataset) -> Answers:
     (('land', 'sea'), [[1, 0], [1, 0], [0, 1], [0, 1]])
     """
     model = stored.model
-    X = align_columns(data, stored.features, by_name=stored.has_names)
+    if isinstance(model, TextModel):
+        X, model = model.read(data), model.model
+    else:
+        X = align_columns(data, stored.features, by_name=stored.has_names)
     with warnings.catch_warnings():
         # The names have been matched; the model need not miss them on the array.
         warnings.filterwarnings("ignore", "X does not have valid feature names")

@@ -19,6 +19,7 @@ from scumble.learn.regression_columns import RegressionColumns
 from scumble.learn.storage.check_rankers import check_ranker, width_of
 from scumble.learn.storage.classes import is_own
 from scumble.learn.storage.demands import demand, is_vector
+from scumble.learn.texts import TextColumns, TextModel
 from scumble.learn.thresholded import ThresholdedClassifier
 
 Array = np.ndarray[Any, Any]
@@ -33,6 +34,8 @@ def check_model(model: Any) -> None:
             _check_space(part)
         if _full_name(part) == "sklearn.tree._tree.Tree":
             _check_foreign_tree(part)
+        if isinstance(part, TextModel):
+            _check_texts(part)
 
 
 def _parts(top: Any) -> Iterator[Any]:
@@ -233,6 +236,21 @@ def _check_foreign_tree(tree: Any) -> None:
         fits = fits and bool(((children > inner) & (children < n_nodes)).all())
     inside = (feature[inner] >= 0) & (feature[inner] < tree.n_features)
     demand(bool(fits and inside.all()), "the nodes of a scikit-learn tree do not fit")
+
+
+def _check_texts(model: TextModel) -> None:
+    """Check that every text column has words, each once and with a weight."""
+    texts = model.texts
+    demand(isinstance(texts, TextColumns), "the words of the texts are missing")
+    known = {feature.name for feature in model.features if feature.kind == "text"}
+    fits = isinstance(texts.names, tuple) and known == set(texts.names)
+    fits = fits and len(texts.names) == len(texts.words) == len(texts.weights) == len(known)
+    demand(fits, "the words do not fit the text columns")
+    for words, weights in zip(texts.words, texts.weights, strict=True):
+        plain = isinstance(words, tuple) and all(type(word) is str for word in words)
+        demand(plain and len(set(words)) == len(words), "the words of a text are not all different")
+        fits = is_vector(weights, np.float64, len(words)) and bool(np.isfinite(weights).all())
+        demand(fits, "the weights of words do not fit")
 
 
 def _full_name(part: Any) -> str:

@@ -9,6 +9,8 @@ from scipy import sparse
 
 from scumble._core.errors import DataError
 from scumble.data import Feature, MultilabelDataset
+from scumble.data.guesses import parse_dates
+from scumble.learn.texts import TextModel
 
 Array = np.ndarray[Any, Any]
 
@@ -22,6 +24,8 @@ def columns_of(
     if data is not None:
         _refuse_other_shape(model, data)
         return data.features, True, data.labels
+    if isinstance(model, TextModel):
+        return model.features, True, columns_of(model.model, None)[2]
     n_features = int(getattr(model, "n_features_in_", 0))
     names = getattr(model, "feature_names_in_", None)
     codes = getattr(model, "_codes", None)
@@ -130,17 +134,20 @@ def _in_order(data: MultilabelDataset, features: tuple[Feature, ...]) -> Array:
 def _differ(found: Feature, known: Feature) -> bool:
     if known.is_categorical and not known.categories:  # codes as they are
         return False
-    if found.is_categorical or known.is_categorical:
+    if found.holds_codes or known.is_categorical:
         return found.categories != known.categories
     return False
 
 
 def _code_map(found: Feature, known: Feature) -> Any:
     """Map the codes of the data to those (or to the numbers) the model knows; NaN for none."""
+    if known.kind == "date":
+        times, _ = parse_dates(found.categories)
+        return np.full(len(found.categories), np.nan) if times is None else times
     if not known.is_categorical:
         return np.array([_number(text) for text in found.categories])
     code_of = {text: float(code) for code, text in enumerate(known.categories)}
-    if found.is_categorical:
+    if found.holds_codes:
         return np.array([code_of.get(text, np.nan) for text in found.categories])
     return {_number(text): code for text, code in code_of.items()}
 
@@ -166,10 +173,9 @@ def _mapped(cells: Array, code_map: Any, known: Feature, rows: Array) -> Array:
     unknown = present & np.isnan(out)
     if unknown.any():
         row = int(rows[int(unknown.argmax())])
-        expected = (
-            f"one of {', '.join(repr(text) for text in known.categories[:_N_SHOWN])}, ..."
-            if known.is_categorical
-            else "a number."
+        shown = ", ".join(repr(text) for text in known.categories[:_N_SHOWN])
+        expected = {"date": "a date such as 2024-05-31.", "numeric": "a number."}.get(
+            known.kind, f"one of {shown}, ..."
         )
         raise DataError(
             f"Row {row} of the data holds a value in column {known.name!r} that the model has not "

@@ -222,7 +222,7 @@ def _is_small(error: ReadError) -> bool:
 
 def _plain(feature: Feature) -> dict[str, Any]:
     known: dict[str, Any] = {"name": feature.name, "kind": feature.kind}
-    if feature.categories:
+    if feature.categories and feature.kind != "text":  # those are the training rows themselves
         known["categories"] = list(feature.categories)
     return known
 

@@ -41,7 +41,7 @@ def arff_column(feature: Feature, values: Callable[[], Array], *, sparse_rows: b
     name = feature.name
     if feature.kind == "nominal":
         return nominal_column(feature, ",")
-    if feature.kind == "string":
+    if feature.kind in ("string", "text"):
         known = _in_order_of_appearance(feature, values())
         if sparse_rows and "" in known:  # where a text may be omitted, the empty one comes first
             known = ("", *(text for text in known if text))

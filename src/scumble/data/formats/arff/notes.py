@@ -68,7 +68,7 @@ def _fits_feature(fields: Any) -> bool:
     if not isinstance(fields, dict):
         return False
     return all(
-        (key == "kind" and value in ("string", "date"))
+        (key == "kind" and value in ("string", "date", "text"))
         or (key == "integer" and isinstance(value, bool))
         or (key == "date_format" and (value is None or isinstance(value, str)))
         or (key == "categories" and _is_list_of_texts(value))

@@ -84,7 +84,11 @@ def _with_notes(feature: Feature, fields: dict[str, Any]) -> Feature:
 
 
 #: What a column may be in truth, by what its declaration says.
-_MEANT = {"nominal": ("nominal", "string"), "numeric": ("numeric", "date")}
+_MEANT = {
+    "nominal": ("nominal", "string", "text"),
+    "string": ("string", "text"),
+    "numeric": ("numeric", "date"),
+}
 
 
 def read_arff(

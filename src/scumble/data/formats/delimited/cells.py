@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -184,23 +184,28 @@ def sniff_delimiter(source: Source, head: bytes) -> tuple[str, int]:
     return (best, most) if most > 1 or widest == 1 else (fallback, 0)
 
 
-def sniff_decimal(cells: Cells, delimiter: str) -> str:
-    """Find what stands before decimals: a comma if numbers have commas and none has a point."""
+def sniff_decimal(cells: Cells, delimiter: str, lists: str | int | None = None) -> str:
+    """Find what stands before decimals: a comma if numbers have commas and none has a point.
+
+    The column ``lists``, by name or number, is not looked at: commas may stand between its labels.
+    """
     if delimiter == ",":
         return "."
-    has_commas = any(map(_WITH_COMMA.fullmatch, _sample(cells)))
-    return "," if has_commas and not any(map(_WITH_POINT.fullmatch, _sample(cells))) else "."
+    others = [at for at in range(cells.n_columns) if lists not in (at, cells.cell(0, at))]
+    has_commas = any(map(_WITH_COMMA.fullmatch, _sample(cells, others)))
+    has_points = any(map(_WITH_POINT.fullmatch, _sample(cells, others)))
+    return "," if has_commas and not has_points else "."
 
 
 def _has_decimal_commas(cells: Cells) -> bool:
     """Tell whether there are commas, all of them before decimals."""
-    texts = [text for text in _sample(cells) if "," in text]
+    texts = [text for text in _sample(cells, range(cells.n_columns)) if "," in text]
     return bool(texts) and all(map(_WITH_COMMA.fullmatch, texts))
 
 
-def _sample(cells: Cells) -> Iterator[str]:
+def _sample(cells: Cells, columns: Sequence[int]) -> Iterator[str]:
     for row in range(min(len(cells), 2 + _SAMPLE // cells.n_columns)):
-        yield from (cells.cell(row, column) for column in range(cells.n_columns))
+        yield from (cells.cell(row, column) for column in columns)
 
 
 def _fault(source: Source, fault: int, line: int, column: int, n_columns: int) -> ReadError:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from scumble._core.errors import ParameterError
 from scumble._core.files import Source
-from scumble.data.formats.base import LabelChoice
+from scumble.data.formats.base import Columns, LabelChoice
 from scumble.data.formats.delimited.cells import (
     EXCHANGED,
     FEATURE,
@@ -21,7 +21,12 @@ from scumble.data.formats.delimited.cells import (
     has_label_marks,
 )
 from scumble.data.formats.kernels.numbers import NO_NUMBER, parse_float
-from scumble.data.formats.label_choice import choose_labels, column_number
+from scumble.data.formats.label_choice import (
+    choose_labels,
+    column_number,
+    column_numbers,
+    listed,
+)
 
 #: Names of a first column that numbers the rows, in lower case.
 ROW_NUMBERS = ("id", "index", "row", "unnamed: 0")
@@ -37,7 +42,9 @@ class Options:
     label_column: str | int | None = None
     label_separator: str | None = None
     weight_column: str | int | None = None
-    ignore: Sequence[str | int] | None = None
+    ignore: Columns = None
+    text: Columns = None
+    keep: Columns | Literal[True] = None
     header: bool | None = None
     decimal: str | None = None
 
@@ -78,6 +85,9 @@ class Layout:
     may_number_rows: bool = False
     parents: tuple[int, ...] | None = None
     unnamed: set[int] = field(default_factory=set)
+    texts: set[int] = field(default_factory=set)
+    kept: set[int] = field(default_factory=set)
+    may_guess: bool = False
 
     @property
     def label_names(self) -> list[str] | None:
@@ -127,17 +137,40 @@ def _take_rest(source: Source, layout: Layout, columns: list[str], options: Opti
         if layout.weights in taken:
             raise source.error(f"weight_column={options.weight_column!r} is a label.")
         taken.add(layout.weights)
-    if options.ignore is not None:
-        taken |= {column_number(source, columns, column, "ignore") for column in options.ignore}
+    ignored = set(column_numbers(source, columns, options.ignore, "ignore"))
+    if ignored & taken:
+        raise source.error(
+            f"ignore names the column {columns[min(ignored & taken)]!r}, which holds labels or "
+            "weights. Expected another."
+        )
+    taken |= ignored
     layout.features = [at for at in range(len(columns)) if at not in taken]
+    # An empty choice of labels asks for every column as it is.
+    keeps_all = options.keep is True or options.labels == ()
+    layout.kept = set(
+        layout.features if keeps_all else column_numbers(source, columns, options.keep, "keep")
+    )
+    layout.may_guess = True
+    _take_texts(source, layout, columns, options)
     is_named = layout.names is not None and 0 not in layout.unnamed
-    if options.ignore is None:
+    if 0 not in layout.kept:
         layout.may_number_rows = not is_named or columns[0].strip().lower() in ROW_NUMBERS
+
+
+def _take_texts(source: Source, layout: Layout, columns: list[str], options: Options) -> None:
+    """Find the columns whose words are learnt, among the features."""
+    layout.texts = set(column_numbers(source, columns, options.text, "text"))
+    wrong = sorted(layout.texts - set(layout.features))
+    if wrong:
+        raise source.error(
+            f"text names the column {columns[wrong[0]]!r}, which is no feature: it holds labels or "
+            "weights, or is ignored."
+        )
 
 
 def _marked(source: Source, header: list[str], options: Options) -> Layout:
     """Read the marks that the writer put into the header."""
-    left_out = {column_number(source, header, c, "ignore") for c in options.ignore or ()}
+    left_out = set(column_numbers(source, header, options.ignore, "ignore"))
     layout = Layout([name.removeprefix(_mark(name)) for name in header])
     if options.weight_column is not None:
         layout.weights = column_number(source, header, options.weight_column, "weight_column")
@@ -157,6 +190,7 @@ def _marked(source: Source, header: list[str], options: Options) -> Layout:
             f"the header has columns {LABEL}... and {LISTS} as well. Expected one kind of labels.",
             line=1,
         )
+    _take_texts(source, layout, header, options)
     for part in (layout.labels, layout.features):
         _refuse_repeated(source, [(layout.names or [])[at] for at in part], 1)
     return layout
@@ -194,7 +228,9 @@ def _names_columns(options: Options) -> bool:
     labels = options.labels if isinstance(options.labels, Sequence) else ()
     if isinstance(options.labels, str):
         return True
-    named = (*labels, options.label_column, options.weight_column, *(options.ignore or ()))
+    named = (*labels, options.label_column, options.weight_column)
+    several = (options.ignore, options.text, None if options.keep is True else options.keep)
+    named += tuple(column for given in several for column in listed(given))
     return any(isinstance(column, str) for column in named)
 
 

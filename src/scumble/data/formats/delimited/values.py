@@ -15,7 +15,7 @@ from scumble.data.formats.kernels import lists
 from scumble.data.formats.kernels.csv import parse_flags, parse_numbers
 from scumble.data.formats.kernels.numbers import exact_floats, pieces
 from scumble.data.formats.messages import excerpt
-from scumble.data.label_lists import indicator, label_matrix
+from scumble.data.label_lists import indicator, label_matrix, split_labels, warn_of_empty
 
 Array = np.ndarray[Any, Any]
 _ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|x[0-9a-fA-F]{2}|[\s\S]|$)")
@@ -169,13 +169,16 @@ class Lists:
         self.texts = Texts()
         self.codes: list[Array] = []
         self.counts: list[Array] = []
+        self.n_empty = 0
 
     def add(self, cells: Cells) -> None:
         """Read a block."""
         data, offsets, missing = cells.column(self.column)
         self._refuse_missing(cells, offsets, missing)
         if self.separator is not None:
-            codes, counts = self._separated(strings(data, offsets), self.separator)
+            names, counts, n_empty = split_labels(strings(data, offsets), self.separator)
+            codes = self.texts.number(names)
+            self.n_empty += n_empty
         else:
             codes, counts = self._bracketed(cells, data, offsets)
         self.codes.append(codes)
@@ -183,19 +186,10 @@ class Lists:
 
     def matrix(self) -> tuple[sparse.csr_array, tuple[str, ...]]:
         """Join all blocks into a label matrix with its names."""
+        warn_of_empty(self.n_empty, self.source.where, stacklevel=5)
         codes = np.concatenate([np.empty(0, np.int64), *self.codes])
         names = list(self.texts.numbers)
         return label_matrix(_pointers(self.counts), codes, names, self.source.where)
-
-    def _separated(self, cells: Any, separator: str) -> tuple[Array, Array]:
-        """Cut cells at a separator; blanks around labels do not count, nor empty labels."""
-        import pyarrow.compute as pc
-
-        lists = pc.split_pattern(cells, separator)
-        labels = pc.ascii_trim_whitespace(lists.flatten())
-        named = pc.not_equal(labels, "")
-        rows = pc.list_parent_indices(lists).filter(named).to_numpy()
-        return self.texts.number(labels.filter(named)), np.bincount(rows, minlength=len(cells))
 
     def _bracketed(self, cells: Cells, data: Array, offsets: Array) -> tuple[Array, Array]:
         """Read lists as Python and JSON write them."""
@@ -230,7 +224,7 @@ class Lists:
     def _fault(self, cells: Cells, row: int, fault: int) -> ReadError:
         reasons = {
             lists.NO_LIST: "expected a list of labels in brackets. If they are separated "
-            "otherwise, say label_separator='|' or whatever it is.",
+            f"otherwise, say what by: label_separator={self._likely_separator(cells)!r}.",
             lists.UNCLOSED: "the list of labels is not closed.",
             lists.NO_COMMA: "expected a comma between labels.",
             lists.NO_LABEL: "a label in the list is missing, or holds brackets without quotes.",
@@ -238,6 +232,10 @@ class Lists:
         }
         found = excerpt(cells.cell(row, self.column))
         return self._error(cells, row, f"{reasons[fault]} Found {found}.")
+
+    def _likely_separator(self, cells: Cells) -> str:
+        text = cells.column(self.column)[0].tobytes()
+        return max(";|,/", key=lambda sign: text.count(sign.encode()))
 
     def _error(self, cells: Cells, row: int, message: str) -> ReadError:
         return self.source.error(message, line=int(cells.lines[row]), column=self.column + 1)

@@ -78,7 +78,7 @@ def _runs(
 
     def key(at: int) -> tuple[bool, bool, tuple[str, ...]]:
         feature = features[at]
-        return feature.is_categorical, feature.integer, feature.categories
+        return feature.holds_codes, feature.integer, feature.categories
 
     runs = []
     for (_, _, categories), group in groupby(range(len(features)), key):
@@ -94,7 +94,7 @@ def _run_texts(values: Any, features: Sequence[Feature], categories: Any, delimi
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if features[0].is_categorical:
+    if features[0].holds_codes:
         columns = [category_codes(f, values[:, at]) for at, f in enumerate(features)]
         codes = np.column_stack(columns).ravel()
         texts = categories.take(pa.array(codes, mask=codes < 0))

@@ -38,7 +38,7 @@ export async function render(dataset) {
   return h("div", {}, h("div", { class: "head" }, h("h1", {}, "Attributes"), h("span", { class: "dim" }, "What the instances are described by. Press a name to see its values.")), picture, table.element);
 }
 
-const isCode = (row) => row.kind === "nominal" || row.kind === "string";
+const isCode = (row) => ["nominal", "string", "text"].includes(row.kind);
 
 function value(row, number) {
   if (isCode(row)) return "";
