@@ -94,10 +94,10 @@ class REMEDIAL(BaseResampler, family="Decouple"):
     answers in another order, and so the same predictions from every base learner that does not
     mind the order of rows. (C4.5 trees do not where no value is missing and weights are whole:
     then they follow from counts.) Learners of several labels at once do see the difference, but
-    measured on the paper's data sets most of them do not profit: a label whose rows are all split
-    has as many equal rows against it as for it, and most rows of minority labels are split (56 to
-    100 % on these data sets). Decoupling lowers measures of the labels; before learning it mostly
-    harms (the guide's page on decoupling has the study).
+    where it was measured most of them did not profit: a label whose rows are all split has as many
+    equal rows against it as for it, and most rows of minority labels are split (56 to 100 % on the
+    paper's data sets). Decoupling lowers measures of the labels; before learning it mostly harms
+    (the guide's page on decoupling has the study).
 
     On most real data the majority of the instances above the mean are one-sided (776 of 845 in
     enron), so the published algorithm mostly adds copies without labels: `n_one_sided_` tells.
