@@ -159,7 +159,7 @@ def _column(
     found = _values(draw, texts(), n, parts)
     known = list(dict.fromkeys(text for text in found if isinstance(text, str)))
     codes = [float(known.index(text)) if isinstance(text, str) else np.nan for text in found]
-    return Feature(name, kind, tuple(known)), codes
+    return Feature(name, "text" if kind == "text" else "string", tuple(known)), codes
 
 
 def _values(
