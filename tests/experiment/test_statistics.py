@@ -17,7 +17,8 @@ from scumble.evaluate.statistics import (
 )
 from scumble.experiment import Cell, Part, Result, Store
 from scumble.experiment.export import export
-from scumble.experiment.result_tables import compare_methods, read_cells
+from scumble.experiment.result_files import read_cells
+from scumble.experiment.result_tables import compare_methods
 from scumble.plots.statistics import plot_critical_difference
 from tests.cli.test_cli import run
 

@@ -256,7 +256,7 @@ class TextModel(ClassifierMixin, BaseEstimator):
             Sparse where the classifier takes it.
         """
         from scumble.learn.predictions import features_for
-        from scumble.learn.storage.columns import align_columns  # storage knows this class
+        from scumble.learn.storage.columns import align_columns
 
         data = self._as_dataset(rows)
         others = tuple(feature for feature in self.features if feature.kind != "text")

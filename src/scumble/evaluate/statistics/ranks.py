@@ -14,6 +14,7 @@ from scipy import stats
 from scumble._core.errors import ParameterError
 from scumble._core.shown import Sheet, Shown, cell_text
 from scumble.evaluate.statistics.inputs import Floats, check_numbers, check_scores
+from scumble.evaluate.statistics.score_table import rank_rows
 
 
 @dataclass(frozen=True, repr=False)
@@ -260,14 +261,6 @@ def holm(p_values: Any) -> Floats:
     adjusted = np.empty_like(given)
     adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return adjusted
-
-
-def rank_rows(values: Floats, higher_is_better: bool) -> Floats:
-    """Rank the methods within every case; equal ones share the mean of their ranks."""
-    # Decimal numbers that came by different ways must be equal to share a rank.
-    rounded = np.array([[float(f"{value:.12g}") for value in row] for row in values])
-    ranked: Floats = stats.rankdata(-rounded if higher_is_better else rounded, axis=1)
-    return ranked
 
 
 def _ranks(

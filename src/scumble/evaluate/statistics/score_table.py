@@ -13,6 +13,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from scumble._core.errors import ParameterError, ParameterTypeError, ScumbleWarning
 from scumble._core.frames import is_frame
@@ -135,8 +136,6 @@ class ScoreTable(Shown):
 
     def ranks(self) -> dict[str, float]:
         """Rank the methods on every data set that all of them have, and average; 1 is best."""
-        from scumble.evaluate.statistics.ranks import rank_rows
-
         values = self.values
         values = values[~np.isnan(values).any(axis=1)]
         if self.higher_is_better is None or not len(values):
@@ -411,3 +410,15 @@ def _check_known(wanted: Sequence[str] | None, known: Sequence[str], what: str) 
         repeated = next(name for name in chosen if chosen.count(name) > 1)
         raise ParameterError(f"The {what} {repeated!r} is asked for twice.")
     return chosen
+
+
+def rank_rows(values: npt.NDArray[np.float64], higher_is_better: bool) -> npt.NDArray[np.float64]:
+    """Rank the methods within every case; equal ones share the mean of their ranks."""
+    from scipy import stats  # a table without ranks need not wait for it
+
+    # Decimal numbers that came by different ways must be equal to share a rank.
+    rounded = np.array([[float(f"{value:.12g}") for value in row] for row in values])
+    ranked: npt.NDArray[np.float64] = stats.rankdata(
+        -rounded if higher_is_better else rounded, axis=1
+    )
+    return ranked

@@ -10,7 +10,6 @@ from scipy import sparse
 from scumble._core.errors import DataError
 from scumble.data import Feature, MultilabelDataset
 from scumble.data.guesses import parse_dates
-from scumble.learn.texts import TextModel
 
 Array = np.ndarray[Any, Any]
 
@@ -24,7 +23,7 @@ def columns_of(
     if data is not None:
         _refuse_other_shape(model, data)
         return data.features, True, data.labels
-    if isinstance(model, TextModel):
+    if hasattr(model, "texts"):  # a model that makes numbers of texts knows its own columns
         return model.features, True, columns_of(model.model, None)[2]
     n_features = int(getattr(model, "n_features_in_", 0))
     names = getattr(model, "feature_names_in_", None)
