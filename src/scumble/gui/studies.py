@@ -155,7 +155,7 @@ def predict(
 ) -> tuple[str, dict[str, Any]]:
     """Ask a stored model about the rows of a file that a client sent, and write its answers."""
     from scumble.data import read
-    from scumble.gui.tasks import read_upload
+    from scumble.gui.read_upload import read_upload
     from scumble.learn import ask, read_model
     from scumble.learn.storage.answers import read_rows
 

@@ -7,25 +7,22 @@ import time
 import traceback
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from scumble._core.errors import ReadError, ScumbleError, ScumbleWarning
-from scumble._core.files import BLOCK, COMPRESSIONS, Source
+from scumble._core.errors import ScumbleError, ScumbleWarning
+from scumble._core.files import COMPRESSIONS
 from scumble._core.progress import show_progress, track
 from scumble._core.registry import load_plugins
 from scumble.data import MultilabelDataset
 from scumble.gui.full_disk import is_full, no_room
 from scumble.gui.packed_dataset import PackedDataset
+from scumble.gui.read_upload import read_upload, speaking_of
 from scumble.gui.uploads import Upload
 from scumble.gui.worker import WRONG_INSIDE
 from scumble.measures.summary import characterize
 
-#: Bytes of a value in memory.
-VALUE = 8
 #: Seconds between two messages about progress.
 BEAT = 0.05
 
@@ -129,33 +126,6 @@ def open_upload(
     return measured(read_upload(read, file, xml, options, max_unpacked))
 
 
-def read_upload(
-    read: Callable[..., MultilabelDataset],
-    file: Upload,
-    xml: Upload | None,
-    options: dict[str, Any],
-    max_unpacked: int,
-) -> MultilabelDataset:
-    """Read a file that a client sent, by a function that takes its path and the options."""
-    from scumble.data.formats.arff.label_xml import MissingXmlError
-
-    shown = {str(each.path): each.shown for each in (file, xml) if each is not None}
-    if xml is not None:
-        options = {**options, "labels": str(xml.path)}
-    with _speaking_of(shown):
-        path = _unpacked(file.path, max_unpacked)
-        shown[str(path)] = file.shown
-        if _size_of_columns(path, max_unpacked) > max_unpacked:
-            raise _too_much(path, max_unpacked)
-        try:
-            data = read(path, **options)
-        except MissingXmlError as error:  # it names the file we would have looked for
-            raise ReadError(_no_xml(file.shown), path=error.path) from None
-    if data.name in ("", path.stem):
-        data = replace(data, name=_stem(file.shown))
-    return data
-
-
 def open_path(name: str, options: dict[str, Any]) -> PackedDataset:
     """Read what was named on the command line: a file, or a data set of the shelf."""
     from scumble.data import read, shelf
@@ -197,7 +167,7 @@ def export_data(packed: PackedDataset, folder: Path, stem: str, form: str, compr
     from scumble.data import write
 
     def write_to(target: Path) -> list[Path]:
-        with track(f"Writing {target.name}"), _speaking_of({str(target): target.name}):
+        with track(f"Writing {target.name}"), speaking_of({str(target): target.name}):
             write(packed.data, target, format=form)
         return sorted(folder.iterdir())
 
@@ -247,122 +217,3 @@ def _render(report: dict[str, Any], treatment: dict[str, Any] | None, form: str)
         return room.render_html(report, treatment).encode()
     rendered: bytes = room.render_pdf(report, treatment)
     return rendered
-
-
-def _unpacked(path: Path, limit: int) -> Path:
-    """Decompress a file with a bound, so that everything after sees plain bytes."""
-    from scumble.catalogue import entries
-    from scumble.data.formats.arff.label_xml import find_label_xml
-    from scumble.data.sources import data_member, is_archive
-
-    source = Source(path)
-    companion: Any = None
-    if is_archive(source):
-        suffixes = [suffix for form in entries("format").values() for suffix in form.suffixes]
-        source = data_member(source, suffixes, None)
-        companion, _ = find_label_xml(source)
-    else:
-        with open(path, "rb") as raw:
-            start = raw.read(8)
-        if not any(start.startswith(magic) for magic in COMPRESSIONS.values()):
-            return path
-    target = path.parent / f"plain{source.suffix}"
-    if not target.exists():  # else this is a second try with other options
-        if companion is not None:
-            _copy(companion, target.with_suffix(".xml"), limit)
-        _copy(source, target, limit)
-    return target
-
-
-def _copy(source: Source, target: Path, limit: int) -> None:
-    partial = target.parent / "partial"
-    n_bytes = 0
-    with source.open() as stream, open(partial, "wb") as out:
-        while block := stream.read(BLOCK):
-            n_bytes += len(block)
-            if n_bytes > limit:
-                raise _too_much(source.path, limit)
-            out.write(block)
-    partial.rename(target)
-
-
-def _size_of_columns(path: Path, limit: int) -> int:
-    """Tell what files that compress their columns themselves become in memory; about 0 of others.
-
-    Runs of equal values make pages of Parquet that are small even when they are decompressed, so
-    values are counted, not bytes.
-    """
-    with open(path, "rb") as raw:
-        start = raw.read(6)
-    try:
-        if start.startswith(b"PAR1"):
-            return _values_of_parquet(path) * VALUE
-        return _size_of_arrow(path, limit) if start == b"ARROW1" else 0
-    except (ValueError, OSError):  # damaged: its reader will say so
-        return 0
-
-
-def _values_of_parquet(path: Path) -> int:
-    import pyarrow.parquet as pq
-
-    groups = pq.read_metadata(path)
-    return sum(
-        groups.row_group(at).column(column).num_values
-        for at in range(groups.num_row_groups)
-        for column in range(groups.num_columns)
-    )
-
-
-def _size_of_arrow(path: Path, limit: int) -> int:
-    """Add up the batches, one at a time, as far as the limit."""
-    import pyarrow as pa
-
-    size = 0
-    with pa.OSFile(str(path)) as raw, pa.ipc.open_file(raw) as reader:
-        for at in range(reader.num_record_batches):
-            size += reader.get_batch(at).nbytes
-            if size > limit:
-                break
-    return size
-
-
-def _too_much(path: Path, limit: int) -> ReadError:
-    return ReadError(
-        f"the file has more than {limit >> 20:,} MB when decompressed, which is more than this "
-        "server takes. Start it with a larger --max-unpacked.",
-        path=path,
-    )
-
-
-def _no_xml(shown: str) -> str:
-    return (
-        "an ARFF file of MULAN's does not say which attributes are labels. Expected "
-        f"{_stem(shown)}.xml beside it: send both files together, or say which columns are labels."
-    )
-
-
-def _stem(shown: str) -> str:
-    path = Path(shown.replace("\\", "/"))
-    return (Path(path.stem).stem if path.suffix.lower() in COMPRESSIONS else path.stem) or "data"
-
-
-@contextmanager
-def _speaking_of(shown: dict[str, str]) -> Iterator[None]:
-    """Let errors and warnings say what the client calls a file, never where it lies here."""
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always", ScumbleWarning)
-        try:
-            yield
-        except ScumbleError as error:
-            raise ScumbleError(_as_shown(str(error), shown)) from None
-    for each in heard:
-        text = _as_shown(str(each.message), shown)
-        warnings.warn(text, ScumbleWarning, stacklevel=3)
-
-
-def _as_shown(text: str, shown: dict[str, str]) -> str:
-    for path in sorted(shown, key=len, reverse=True):
-        text = text.replace(path, shown[path])
-    for folder in {str(Path(path).parent) for path in shown}:
-        text = text.replace(f"{folder}/", "").replace(folder, "the upload")
-    return text
