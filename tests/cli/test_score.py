@@ -126,7 +126,7 @@ def test_minority_labels_are_shown_where_the_training_part_is_known(capsys, fold
         ("ones.csv test.arff -m macro_f9", "no metric 'macro_f9'"),
         ("ones.csv test.arff --training other.csv", "training part must have the labels of Y, 5"),
         ("war.csv named.csv --training love.csv", "love.csv lacks the label 'war' of named.csv"),
-        ("ones.csv test.arff --ties never", "'ties' parameter"),
+        ("ones.csv test.arff --ties never", "--ties must be one of"),
         ("nowhere.csv test.arff", "nowhere.csv"),
     ],
 )

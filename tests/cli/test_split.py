@@ -108,7 +108,7 @@ def test_an_xml_file_that_belongs_to_the_input_is_kept(capsys, tmp_path, monkeyp
     [
         ("-o -", "two parts to write"),
         ("-o parts.what", "the suffix '.what' belongs to no format"),
-        ("-o parts.csv --test-size 0", "'test_size' parameter"),
+        ("-o parts.csv --test-size 0", "--test-size must be a number"),
         ("-o parts.csv --test-size 80", "80 of 80 rows for testing leave 0"),
         ("-o parts.csv --test-size 1.5", "Got 1.5"),
         ("-o nowhere/parts.csv", "the folder nowhere does not exist"),

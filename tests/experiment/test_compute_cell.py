@@ -28,6 +28,7 @@ from scumble.experiment import (
     cells_of,
     datasets,
     plan_cells,
+    read_plan,
     run,
 )
 from scumble.experiment.compute_cell import compute_cell
@@ -405,8 +406,8 @@ def test_cells_of_other_runners_are_told_of(capsys):
     assert "2 cells were left to other runners" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("jobs", [0, 1])
-def test_a_plan_is_checked_enumerated_and_read_once(folder, tmp_path, monkeypatch, jobs):
+@pytest.mark.parametrize("from_shell", [False, True])
+def test_a_plan_is_checked_enumerated_and_read_once(folder, tmp_path, monkeypatch, from_shell):
     counted = Counter()
 
     def count(owner, name):
@@ -434,7 +435,11 @@ def test_a_plan_is_checked_enumerated_and_read_once(folder, tmp_path, monkeypatc
     count(datasets, "load_dataset")
     count_cached(Cell, "spec")
     count_cached(Cell, "key")
-    call("experiment", "run", folder / "plan.toml", "--store", tmp_path / "a.db", "--jobs", jobs)
+    if from_shell:
+        call("experiment", "run", folder / "plan.toml", "--store", tmp_path / "a.db", "--jobs", 1)
+    else:
+        with Store(tmp_path / "a.db") as store:
+            run(read_plan(folder / "plan.toml"), store, n_jobs=0)
     # A worker process reads the data once more, but not what they were found to be.
     assert counted == {
         "check": 1, "facts_of": 1, "load_dataset": 1, "Cell.spec": 8, "Cell.key": 8,
