@@ -131,9 +131,9 @@ def _in_order(data: MultilabelDataset, features: tuple[Feature, ...]) -> Array:
 
 
 def _differ(found: Feature, known: Feature) -> bool:
-    if known.is_categorical and not known.categories:  # codes as they are
+    if known.holds_codes and not known.categories:  # codes as they are
         return False
-    if found.holds_codes or known.is_categorical:
+    if found.holds_codes or known.holds_codes:
         return found.categories != known.categories
     return False
 
@@ -143,7 +143,7 @@ def _code_map(found: Feature, known: Feature) -> Any:
     if known.kind == "date":
         times, _ = parse_dates(found.categories)
         return np.full(len(found.categories), np.nan) if times is None else times
-    if not known.is_categorical:
+    if not known.holds_codes:
         return np.array([_number(text) for text in found.categories])
     code_of = {text: float(code) for code, text in enumerate(known.categories)}
     if found.holds_codes:
