@@ -40,7 +40,8 @@ def train_test_split(
     Y : array, sparse matrix, DataFrame or list of labels, optional
         The labels, where ``data`` is no data set.
     test_size : float or int, default=0.25
-        The share of rows for testing, rounded up; or their number.
+        The share of rows for testing, rounded up; or their number. Where so few rows cannot hold
+        every label that needs one, the part is larger.
     random_state : None, int, Generator or RandomState
         One seed, one answer.
 
