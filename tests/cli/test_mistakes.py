@@ -22,7 +22,7 @@ summary flgas | Did you mean 'flags'
 summary . | this is a directory
 summary films.arff --jsn | --json
 summary plain.csv | Say --labels ... (names or numbers
-summary plain.csv | with --option label_separator='|'
+summary plain.csv | with --label-separator '|'
 summary empty.csv | the file is empty
 summary notes.txt | name it with --format
 summary films.arff --format csvv | Did you mean 'csv'
