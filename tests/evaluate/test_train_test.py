@@ -344,7 +344,7 @@ def test_labels_that_no_row_of_a_test_part_has():
 def test_test_parts_that_do_not_fit():
     data = scumble.make_multilabel(60, 4, cardinality=1.5, mean_ir=2, scumble=None, random_state=0)
     other = replace(data[:5], labels=("y0", "y1", "y2", "other"))
-    message = "the training part has a label 'y3' that the test part has not"
+    message = "the test part has a label 'other' that the training part has not"
     with pytest.raises(scumble.ScumbleError, match=f"cross_validate: {message}"):
         cross_validate(data, "br", test=other)
     with pytest.raises(scumble.ScumbleError, match=f"compare: {message}"):

@@ -182,9 +182,9 @@ def _labels_of_training(
     unknown = sorted(set(test.labels) - set(data.labels))
     is_list = not unknown and places and not set(missing) & set(test.feature_names)
     if unknown or (missing and not is_list):
-        where = ("training", "test") if missing else ("test", "training")
+        where = ("test", "training") if unknown else ("training", "test")
         raise DataError(
-            f"{caller}: the {where[0]} part has a label {(missing or unknown)[0]!r} that the "
+            f"{caller}: the {where[0]} part has a label {(unknown or missing)[0]!r} that the "
             f"{where[1]} part has not. Expected the same labels in both, in any order; "
             "select_labels leaves out others."
         )
