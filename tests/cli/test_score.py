@@ -41,6 +41,24 @@ def same(found, expected):
     np.testing.assert_array_equal(values, list(expected.values()))
 
 
+def test_labels_that_are_predicted_but_that_no_row_of_a_table_of_tags_has(capsys, tmp_path):
+    (tmp_path / "tags.csv").write_text("size,tags\n1,a;b\n2,b\n3,\n")
+    (tmp_path / "said.csv").write_text("n,a,b,c\n7,1,1,1\n8,0,1,1\n9,0,0,0\n")
+    Y = np.array([[1, 1, 0], [0, 1, 0], [0, 0, 0]])
+    said = np.array([[1, 1, 1], [0, 1, 1], [0, 0, 0]])
+    words = [str(tmp_path / name) for name in ("said.csv", "tags.csv")]
+    words += ["--label-column", "tags", "--label-separator", ";"]
+    found = told(capsys, *words)
+    assert [row["name"] for row in found["labels"]] == ["a", "b", "c"]
+    assert found["labels"][2]["false_positives"] == 2
+    same(found["metrics"], evaluate(Y, said))
+    _, err = run(capsys, "score", *words)
+    notes = " ".join(err.split())
+    assert "tags.csv has 'c', for which" in notes
+    assert "none of the labels of" in notes
+    assert "tags.csv: 'n'. They are left out" in notes
+
+
 def test_what_predict_writes(capsys, folder, made):
     _, train, test, labels, scores = made
     run(capsys, "train", "train.arff", "m", "-c", "mlknn")

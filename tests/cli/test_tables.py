@@ -132,6 +132,21 @@ def test_a_trained_model_predicts_a_raw_table(capsys, folder):
     assert hits > 0.75
 
 
+def test_columns_of_a_test_file_are_what_they_are_in_training(capsys, folder):
+    training = ticket_frame(60).assign(
+        year=[2000 + at % 7 for at in range(60)], opened="2024-05-31"
+    )
+    test = ticket_frame(24, seed=5).assign(year=range(1990, 2014), opened="2024-06-01")
+    training.to_csv("train.csv", index=False)
+    test[test["tags"] != "legal"].to_csv("test.csv", index=False)
+    read = ("--label-column", "tags", "--label-separator", ";", "--text", "subject", "--seed", "0")
+    for command in ("evaluate", "compare"):
+        out, err = run(capsys, command, "train.csv", "--test", "test.csv", *read, "-c", "br")
+        assert "tested on test.csv" in out or "on a test part" in out
+        assert "train.csv: 'opened' holds dates" in err
+        assert "test.csv: 'year'" not in err
+
+
 def test_what_a_resampler_would_do_is_shown_of_texts_too(capsys, folder):
     out, _ = run(capsys, "report", "tickets.csv", *OPTIONS, "--resample", "mlsmote", "--json")
     treated = json.loads(out)["treatments"][0]

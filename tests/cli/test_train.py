@@ -162,7 +162,7 @@ def test_models_of_the_library_can_be_asked(capsys, folder, photos):
         (["train", "nothing.arff", "x", "-c", "br"], "no such file"),
         (["predict", "photos.arff", "photos.arff", "x.csv"], "no model of scumble"),
         (["predict", "m", "other.csv", "x.csv"], "lacks 1 of the 2 columns"),
-        (["predict", "m", "wrong.csv", "x.csv"], "Row 1 of the data holds a value in column"),
+        (["predict", "m", "wrong.csv", "x.csv"], "Row 1 of the data holds"),
         (["predict", "m", "photos.arff", "x.arff"], "written as .csv"),
         (["predict", "m", "photos.arff", "x.csv", "--to", "csv"], "needs --whole"),
         (["predict", "m", "photos.arff", "x.csv", "--whole", "-p"], "no place for"),

@@ -237,3 +237,12 @@ def test_data_sets_with_other_texts_are_joined():
     np.testing.assert_array_equal(both.X.ravel(), [1, 0, 2, np.nan, 1])
     with pytest.raises(DataError, match="cannot be joined"):
         part(["a"], [0]) + MultilabelDataset([[0.0]], [[1]], features=["t"])
+
+
+def test_a_text_column_of_a_frame_without_any_text():
+    frame = pd.DataFrame({"subject": [None, None], "size": [1, 2], "tags": ["a", "b"]})
+    data = MultilabelDataset.from_frame(
+        frame, label_columns="tags", label_separator=";", text="subject"
+    )
+    assert data.features[0] == Feature("subject", "text")
+    assert np.isnan(data.X[:, 0]).all()

@@ -18,8 +18,10 @@ from scumble.evaluate import cross_validate, run_fold, train_test_split
 from scumble.evaluate.splitters.two_sides import Sides, deal_sides, wanted_on
 from scumble.evaluate.train_test import with_test_part
 from scumble.learn import MLkNN
+from scumble.learn.texts import texts_of
 from scumble.measures.stratification import deal_rows
 from scumble.resample import MLROS
+from tests.learn.test_texts import ticket_frame, tickets
 
 
 def rows_of(*rows, n_labels):
@@ -310,10 +312,39 @@ def test_tables_read_by_themselves_meet_by_names():
     assert cross_validate(train, "br", test=test, random_state=0).folds[0].n_test == 2
 
 
+def test_texts_of_a_test_part_that_was_read_by_itself_are_judged_as_rows_of_one_table():
+    whole = tickets(120)
+    parts = [ticket_frame(120)[:80], ticket_frame(120)[80:]]
+    how = {"label_columns": "tags", "label_separator": ";", "text": "subject"}
+    train, test = (scumble.MultilabelDataset.from_frame(part, **how) for part in parts)
+    found = cross_validate(train, "br", test=test, random_state=0).folds[0]
+    folds = [(np.arange(80), np.arange(80, 120))]
+    twin = cross_validate(whole, "br", splitter=folds, random_state=0).folds[0]
+    assert dict(found.evaluation) == pytest.approx(dict(twin.evaluation), nan_ok=True)
+    back = with_test_part(train, test, caller="example")[0]
+    assert texts_of(back, "subject") == list(ticket_frame(120)["subject"])
+    wide = replace(test, X=sparse.csr_array(test.X))
+    assert texts_of(with_test_part(train, wide, caller="example")[0], "subject")[80:] == list(
+        parts[1]["subject"]
+    )
+
+
+def test_labels_that_no_row_of_a_test_part_has():
+    train = scumble.MultilabelDataset([[0.0], [1], [2]], [["a", "b"], ["b", "c"], ["a"]])
+    test = scumble.MultilabelDataset([[0.0], [1]], [["c"], ["b", "c"]])
+    with pytest.warns(scumble.ScumbleWarning, match="1 of the 3 labels of the training part: 'a'"):
+        both, (_, rows) = with_test_part(train, test, caller="example")
+    assert both.labels == ("a", "b", "c")
+    assert both.Y[rows].toarray().astype(int).tolist() == [[0, 0, 1], [0, 1, 1]]
+    column = replace(test, features=(Feature("a"),))  # a label of training is a feature here
+    with pytest.raises(scumble.ScumbleError, match="a label 'a' that the test part has not"):
+        with_test_part(replace(train, features=(Feature("a"),)), column, caller="example")
+
+
 def test_test_parts_that_do_not_fit():
     data = scumble.make_multilabel(60, 4, cardinality=1.5, mean_ir=2, scumble=None, random_state=0)
     other = replace(data[:5], labels=("y0", "y1", "y2", "other"))
-    message = "the training part has a label 'y3' that the test part has not"
+    message = "the test part has a label 'other' that the training part has not"
     with pytest.raises(scumble.ScumbleError, match=f"cross_validate: {message}"):
         cross_validate(data, "br", test=other)
     with pytest.raises(scumble.ScumbleError, match=f"compare: {message}"):

@@ -305,3 +305,13 @@ def test_advice_judges_texts_on_folds_and_trains_a_model_that_reads_them():
     found = scumble.advise.diagnose(data)
     assert found.identifiers == ()
     assert found.leaks == ()
+
+
+def test_a_value_the_model_has_not_seen_is_named():
+    data = tickets()
+    model = fit_dataset(BinaryRelevance(), data)
+    rows = ticket_frame(5).assign(priority=["low", "high", "low", "urgent", "low"])
+    with pytest.raises(DataError, match=r"Row 3 of the data holds 'urgent' in column 'priority'"):
+        model.predict(rows)
+    with pytest.raises(DataError, match=r"Row 0 of the data holds '7' in column 'priority'"):
+        model.predict(rows.assign(priority=7))

@@ -20,6 +20,7 @@ from scumble.cli.inputs import (
     SeedOption,
     TestOption,
     load,
+    load_test,
     method_parameters,
     parse_names,
 )
@@ -99,7 +100,7 @@ def compare(
     chains = {text: make_chain(text) or None for text in parse_names(resample) or ["none"]}
     read = {"format": format, "labels": labels, "options": option}
     given = load(data, **read)  # type: ignore[arg-type]  # by name
-    tested = None if test is None else load(test, **read)  # type: ignore[arg-type]  # by name
+    tested = load_test(test, **read)  # type: ignore[arg-type]  # by name
     with show_progress(ProgressBar()):
         found = _compare(
             store,

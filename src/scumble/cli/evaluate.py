@@ -22,6 +22,7 @@ from scumble.cli.inputs import (
     SeedOption,
     TestOption,
     load,
+    load_test,
     method_parameters,
     parse_names,
     parse_one,
@@ -93,7 +94,7 @@ def evaluate(
     dealt = make_splitter(folds, splitter)
     read: dict[str, Any] = {"format": format, "labels": labels, "options": option}
     given = load(data, **read)
-    tested = None if test is None else load(test, **read)
+    tested = load_test(test, **read)
     with show_progress(ProgressBar()):
         found = cross_validate(
             given,

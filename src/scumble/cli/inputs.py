@@ -131,6 +131,13 @@ def load(
             raise ParameterError(f"There is no file {name!r}. {error}") from error
 
 
+def load_test(name: str | None, *, options: list[str] | None, **how: Any) -> Any:
+    """Read a test part, if any; what its columns are is told by the training part, not guessed."""
+    if name is None:
+        return None
+    return load(name, options=[*(options or []), "keep=true"], **how)
+
+
 def parse_labels(text: str | None) -> list[str] | list[int] | int | str | None:
     """Understand what follows ``--labels``.
 

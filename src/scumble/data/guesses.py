@@ -103,6 +103,8 @@ def settle_columns(
     for at, feature in enumerate(features):
         verdict, days = "", None
         if feature.name in asked.text:
+            if not feature.holds_codes and np.isnan(column_of(X, at)).all():  # no text at all
+                feature = Feature(feature.name, "nominal")
             feature = as_text(feature, where)
         elif guessed[at] and feature.name not in asked.keep:
             verdict, days = _guess(feature, X, at)

@@ -11,7 +11,7 @@ from scipy import sparse
 from scumble._core.errors import DataError, ParameterError
 from scumble.evaluate.evaluation import Evaluation, evaluate
 from scumble.evaluate.groups import GROUPS
-from scumble.learn.score_files import NamedCells, aligned, picked
+from scumble.learn.score_files import NamedCells, aligned, are_probabilities, picked, with_unseen
 from scumble.learn.thresholds import predict_labels
 from scumble.measures.passes import count
 from scumble.measures.summary import plain
@@ -83,7 +83,8 @@ def judge_predictions(
 
     Columns are found by their names, where both sides have names. Numbers other than 0 and 1 are
     scores: a label is predicted from ``cut`` on, by default one half where all of them are
-    probabilities; without a cut only their order is judged.
+    probabilities; without a cut only their order is judged. Labels that are predicted, but that no
+    row of a table of tags has, are judged too; other columns that are no labels are left out.
 
     Examples
     --------
@@ -97,6 +98,7 @@ def judge_predictions(
     >>> found.evaluation["micro_recall"], found.evaluation["ranking_loss"], found.cut
     (0.6666666666666666, 0.0, 0.5)
     """
+    truth = with_unseen(truth, predictions)
     cells, names = aligned(picked(predictions, truth), truth)
     said: Any = cells
     sure: Any = None
@@ -113,7 +115,7 @@ def judge_predictions(
         )
     else:
         sure = cells
-        cut = HALF if cut is None and _are_probabilities(cells) else cut
+        cut = HALF if cut is None and are_probabilities(cells) else cut
         said = None if cut is None else predict_labels(cells, np.full(cells.shape[1], cut))
     found = evaluate(
         truth.cells,
@@ -131,11 +133,6 @@ def judge_predictions(
 def _are_labels(cells: Any) -> bool:
     values = cells.data if sparse.issparse(cells) else np.asarray(cells)
     return bool(np.isin(values, (0, 1)).all())
-
-
-def _are_probabilities(cells: Any) -> bool:
-    values = cells.data if sparse.issparse(cells) else np.asarray(cells)
-    return bool(((values >= 0) & (values <= 1)).all())
 
 
 def _training_labels(training: NamedCells, truth: NamedCells) -> Any:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from scumble._core.errors import DataError, ParameterTypeError
+from scumble._core.errors import DataError, ParameterTypeError, ScumbleWarning
 from scumble._core.parameters import Either, Int, Real
 from scumble._core.provenance import warn_if_resampled
 from scumble._core.random import as_generator
@@ -38,7 +40,8 @@ def train_test_split(
     Y : array, sparse matrix, DataFrame or list of labels, optional
         The labels, where ``data`` is no data set.
     test_size : float or int, default=0.25
-        The share of rows for testing, rounded up; or their number.
+        The share of rows for testing, rounded up; or their number. Where so few rows cannot hold
+        every label that needs one, the part is larger.
     random_state : None, int, Generator or RandomState
         One seed, one answer.
 
@@ -128,8 +131,9 @@ def with_test_part(
 ) -> tuple[MultilabelDataset, tuple[Array, Array]]:
     """Append a test part, and tell which rows are for training and which for testing.
 
-    Columns and labels of the test part may stand in another order, and nominal columns may have
-    other categories: two tables that were read by themselves know only what they hold.
+    Columns and labels of the test part may stand in another order, columns of categories or texts
+    may hold others, and labels that none of its rows has may be missing: two tables that were read
+    by themselves know only what they hold.
 
     Examples
     --------
@@ -149,7 +153,7 @@ def with_test_part(
     if (data.features, data.labels) != (test.features, test.labels):
         features = _features_of_both(data, test)
         X = align_columns(test, features)
-        Y = test.Y[:, _label_places(data, test, caller)]
+        Y = _labels_of_training(data, test, caller)
         test = replace(test, X=X, Y=Y, features=features, labels=data.labels, label_parents=None)
         data = replace(data, features=features)
     both = replace(data + test, name=data.name)
@@ -162,20 +166,36 @@ def _features_of_both(data: MultilabelDataset, test: MultilabelDataset) -> tuple
     found = []
     for feature in data.features:
         other = others.get(feature.name, feature)
-        more = [text for text in other.categories if text not in set(feature.categories)]
-        joined = feature.categories + tuple(more) if feature.is_categorical else ()
+        known = set(feature.categories)
+        more = tuple(text for text in other.categories if text not in known)
+        joined = feature.categories + more if feature.holds_codes else ()
         found.append(replace(feature, categories=joined) if joined else feature)
     return tuple(found)
 
 
-def _label_places(data: MultilabelDataset, test: MultilabelDataset, caller: str) -> list[int]:
+def _labels_of_training(
+    data: MultilabelDataset, test: MultilabelDataset, caller: str
+) -> sparse.csr_array:
+    """Bring the labels of a test part into the order of training; a table of tags may lack some."""
     places = {name: at for at, name in enumerate(test.labels)}
     missing = [name for name in data.labels if name not in places]
     unknown = sorted(set(test.labels) - set(data.labels))
-    if missing or unknown:
-        where = ("training", "test") if missing else ("test", "training")
+    is_list = not unknown and places and not set(missing) & set(test.feature_names)
+    if unknown or (missing and not is_list):
+        where = ("test", "training") if unknown else ("training", "test")
         raise DataError(
-            f"{caller}: the {where[0]} part has a label {(missing or unknown)[0]!r} that the "
-            f"{where[1]} part has not. Expected the same labels in both, in any order."
+            f"{caller}: the {where[0]} part has a label {(unknown or missing)[0]!r} that the "
+            f"{where[1]} part has not. Expected the same labels in both, in any order; "
+            "select_labels leaves out others."
         )
-    return [places[name] for name in data.labels]
+    if missing:
+        shown = ", ".join(map(repr, missing[:3])) + (", ..." if len(missing) > 3 else "")
+        warnings.warn(
+            f"{caller}: no row of the test part has {len(missing)} of the {data.n_labels} labels "
+            f"of the training part: {shown}. They count as labels that its rows do not have.",
+            ScumbleWarning,
+            stacklevel=5,
+        )
+    none = sparse.csr_array((len(test), 1), dtype=bool)
+    wide = sparse.hstack([test.Y, none], format="csr", dtype=bool)
+    return wide[:, [places.get(name, test.n_labels) for name in data.labels]]

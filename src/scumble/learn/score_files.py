@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import io
 import os
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from scumble._core.errors import DataError, LabelError, ReadError
+from scumble._core.errors import DataError, LabelError, ReadError, ScumbleWarning
 from scumble._core.files import Source, writing
 from scumble._core.validation import check_labels
 from scumble.data import MultilabelDataset, read
@@ -35,11 +36,14 @@ class NamedCells:
         The labels, where the file names them.
     path : str
         The file.
+    are_tags : bool
+        Whether these are labels from lists, which cannot name a label that no row has.
     """
 
     cells: Any
     names: tuple[str, ...] | None
     path: str
+    are_tags: bool = False
 
 
 def read_scores(path: str | os.PathLike[str]) -> NamedCells:
@@ -79,7 +83,8 @@ def read_scores(path: str | os.PathLike[str]) -> NamedCells:
 def read_truth(path: str | os.PathLike[str], **how: Any) -> NamedCells:
     """Read the labels that scores are compared with."""
     if not is_array(path):
-        return truth_of(_read_dataset(path, how), path)
+        found = truth_of(_read_dataset(path, how), path)
+        return replace(found, are_tags=how.get("label_column") is not None)
     table = _read_array(path, "labels")
     try:
         return NamedCells(check_labels(table.cells, caller="labels"), table.names, table.path)
@@ -114,6 +119,54 @@ def picked(table: NamedCells, truth: NamedCells) -> NamedCells:
     place = {name: at for at, name in enumerate(table.names)}
     cells = table.cells[:, [place[name] for name in truth.names]]
     return NamedCells(cells, truth.names, table.path)
+
+
+def with_unseen(truth: NamedCells, table: NamedCells) -> NamedCells:
+    """Add labels that are predicted but that no row has, to truth that comes from lists of tags.
+
+    Other columns that are none of the labels are left out later, so they are named here.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from scumble.learn.score_files import NamedCells, with_unseen
+    >>> tags = NamedCells(sparse.csr_array([[True]]), ("sky",), "tags.csv", are_tags=True)
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     found = with_unseen(tags, NamedCells(np.array([[1, 0.2]]), ("sky", "ship"), "said.csv"))
+    >>> found.names, found.cells.toarray()
+    (('sky', 'ship'), array([[ True, False]]))
+    """
+    if table.names is None or truth.names is None:
+        return truth
+    known = set(truth.names)
+    others = [(at, name) for at, name in enumerate(table.names) if name not in known]
+    unseen = tuple(
+        name for at, name in others if truth.are_tags and are_probabilities(table.cells[:, [at]])
+    )
+    left = tuple(name for _, name in others if name not in unseen)
+    told = {
+        f"no row of {truth.path} has {_shown(unseen)}, for which {table.path} has a column: "
+        "judged as labels that no row has.": unseen,
+        f"{table.path} has columns that are none of the labels of {truth.path}: {_shown(left)}. "
+        "They are left out.": left if known < set(table.names) else (),
+    }
+    for sentence, names in told.items():
+        if names:
+            warnings.warn(sentence, ScumbleWarning, stacklevel=4)
+    if not unseen:
+        return truth
+    none = sparse.csr_array((truth.cells.shape[0], len(unseen)), dtype=bool)
+    cells = sparse.hstack([truth.cells, none], format="csr", dtype=bool)
+    return replace(truth, cells=cells, names=truth.names + unseen)
+
+
+def are_probabilities(cells: Any) -> bool:
+    """Tell whether all numbers are between 0 and 1."""
+    values = cells.data if sparse.issparse(cells) else np.asarray(cells)
+    return bool(((values >= 0) & (values <= 1)).all())
 
 
 def truth_of(data: MultilabelDataset, path: str | os.PathLike[str]) -> NamedCells:

@@ -8,12 +8,15 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.errors import DataError
+from scumble._core.text import shorten
 from scumble.data import Feature, MultilabelDataset
 from scumble.data.guesses import parse_dates
 
 Array = np.ndarray[Any, Any]
 
 _N_SHOWN = 3
+#: Terminal cells of a value in a message.
+_WIDEST = 60
 
 
 def columns_of(
@@ -98,7 +101,7 @@ def align_columns(
     places = _places(data, features) if by_name else _in_order(data, features)
     X = data.X if np.array_equal(places, np.arange(data.n_features)) else data.X[:, places]
     maps = {
-        at: _code_map(data.features[place], known)
+        at: (data.features[place], _code_map(data.features[place], known))
         for at, (place, known) in enumerate(zip(places, features, strict=True))
         if _differ(data.features[place], known)
     }
@@ -131,9 +134,9 @@ def _in_order(data: MultilabelDataset, features: tuple[Feature, ...]) -> Array:
 
 
 def _differ(found: Feature, known: Feature) -> bool:
-    if known.is_categorical and not known.categories:  # codes as they are
+    if known.holds_codes and not known.categories:  # codes as they are
         return False
-    if found.holds_codes or known.is_categorical:
+    if found.holds_codes or known.holds_codes:
         return found.categories != known.categories
     return False
 
@@ -143,7 +146,7 @@ def _code_map(found: Feature, known: Feature) -> Any:
     if known.kind == "date":
         times, _ = parse_dates(found.categories)
         return np.full(len(found.categories), np.nan) if times is None else times
-    if not known.is_categorical:
+    if not known.holds_codes:
         return np.array([_number(text) for text in found.categories])
     code_of = {text: float(code) for code, text in enumerate(known.categories)}
     if found.holds_codes:
@@ -158,8 +161,9 @@ def _number(text: str) -> float:
         return np.nan
 
 
-def _mapped(cells: Array, code_map: Any, known: Feature, rows: Array) -> Array:
-    """Translate cells; what was missing stays so, what is unknown is refused."""
+def _mapped(cells: Array, given: tuple[Feature, Any], known: Feature) -> Array:
+    """Translate the cells of all rows; what was missing stays so, what is unknown is refused."""
+    found, code_map = given
     present = ~np.isnan(cells)
     out = np.full(len(cells), np.nan)
     if isinstance(code_map, dict):
@@ -171,23 +175,24 @@ def _mapped(cells: Array, code_map: Any, known: Feature, rows: Array) -> Array:
         out[present] = code_map[cells[present].astype(np.intp)]
     unknown = present & np.isnan(out)
     if unknown.any():
-        row = int(rows[int(unknown.argmax())])
+        row = int(unknown.argmax())
+        value = found.categories[int(cells[row])] if found.holds_codes else f"{cells[row]:g}"
         shown = ", ".join(repr(text) for text in known.categories[:_N_SHOWN])
         expected = {"date": "a date such as 2024-05-31.", "numeric": "a number."}.get(
             known.kind, f"one of {shown}, ..."
         )
         raise DataError(
-            f"Row {row} of the data holds a value in column {known.name!r} that the model has not "
-            f"seen. Expected {expected} Train on data that declares it, or leave the row out."
+            f"Row {row} of the data holds {shorten(value, _WIDEST)!r} in column {known.name!r}, "
+            f"which the model has not seen. Expected {expected} Train on data that declares it, or "
+            "leave the row out."
         )
     return out
 
 
 def _recoded(X: Array, maps: dict[int, Any], features: tuple[Feature, ...]) -> Array:
     X = X.copy()
-    rows = np.arange(len(X))
-    for at, code_map in maps.items():
-        X[:, at] = _mapped(X[:, at], code_map, features[at], rows)
+    for at, given in maps.items():
+        X[:, at] = _mapped(X[:, at], given, features[at])
     return X
 
 
@@ -196,13 +201,13 @@ def _recoded_sparse(X: Any, maps: dict[int, Any], features: tuple[Feature, ...])
     n_rows = X.shape[0]
     fresh: list[Array] = []
     places: list[int] = []
-    for at, code_map in maps.items():
+    for at, given in maps.items():
         span = slice(by_column.indptr[at], by_column.indptr[at + 1])
         rows = by_column.indices[span]
         full = np.zeros(n_rows)
         full[rows] = by_column.data[span]
         # Absent cells are code 0, which may be another code now.
-        cells = _mapped(full, code_map, features[at], np.arange(n_rows))
+        cells = _mapped(full, given, features[at])
         by_column.data[span] = 0
         fresh.append(cells)
         places.append(at)
