@@ -22,7 +22,7 @@ summary flgas | Did you mean 'flags'
 summary . | this is a directory
 summary films.arff --jsn | --json
 summary plain.csv | Say --labels ... (names or numbers
-summary plain.csv | with --option label_separator='|'
+summary plain.csv | with --label-separator '|'
 summary empty.csv | the file is empty
 summary notes.txt | name it with --format
 summary films.arff --format csvv | Did you mean 'csv'
@@ -255,6 +255,25 @@ def test_values_of_users_are_left_alone():
     options = {"labels": "--labels", "option": "--option"}
     for message in ("There is no label 'a=b'.", "Got 'colour=red' instead.", "x=1, y=2"):
         assert in_the_shell(message, options) == message
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("summary format=csv.csv", "format=csv.csv: no such file"),
+        ("summary ./labels=9.csv", "labels=9.csv: no such file"),
+        ("evaluate seed=3/none.arff -c br", "seed=3/none.arff: no such file"),
+        ("summary odd.csv --labels zzzzzzzz", "'format=csv', 'text names', 'love'"),
+    ],
+)
+def test_paths_and_columns_that_look_like_parameters_keep_their_names(
+    capsys, tmp_path, monkeypatch, call, said
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "odd.csv").write_text("format=csv,text names,love\n1,2,1\n3,4,0\n")
+    with pytest.raises(SystemExit):
+        main(call.split())
+    assert said in capsys.readouterr().err
 
 
 def test_options_called_elsewhere_are_options_of_some_command():
