@@ -2,7 +2,8 @@
 
 ``python experiments/decoupling.py save decoupling.db`` writes them and ``twins.csv`` from a store;
 ``python experiments/decoupling.py page`` makes the tables and charts of the guide's page from them.
-A combination of data set and classifier counts where all folds of both arms are done.
+A combination of data set and classifier counts where all folds of all arms are done, so that arms
+are compared on the same data sets.
 """
 
 from __future__ import annotations
@@ -98,10 +99,19 @@ class Study:
             return None
         return np.array([folds[fold].get(metric, np.nan) for fold in range(N_FOLDS)])
 
+    def whole(self, classifier):
+        """Name the data sets on which a classifier has all arms; not all can have ``unknown``."""
+        arms = {arm for *_, arm in self._folds} - {"unknown"}
+        return [
+            name
+            for name in DATASETS
+            if all(len(self._folds.get((name, classifier, arm), {})) == N_FOLDS for arm in arms)
+        ]
+
     def effect(self, classifier, arm, metric, other="none"):
         """Compare two arms, fold by fold; None where no data set has both."""
         changes, p_values, pairs = {}, {}, []
-        for name in DATASETS:
+        for name in self.whole(classifier):
             sides = [self.values((name, classifier, which), metric) for which in (other, arm)]
             if any(side is None for side in sides):
                 continue
@@ -159,22 +169,12 @@ def page():
 def progress(study):
     """Say how much of the plans is done."""
     done = sum(map(len, study.found.values()))
-    combinations = {
-        (name, plan_name): len(plan.datasets) * len(plan.classifiers) * len(plan.resamplers)
-        for plan_name, plan in study.plans.items()
-        for name in [plan_name]
-    }
-    total = N_FOLDS * sum(combinations.values())
+    plans = study.plans.values()
+    kinds = [(plan.datasets, plan.classifiers, plan.resamplers) for plan in plans]
+    total = N_FOLDS * sum(len(d) * len(c) * len(r) for d, c, r in kinds)
     rows = []
     for classifier in CLASSIFIERS:
-        whole = [
-            name
-            for name in DATASETS
-            if all(
-                study.values((name, classifier, arm), "micro_f1") is not None
-                for arm in ("none", *ARMS[:-1])
-            )
-        ]
+        whole = study.whole(classifier)
         rows.append((classifier, len(whole), ", ".join(whole) or "-"))
     yield f"The tables rest on {done:,} of {total:,} cells."
     yield ""

@@ -334,9 +334,11 @@ def test_tab_completion_offers_the_commands():
 
 
 def test_a_reader_that_goes_away_is_no_error(small):
-    command = f"{sys.executable} -m scumble labels debtags --json | head -n 1"
+    # As of a program that SIGPIPE ends; 1 would mean a failure.
+    told = f"echo $? > {small.parent / 'code'}"
+    command = f"({sys.executable} -m scumble labels debtags --json; {told}) | head -n 1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True)
-    assert done.stdout == "[\n"
+    assert (done.stdout, (small.parent / "code").read_text()) == ("[\n", "141\n")
     assert done.stderr == ""
 
 

@@ -257,6 +257,25 @@ def test_values_of_users_are_left_alone():
         assert in_the_shell(message, options) == message
 
 
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("summary format=csv.csv", "format=csv.csv: no such file"),
+        ("summary ./labels=9.csv", "labels=9.csv: no such file"),
+        ("evaluate seed=3/none.arff -c br", "seed=3/none.arff: no such file"),
+        ("summary odd.csv --labels zzzzzzzz", "'format=csv', 'text names', 'love'"),
+    ],
+)
+def test_paths_and_columns_that_look_like_parameters_keep_their_names(
+    capsys, tmp_path, monkeypatch, call, said
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "odd.csv").write_text("format=csv,text names,love\n1,2,1\n3,4,0\n")
+    with pytest.raises(SystemExit):
+        main(call.split())
+    assert said in capsys.readouterr().err
+
+
 def test_options_called_elsewhere_are_options_of_some_command():
     known = {spelling for each in COMMANDS.values() for p in each.params for spelling in p.opts}
     for ours in CALLED_ELSEWHERE.values():

@@ -347,7 +347,7 @@ def test_the_commands(folder, tmp_path, capsys):
     assert [costs[name]["done"] for name in ("br", "none")] == [4, 4]
     assert costs["br"]["cpu_seconds"] > 0
     call("experiment", "run", plan, "--store", path, "--dry-run")
-    assert "8 done; about 0 s to go" in capsys.readouterr().out
+    assert "8 done; about 0 s to go.\n" in capsys.readouterr().out  # that is no guess
     call("experiment", "status", path)
     assert "8 done" in capsys.readouterr().out
     call("experiment", "table", path, "-m", "macro_f1")
@@ -364,6 +364,10 @@ def test_the_commands(folder, tmp_path, capsys):
     assert [value["method"] for value in table["values"]] == ["none", "remedial"]
     call("experiment", "table", path, "--classifier", "ecc", code=2)
     assert "no classifier 'ecc'. There are: br, none" in capsys.readouterr().err
+    call("experiment", "table", path, "-m", "macrof1", code=2)
+    assert "value 'macrof1'. Did you mean 'macro_f1'" in capsys.readouterr().err
+    call("experiment", "compare", path, "--against", "rb", code=2)
+    assert "no method 'rb'. Did you mean 'br'" in capsys.readouterr().err
     call("experiment", "table", path, "--json")  # by default the metrics of the plan
     assert [table["metric"] for table in json.loads(capsys.readouterr().out)] == ["f1"]
     call("experiment", "status", tmp_path / "absent.db", code=2)
@@ -406,8 +410,8 @@ def test_cells_of_other_runners_are_told_of(capsys):
     assert "2 cells were left to other runners" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("from_shell", [False, True])
-def test_a_plan_is_checked_enumerated_and_read_once(folder, tmp_path, monkeypatch, from_shell):
+@pytest.mark.parametrize("jobs", [0, 1])
+def test_a_plan_is_checked_enumerated_and_read_once(folder, tmp_path, monkeypatch, jobs):
     counted = Counter()
 
     def count(owner, name):
@@ -435,11 +439,10 @@ def test_a_plan_is_checked_enumerated_and_read_once(folder, tmp_path, monkeypatc
     count(datasets, "load_dataset")
     count_cached(Cell, "spec")
     count_cached(Cell, "key")
-    if from_shell:
-        call("experiment", "run", folder / "plan.toml", "--store", tmp_path / "a.db", "--jobs", 1)
-    else:
-        with Store(tmp_path / "a.db") as store:
-            run(read_plan(folder / "plan.toml"), store, n_jobs=0)
+    if jobs:
+        call("experiment", "run", folder / "plan.toml", "--store", tmp_path / "a.db", "-j", jobs)
+    else:  # in this process, which the shell does not offer
+        run(read_plan(folder / "plan.toml"), tmp_path / "a.db", n_jobs=0)
     # A worker process reads the data once more, but not what they were found to be.
     assert counted == {
         "check": 1, "facts_of": 1, "load_dataset": 1, "Cell.spec": 8, "Cell.key": 8,

@@ -1,6 +1,7 @@
 """The study of decoupling: its treatments, its files of cells, and cells computed anew."""
 
 import csv
+import re
 import sys
 from pathlib import Path
 
@@ -178,6 +179,38 @@ def test_changes_are_taken_fold_by_fold_where_both_arms_are_whole(tmp_path):
     assert found.rank_biserial == -1.0
     assert study.effect("LP", "keep", "all.macro_f1") is None
     assert next(iter(decoupling.progress(study))) == "The tables rest on 29 of 2,320 cells."
+
+
+def test_arms_are_compared_on_the_same_data_sets(tmp_path):
+    study = _study(
+        tmp_path,
+        {
+            ("genbase", "none"): [0.5] * 5,
+            ("genbase", "keep"): [0.4] * 5,
+            ("genbase", "clone"): [0.3] * 5,
+            ("medical", "none"): [0.5] * 5,
+            ("medical", "keep"): [0.5] * 5,
+            ("medical", "clone"): [0.5] * 2,
+        },
+    )
+    assert study.whole("BR") == ["genbase"]
+    assert study.whole("LP") == []
+    for arm, change in (("keep", -0.1), ("clone", -0.2)):
+        assert study.effect("BR", arm, "all.macro_f1").by_dataset == pytest.approx(
+            {"genbase": change}
+        )
+
+
+def test_the_list_of_result_files_counts_their_cells():
+    text = (EXPERIMENTS / "README.md").read_text()
+    counts = r"(?:all )?([\d,]+)(?: of [\d,]+)? cells"
+    found = re.findall(rf"^\| `([\w/]+\.csv)` .*\| {counts}", text, re.M)
+    assert len(found) == 9
+    for name, told in found:
+        if name == "twins.csv":  # made of cells, and holds none
+            continue
+        with (EXPERIMENTS / name).open() as stream:
+            assert sum(1 for _ in csv.DictReader(stream)) == int(told.replace(",", "")), name
 
 
 #: Cheap cells of the committed files: plan, data set, treatment, classifier, fold.

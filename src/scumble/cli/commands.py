@@ -137,7 +137,7 @@ def prepared(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def checked(*, quiet: bool, **given: Any) -> Any:
-        begin(quiet=quiet, options=options)
+        begin(quiet=quiet, options=options, given=given.values())
         if out is not None:
             given["out"] = _where(given["out"], given.pop("output"), out)
         refuse_losses(command, given)

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext, redirect_stdout
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from scumble._core.text import safe
@@ -23,12 +24,19 @@ PROGRESS_AFTER = 1.0  # seconds
 
 _quiet = False
 _options: Mapping[str, str] = {}
+_paths: frozenset[str] = frozenset()
 
 
-def begin(*, quiet: bool, options: Mapping[str, str]) -> None:
-    """Speak for a command: results and errors only, or everything, in words of its options."""
-    global _quiet, _options
+def begin(*, quiet: bool, options: Mapping[str, str], given: Iterable[Any] = ()) -> None:
+    """Speak for a command: results and errors only, or everything, in words of its options.
+
+    Paths among what is given keep their names: there are folders such as ``seed=1``.
+    """
+    global _quiet, _options, _paths
+    texts = [str(value) for value in given if isinstance(value, (str, Path))]
+    paths = (spelling for text in texts for spelling in (text, str(Path(text))))
     _quiet, _options = quiet, options
+    _paths = frozenset(path for path in paths if "=" in path or " " in path)
 
 
 def is_quiet() -> bool:
@@ -40,7 +48,7 @@ def complain(kind: str, message: str) -> None:
     """Print an error or a note to standard error; control characters are made visible."""
     if kind == "note" and _quiet:
         return
-    print(f"{kind}: {safe(in_the_shell(message, _options))}", file=sys.stderr)
+    print(f"{kind}: {safe(in_the_shell(message, _options, _paths))}", file=sys.stderr)
 
 
 def width() -> int | None:

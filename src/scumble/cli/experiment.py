@@ -387,7 +387,8 @@ def _results(
 
 
 def _announce(name: str, guess: Estimate, say: Callable[[str], None]) -> None:
-    rough = "" if guess.n_measured else " (a rough guess: nothing similar was measured yet)"
+    is_known = guess.n_measured or guess.n_done == guess.n_cells
+    rough = "" if is_known else " (a rough guess: nothing similar was measured yet)"
     say(
         f"{name}: {guess.n_cells} cells, {guess.n_done} done; "
         f"about {_duration(guess.seconds)} to go{rough}."

@@ -86,11 +86,11 @@ def main(arguments: list[str] | None = None) -> None:
     except SystemExit as end:
         if end.code == INTERRUPTED:  # what typer makes of Ctrl-C
             complain("stopped", "interrupted; nothing half-written is left behind.")
+        if isinstance(end.__context__, BrokenPipeError):  # typer makes 1 of it: a failure
+            # The reader (head, less) has gone. Keep Python from complaining at shutdown.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(NO_READER)
         raise
-    except BrokenPipeError:
-        # The reader (head, less) has gone. Keep Python from complaining at shutdown.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(NO_READER)
 
 
 def _show_warning(message: Any, category: type[Warning], *_where: Any, **_more: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 #: What parameters are called in the shell, where they have another name there.
 CALLED = {
@@ -53,16 +53,21 @@ CALLED_ELSEWHERE = {
     "--label": ("--labels",),
 }
 PARAMETER = re.compile(r"[Tt]he '(\w+)' parameter of (\w+)")
-ASSIGNED = re.compile(r"\b(\w+)=(\['[^\]]*\]|\[\.\.\.\]|\.\.\.|'[^']*'|-?\w[\w.]*)")
+#: Names and values of users, which stand in quotes, are passed over: a column may be called seed=1.
+QUOTED = r"(?<!\w)'[^']*'(?!\w)|(?<!\w)\"[^\"]*\"(?!\w)"
+ASSIGNED = rf"{QUOTED}|\b(\w+)=(\['[^\]]*\]|\[\.\.\.\]|\.\.\.|'[^']*'|-?\w[\w.]*)"
 #: How readers speak of a parameter without its value.
-NAMED = re.compile(
-    r"'?\b(label_column|label_separator|ignore|text|keep)\b'?(?= names\b|, the column)"
+NAMED = (
+    rf"'(label_column)'(?=, the column)|{QUOTED}|"
+    r"\b(label_column|label_separator|ignore|text|keep)(?= names\b)"
 )
 LEAST = re.compile(r"(an int|a number) in \[(-?[\w.]+), inf\)")
 
 
-def in_the_shell(message: str, options: Mapping[str, str]) -> str:
+def in_the_shell(message: str, options: Mapping[str, str], given: Iterable[str] = ()) -> str:
     """Say a message with the options of a command, given by the names of their parameters.
+
+    What the user has given, such as a path, is repeated as it is.
 
     Examples
     --------
@@ -86,15 +91,21 @@ def in_the_shell(message: str, options: Mapping[str, str]) -> str:
 
     def assigned(found: re.Match[str]) -> str:
         name, value = found.groups()
+        if name is None:
+            return found[0]
         option = _option(name, options)
         if option is None:
             is_read = name in OF_READERS and "option" in options
             return f"--option {found[0]}" if is_read else found[0]
         return f"{option} {'...' if value == '[...]' else _bare(value)}"
 
+    def named(found: re.Match[str]) -> str:
+        return _option(found[1] or found[2] or "", options) or found[0]
+
+    own = "".join(f"{re.escape(text)}|" for text in sorted(given, key=len, reverse=True) if text)
     message = re.sub(r"\bscan\((\w+=[^)]*)\)", r"\1", message)
-    message = ASSIGNED.sub(assigned, PARAMETER.sub(of_owner, message))
-    message = NAMED.sub(lambda found: _option(found[1], options) or found[0], message)
+    message = re.sub(own + ASSIGNED, assigned, PARAMETER.sub(of_owner, message))
+    message = re.sub(own + NAMED, named, message)
     return LEAST.sub(_at_least, message)
 
 

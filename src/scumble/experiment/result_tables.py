@@ -97,7 +97,8 @@ def _refuse_absent(metric: str, names: Sequence[str]) -> None:
     if complaint(metric) is None:
         hint = " Cells that an earlier version computed lack it: run a plan that names it."
     raise PlanError(
-        f"No finished cell has a value {metric!r}. There are: {', '.join(names) or 'none'}.{hint}"
+        f"No finished cell has a value {metric!r}.{suggest(metric, names)} "
+        f"There are: {', '.join(names) or 'none'}.{hint}"
     )
 
 
@@ -167,7 +168,8 @@ def compare_methods(
         for name in names:
             if name not in known:
                 raise ParameterError(
-                    f"The store has no {kind} {name!r}. There are: {', '.join(known)}."
+                    f"The store has no {kind} {name!r}.{suggest(name, known)} "
+                    f"There are: {', '.join(known)}."
                 )
     rows = [row for row in one.rows if row not in without]
     others = [column for column in one.columns if column != against]
