@@ -165,7 +165,8 @@ class TestReading:
 
     def test_an_unknown_format(self, tmp_path):
         write(tmp_path / "a.csv", "csv")
-        with pytest.raises(ParameterError, match=r"Unknown format 'excel'\. Did you mean 'keel'\? Expected one of .*csv"):
+        told = r"Unknown format 'excel'\. Did you mean 'keel'\? Expected one of .*csv"
+        with pytest.raises(ParameterError, match=told):
             scumble.read(tmp_path / "a.csv", format="excel")
 
     def test_nothing_that_is_known(self, tmp_path):
