@@ -6,6 +6,7 @@ import csv
 import errno
 import io
 import math
+import zipfile
 
 import pytest
 
@@ -87,10 +88,12 @@ def without_times(advice):
 def test_the_advice_is_the_librarys_with_the_users_file(client, photos, data, advice):
     expected = advise(data, budget=None, random_state=1).to_dict()
     assert without_times(advice) == without_times(expected)
-    assert advice["shell"] == expected["shell"].replace("DATA", "synthetic").replace(
+    assert advice["shell"] == expected["shell"].replace("DATA", "synthetic.arff").replace(
         "MODEL", "synthetic.model"
     )
-    assert "data = scumble.load('synthetic')" in advice["python"]
+    assert "data = scumble.read('synthetic.arff')" in advice["python"]
+    _, saved = client.download(photos, kind="data", format="mulan")
+    assert "synthetic.arff" in zipfile.ZipFile(io.BytesIO(saved)).namelist()
     check(advice, schema("Advice"))
     latest = client.get(f"/datasets/{photos}/advice").json()["job"]
     assert (latest["state"], latest["result"]) == ("done", advice)
@@ -196,7 +199,7 @@ def test_the_proof_is_the_librarys(client, photos, data, proof):
         assert after == {row["name"]: row["after"] for row in expected.gains(trial.name)}
     check(proof, schema("Proof"))
     assert proof["shell"] == (
-        "scumble compare synthetic -c 'br,mlknn(n_neighbors=3)' -r "
+        "scumble compare synthetic.arff -c 'br,mlknn(n_neighbors=3)' -r "
         "'none,remedial(one_sided=keep)' --folds 1x3 --seed 2"
     )
 

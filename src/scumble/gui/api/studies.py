@@ -319,4 +319,7 @@ def _is_whole(value: Any, least: int, most: int) -> bool:
 
 def _source(entry: OpenDataset) -> str:
     """Tell how the command line would call a data set."""
-    return entry.name if entry.source == "built-in example" else entry.source
+    if entry.source != "built-in example":
+        return entry.source
+    # What was made here has no name elsewhere but that of its download.
+    return entry.name if entry.name == "debtags" else f"{slug(entry.name)}.arff"
