@@ -303,6 +303,69 @@ def test_running_work_is_found_again_and_cancelled(page, served):
     page.wait_for_selector("[data-testid=proof]")  # the last one is still there
 
 
+@pytest.mark.parametrize("is_anew", [False, True])
+def test_work_that_is_come_back_to_shows_once(page, served, is_anew):
+    """The page takes over from the corner, and nobody is told to look at what is in view."""
+    tabs, corner = page.locator("#tabs"), page.locator("#jobs > :visible")
+    visit(page, "prove?classifiers=br,mlknn")
+    with asleep(served[2]):
+        page.get_by_label("Seed", exact=True).fill("78" if is_anew else "79")
+        press(page, "Prove")
+        page.get_by_role("progressbar", name="Proof on photos").wait_for()
+        if is_anew:
+            visit(page, "labels")
+        else:
+            tabs.get_by_role("link", name="Labels", exact=True).click()
+        corner.first.wait_for()
+        assert corner.count() == 1
+        tabs.get_by_role("link", name="Prove", exact=True).click()
+        page.get_by_test_id("progress").wait_for()
+        assert corner.count() == 0
+    page.get_by_test_id("proof").wait_for()
+    page.get_by_test_id("progress").wait_for(state="detached")
+    page.wait_for_timeout(1500)  # those who watched before ask once a second
+    assert corner.all_inner_texts() == []
+    assert "The interval holds in 95 of 100 such comparisons." in page.locator("main").inner_text()
+
+
+def test_what_was_compared_is_treated_with_the_same_parameters(page):
+    visit(page, "compare")
+    press(page, "None")
+    page.get_by_text("Choose methods").click()
+    row = page.locator(".choice", has=page.locator("b:text-is('mlros')"))
+    family = page.locator(".choices > details", has=row)
+    if family.get_attribute("open") is None:
+        family.locator("> summary").click()
+    row.locator("input[type=checkbox]").first.check()
+    row.get_by_text("Parameters", exact=True).click()
+    row.get_by_label("percent of the rows", exact=True).fill("40")
+    press(page, "Compare")
+    page.get_by_label("Take mlros(percent=40)").check()
+    page.get_by_role("link", name="Treat with mlros(percent=40)").click()
+    percent = page.locator(".step").get_by_label("percent of the rows", exact=True)
+    percent.wait_for()
+    assert percent.input_value() == "40"
+    page.reload()  # the address has it
+    percent.wait_for()
+    assert percent.input_value() == "40"
+    press(page, "Run")
+    page.locator("h2", has_text="Before and after MLROS(percent=40").wait_for()
+
+
+def test_of_a_file_that_cannot_be_predicted_nothing_stays(page, advice, served, tmp_path):
+    visit(page, "advise")
+    page.get_by_role("button", name=f"Train {advice['chosen']}").click()
+    page.wait_for_selector(".models li")
+    wrong = tmp_path / "wrong.csv"
+    wrong.write_text("nothing,known\n1,2\n")
+    page.get_by_label("File", exact=True).set_input_files(wrong)
+    with page.expect_response(lambda answer: answer.request.method == "DELETE") as deleted:
+        press(page, "Predict")
+        page.locator(".predict [role=alert]").wait_for()
+    assert "/uploads/" in deleted.value.url
+    assert deleted.value.status == 204
+
+
 def test_what_cannot_be_compared_says_so(page):
     visit(page, "prove?classifiers=br")
     assert page.get_by_role("button", name="Prove", exact=True).is_disabled()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import math
+import zipfile
 
 import pytest
 
@@ -86,10 +88,12 @@ def without_times(advice):
 def test_the_advice_is_the_librarys_with_the_users_file(client, photos, data, advice):
     expected = advise(data, budget=None, random_state=1).to_dict()
     assert without_times(advice) == without_times(expected)
-    assert advice["shell"] == expected["shell"].replace("DATA", "synthetic").replace(
+    assert advice["shell"] == expected["shell"].replace("DATA", "synthetic.arff").replace(
         "MODEL", "synthetic.model"
     )
-    assert "data = scumble.load('synthetic')" in advice["python"]
+    assert "data = scumble.read('synthetic.arff')" in advice["python"]
+    _, saved = client.download(photos, kind="data", format="mulan")
+    assert "synthetic.arff" in zipfile.ZipFile(io.BytesIO(saved)).namelist()
     check(advice, schema("Advice"))
     latest = client.get(f"/datasets/{photos}/advice").json()["job"]
     assert (latest["state"], latest["result"]) == ("done", advice)
@@ -195,7 +199,7 @@ def test_the_proof_is_the_librarys(client, photos, data, proof):
         assert after == {row["name"]: row["after"] for row in expected.gains(trial.name)}
     check(proof, schema("Proof"))
     assert proof["shell"] == (
-        "scumble compare synthetic -c 'br,mlknn(n_neighbors=3)' -r "
+        "scumble compare synthetic.arff -c 'br,mlknn(n_neighbors=3)' -r "
         "'none,remedial(one_sided=keep)' --folds 1x3 --seed 2"
     )
 
@@ -394,6 +398,41 @@ def test_closing_a_data_set_ends_what_is_being_found_out_about_it(client, server
         number = client.until_running(client.post(f"/datasets/{name}/advice", json={}))
         assert client.delete(f"/datasets/{name}").status_code == 204
     assert client.get(f"/jobs/{number}").json()["state"] == "cancelled"
+
+
+def test_closing_a_data_set_removes_its_models_and_ends_their_training(client, server):
+    name = client.result(client.post("/examples/synthetic", json=SMALL))["dataset"]["id"]
+    wish = {"classifier": {"classifier": "br"}}
+    model = client.result(client.post(f"/datasets/{name}/models", json=wish))
+    path = server.state.models.get(model["model"]).path
+    assert path.is_file()
+    with asleep(server, client):
+        number = client.until_running(client.post(f"/datasets/{name}/models", json=wish))
+        assert client.delete(f"/datasets/{name}").status_code == 204
+    assert client.get(f"/jobs/{number}").json()["state"] == "cancelled"
+    assert not path.parent.exists()
+    assert client.post(f"/models/{model['model']}/file").status_code == 404
+    again = client.result(client.post("/examples/synthetic", json={**SMALL, "n_labels": 7}))
+    assert again["dataset"]["id"] == name  # another data set, with models of its own
+    assert client.get(f"/datasets/{name}/models").json()["models"] == []
+
+
+def test_a_model_that_does_not_fit_on_the_disk_leaves_nothing(client, server, model, monkeypatch):
+    def no_links(path, target):
+        raise OSError(errno.EPERM, "no links here")
+
+    def half_a_copy(path, target):
+        target.write_bytes(b"half")
+        raise OSError(errno.ENOSPC, "full")
+
+    folder = server.state.folder / "files"
+    before = set(folder.iterdir())
+    monkeypatch.setattr("os.link", no_links)
+    monkeypatch.setattr("shutil.copyfile", half_a_copy)
+    refused = client.post(f"/models/{model['model']}/file")
+    assert refused.status_code == 507
+    assert "no room left" in refused.json()["error"]
+    assert set(folder.iterdir()) == before
 
 
 def test_what_was_done_last_is_shown_until_something_else_is():

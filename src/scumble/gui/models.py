@@ -50,9 +50,13 @@ class Models:
         path = self._folder / number / name
         model = self._models[number] = Model(number, path, dataset, facts)
         for old in list(self._models)[:-KEPT]:
-            del self._models[old]
-            self.forget_folder(old)
+            self._remove(old)
         return model
+
+    def forget(self, dataset: str) -> None:
+        """Remove the models of a data set: another one may come to have its name."""
+        for model in self.of(dataset):
+            self._remove(model.id)
 
     def get(self, number: str) -> Model:
         """Find a model."""
@@ -63,3 +67,7 @@ class Models:
     def of(self, dataset: str) -> list[Model]:
         """List the models trained on a data set, the newest first."""
         return [one for one in reversed(self._models.values()) if one.dataset == dataset]
+
+    def _remove(self, number: str) -> None:
+        del self._models[number]
+        self.forget_folder(number)

@@ -121,10 +121,12 @@ async def show_dataset(state: ServerState, call: Call) -> dict[str, Any]:
 
 
 async def close_dataset(state: ServerState, call: Call) -> Answer:
-    """Close a data set, and end what is being found out about it."""
-    for job in state.datasets.get(call.path["dataset"]).latest.running:
+    """Close a data set, end what is being found out about it, and remove its models."""
+    entry = state.datasets.get(call.path["dataset"])
+    for job in entry.latest.running:
         state.jobs.cancel(job)
-    state.datasets.close(call.path["dataset"])
+    state.datasets.close(entry.id)
+    state.models.forget(entry.id)
     return Answer(None, 204)
 
 

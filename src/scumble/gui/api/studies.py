@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable
+from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
@@ -147,6 +148,7 @@ async def train(state: ServerState, call: Call) -> Answer:
         lambda _: state.models.forget_folder(number),
         is_long=True,
     )
+    entry.latest.begin(f"model {number}", job)  # several may be trained at a time
     return Answer(job.to_dict(), 202)
 
 
@@ -156,10 +158,10 @@ async def offer_model(state: ServerState, call: Call) -> Answer:
     number, folder = state.new_folder()
     target = folder / model.path.name
     try:
-        os.link(model.path, target)
-    except OSError:  # a file system without links
-        shutil.copyfile(model.path, target)
-    return Answer(state.offer(number, target.name), 201)
+        _link_or_copy(model.path, target)
+        return Answer(state.offer(number, target.name), 201)
+    finally:
+        state.forget_folder(number)  # where nothing is offered: the disk may be full
 
 
 async def predict(state: ServerState, call: Call) -> Answer:
@@ -201,6 +203,13 @@ async def predict(state: ServerState, call: Call) -> Answer:
     title = f"Predicting {file.upload.shown}"
     job = state.jobs.submit(title, "predict", arguments, finish, let_go)
     return Answer(job.to_dict(), 202)
+
+
+def _link_or_copy(path: Path, target: Path) -> None:
+    try:
+        os.link(path, target)
+    except OSError:  # a file system without links
+        shutil.copyfile(path, target)
 
 
 def _begin(
@@ -310,4 +319,7 @@ def _is_whole(value: Any, least: int, most: int) -> bool:
 
 def _source(entry: OpenDataset) -> str:
     """Tell how the command line would call a data set."""
-    return entry.name if entry.source == "built-in example" else entry.source
+    if entry.source != "built-in example":
+        return entry.source
+    # What was made here has no name elsewhere but that of its download.
+    return entry.name if entry.name == "debtags" else f"{slug(entry.name)}.arff"

@@ -19,6 +19,12 @@ export function writeMethod(steps) {
   }).join("+");
 }
 
+const WORDS = new Map([["true", true], ["True", true], ["false", false], ["False", false]]);
+const plain = (text) => WORDS.get(text) ?? (typeof text !== "string" || text.trim() === "" || Number.isNaN(Number(text)) ? text : Number(text));
+
+/** Values from an address, as the API takes them. */
+export const plainValues = (parameters) => Object.fromEntries(Object.entries(parameters).map(([key, text]) => [key, plain(text)]));
+
 /** Steps as the API has them, and back. */
 export const fromApi = (steps) => steps.map(({ method, parameters }) => ({ name: method, parameters }));
 export const toApi = (steps) => steps.map(({ name, parameters }) => ({ method: name, parameters }));

@@ -1,6 +1,6 @@
 // Trained models: save them, and ask them about a second file.
 
-import { get, part, post, upload } from "./api.js";
+import { get, part, post, remove, upload } from "./api.js";
 import { saveFile } from "./downloads.js";
 import { h, name } from "./dom.js";
 import { bytes, counted, int } from "./format.js";
@@ -66,8 +66,8 @@ export class Models {
   async predicted() {
     this.ask.disabled = true;
     this.answer.replaceChildren(h("span", { class: "dim" }, "Sending …"));
+    const uploads = [];
     try {
-      const uploads = [];
       for (const file of this.file.files) uploads.push((await upload(file, () => {})).id);
       const job = await watch(await post(`/models/${part(this.which.value)}/predictions`, { uploads, format: this.form.value, confidences: this.content.value === "yes" }), { owner: this.answer });
       const { result } = job;
@@ -78,6 +78,7 @@ export class Models {
         ...job.notes.map((note) => h("p", { class: "notice" }, note)));
       await saveFile(result);
     } catch (error) {
+      for (const id of uploads) remove(`/uploads/${id}`).catch(() => {});  // another try sends them again
       this.answer.replaceChildren(problem(error));
     } finally {
       this.ask.disabled = false;

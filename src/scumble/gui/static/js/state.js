@@ -43,13 +43,14 @@ const corner = () => document.getElementById("jobs");
 /**
  * Follow a job and show it in the corner of every page until it is over. Resolves to the job.
  * `owner` tells how it ended while it is on the page; once it is not, the corner does. While `instead`
- * is on the page, it shows the work in place of the corner.
+ * is on the page, it shows the work in place of the corner. Who watches a job last is the one who
+ * tells of it: a page that was left and come back to, or what began elsewhere.
  */
-export async function watch(job, { owner = null, instead = null, tell = () => {} } = {}) {
-  const isLeft = () => owner !== null && !owner.isConnected;
-  const begun = location.pathname + location.search;
+export async function watch(job, { owner = null, instead = null, tell = () => {}, begun = location.pathname + location.search } = {}) {
+  watched.get(job.id)?.remove();
   const card = new Card(job, instead);
   watched.set(job.id, card);
+  const isLeft = () => owner !== null && !owner.isConnected && watched.get(job.id) === card;
   try {
     const over = await follow(job, (now) => { card.tell(now); tell(now); });
     say(`${job.title}: done`);
@@ -68,7 +69,7 @@ export async function adopt() {
   const others = (await get("/jobs")).jobs.filter((job) => !watched.has(job.id));
   const isYoung = (job) => job.seconds < 1;  // perhaps our own, of which we have not heard yet
   for (const job of others.filter((each) => !isYoung(each))) {
-    watch(job).then(async (over) => { await refresh(); finished(over); }).catch(complain);
+    watch(job, { owner: h("div"), begun: null }).then(refresh).catch(() => {});  // told by the corner
   }
   if (others.some(isYoung)) setTimeout(() => adopt().catch(() => {}), 1000);
 }
@@ -106,7 +107,7 @@ class Card {
 }
 
 /** Tell that something is ready whose page has been left; `begun` is the address of that page. */
-function finished({ title, result }, begun = null) {
+function finished({ title, result }, begun) {
   const { dataset, file } = result ?? {};
   const where = !dataset ? !file && begun : dataset.parent ? `/d/${dataset.parent}/treat?result=${dataset.id}` : `/d/${dataset.id}/overview`;
   note(h("p", {}, name(title), ": done. ", where ? h("a", { href: where }, "Look at it") : file ? download(`/files/${file}`, name(result.name)) : ""), "status");

@@ -35,10 +35,9 @@ function drawTable(found, dataset) {
   const preselected = done.find((one) => found.chains[one.method][0].method === advised.method)?.method ?? null;
   const act = h("div", { class: "row", "aria-live": "polite" });
   const pick = (method) => {
-    const [step] = found.chains[method];
     act.replaceChildren(
       h("a", { class: "button primary", href: `/d/${dataset.id}/prove?treatments=${part(method)}` }, `Prove ${method}`),
-      h("a", { class: "button", href: `/d/${dataset.id}/treat?chain=${step.method}` }, `Treat with ${method}`));
+      h("a", { class: "button", href: `/d/${dataset.id}/treat?chain=${part(method)}` }, `Treat with ${method}`));
   };
   const radio = (method) => h("input", { type: "radio", name: "pick", "aria-label": `Take ${method}`, checked: method === preselected, onchange: () => pick(method) });
   const rows = done.map((one) => ({

@@ -4,7 +4,7 @@ import { Choices } from "../choices.js";
 import { h, name } from "../dom.js";
 import { counted, fixed, int } from "../format.js";
 import { gainsChart, intervals } from "../gains.js";
-import { fromApi, parseMethods, toApi, writeMethod } from "../methods.js";
+import { fromApi, parseMethods, plainValues, toApi, writeMethod } from "../methods.js";
 import { Models } from "../models.js";
 import { query } from "../router.js";
 import { change, ofTotal, onlyUntreated, plainTable, signed, Study } from "../study.js";
@@ -59,7 +59,7 @@ class Prove {
     const chains = treatments.filter((steps) => steps.length > 1 && steps.every((step) => this.names.has(step.name)));
     this.chains.replaceChildren(...chains.map((steps) => {
       const box = h("input", { type: "checkbox", checked: true, onchange: () => this.chosen() });
-      box.steps = steps.map(({ name: method, parameters }) => ({ name: method, parameters: plain(parameters) }));
+      box.steps = steps.map(({ name: method, parameters }) => ({ name: method, parameters: withoutSeed(parameters) }));
       return h("label", { class: "tick" }, box, h("b", {}, writeMethod(steps)));
     }));
   }
@@ -109,7 +109,7 @@ class Prove {
       h("section", { class: "panel tight" }, h("h2", {}, "Verdict"),
         h("ul", { class: "verdicts", "data-testid": "verdicts" }, proof.verdicts.map((sentence, at) => h("li", {}, change(sentence, differences.get(`${others[at]}|${decisive}`).verdict)))),
         proof.conclusion.map((sentence) => h("p", {}, sentence)),
-        h("p", { class: "dim" }, `Intervals hold for all ${counted(others.length, "method")} at once in ${fixed(100 * proof.confidence, 0)} of 100 such comparisons. Labels that are never found count as 0.`)),
+        h("p", { class: "dim" }, `${others.length === 1 ? "The interval holds" : `Intervals hold for all ${counted(others.length, "method")} at once`} in ${fixed(100 * proof.confidence, 0)} of 100 such comparisons. Labels that are never found count as 0.`)),
       this.methods(proof, differences),
       this.picture(proof),
       this.labels(proof),
@@ -168,11 +168,9 @@ class Prove {
 const single = (treatments) => treatments.filter((steps) => steps.length === 1).flat();
 const unique = (treatments) => [...new Map(treatments.map((steps) => [writeMethod(steps), steps])).values()];
 
-/** Values from an address, as the API takes them; seeds are the proof's own. */
-function plain(parameters) {
-  const words = { true: true, false: false, True: true, False: false };
-  const value = (text) => words[text] ?? (typeof text !== "string" || text.trim() === "" || Number.isNaN(Number(text)) ? text : Number(text));
-  return Object.fromEntries(Object.entries(parameters).filter(([key]) => key !== "random_state").map(([key, text]) => [key, value(text)]));
+/** Seeds are the proof's own. */
+function withoutSeed({ random_state: _, ...parameters }) {
+  return plainValues(parameters);
 }
 
 /** Untreated trees, and what is advised: where that is no single classifier, the one made for rare labels. */

@@ -6,7 +6,7 @@ import { fixed, int, sig } from "../format.js";
 import { go, query, setQuery } from "../router.js";
 import { complain, find, refresh, state, treatmentOf, watch } from "../state.js";
 import { dataDownload } from "../downloads.js";
-import { fromApi, writeMethod } from "../methods.js";
+import { fromApi, parseMethods, plainValues, writeMethod } from "../methods.js";
 
 export async function render(dataset) {
   const page = new Treat(dataset, await catalogue());
@@ -25,7 +25,9 @@ class Treat {
     this.earlier = h("div");
     this.run = h("button", { class: "primary" }, "Run");
     this.more = h("button", { type: "button", onclick: () => this.addStep(this.next()) }, "Add a step");
-    for (const wish of (query().get("chain") ?? "remedial").split("+")) this.addStep(wish);
+    const [wishes = []] = parseMethods(query().get("chain") ?? "remedial");
+    for (const { name: method, parameters } of wishes) this.addStep(method, plainValues(parameters));
+    if (!this.steps.length) this.addStep("remedial");  // the address names nothing we have
     this.element = h("div", {},
       h("div", { class: "head" }, h("h1", {}, "Treat"), h("span", { class: "dim" }, "Run resamplers, compare before and after, download the result. The data itself stays as it is.")),
       h("div", { class: "treat" },
@@ -65,8 +67,14 @@ class Treat {
       step.select.setAttribute("aria-label", title);
     });
     this.more.disabled = this.steps.length >= 6;
-    const chain = this.steps.map((step) => step.method).join("+");
+    const chain = writeMethod(this.steps.map((step) => ({ name: step.method, parameters: this.changed(step) })));
     setQuery({ chain: chain === "remedial" ? null : chain }, { replace: true });
+  }
+
+  /** What a step was given that is not as it comes. */
+  changed({ method, given }) {
+    const unusual = ({ name: key, kind, default: usual }) => key in given && given[key] !== (usual ?? (kind === "seed" ? 0 : null));
+    return Object.fromEntries(this.methods.get(method).parameters.filter(unusual).map(({ name: key }) => [key, given[key]]));
   }
 
   removeStep(step) {
