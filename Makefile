@@ -40,7 +40,7 @@ imports: $(ENV)
 	$(BIN)/lint-imports
 
 unit: $(ENV) $(BUILT)
-	$(BIN)/pytest -n auto --dist loadgroup
+	$(BIN)/pytest -n auto --dist loadfile
 
 docs: $(ENV) $(BUILT)    ## the documentation, docs/_build/html/index.html
 	$(BIN)/sphinx-build -W --keep-going -j auto -q -b html docs docs/_build/html

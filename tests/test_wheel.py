@@ -26,7 +26,6 @@ PEOPLE = "age,city,cat,dog,fish\n" + "".join(
 )
 
 pytestmark = [
-    pytest.mark.xdist_group("wheel"),
     pytest.mark.skipif(sys.platform == "win32", reason="paths of the environment are POSIX's"),
 ]
 

@@ -27,7 +27,6 @@ from scumble.resample import make_chain, run_chain
 from tests.gui.conftest import PATIENCE, TOKEN, all_busy, asleep
 from tests.gui.files import ARFF, BROKEN, CSV, HOSTILE, MEKA, XML
 
-pytestmark = pytest.mark.xdist_group("gui")
 SMALL = {"n_instances": 60, "n_labels": 4, "cardinality": 1.5, "mean_ir": 2, "scumble": 0.03}
 
 

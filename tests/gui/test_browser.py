@@ -30,7 +30,6 @@ from tests.gui.files import ARFF, BROKEN, CSV, HOSTILE, MEKA, XML
 playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'scumble[dev]'")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 pytestmark = [
-    pytest.mark.xdist_group("browser"),
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium"),
 ]
 PAGES = ("overview", "labels", "labelsets", "attributes", "concurrence", "treat", "report")

@@ -21,7 +21,6 @@ from tests.gui.conftest import running
 playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'scumble[dev]'")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 pytestmark = [
-    pytest.mark.xdist_group("browser"),
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium"),
 ]
 PATIENCE = 300_000

@@ -11,7 +11,6 @@ from scumble.gui import connections
 from scumble.gui.server import _listen, make_server
 from tests.gui.conftest import PATIENCE
 
-pytestmark = pytest.mark.xdist_group("gui")
 ASK = b"GET /quick HTTP/1.1\r\nhost: x\r\n\r\n"
 #: Longer than the little patience of these tests.
 LONG = 1.0

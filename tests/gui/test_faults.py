@@ -33,7 +33,6 @@ from scumble.gui.worker import Worker
 from tests.gui.conftest import PATIENCE, TOKEN, Client, all_busy, asleep, running
 from tests.gui.files import BROKEN, CSV, MEKA
 
-pytestmark = pytest.mark.xdist_group("gui")
 SMALL = {"n_instances": 60, "n_labels": 4, "cardinality": 1.5, "mean_ir": 2, "scumble": 0.03}
 REMEDIAL = {"steps": [{"method": "remedial"}]}
 

@@ -9,7 +9,6 @@ from scumble.gui import tickets
 from scumble.gui.guard import POLICY
 from tests.gui.conftest import PATIENCE, TOKEN
 
-pytestmark = pytest.mark.xdist_group("gui")
 KEY = {"authorization": f"Bearer {TOKEN}"}
 
 

@@ -16,8 +16,6 @@ from scumble.gui.server import _listen, serve
 from scumble.gui.settings import Settings
 from tests.gui.conftest import PATIENCE
 
-pytestmark = pytest.mark.xdist_group("gui")
-
 
 def test_every_network_needs_a_name():
     with pytest.raises(ScumbleError, match="--allow-host NAME"):

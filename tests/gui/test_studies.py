@@ -23,7 +23,6 @@ from scumble.resample import REMEDIAL, compare_methods
 from tests.gui.conftest import all_busy, asleep
 from tests.gui.test_api import check
 
-pytestmark = pytest.mark.xdist_group("gui-studies")
 SMALL = {
     "n_instances": 160,
     "n_labels": 6,

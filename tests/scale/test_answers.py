@@ -45,7 +45,7 @@ AWKWARD = [
     ["it's", 'a "quote"', "a"],
     ["日本", "a", "ü"],
 ]
-ENGINES = ["duckdb", pytest.param("spark", marks=pytest.mark.xdist_group("spark"))]
+ENGINES = ["duckdb", "spark"]
 
 
 @pytest.fixture(params=ENGINES)
@@ -239,7 +239,6 @@ def test_any_small_table_on_duckdb(tmp_path_factory, rows, passes, one_sided):
 
 
 # Every table costs Spark seconds, so few of them are made, and those are larger.
-@pytest.mark.xdist_group("spark")
 @settings(max_examples=2)
 @given(rows=st.lists(st.one_of(st.none(), st.lists(label, max_size=6)), min_size=20, max_size=60))
 def test_any_table_on_spark(tmp_path_factory, spark, rows):

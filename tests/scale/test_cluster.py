@@ -20,8 +20,6 @@ from tests.scale.conftest import skip_without_spark
 from tests.scale.tables import expected_remedial, matrix, written_lists
 from tests.scale.test_failures import many_lists
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 SOON = 600  # seconds; a loaded machine needs some
 JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 

@@ -17,7 +17,7 @@ pytest.importorskip("duckdb", reason="DuckDB is missing: pip install 'scumble[sc
 
 # Bags of 4, 2, 1 and 1 rows, 2 on average.
 ROWS = [["a"], ["a"], ["b", "a"], ["a"], ["b"], [], ["a"], ["a", "b"]]
-ENGINES = ["duckdb", pytest.param("spark", marks=pytest.mark.xdist_group("spark"))]
+ENGINES = ["duckdb", "spark"]
 
 
 @pytest.fixture(params=ENGINES)

@@ -15,7 +15,7 @@ from scumble.scale import DuckDBEngine, label_thresholds, scan
 
 pytest.importorskip("duckdb", reason="DuckDB is missing: pip install 'scumble[scale]'")
 
-ENGINES = ["duckdb", pytest.param("spark", marks=pytest.mark.xdist_group("spark"))]
+ENGINES = ["duckdb", "spark"]
 RULES = ("shrunken", "capped", "rate", "fixed")
 
 
