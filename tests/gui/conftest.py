@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -146,6 +146,37 @@ def asleep(server: Running, client: Client) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(server.state.jobs, "_take_worker", take_worker)
         yield
+
+
+@contextmanager
+def workers_asleep(process: Any) -> Iterator[list[Any]]:
+    """Stop the processes that a server has for heavy work, also those it starts in here."""
+    psutil = pytest.importorskip("psutil", reason="pip install 'scumble[cluster]'")
+    server, stopped, over = psutil.Process(process.pid), [], threading.Event()
+
+    def stop_new() -> None:
+        for worker in server.children():
+            if worker not in stopped:
+                with suppress(psutil.NoSuchProcess):
+                    worker.suspend()
+                    stopped.append(worker)
+
+    def watch() -> None:
+        while not over.wait(0.01):  # importing takes a worker longer than this
+            with suppress(psutil.NoSuchProcess):
+                stop_new()
+
+    stop_new()
+    watching = threading.Thread(target=watch)
+    watching.start()
+    try:
+        yield stopped
+    finally:
+        over.set()
+        watching.join()
+        for worker in stopped:
+            with suppress(psutil.NoSuchProcess):
+                worker.resume()
 
 
 @contextmanager

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 import zipfile
-from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -24,7 +23,7 @@ import scumble
 from scumble.report import concurrence_report, render_html
 from scumble.report.concurrence import origin_in_words
 from scumble.resample import REMEDIAL
-from tests.gui.conftest import running
+from tests.gui.conftest import running, workers_asleep
 from tests.gui.files import ARFF, BROKEN, CSV, HOSTILE, MEKA, XML
 
 playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'scumble[dev]'")
@@ -474,28 +473,13 @@ def test_the_report_is_the_librarys(page, base, data):
     assert path.read_text() == render_html(report)
 
 
-@contextmanager
-def asleep(process):
-    """Stop the processes that a server has for heavy work."""
-    psutil = pytest.importorskip("psutil", reason="pip install 'scumble[cluster]'")
-    workers = psutil.Process(process.pid).children()
-    for worker in workers:
-        worker.suspend()
-    try:
-        yield
-    finally:
-        for worker in workers:
-            with suppress(psutil.NoSuchProcess):
-                worker.resume()
-
-
 def test_long_work_can_be_cancelled(page, base, process):
     visit(page, base, "/")
     page.get_by_text("Make some").click()
     page.get_by_label("Instances").fill("1000000")
     page.get_by_role("textbox", name="Labels").or_(page.get_by_label("Labels")).first.fill("300")
     page.evaluate(ASK, "/api/v1/catalogue")  # a job as well
-    with asleep(process):  # however long it takes to click, it is not done before
+    with workers_asleep(process):  # however long it takes to click, it is not done before
         page.get_by_role("button", name="Make and open").click()
         page.get_by_role("button", name="Cancel").click()
         page.wait_for_selector(".job", state="detached")
@@ -505,7 +489,7 @@ def test_long_work_can_be_cancelled(page, base, process):
 def test_work_is_seen_from_every_page_and_told_of_when_it_is_done(page, base, process):
     visit(page, base, "/d/debtags/treat")
     page.get_by_role("spinbutton", name="passes").fill("2")
-    with asleep(process):
+    with workers_asleep(process):
         page.get_by_role("button", name="Run").click()
         card = page.get_by_role("group", name="REMEDIAL(passes=2) on debtags")
         for view in ("Labels", "Concurrence", "Treat"):

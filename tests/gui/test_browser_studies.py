@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import shutil
-from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from scumble.evaluate import compare
 from scumble.learn import ask, read_model
 from scumble.report.side_by_side import side_by_side
 from scumble.resample import REMEDIAL, compare_methods
-from tests.gui.conftest import running
+from tests.gui.conftest import running, workers_asleep
 
 playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'scumble[dev]'")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
@@ -99,21 +98,6 @@ def saved(page, act):
 
 def press(page, name):
     page.get_by_role("button", name=name, exact=True).click()
-
-
-@contextmanager
-def asleep(process):
-    """Stop the processes that a server has for heavy work."""
-    psutil = pytest.importorskip("psutil", reason="pip install 'scumble[cluster]'")
-    workers = psutil.Process(process.pid).children()
-    for worker in workers:
-        worker.suspend()
-    try:
-        yield workers
-    finally:
-        for worker in workers:
-            with suppress(psutil.NoSuchProcess):
-                worker.resume()
 
 
 @pytest.fixture(scope="module")
@@ -283,7 +267,7 @@ def test_a_proof_in_pictures_and_its_winner_as_a_model(page, data, expected):
 def test_running_work_is_found_again_and_cancelled(page, served):
     visit(page, "prove")
     page.wait_for_selector("[data-testid=proof]")
-    with asleep(served[2]) as workers:
+    with workers_asleep(served[2]) as workers:
         page.get_by_label("Seed", exact=True).fill("77")
         press(page, "Prove")
         page.get_by_role("progressbar", name="Proof on photos").wait_for()
@@ -307,7 +291,7 @@ def test_work_that_is_come_back_to_shows_once(page, served, is_anew):
     """The page takes over from the corner, and nobody is told to look at what is in view."""
     tabs, corner = page.locator("#tabs"), page.locator("#jobs > :visible")
     visit(page, "prove?classifiers=br,mlknn")
-    with asleep(served[2]):
+    with workers_asleep(served[2]):
         page.get_by_label("Seed", exact=True).fill("78" if is_anew else "79")
         press(page, "Prove")
         page.get_by_role("progressbar", name="Proof on photos").wait_for()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import scumble
-from scumble._core.errors import ParameterError
+from scumble._core.errors import ParameterError, ParameterTypeError
 from scumble.plots import ChordLayout, chord_layout
 from scumble.plots.chord_layout import FARTHEST, NAME_STEP
 from scumble.testing.strategies import label_matrices
@@ -207,7 +207,7 @@ def test_what_cannot_be_drawn_is_refused():
         chord_layout(ROWS, ["d"])
     with pytest.raises(ParameterError, match=r"no label 7.*number from 0 to 2"):
         chord_layout(ROWS, [7])
-    with pytest.raises(ParameterError, match=r"no label 1\.5"):
+    with pytest.raises(ParameterTypeError, match=r"names, their numbers, or a mask.*Got 1\.5"):
         chord_layout(ROWS, [1.5])
     with pytest.raises(ParameterError, match="'max_ribbons' parameter of chord_layout"):
         chord_layout(ROWS, max_ribbons=-1)

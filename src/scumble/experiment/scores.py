@@ -42,7 +42,7 @@ def complaint(name: object) -> str | None:
     --------
     >>> from scumble.experiment.scores import complaint
     >>> complaint("minorty.macro_f1")
-    "There is no metric 'minorty.macro_f1'. Did you mean 'minority.macro_f1'?"
+    "There is no metric 'minorty.macro_f1'. Did you mean 'minority.macro_f1' ..."
     """
     known = score_names()
     if name in known:
