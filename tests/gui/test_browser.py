@@ -170,7 +170,7 @@ def test_mulan_from_two_files_and_a_label_that_looks_like_markup(page, base, tmp
     name = opened_id(page)
     for view in PAGES:
         visit(page, base, f"/d/{name}/{view}")
-        assert page.locator("main img, main script").count() == 0
+        playwright.expect(page.locator("main img, main script")).to_have_count(0, timeout=PATIENCE)
         assert "owned" not in page.title()
     visit(page, base, f"/d/{name}/labels?sort=label")
     assert HOSTILE in column(page, 1)
@@ -219,7 +219,7 @@ def test_what_cannot_be_opened_says_why(page, base, tmp_path_factory):
         alert.wait_for()
         assert told in alert.inner_text()
         page.get_by_role("button", name="Dismiss").click()
-        assert page.locator("#opening > *").count() == 0
+        playwright.expect(page.locator("#opening > *")).to_have_count(0, timeout=PATIENCE)
     page.wait_for_load_state("networkidle")
     left = list(tmp_path_factory.getbasetemp().glob("temporary*/scumble-gui-*/uploads/*"))
     assert left == []  # what was dismissed is not kept
@@ -235,7 +235,7 @@ def test_a_forgotten_xml_joins_the_file_that_waits_for_it(page, base):
     assert page.locator("[data-measure=n_labels]").inner_text() == "3"
     page.get_by_role("link", name="Open data").click()
     page.wait_for_selector("h1 >> text=Open a data set")
-    assert page.locator("#opening > *").count() == 0
+    playwright.expect(page.locator("#opening > *")).to_have_count(0, timeout=PATIENCE)
 
 
 def test_a_second_try_keeps_what_was_typed(page, base):
@@ -285,7 +285,7 @@ def test_the_chord_follows_the_labels_that_are_picked(page, base, data):
     visit(page, base, "/d/debtags/concurrence")
     arcs = page.locator(".chord-arc")
     arcs.first.wait_for(state="attached")
-    assert arcs.count() == 24
+    playwright.expect(arcs).to_have_count(24, timeout=PATIENCE)
     page.get_by_role("button", name="None").click()
     page.wait_for_selector("text=Pick labels in the table.")
     page.get_by_label("Search labels").fill("telnet")
@@ -318,7 +318,9 @@ def test_a_click_on_a_label_brings_its_partners(page, base, data):
     page.wait_for_selector("h2 >> text=Partners of protocol::telnet")
     label = data.labels.index("protocol::telnet")
     assert page.url == f"{base}/d/debtags/concurrence?label={label}"
-    assert page.locator(".chord-arc").count() == 16  # and no ring of one
+    playwright.expect(page.locator(".chord-arc")).to_have_count(
+        16, timeout=PATIENCE
+    )  # and no ring of one
     partners = page.get_by_role("region", name="Partners of the label")
     rows = partners.locator("tbody tr")
     assert rows.first.inner_text().split() == ["role::program", "4", "80.0", "%", "1,965", "1.285"]
@@ -336,9 +338,11 @@ def test_a_click_on_a_label_brings_its_partners(page, base, data):
 
 def test_every_chart_can_be_saved(open_page, base):
     page = open_page(color_scheme="dark")
-    charts = page.locator("svg.chart").count()
-    assert charts == 5
-    assert page.get_by_role("button", name="Save SVG").count() == charts
+    charts = 5
+    playwright.expect(page.locator("svg.chart")).to_have_count(charts, timeout=PATIENCE)
+    playwright.expect(page.get_by_role("button", name="Save SVG")).to_have_count(
+        charts, timeout=PATIENCE
+    )
     button = page.get_by_role("button", name="Save SVG: Rare and in company")
     filename, path = saved(page, button.click)
     assert filename == "debtags-rare-and-in-company.svg"
@@ -370,7 +374,8 @@ def test_labels_and_attributes_as_pictures(page, base, data, summary):
     page.get_by_role("img", name=f"Values of {data.feature_names[3]}").wait_for()
     visit(page, base, "/d/debtags/concurrence")
     page.get_by_text("As a heat map").click()
-    assert page.locator(".heat .share").count() == 24 * 23
+    shares = page.locator(".heat .share")
+    playwright.expect(shares).to_have_count(24 * 23, timeout=PATIENCE)
     assert page.get_by_role("button", name="Save SVG: Heat map").is_visible()
 
 
@@ -411,8 +416,10 @@ def test_treating_comparing_and_downloading(page, base, data, summary, tmp_path)
     assert cells("scumble")[:2] == [f"{summary.scumble:.6f}", f"{after.scumble:.6f}"]
     assert cells("n_instances")[:2] == [f"{len(data):,}", f"{len(expected):,}"]
     assert cells("mean_ir")[2] == "same"
-    assert page.locator(".pair .chord").count() == 2
-    assert page.locator(".pair .chord").first.locator(".chord-arc").count() == 24
+    playwright.expect(page.locator(".pair .chord")).to_have_count(2, timeout=PATIENCE)
+    playwright.expect(page.locator(".pair .chord").first.locator(".chord-arc")).to_have_count(
+        24, timeout=PATIENCE
+    )
     chords = page.locator(".pair .chord").all()
     assert chords[0].evaluate(INKS) == chords[1].evaluate(INKS)  # one colour for a label
     for chord in chords:
@@ -420,7 +427,9 @@ def test_treating_comparing_and_downloading(page, base, data, summary, tmp_path)
         assert "chord-nameless" not in chord.get_attribute("class")
     notes = page.locator(".notes").inner_text()
     assert "one has no label at all" in notes
-    assert page.get_by_role("heading", name="Before and after REMEDIAL").count() == 1
+    playwright.expect(page.get_by_role("heading", name="Before and after REMEDIAL")).to_have_count(
+        1, timeout=PATIENCE
+    )
 
     filename, path = saved(page, lambda: page.get_by_role("button", name="Download").click())
     assert filename == "debtags-remedial.zip"
@@ -502,7 +511,7 @@ def test_work_is_seen_from_every_page_and_told_of_when_it_is_done(page, base, pr
         assert re.search(r"\d+ s", card.inner_text())
     page.get_by_role("link", name="Look at it").click()
     page.wait_for_selector("[data-testid=traits]")
-    assert page.locator("#jobs > *").count() == 0
+    playwright.expect(page.locator("#jobs > *")).to_have_count(0, timeout=PATIENCE)
     assert page.get_by_role("spinbutton", name="passes").input_value() == "2"
     page.get_by_role("button", name="Discard").click()
     page.wait_for_url(f"{base}/d/debtags/treat")
@@ -530,7 +539,7 @@ def test_a_server_that_dies_says_so_and_takes_its_workers_along(browser, tmp_pat
         alert = page.get_by_role("alert")
         alert.wait_for()
         assert "all work has ended. Start 'scumble gui' again" in alert.inner_text()
-        assert page.locator(".job").count() == 1
+        playwright.expect(page.locator(".job")).to_have_count(1, timeout=PATIENCE)
         until = time.monotonic() + PATIENCE / 1000
         while any(is_alive(worker) for worker in workers):
             assert time.monotonic() < until
@@ -593,7 +602,7 @@ def test_keyboard_and_screen_readers(page, base):
     for view in PAGES:
         visit(page, base, f"/d/debtags/{view}")
         assert page.locator("main, header, nav").count() >= 3
-        assert page.locator("h1").count() == 1
+        playwright.expect(page.locator("h1")).to_have_count(1, timeout=PATIENCE)
         assert page.locator("nav [aria-current=page]").inner_text().lower() == view
         assert page.evaluate(nameless) == []
         ids = page.evaluate("[...document.querySelectorAll('[id]')].map((each) => each.id)")
@@ -643,7 +652,7 @@ def test_what_belongs_together_stands_in_a_line_on_a_phone(open_page, base):
     dismiss = page.get_by_role("button", name="Dismiss")
     assert beside(page.get_by_role("button", name="Try again"), dismiss)
     dismiss.click()
-    assert page.locator("#opening > *").count() == 0
+    playwright.expect(page.locator("#opening > *")).to_have_count(0, timeout=PATIENCE)
 
 
 def test_before_and_after_fit_a_phone_and_letters_stay_letters_when_it_is_turned(open_page, base):

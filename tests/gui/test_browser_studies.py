@@ -117,7 +117,7 @@ def test_advice_live_kept_and_taken(page, data, advice):
     advised = page.locator("[data-testid=methods] tr.advised th")
     assert advised.inner_text().startswith(f"{advice['chosen']} (advised)")
     rows = page.locator("[data-testid=methods] tbody tr")
-    assert rows.count() == len(advice["methods"])
+    playwright.expect(rows).to_have_count(len(advice["methods"]), timeout=PATIENCE)
     risks = page.locator("[data-testid=risks] tbody tr > :first-child").all_inner_texts()
     assert risks == advice["at_risk"]
     waiting = [one["name"] for one in advice["labels"] if not one["learnable"]]
@@ -182,16 +182,20 @@ def test_methods_side_by_side_in_words_and_the_advised_one_chosen(page, data):
         words = f"{sign}{abs(100 * change['part']):,.1f} % {change['verdict']}"
         assert words in row.inner_text()
         mark = {"better": "good", "worse": "bad"}[change["verdict"]]
-        assert row.locator("td").first.locator(f".{mark}").count() == 1
+        playwright.expect(row.locator("td").first.locator(f".{mark}")).to_have_count(
+            1, timeout=PATIENCE
+        )
     chosen = page.locator("input[name=pick]:checked")
-    assert chosen.count() == 1
+    playwright.expect(chosen).to_have_count(1, timeout=PATIENCE)
     advised = chosen.get_attribute("aria-label").removeprefix("Take ")
     assert f"Advised: {advised}." in page.locator(".notice", has_text="Advised").inner_text()
     page.get_by_label("Take remedial").check()
     page.get_by_role("link", name="Prove remedial").click()
     page.wait_for_selector("h1 >> text=Prove")
     ticked = page.locator(".choice > .tick > input:checked")
-    assert ticked.count() == 3  # two classifiers, and what was picked
+    playwright.expect(ticked).to_have_count(
+        3, timeout=PATIENCE
+    )  # two classifiers, and what was picked
 
 
 @pytest.fixture(scope="module")
@@ -242,14 +246,18 @@ def test_a_proof_in_pictures_and_its_winner_as_a_model(page, data, expected):
         "aria-label"
     )
     page.get_by_label("Metric", exact=True).select_option("micro F1")
-    assert page.get_by_role("img", name="Change of micro F1 against br").count() == 1
+    playwright.expect(page.get_by_role("img", name="Change of micro F1 against br")).to_have_count(
+        1, timeout=PATIENCE
+    )
     method = "mlknn"
     page.get_by_label("Method", exact=True).select_option(method)
     gains = expected.gains(method)
     up, down = (sum(row["gain"] * sign > 0 for row in gains) for sign in (1, -1))
     words = f"{up} of {len(gains)} labels {'gains' if up == 1 else 'gain'} by {method}, {down} "
     assert words in page.locator("main").inner_text()
-    assert page.locator("svg.chart .good path, svg.chart .bad path").count() == up + down
+    playwright.expect(page.locator("svg.chart .good path, svg.chart .bad path")).to_have_count(
+        up + down, timeout=PATIENCE
+    )
     page.get_by_text("As a table").click()
     table = page.get_by_role("region", name="What labels gain").locator("tbody tr")
     shown = {row.locator("th").inner_text(): row.inner_text() for row in table.all()}
@@ -300,10 +308,10 @@ def test_work_that_is_come_back_to_shows_once(page, served, is_anew):
         else:
             tabs.get_by_role("link", name="Labels", exact=True).click()
         corner.first.wait_for()
-        assert corner.count() == 1
+        playwright.expect(corner).to_have_count(1, timeout=PATIENCE)
         tabs.get_by_role("link", name="Prove", exact=True).click()
         page.get_by_test_id("progress").wait_for()
-        assert corner.count() == 0
+        playwright.expect(corner).to_have_count(0, timeout=PATIENCE)
     page.get_by_test_id("proof").wait_for()
     page.get_by_test_id("progress").wait_for(state="detached")
     page.wait_for_timeout(1500)  # those who watched before ask once a second
@@ -369,7 +377,7 @@ def test_resampled_data_leads_back_to_the_data_as_it_was(page):
     page.wait_for_selector("h1 >> text=Prove")
     assert page.get_by_test_id("count").inner_text() == "4 methods on 10 folds: 40 models to fit."
     chain = "remedial(passes=1,one_sided=clone"
-    assert page.locator(".tick", has_text=f"{chain}").count() == 1
+    playwright.expect(page.locator(".tick", has_text=f"{chain}")).to_have_count(1, timeout=PATIENCE)
     with page.expect_request("**/proof") as asked:
         press(page, "Prove")
     [steps] = asked.value.post_data_json["treatments"]
@@ -404,7 +412,7 @@ def test_three_widths_and_both_themes(open_page, scheme):
                 "document.querySelectorAll('details').forEach((it) => { it.open = true; })"
             )
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (view, width)
-            assert page.locator("h1").count() == 1
+            playwright.expect(page.locator("h1")).to_have_count(1, timeout=PATIENCE)
             assert page.locator("nav [aria-current=page]").inner_text().lower() == view
             assert page.evaluate(NAMELESS) == []
             ids = page.evaluate("[...document.querySelectorAll('[id]')].map((each) => each.id)")
