@@ -23,9 +23,9 @@ if not EXPERIMENTS.is_dir():
     pytest.skip("the experiments are not here", allow_module_level=True)
 sys.path.insert(0, str(EXPERIMENTS))  # where plans look for their dotted names
 
-import cells  # noqa: E402
-import decoupling  # noqa: E402
-import decoupling_arms as arms  # noqa: E402
+import cells  # noqa: E402  (the path above comes first)
+import decoupling  # noqa: E402  (the path above comes first)
+import decoupling_arms as arms  # noqa: E402  (the path above comes first)
 
 #: Label 0 is everywhere, 1 and 2 are frequent, 3 and 4 rare; rows 5 to 8 mix both kinds.
 Y = np.array([

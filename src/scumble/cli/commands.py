@@ -81,7 +81,7 @@ class Command(TyperCommand):
             wrong = getattr(error, "option_name", None)  # only one kind of error has it
             known = [spelling for each in self.params for spelling in each.opts]
             if wrong is not None and (ours := elsewhere(wrong, known)):
-                error.possibilities = ours  # type: ignore[attr-defined]
+                error.possibilities = ours  # type: ignore[attr-defined]  # click prints them
             raise
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -148,6 +148,7 @@ def prepared(command: Callable[..., Any]) -> Callable[..., Any]:
     ]
     listed = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in listed]
     extra = [QUIET] if out is None else [OUTPUT, QUIET]
+    # Typer reads it, mypy knows it of no function.
     checked.__signature__ = own.replace(parameters=[*listed, *extra])  # type: ignore[attr-defined]
     return checked
 

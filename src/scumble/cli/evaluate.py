@@ -21,6 +21,8 @@ from scumble.cli.inputs import (
     ResamplerParameters,
     SeedOption,
     TestOption,
+    TiesOption,
+    UndefinedOption,
     load,
     load_test,
     method_parameters,
@@ -56,12 +58,8 @@ def evaluate(
             "[default: minority]"
         ),
     ] = None,
-    undefined: Annotated[
-        str, typer.Option(help="What stands for 0/0: mulan, ignore, or a number.")
-    ] = "mulan",
-    ties: Annotated[
-        str, typer.Option(help="How equal scores are ranked: mulan, average or worst.")
-    ] = "mulan",
+    undefined: UndefinedOption = "mulan",
+    ties: TiesOption = "mulan",
     base: BaseOption = None,
     param: ParamOption = None,
     resample_param: ResamplerParameters = None,

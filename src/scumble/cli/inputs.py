@@ -75,6 +75,12 @@ ResamplerParameters = Annotated[
     typer.Option(help="A parameter of the resampler, as name=value; repeatable."),
 ]
 SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="One seed, one answer.")]
+UndefinedOption = Annotated[
+    str, typer.Option(help="What stands for 0/0: mulan, ignore, or a number.")
+]
+TiesOption = Annotated[
+    str, typer.Option(help="How equal scores are ranked: mulan, average or worst.")
+]
 
 
 def _check_jobs(jobs: int | None) -> int | None:

@@ -9,7 +9,15 @@ import typer
 from scumble._core.errors import ParameterError
 from scumble.cli.describe import TopOption
 from scumble.cli.files import READS_DATA
-from scumble.cli.inputs import FormatOption, JsonOption, LabelsOption, ReadOption, parse_names
+from scumble.cli.inputs import (
+    FormatOption,
+    JsonOption,
+    LabelsOption,
+    ReadOption,
+    TiesOption,
+    UndefinedOption,
+    parse_names,
+)
 from scumble.cli.thresholds import read_labels
 
 
@@ -57,12 +65,8 @@ def score(
         ),
     ] = None,
     top: TopOption = 20,
-    undefined: Annotated[
-        str, typer.Option(help="What stands for 0/0: mulan, ignore, or a number.")
-    ] = "mulan",
-    ties: Annotated[
-        str, typer.Option(help="How equal scores are ranked: mulan, average or worst.")
-    ] = "mulan",
+    undefined: UndefinedOption = "mulan",
+    ties: TiesOption = "mulan",
     format: FormatOption = None,
     labels: LabelsOption = None,
     option: ReadOption = None,

@@ -54,6 +54,6 @@ def reading_tables(command: Callable[..., Any]) -> Callable[..., Any]:
         listed.append(each.replace(kind=Parameter.KEYWORD_ONLY))
         if each.name == "option":
             listed += options.values()
-    read.__signature__ = own.replace(parameters=listed)  # type: ignore[attr-defined]
+    read.__signature__ = own.replace(parameters=listed)  # type: ignore[attr-defined]  # for Typer
     read.__annotations__ = {each.name: each.annotation for each in listed}
     return read
