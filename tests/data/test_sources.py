@@ -156,6 +156,11 @@ def test_locked_and_exotic_archives(tmp_path):
     (tmp_path / "odd.zip").write_bytes(content)
     with pytest.raises(ReadError, match="compression method"):
         scumble.read(tmp_path / "odd.zip")
+    content[local + 7] |= 8  # the name is UTF-8, which this is not
+    content[local + 30] = 0xE3
+    (tmp_path / "name.zip").write_bytes(content)
+    with pytest.raises(ReadError, match="cannot be read: 'utf-8' codec can't decode byte 0xe3"):
+        scumble.read(tmp_path / "name.zip")
 
 
 class Pipe(io.TextIOWrapper):

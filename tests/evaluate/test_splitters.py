@@ -187,6 +187,9 @@ def test_fold_files_are_read_and_written(golden, tmp_path):
     assert parts[1][1].tolist() == np.flatnonzero(table[:, 0] == 1).tolist()
     write_folds(splitter, Y, tmp_path / "again.csv")
     assert (tmp_path / "again.csv").read_text() == path.read_text()
+    spaced = tmp_path / "spaced.csv"
+    spaced.write_text(path.read_text().replace(",1", ", 1\x1d"))  # white space around numbers
+    np.testing.assert_array_equal(read_folds(spaced), table)
     write_folds(MulanKFold(3, 2), Y, tmp_path / "mulan.csv.gz")
     np.testing.assert_array_equal(
         read_folds(tmp_path / "mulan.csv.gz"), MulanKFold(3, 2).folds(None, Y)

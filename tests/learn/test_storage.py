@@ -395,6 +395,8 @@ CHANGES = {
         lambda t: state(t, "space_").update(divisors=None),
         lambda t: state(t, "space_").update(n_values=None),
         lambda t: replace_array(state(t, "space_"), "values", shape=[80, 2]),
+        lambda t: state(t).update(n_labels_=2**40),
+        lambda t: state(t)["labels_"].update(shape=[40, 2**40]),
         lambda t: state(t)["labels_"].update(shape=[40, 1]),
         lambda t: state(t)["labels_"].update({"as": "coo"}),
         lambda t: replace_array(state(t)["labels_"], "indices", at=0),

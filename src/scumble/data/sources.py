@@ -19,8 +19,9 @@ from scumble._core.progress import track
 MAGIC = b"PK\x03\x04"
 #: A part of a data set that is published as a whole as well.
 PART = re.compile(r"[-_](train|test)$", re.IGNORECASE)
-#: What zipfile raises for archives that are damaged, encrypted or packed in an unknown way.
-_FAULTS = (zipfile.BadZipFile, NotImplementedError, RuntimeError)
+#: What zipfile raises for archives that are damaged, encrypted or packed in an unknown way; names
+#: that cannot be decoded are a ValueError.
+_FAULTS = (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError)
 
 
 class StandardInput(Source):
@@ -145,7 +146,7 @@ def _members(source: Source) -> list[str]:
     try:
         with zipfile.ZipFile(source.path) as archive:
             names = [info.filename for info in archive.infolist() if not info.is_dir()]
-    except (OSError, ValueError, *_FAULTS) as error:
+    except (OSError, *_FAULTS) as error:
         raise source.error(f"the archive is damaged ({error}). Fetch it again.") from error
     return [
         name

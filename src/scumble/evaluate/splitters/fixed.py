@@ -76,11 +76,12 @@ def read_folds(path: str | os.PathLike[str]) -> Array:
     n_repeats = len(lines[0]) - 1
     table = np.full((len(lines) - 1, n_repeats), -1, np.int64)
     for number, line in enumerate(lines[1:], 2):
-        if len(line) != n_repeats + 1 or not all(cell.strip().isdecimal() for cell in line):
+        cells = [cell.strip() for cell in line]
+        if len(cells) != n_repeats + 1 or not all(map(str.isdecimal, cells)):
             raise source.error(
                 f"expected {n_repeats + 1} whole numbers, found {','.join(line)!r}.", line=number
             )
-        row, *folds = map(int, line)
+        row, *folds = map(int, cells)
         if max(folds) >= len(table):
             raise source.error(
                 f"fold {max(folds)} of {len(table)} instances: expected numbers from 0 without "

@@ -14,6 +14,7 @@ from scumble.learn.c45 import C45Classifier, Tree
 from scumble.learn.c45.forest import Forest
 from scumble.learn.chains import ClassifierChain, EnsembleOfClassifierChains
 from scumble.learn.eccru import ECCRU
+from scumble.learn.neighbourhood import NeighbourClassifier
 from scumble.learn.ranker import BaseRanker
 from scumble.learn.regression_columns import RegressionColumns
 from scumble.learn.storage.check_rankers import check_ranker, width_of
@@ -74,6 +75,11 @@ def _check_estimator(model: Any) -> None:
     if isinstance(model, C45Classifier):
         _check_tree(model.tree_, n_values, len(model.classes_))
         return
+    n_labels = getattr(model, "n_labels_", None)
+    demand(n_labels is None or len(model.classes_) == n_labels, "the number of labels does not fit")
+    if isinstance(model, NeighbourClassifier):
+        fits = model.labels_.shape == (len(model.space_), n_labels)
+        demand(fits, "the labels of the training rows do not fit")
     if isinstance(model, ClassifierChain | EnsembleOfClassifierChains | ECCRU):
         _check_chains(model)
         n_values = np.append(n_values, np.full(model.n_labels_, 2))  # labels before are columns
