@@ -36,17 +36,7 @@ BLOCK = 4 << 20
 
 
 class Source:
-    """A file to read: plain or compressed, opened as often as needed.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    name : str
-        Its name without a compression suffix: ``yeast.arff`` for ``yeast.arff.xz``.
-    max_expansion : int
-        How many times larger than the file its content may be.
-    """
+    """A file to read: plain or compressed, opened as often as needed; named without that suffix."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)

@@ -57,16 +57,7 @@ def is_frame(X: Any) -> bool:
 
 
 def frame_columns(frame: Any, *, caller: str) -> tuple[tuple[str, ...], Callable[[int], Any]]:
-    """Return the names of a table's columns, and what hands out one of them for `read_column`.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from scumble._core.frames import frame_columns, read_column
-    >>> names, column = frame_columns(pa.table({"colour": ["red", None, "blue"]}), caller="docs")
-    >>> names, read_column(column(0), "column 'colour'", caller="docs")[:2]
-    (('colour',), (array([ 1., nan,  0.]), ('blue', 'red')))
-    """
+    """Return the names of a table's columns, and what hands out one of them for `read_column`."""
     names, column = _pandas_columns(frame) if _is_pandas(frame) else _other_columns(frame, caller)
     return tuple(map(str, names)), column
 

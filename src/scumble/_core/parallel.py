@@ -52,15 +52,7 @@ _limit: ContextVar[int | None] = ContextVar("scumble_threads", default=None)
 
 
 def thread_count(n_jobs: int | None = None) -> int:
-    """Tell how many threads to use.
-
-    Examples
-    --------
-    >>> from scumble._core.parallel import limit_threads, thread_count
-    >>> with limit_threads(3):
-    ...     thread_count()
-    3
-    """
+    """Tell how many threads to use."""
     if n_jobs is None:
         n_jobs = _limit.get()
     if n_jobs is None:
@@ -137,10 +129,8 @@ def run(work: Callable[[T], R], blocks: Sequence[T], *, n_jobs: int | None = Non
 
 
 def raise_if_stopped() -> None:
-    """Raise where a kernel shall end before it is done; kernels ask every now and then.
-
-    In the main thread, being called is enough: Python then raises what Ctrl-C has asked for.
-    """
+    """Raise where a kernel shall end before it is done; kernels ask every now and then."""
+    # In the main thread, being called is enough: Python then raises what Ctrl-C has asked for.
     if _here.stop is not None and _here.stop.is_wanted():
         raise StoppedError("This block of work was stopped, because another has failed.")
 
@@ -184,15 +174,7 @@ def one_thread_for_products() -> _OneThread:
 
 
 def row_blocks(indptr: np.ndarray[Any, Any], n_blocks: int) -> list[tuple[int, int]]:
-    """Cut rows into ranges that hold about equally many elements.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scumble._core.parallel import row_blocks
-    >>> row_blocks(np.array([0, 8, 9, 10, 16]), 2)
-    [(0, 2), (2, 4)]
-    """
+    """Cut rows into ranges that hold about equally many elements."""
     n_rows = len(indptr) - 1
     # A row costs something even when it is empty, hence the row number beside its elements.
     total = int(indptr[-1]) + n_rows

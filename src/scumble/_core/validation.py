@@ -26,16 +26,7 @@ _HINT = "Labels must be 0/1 or True/False."
 
 
 def check_labels(Y: Any, *, caller: str = "scumble") -> sparse.csr_array:
-    """Bring labels into canonical form, or refuse them with the first offending cell.
-
-    Examples
-    --------
-    >>> from scumble._core.validation import check_labels
-    >>> check_labels([["comedy", "war"], [], ["war"]]).toarray().astype(int)
-    array([[1, 1],
-           [0, 0],
-           [0, 1]])
-    """
+    """Bring labels into canonical form, or refuse them with the first offending cell."""
     return check_named_labels(Y, caller=caller)[0]
 
 
@@ -71,16 +62,8 @@ class NamedLabels:
 
 
 def label_lists(Y: Any) -> list[Any] | None:
-    """Return the rows of label lists, in a list or a column of a table; None for anything else.
-
-    Rows of equal length that hold no names are no label lists but a table of cells.
-
-    Examples
-    --------
-    >>> from scumble._core.validation import label_lists
-    >>> label_lists((["war"], ["love"])), label_lists([{0}, {1}]), label_lists([[0, 1], [1, 1]])
-    ([['war'], ['love']], [{0}, {1}], None)
-    """
+    """Return the rows of label lists, in a list or a column of a table; None for anything else."""
+    # Rows of equal length that hold no names are no label lists but a table of cells.
     if not isinstance(Y, list | tuple):
         if not hasattr(Y, "__array__") or hasattr(Y, "columns") or sparse.issparse(Y):
             return None
@@ -95,17 +78,8 @@ def label_lists(Y: Any) -> list[Any] | None:
 
 
 def match_lists(Y: Any, predictions: Any) -> tuple[Any, Any]:
-    """Give lists of predicted names the columns of ``Y``; both have all names where both are lists.
-
-    What has no names, or none in common, comes back as it is.
-
-    Examples
-    --------
-    >>> from scumble._core.validation import match_lists
-    >>> Y, predicted = match_lists([["war"], ["love", "war"]], [[], ["love"]])
-    >>> Y.labels, predicted.Y.toarray().astype(int).tolist()
-    (('love', 'war'), [[0, 0], [1, 0]])
-    """
+    """Give lists of predicted names the columns of ``Y``; all names where both are lists."""
+    # What has no names, or none in common, comes back as it is.
     names, rows = names_of(Y), label_lists(predictions)
     if rows is None and isinstance(predictions, list | tuple) and not any(map(_size, predictions)):
         rows = list(predictions)  # nothing was predicted
@@ -138,13 +112,9 @@ def _matrix(rows: Sequence[Any], names: Sequence[str]) -> sparse.csr_array:
 
 
 def check_same_names(Y: Any, given: Any, *, what: str, caller: str) -> None:
-    """Refuse columns that tell by their names that they are other labels, or in another order.
-
-    Notes
-    -----
-    Columns of frames that have no name in common are compared by their places: a frame made of
-    an array numbers its columns. The columns of label lists are nothing but their names.
-    """
+    """Refuse columns that tell by their names that they are other labels, or in another order."""
+    # Columns of frames that have no name in common are compared by their places: a frame made of an
+    # array numbers its columns. The columns of label lists are nothing but their names.
     expected, found = names_of(Y), names_of(given)
     if expected is None or found is None or expected == found:
         return
@@ -218,10 +188,8 @@ def _from_sparse(Y: Any, caller: str) -> sparse.csr_array:
 
 
 def _with_plain_indices(Y: sparse.csr_array) -> sparse.csr_array:
-    """Store indptr and indices as kernels read them: of one type and without gaps.
-
-    Where they differ, row pointers follow the column indices as long as they fit: these are many.
-    """
+    """Store indptr and indices as kernels read them: of one type and without gaps."""
+    # Where they differ, row pointers follow the column indices as long as they fit: these are many.
     narrow = np.can_cast(Y.indices.dtype, np.int32) and Y.nnz <= np.iinfo(np.int32).max
     kind = np.int32 if narrow else np.int64
     indptr, indices = (np.ascontiguousarray(part, kind) for part in (Y.indptr, Y.indices))

@@ -201,18 +201,10 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
 
 @dataclass(frozen=True, eq=False)
 class SecondLook:
-    """Ridge regression on the heights of all labels, joined to the blend as one more ranker.
-
-    Attributes
-    ----------
-    ranker : RidgeRanker
-        Fitted.
-    rates : LogRates
-        From its scores to heights.
-    """
+    """Ridge regression on the heights of all labels, joined to the blend as one more ranker."""
 
     ranker: RidgeRanker
-    rates: LogRates
+    rates: LogRates  # from scores of the ranker to heights
 
     @classmethod
     def of(

@@ -267,10 +267,7 @@ class Draw:
 
 
 class ChainTargets(Sequence[Any]):
-    """The targets of all chains, chain after chain, in the order of each; made when asked for.
-
-    Each may use the labels before it in its chain.
-    """
+    """Targets of all chains in their order, made when asked for; each may use labels before it."""
 
     def __init__(
         self, Y: sparse.csr_array, draws: Sequence[Draw], weights: Array | None = None

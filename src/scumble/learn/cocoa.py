@@ -159,10 +159,7 @@ def _draw_couples(n_labels: int, n_couples: int, generator: np.random.Generator)
 
 
 class _Couples(Sequence[Any]):
-    """The targets of all models, label after label, made when asked for.
-
-    Class 1 is that of rows that have the label: with or without the other.
-    """
+    """The targets of all models, label after label; class 1: rows that have it (and the other)."""
 
     def __init__(
         self,

@@ -23,18 +23,10 @@ MOST_ROUNDS = 20
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """An inner node of the tree.
+    """An inner node of the tree."""
 
-    Attributes
-    ----------
-    below : list of ndarray of int64
-        The labels under each child.
-    inner : list of int
-        The number of each child that is an inner node itself, -1 for a label.
-    """
-
-    below: list[Array]
-    inner: list[int]
+    below: list[Array]  # the labels under each child
+    inner: list[int]  # the number of each child that is an inner node itself, -1 for a label
 
     @property
     def labels(self) -> Array:
@@ -43,14 +35,7 @@ class Node:
 
 
 def list_nodes(hierarchy: Nested) -> list[Node]:
-    """List the inner nodes, the root first and parents before their children.
-
-    Examples
-    --------
-    >>> from scumble.learn.hierarchy import list_nodes
-    >>> [node.inner for node in list_nodes(((0, 2), 1))]
-    [[1, -1], [-1, -1]]
-    """
+    """List the inner nodes, the root first and parents before their children."""
     waiting, nodes, n_known = [hierarchy], [], 1
     for children in waiting:
         below, inner = [], []
@@ -141,17 +126,7 @@ def divide_labels(
 
 
 def assign(distances: Array, capacity: int) -> Array:
-    """Put each label into the nearest cluster; a full one sends its farthest label on.
-
-    Examples
-    --------
-    All three are nearest to the first cluster, which holds two; the farthest has to go.
-
-    >>> import numpy as np
-    >>> from scumble.learn.hierarchy import assign
-    >>> assign(np.array([[1.0, 9.0], [3.0, 9.0], [2.0, 9.0]]), 2)
-    array([0, 1, 0])
-    """
+    """Put each label into the nearest cluster; a full one sends its farthest label on."""
     open_to = distances.copy()
     clusters: list[list[tuple[float, int]]] = [[] for _ in range(distances.shape[1])]
     for label in range(len(distances)):

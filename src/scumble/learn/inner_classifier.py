@@ -23,21 +23,11 @@ Answer = tuple[Array, Array]
 
 @dataclass(frozen=True, eq=False)
 class InnerClassifier:
-    """A fitted classifier, and the labels it was spared because they are constant.
+    """A fitted classifier, and the labels it was spared because they are constant."""
 
-    Attributes
-    ----------
-    model : classifier or None
-        Fitted to the open labels; None where there are none.
-    open_labels : ndarray of int
-        Labels that some training rows have and some have not.
-    always : ndarray of bool, shape (n_labels,)
-        Labels that all training rows have.
-    """
-
-    model: Any
-    open_labels: Array
-    always: Array
+    model: Any  # fitted to the open labels; None where there are none
+    open_labels: Array  # labels that some training rows have and some have not
+    always: Array  # bool, by label: all training rows have it
 
     @classmethod
     def fitted(

@@ -23,24 +23,12 @@ _CELLS_AT_ONCE = 2**22
 
 @dataclass(frozen=True, eq=False)
 class LabelsetProblem:
-    """Labelsets as classes.
+    """Labelsets as classes."""
 
-    Attributes
-    ----------
-    sets : csr_array of bool, shape (n_classes, n_labels)
-        The labelset each class stands for.
-    rows : ndarray of int64
-        Training rows; a row that counts for several labelsets comes several times.
-    codes : ndarray of int32
-        The class of each.
-    weights : ndarray of float64 or None
-        How much each counts; None where all count 1.
-    """
-
-    sets: sparse.csr_array
-    rows: Array
-    codes: Array
-    weights: Array | None = None
+    sets: sparse.csr_array  # shape (n_classes, n_labels): the labelset each class stands for
+    rows: Array  # training rows; one that counts for several labelsets comes several times
+    codes: Array  # the class of each
+    weights: Array | None = None  # how much each counts; None where all count 1
 
     @classmethod
     def of(cls, Y: sparse.csr_array, weights: Array | None = None) -> LabelsetProblem:

@@ -20,25 +20,13 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True, eq=False)
 class LabelForm:
-    """What the labels looked like when fitting, in plain values that any file format can hold.
+    """What the labels looked like when fitting, in plain values that any file format can hold."""
 
-    Attributes
-    ----------
-    kind : {"array", "sparse", "frame", "lists", "classes"}
-        A dense indicator matrix, a sparse one, a DataFrame, a list or column with the labels of
-        each row, or one class per row.
-    dtypes : tuple of str
-        Type of the cells, or of the rows of lists; one per column for a frame.
-    names : tuple of str or None
-        Names of the labels, where they have any.
-    library : str or None
-        The library of a frame or of a column of lists.
-    """
-
-    kind: str
+    kind: str  # "array", "sparse", "frame", "lists" (a list or column of labels), or "classes"
+    #: of the cells, or of the rows of lists; one per column for a frame
     dtypes: tuple[str, ...] = ("int64",)
     names: tuple[str, ...] | None = None
-    library: Any = None
+    library: Any = None  # of a frame or of a column of lists
 
     def give(self, labels: Any, X: Any) -> Any:
         """Put predicted labels into this form."""

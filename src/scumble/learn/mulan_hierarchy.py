@@ -17,12 +17,10 @@ Array = np.ndarray[Any, Any]
 def mulan_hierarchy(
     Y: sparse.csr_array, order: Sequence[int], *, n_clusters: int, seed: int
 ) -> Nested:
-    """Divide the labels, taken in the given order, as MULAN does from one seed at every node.
-
-    MULAN divides by chance, without a seed, where all labels end in one part; we then cut their
-    order into equal parts. Where a cluster has vanished and the others have no room for all labels,
-    MULAN's rules have no answer; the others then grow.
-    """
+    """Divide the labels, taken in the given order, as MULAN does from one seed at every node."""
+    # MULAN divides by chance, without a seed, where all labels end in one part; we then cut their
+    # order into equal parts. Where a cluster has vanished and the others have no room for all
+    # labels, MULAN's rules have no answer; the others then grow.
     by_label = Y.T.tocsr().astype(np.float64)
 
     def divide(labels: Array) -> Nested:
@@ -75,10 +73,8 @@ def _start(columns: Array, n_clusters: int, seed: int) -> tuple[list[int], Array
 
 
 def _assign(columns: Array, centres: Array, order: Iterable[int], least_room: int) -> Array:
-    """Put each column into the nearest cluster; a full one sends its farthest member on.
-
-    For the column that set this off, the cluster is recorded that took the last one sent on.
-    """
+    """Put each column into the nearest cluster; a full one sends its farthest member on."""
+    # For the column that set this off, the cluster is recorded that took the last one sent on.
     room = max(least_room, -(-len(columns) // len(centres)))
     distances = np.column_stack([_sum((columns - centre) ** 2, axis=1) for centre in centres])
     buckets: list[list[int]] = [[] for _ in centres]

@@ -49,7 +49,7 @@ class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
     -----
     The score of a label is the share of the votes of the neighbours that have it. A vote is the
     cosine of the two rows, not less than a millionth, times the weight of the neighbour. Rows are
-    scaled first, see `scumble.learn.scaling.Scaling`; of equally near rows the earlier are asked.
+    scaled first, see `scumble.learn.scaling`; of equally near rows the earlier are asked.
     The search compares all rows with each other.
 
     Examples

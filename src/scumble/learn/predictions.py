@@ -20,18 +20,7 @@ DENSE_AT_MOST = 2**32
 def predict_with_scores(
     classifier: Any, X: Any, n_labels: int
 ) -> tuple[sparse.csr_array, Array | None]:
-    """Ask a fitted classifier for labels and for how sure it is of each.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from scumble.learn.predictions import predict_with_scores
-    >>> X, Y = np.array([[0.0], [1.0], [9.0]]), np.array([[1, 0], [1, 1], [0, 1]])
-    >>> labels, scores = predict_with_scores(KNeighborsClassifier(2).fit(X, Y), [[0.4]], 2)
-    >>> scores
-    array([[1. , 0.5]])
-    """
+    """Ask a fitted classifier for labels and for how sure it is of each."""
     X = features_for(classifier, X)
     if hasattr(classifier, "predict_both"):
         predicted, scores = classifier.predict_both(X)
@@ -54,24 +43,7 @@ def predict_with_scores(
 def predict_with_confidences(
     classifier: Any, X: Any, n_labels: int
 ) -> tuple[sparse.csr_array, Array]:
-    """Ask a fitted classifier for labels, and for numbers between 0 and 1 that tell how sure it is.
-
-    Notes
-    -----
-    A score s becomes :math:`(1 + s / (1 + |s|)) / 2`. The logistic function would give 1 for all
-    scores above 37, which a support vector machine easily reaches, and thresholds could not tell
-    them apart.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.linear_model import RidgeClassifier
-    >>> from scumble.learn.predictions import predict_with_confidences
-    >>> X, Y = np.array([[0.0], [1.0], [8.0], [9.0]]), np.array([[1, 0], [1, 0], [0, 1], [0, 1]])
-    >>> labels, confidences = predict_with_confidences(RidgeClassifier().fit(X, Y), [[0.0]], 2)
-    >>> labels.toarray(), confidences.round(2)
-    (array([[ True, False]]), array([[0.76, 0.24]]))
-    """
+    """Ask a fitted classifier for labels, and for numbers in [0, 1] that tell how sure it is."""
     predictions, scores = predict_with_scores(classifier, X, n_labels)
     if scores is None:
         return predictions, predictions.toarray().astype(np.float64)
@@ -81,6 +53,8 @@ def predict_with_confidences(
 
 def _between(scores: Array) -> Array:
     """Draw numbers of any size into the interval from 0 to 1; their order stays."""
+    # The logistic function would give 1 for all scores above 37, which a support vector machine
+    # easily reaches, and thresholds could not tell them apart.
     outside = 0.5 / (1 + np.abs(scores))
     return np.where(scores > 0, 1 - outside, outside)
 

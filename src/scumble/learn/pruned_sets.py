@@ -47,10 +47,8 @@ def prune_labelsets(
 def _stand_ins(
     sets: sparse.csr_array, n_kept: int, counts: Array, strategy: str, b: int
 ) -> sparse.csr_array:
-    """List for each labelset what its rows count for: itself, or kept subsets of it.
-
-    Only labelsets that occur are looked at, never all subsets there could be.
-    """
+    """List for each labelset what its rows count for: itself, or kept subsets of it."""
+    # Only labelsets that occur are looked at, never all subsets there could be.
     kept, rejected = sets[:n_kept].astype(np.int32), sets[n_kept:].astype(np.int32)
     kept_sizes = np.diff(kept.indptr)
     rank = np.empty(n_kept, np.int64)

@@ -20,25 +20,10 @@ _AT_ONCE = 1024
 
 @dataclass(frozen=True, eq=False)
 class RadialKernel:
-    r"""Likeness of rows to points, :math:`\exp(-\gamma \|x - p\|^2)`.
-
-    Attributes
-    ----------
-    points : ndarray or csr_array of float64
-        The points.
-    gamma : float
-        One over the squared distance at which likeness has fallen to 1/e.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scumble.learn.radial import RadialKernel
-    >>> RadialKernel(np.array([[0.0], [1.0]]), 1.0).ask(np.array([[0.0]])).round(3)
-    array([[1.   , 0.368]])
-    """
+    """Likeness of rows to points, ``exp(-gamma * |x - p|**2)``."""
 
     points: Any
-    gamma: float
+    gamma: float  # one over the squared distance at which likeness has fallen to 1/e
 
     @classmethod
     def of(cls, points: Any, bandwidth: float) -> RadialKernel:

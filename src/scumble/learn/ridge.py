@@ -99,7 +99,7 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
     one less its leverage, :math:`1 - x'(X'X + \lambda I)^{-1}x - 1/n`; in out-of-sample scores
     the mean of each label stays that of all rows, so that a row is not ranked by its own label.
     Weights are numbers of equal rows. Nominal and missing values
-    become numbers and rows or columns are scaled first, see `scumble.learn.scaling.Scaling`.
+    become numbers and rows or columns are scaled first, see `scumble.learn.scaling`.
     Up to 6,000 columns, or rows, the equations are solved exactly; beyond, by conjugate gradients,
     with a cost near linear in the nonzeros, and out-of-sample scores come from inner folds.
 

@@ -28,21 +28,11 @@ _CELLS_AT_ONCE = 2**21
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Rows, labels and weights of a regression.
+    """Rows, labels and weights of a regression."""
 
-    Attributes
-    ----------
-    rows : ndarray or csr_array of float64, shape (n_rows, n_columns)
-        The columns, on one scale.
-    labels : csr_array of bool, shape (n_rows, n_labels)
-        The labels.
-    weights : ndarray of float64, shape (n_rows,)
-        How much each row counts; greater than 0.
-    """
-
-    rows: Any
+    rows: Any  # ndarray or csr_array of float64: columns on one scale
     labels: sparse.csr_array
-    weights: Array
+    weights: Array  # greater than 0
 
     @property
     def total(self) -> float:
@@ -64,38 +54,23 @@ class Problem:
         return self.labels[block].toarray().astype(np.float64)
 
     def mean_shifts(self, labels: Array, means: Array, block: slice) -> Array:
-        """Tell how far leaving out a row moves the mean of each label, which ranks must not see.
-
-        Without a positive row the label is a little rarer: all positives would rank behind all
-        negatives where nothing else tells them apart.
-        """
+        """Tell how far leaving out a row moves the mean of each label, which ranks must not see."""
+        # Without a positive row the label is a little rarer: all positives would rank behind all
+        # negatives where nothing else tells them apart.
         weights = self.weights[block, None]
         return weights * (labels - means) / np.maximum(self.total - weights, 1e-300)
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Coefficients for one penalty, and what leaving out each row tells of them.
+    """Coefficients for one penalty, and what leaving out each row tells of them."""
 
-    Attributes
-    ----------
-    coefficients : ndarray of float64, shape (n_columns, n_labels)
-        One column per label; of the training rows in a dual solution.
-    intercepts : ndarray of float64, shape (n_labels,)
-        Added to each score.
-    remaining : ndarray of float64, shape (n_rows,)
-        One less the leverage: the share of a row's residual that it does not pull away itself.
-    penalty : float
-        The penalty.
-    error : float
-        The mean squared leave-one-out error.
-    """
-
-    coefficients: Array
+    coefficients: Array  # one column per label; of the training rows in a dual solution
     intercepts: Array
+    #: one less the leverage: the share of a row's residual that it does not pull away itself
     remaining: Array
     penalty: float
-    error: float = np.inf
+    error: float = np.inf  # mean squared, of leaving one out
 
 
 def choose_penalty(
@@ -305,10 +280,8 @@ def _kept(remaining: Array) -> Array:
 
 
 def _inverse_root(matrix: Array, penalty: float) -> tuple[Array, float]:
-    """Return R, lower, with R'R the inverse of the matrix with a penalty on its diagonal.
-
-    The penalty comes back too: where it is so tiny that rounding fails, a larger one is taken.
-    """
+    """Return R, lower, with R'R the inverse of the matrix with a penalty on its diagonal."""
+    # The penalty comes back too: where it is so tiny that rounding fails, a larger one is taken.
     factor, failed = _factor(matrix, penalty)
     while failed:
         penalty = 10 * max(penalty, 1e-12 * float(np.abs(matrix.diagonal()).max()), 1e-300)

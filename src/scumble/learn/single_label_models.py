@@ -106,21 +106,11 @@ def _ranges(start: int, stop: int, n_wanted: int) -> list[range]:
 
 @dataclass(frozen=True, eq=False)
 class ForeignModels:
-    """Fitted scikit-learn classifiers.
+    """Fitted scikit-learn classifiers."""
 
-    Attributes
-    ----------
-    models : list
-        A fitted classifier, or the only class there was as a number.
-    n_classes : ndarray of int64
-        Number of classes of each.
-    extra : list
-        Extra columns of each, or None.
-    """
-
-    models: list[Any]
+    models: list[Any]  # a fitted classifier each, or the only class there was as a number
     n_classes: Array
-    extra: list[Any]
+    extra: list[Any]  # extra columns of each, or None
 
     def __len__(self) -> int:
         """Return the number of models."""
@@ -205,17 +195,7 @@ def _fit_one(
 
 
 def class_weight_name(estimator: Any) -> str | None:
-    """Find the parameter by which an estimator, or the last one of a pipeline, weighs classes.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> from scumble.learn.single_label_models import class_weight_name
-    >>> class_weight_name(make_pipeline(StandardScaler(), LogisticRegression()))
-    'logisticregression__class_weight'
-    """
+    """Find the parameter by which an estimator, or the last one of a pipeline, weighs classes."""
     steps = getattr(estimator, "steps", None)
     name = f"{steps[-1][0]}__class_weight" if steps else "class_weight"
     return name if name in estimator.get_params(deep=True) else None

@@ -255,46 +255,24 @@ def shared_recall(columns: ScoreColumns, *, n_jobs: int | None = None) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """The cuts of one label between different scores, from high to low.
+    """The cuts of one label between different scores, from high to low."""
 
-    Attributes
-    ----------
-    thresholds : ndarray of float64
-        In the middle between two scores.
-    n_predicted, hits : ndarray of int64
-        Rows above each cut, and those of them that have the label.
-    n_positives : int
-        Rows that have the label.
-    n_allowed : int
-        How many of the cuts a rule may take; the one after them is there for the recall alone.
-    """
-
-    thresholds: Array
-    n_predicted: Array
-    hits: Array
-    n_positives: int
-    n_allowed: int
+    thresholds: Array  # in the middle between two scores
+    n_predicted: Array  # rows above each cut
+    hits: Array  # those of them that have the label
+    n_positives: int  # rows that have the label
+    n_allowed: int  # how many cuts a rule may take; the one after them is for the recall alone
 
 
 @dataclass(frozen=True, eq=False)
 class ChosenCuts:
-    """The cut that is taken for each label.
-
-    Attributes
-    ----------
-    thresholds : ndarray of float64
-        See `label_thresholds`.
-    n_positives, n_predicted, hits : ndarray of int64
-        Rows that have the label, that are predicted, and both.
-    expected : ndarray of float64
-        The metric that the rule expects of new rows; NaN for a label without positives.
-    """
+    """The cut that is taken for each label."""
 
     thresholds: Array
     n_positives: Array
     n_predicted: Array
-    hits: Array
-    expected: Array
+    hits: Array  # rows that have the label and are predicted
+    expected: Array  # metric the rule expects of new rows; NaN for a label without positives
 
     @classmethod
     def none(cls, n_positives: Array) -> ChosenCuts:
@@ -493,16 +471,7 @@ def _fixed_cuts(columns: ScoreColumns, rule: ThresholdRule) -> ChosenCuts:
 
 
 def predict_labels(scores: Any, thresholds: Array) -> sparse.csr_array:
-    """Tell which rows get which labels.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scumble.learn.thresholds import predict_labels
-    >>> predict_labels(np.array([[0.9, 0.2], [0.4, 0.3]]), np.array([0.5, 0.25])).toarray()
-    array([[ True, False],
-           [False,  True]])
-    """
+    """Tell which rows get which labels."""
     if not sparse.issparse(scores):
         return sparse.csr_array(np.asarray(scores) >= thresholds)
     cells = sparse.coo_array(scores)

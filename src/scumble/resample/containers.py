@@ -128,11 +128,9 @@ def _arrow_like(table: Any, columns: Iterable[Any]) -> Any:
 
 
 def rows_like(features: Features, synthetic: Any, seeds: Array) -> Any:
-    """Put synthetic rows into the container and types the features came in.
-
-    A value that is missing in a synthetic row is missing in its seed: it keeps the seed's mark,
-    for libraries have several (None, NaN, NA).
-    """
+    """Put synthetic rows into the container and types the features came in."""
+    # A value that is missing in a synthetic row is missing in its seed: it keeps the seed's mark,
+    # for libraries have several (None, NaN, NA).
     source = features.source
     if sparse.issparse(source):
         return type(source)(synthetic.astype(source.dtype).asformat(source.format))

@@ -247,30 +247,14 @@ class MLUL(_DistanceResampler, family="Remove rows"):
 
 @dataclass(frozen=True, eq=False)
 class Local:
-    """What the neighbourhoods say of the minority cells.
+    """What the neighbourhoods say of the minority cells."""
 
-    Attributes
-    ----------
-    cells : csr_array of bool
-        True where a row holds the minority value of a label.
-    flipped : ndarray of int64
-        The labels whose minority value is 0, in order.
-    neighbours : ndarray of int64, shape (n_samples, k)
-        The nearest rows of each row.
-    types : ndarray of int8
-        Safe, borderline, rare or outlier, for each stored cell.
-    shares : ndarray of float64
-        S for each stored cell.
-    weights : ndarray of float64, shape (n_samples,)
-        w, the sums of S.
-    """
-
-    cells: sparse.csr_array
-    flipped: Array
-    neighbours: Array
-    types: Array
-    shares: Array
-    weights: Array
+    cells: sparse.csr_array  # bool: True where a row holds the minority value of a label
+    flipped: Array  # the labels whose minority value is 0, in order
+    neighbours: Array  # shape (n_samples, k): the nearest rows of each row
+    types: Array  # safe, borderline, rare or outlier, for each stored cell
+    shares: Array  # S for each stored cell
+    weights: Array  # w, the sums of S, by row
 
 
 def look_around(Y: sparse.csr_array, neighbours: Array, *, n_jobs: int | None) -> Local:

@@ -217,10 +217,7 @@ class LPRUS(BaseResampler, family="Remove rows"):
 
 
 class Bags(NamedTuple):
-    """Rows grouped by labelset: the rows of bag b are ``rows[starts[b] : starts[b] + sizes[b]]``.
-
-    Bags are numbered in the order of their first rows, and their rows are in order.
-    """
+    """Rows by labelset, in order: those of bag b are ``rows[starts[b] : starts[b] + sizes[b]]``."""
 
     rows: Array
     starts: Array
@@ -286,18 +283,7 @@ def _floor_mean(n_rows: int, bags: Bags) -> int:
 
 
 def share_out(total: int, capacity: Array) -> Array:
-    """Share rows equally among bags in order; what one cannot use goes to those after it.
-
-    Examples
-    --------
-    Seven rows for four bags are 2 + 2 + 2 + 1. The first can use one only, so that the second
-    gets a third row.
-
-    >>> import numpy as np
-    >>> from scumble.resample.lp_random import share_out
-    >>> share_out(7, np.array([1, 3, 3, 3]))
-    array([1, 3, 2, 1])
-    """
+    """Share rows equally among bags in order; what one cannot use goes to those after it."""
     n_bags = len(capacity)
     # No bag can use more than the largest capacity, which keeps the shares within integers.
     total = min(total, int(capacity.sum()))

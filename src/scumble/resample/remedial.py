@@ -22,24 +22,12 @@ PARTS = 64  # into which many rows are cut for the threads
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """What one pass of REMEDIAL met.
+    """What one pass of REMEDIAL met."""
 
-    Attributes
-    ----------
-    scumble : float
-        SCUMBLE before the pass: the threshold.
-    n_above_mean : int
-        Instances above it.
-    n_one_sided : int
-        Those among them with only majority or only minority labels.
-    n_added : int
-        Clones appended.
-    """
-
-    scumble: float
-    n_above_mean: int
-    n_one_sided: int
-    n_added: int
+    scumble: float  # before the pass: the threshold
+    n_above_mean: int  # instances above it
+    n_one_sided: int  # those among them with only majority or only minority labels
+    n_added: int  # clones appended
 
 
 class REMEDIAL(BaseResampler, family="Decouple"):

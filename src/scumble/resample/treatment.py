@@ -63,15 +63,7 @@ def apply_chain(
 
 
 def title_of(sampler: BaseResampler) -> str:
-    """Name a resampler with the parameters that are not its defaults, as people write them.
-
-    Examples
-    --------
-    >>> from scumble.resample import MLSMOTE, REMEDIAL, RemedialHwR
-    >>> from scumble.resample.treatment import title_of
-    >>> title_of(REMEDIAL()), title_of(RemedialHwR(MLSMOTE(n_neighbors=3)))
-    ('REMEDIAL', 'RemedialHwR(resampler=MLSMOTE(n_neighbors=3))')
-    """
+    """Name a resampler with the parameters that are not its defaults, as people write them."""
     usual = signature(type(sampler)).parameters
     changed = [
         f"{name}={title_of(value) if isinstance(value, BaseResampler) else value}"

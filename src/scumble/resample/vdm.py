@@ -13,30 +13,11 @@ from scumble.resample.kernels import values as kernels
 Array = np.ndarray[Any, Any]
 
 
+# Two values of a nominal column differ by the sum of |P(c | a) - P(c | b)|, where c runs over
+# having and not having the label in hand, so that it is 2 |P(l | a) - P(l | b)|. The shares are
+# those among all rows whose value is known.
 class ValueDifference:
-    r"""Tables of the value difference metric, one per label.
-
-    Notes
-    -----
-    Two values of a nominal column differ by
-
-    .. math:: \mathrm{VDM}(a, b) = \sum_c |P(c \mid a) - P(c \mid b)|
-
-    where :math:`c` runs over having and not having the label in hand, so that the sum is
-    :math:`2 |P(l \mid a) - P(l \mid b)|`. The shares are those among all rows whose value is known.
-
-    Examples
-    --------
-    Of the three rows with value 0 one has the label, of the two with value 1 both have it.
-
-    >>> import numpy as np
-    >>> from scumble._core.features import read_features
-    >>> from scumble.resample.vdm import ValueDifference
-    >>> X = np.array([[0], [0], [0], [1], [1]])
-    >>> features = read_features(X, [0], caller="docs")
-    >>> ValueDifference(features).table(np.array([2, 3, 4])).round(3)
-    array([0.667, 2.   ])
-    """
+    """Tables of the value difference metric, one per label."""
 
     def __init__(self, features: Features) -> None:
         self.features = features

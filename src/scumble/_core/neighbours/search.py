@@ -24,18 +24,10 @@ TREE_MIN_ROWS = 4096
 
 
 class Neighbours(NamedTuple):
-    """What `nearest` found.
+    """What `nearest` found."""
 
-    Attributes
-    ----------
-    rows : ndarray of int64, shape (n_queries, n_found)
-        Row numbers, nearest first; those equally near in row order.
-    distances : ndarray of float64, shape (n_queries, n_found)
-        Their distances.
-    """
-
-    rows: Array
-    distances: Array
+    rows: Array  # int64, shape (n_queries, n_found): nearest first; those equally near in row order
+    distances: Array  # float64, of the same shape
 
 
 class _Task(NamedTuple):
@@ -76,37 +68,18 @@ def nearest(
     ties: str = "row",
     n_jobs: int | None = None,
 ) -> Neighbours:
-    """Find the nearest rows of a space.
-
-    Notes
-    -----
-    Few numeric columns go to scikit-learn's KD tree, other dense data to blocks of matrix
-    products, sparse data to an index of the rows by column. All of these yield candidates only:
-    what may be among the nearest within a rigorous bound of the rounding is compared again,
-    column by column, and ranked by that exact number. So the ways agree to the bit, and neither
-    blocks nor threads can change a neighbour. Memory grows with the rows, never with rows x rows.
-
-    WEKA's search keeps the n nearest rows seen so far in a binary heap with the farthest on top.
-    A nearer row replaces the top; which of several farthest rows is on top depends on all rows
-    that have been in the heap. So all rows are shown to such a heap here too, but the exact
-    distance is taken only where the bound cannot exclude that a row enters.
-
-    Missing values (NaN) are looked for once; where there are none, nothing of this is any
-    slower. `Space` says how they count. Dense rows with missing values are compared directly.
-
-    Examples
-    --------
-    Rows 1 and 2 are equally near to row 0: the earlier one is taken.
-
-    >>> import numpy as np
-    >>> from scumble._core.neighbours import Space, nearest
-    >>> space = Space.of(np.array([[5.0], [4.0], [6.0], [9.0]]), scale=False)
-    >>> nearest(space, 2).rows
-    array([[1, 2],
-           [0, 2],
-           [0, 1],
-           [2, 0]])
-    """
+    """Find the nearest rows of a space."""
+    # Few numeric columns go to scikit-learn's KD tree, other dense data to blocks of matrix
+    # products, sparse data to an index of the rows by column. All of these yield candidates only:
+    # what may be among the nearest within a rigorous bound of the rounding is compared again,
+    # column by column, and ranked by that exact number. So the ways agree to the bit, and neither
+    # blocks nor threads can change a neighbour. Memory grows with the rows, never with rows x rows.
+    # WEKA's search keeps the n nearest rows seen so far in a binary heap with the farthest on top.
+    # A nearer row replaces the top; which of several farthest rows is on top depends on all rows
+    # that have been in the heap. So all rows are shown to such a heap here too, but the exact
+    # distance is taken only where the bound cannot exclude that a row enters.
+    # Missing values are looked for once; where there are none, nothing of this is any slower. Dense
+    # rows with missing values are compared directly.
     check_count(n_neighbors, name="n_neighbors", caller="nearest")
     check_choice(ties, ("row", "weka"), name="ties", caller="nearest")
     task = _task(space, n_neighbors, rows, among, queries, table, ties == "weka", n_jobs)
@@ -121,16 +94,7 @@ def nearest(
 
 
 def distances(space: Space, others: Space, rows: Array) -> Array:
-    """Take the distance of each of some rows from a row of a space.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scumble._core.neighbours import Space, distances
-    >>> space = Space.of(np.array([[0.0], [2.0]]))
-    >>> distances(space, space.place(np.array([[1.0], [1.0]])), np.array([0, 1]))
-    array([0.5, 0.5])
-    """
+    """Take the distance of each of some rows from a row of a space."""
     kinds = np.where(space.n_values > 0, kernels.MISMATCH, kernels.SQUARE).astype(np.int8)
     n_total = _mark_gaps(kinds, space, space.values, others.values)
     squared = np.empty(len(rows))

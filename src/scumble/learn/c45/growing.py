@@ -68,16 +68,12 @@ class Target:
 
 
 class ListedTargets(NamedTuple):
-    """Two-class targets that list their rows, laid out one after another.
-
-    Target t learns ``y[starts[t]:starts[t + 1]]`` from the rows of the same places, which have
-    ``weights`` unless these are empty.
-    """
+    """Two-class targets that list rows; t learns ``y[starts[t]:starts[t + 1]]`` from there."""
 
     starts: Array
     rows: Array
     y: Array
-    weights: Array = np.zeros(0)
+    weights: Array = np.zeros(0)  # empty where each row weighs 1
 
 
 def grow_trees(
@@ -127,19 +123,14 @@ def grow_trees(
 
 
 class Targets(NamedTuple):
-    """What trees of one kind shall learn, as kernels read it.
-
-    Target t learns ``y[starts[t]:starts[t + 1]]`` from the rows of the same places, each of which
-    counts as much as ``weights`` say, or once where those are empty. ``repeated`` weights are
-    numbers of equal rows.
-    """
+    """What trees of one kind learn: t learns ``y[starts[t]:starts[t + 1]]`` from those places."""
 
     columns: Array
     starts: Array
     rows: Array
     y: Array
-    weights: Array
-    repeated: bool
+    weights: Array  # how much each row counts; empty where each counts once
+    repeated: bool  # whether weights are numbers of equal rows
     n_classes: int
 
 

@@ -21,13 +21,7 @@ MAX_DEPTH = 200
 
 
 class Encoder:
-    """Turns objects into JSON values.
-
-    Attributes
-    ----------
-    foreign : list
-        Objects of other packages, which skops stores.
-    """
+    """Turns objects into JSON values; those of other packages are kept for skops."""
 
     def __init__(self) -> None:
         self.foreign: list[Any] = []
