@@ -173,6 +173,12 @@ def one_thread_for_products() -> _OneThread:
     return _one_thread
 
 
+def slices(n_rows: int, width: int, cells: int = 2**22) -> list[slice]:
+    """Cut rows into slices of at most so many cells, where a row has ``width`` of them."""
+    size = max(1, cells // max(width, 1))
+    return [slice(at, min(at + size, n_rows)) for at in range(0, n_rows, size)]
+
+
 def row_blocks(indptr: np.ndarray[Any, Any], n_blocks: int) -> list[tuple[int, int]]:
     """Cut rows into ranges that hold about equally many elements."""
     n_rows = len(indptr) - 1

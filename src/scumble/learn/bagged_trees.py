@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.errors import ParameterTypeError
+from scumble._core.parallel import slices
 from scumble._core.parameters import Choice, Domain, Int, Real, declare
 from scumble._core.random import as_generator
 from scumble.learn.binary_relevance import LabelTargets
@@ -167,8 +168,7 @@ class BaggedTrees(BaseRanker, name="bagging", family="Rankers"):
         return answers.reshape(X.shape[0], -1, self.n_labels_)
 
     def _blocks(self, n_rows: int) -> list[slice]:
-        size = max(1, _ANSWERS_AT_ONCE // len(self.models_))
-        return [slice(at, min(at + size, n_rows)) for at in range(0, n_rows, size)]
+        return slices(n_rows, len(self.models_), _ANSWERS_AT_ONCE)
 
 
 class BagTargets(Sequence[Any]):

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from inspect import signature
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from scumble._core.errors import ParameterError
+from scumble._core.parallel import slices
 from scumble._core.parameters import COLUMNS, Declared, Seed, Threads, declare
 from scumble._core.registry import register
 from scumble._core.validation import check_same_length
 from scumble.learn.features import read_rows, read_training
 from scumble.learn.labels import LabelForm, read_labels
-from scumble.learn.weights import check_weights, weights_of_rows
+from scumble.learn.weights import check_weights, refuser_of, weights_of_rows
 
 Array = np.ndarray[Any, Any]
-
-#: So many confidences are computed at a time where only labels are wanted.
-_CELLS_AT_ONCE = 2**23
 
 
 class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
@@ -104,8 +101,15 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
         """
         return self._judge(X)[1]
 
+    def _inside(self) -> Any:
+        """Return the estimator that is asked, not fitted; None where there is none."""
+        return None
+
     def _categorical(self) -> Any:
-        """Return what the user said about nominal columns."""
+        """Return what the user said about nominal columns, here or to the classifier inside."""
+        inside = self._inside()
+        if self.categorical_features is None and isinstance(inside, BaseMultilabelClassifier):
+            return inside._categorical()
         return self.categorical_features
 
     def _reads_itself(self) -> bool:
@@ -114,7 +118,7 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
 
     def _refuses_weights(self) -> str | None:
         """Name what is inside and cannot learn from weights; None where nothing is."""
-        return None
+        return refuser_of(self._inside())
 
     def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
         """Learn which rows have which labels.
@@ -201,7 +205,8 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
             return self.classes_[self._class_probabilities(table).argmax(axis=1)]
         if self._form.kind not in ("sparse", "lists"):
             return self._form.give(self._judge(table)[0], X)
-        parts = [sparse.csr_array(self._judge(part)[0]) for part in self._row_blocks(table)]
+        blocks = slices(_num_samples(table), self.n_labels_)
+        parts = [sparse.csr_array(self._judge(_safe_indexing(table, b))[0]) for b in blocks]
         return self._form.give(sparse.vstack(parts, format="csr"), X)
 
     def predict_proba(self, X: Any) -> Array:
@@ -252,11 +257,6 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
         shares = np.broadcast_to(self._class_shares, scores.shape).copy()
         return np.divide(scores, total, out=shares, where=total > 0)
 
-    def _row_blocks(self, table: Any) -> Iterator[Any]:
-        size = max(1, _CELLS_AT_ONCE // self.n_labels_)
-        for start in range(0, _num_samples(table), size):
-            yield _safe_indexing(table, slice(start, start + size))
-
     def _read_training(self, X: Any) -> Any:
         X, self._codes = read_training(X, self, self._categorical())
         return X
@@ -271,6 +271,9 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
         tags.classifier_tags.multi_label = True
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
+        if hasattr(inside := self._inside(), "__sklearn_tags__"):
+            taken = get_tags(inside).input_tags
+            tags.input_tags.sparse, tags.input_tags.allow_nan = taken.sparse, taken.allow_nan
         return tags
 
 

@@ -21,17 +21,12 @@ from scumble.learn.hierarchy import (
     check_hierarchy,
     list_nodes,
 )
-from scumble.learn.inner_classifier import (
-    Answer,
-    InnerClassifier,
-    nominal_columns_of,
-    pass_on_tags,
-)
+from scumble.learn.inner_classifier import Answer, InnerClassifier
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, winners_confidences
 from scumble.learn.mulan_hierarchy import mulan_hierarchy, mulan_order
 from scumble.learn.parameters import MultilabelClassifier
 from scumble.learn.single_label_models import Models, fit_many
-from scumble.learn.weights import refuser_of, take_weights
+from scumble.learn.weights import take_weights
 
 Array = np.ndarray[Any, Any]
 
@@ -145,14 +140,8 @@ class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _categorical(self) -> Any:
-        """Nominal columns may also be told to the classifier inside."""
-        if self.categorical_features is not None:
-            return self.categorical_features
-        return nominal_columns_of(self.classifier)
-
-    def _refuses_weights(self) -> str | None:
-        return refuser_of(self.classifier)
+    def _inside(self) -> Any:
+        return self.classifier
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = as_generator(self.random_state, caller=type(self).__name__)
@@ -185,9 +174,6 @@ class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
     def _judge(self, X: Any) -> tuple[Array, Array]:
         answers = self._node_models.ask(X, self.n_jobs)
         return descend(self._nodes, answers, self.n_labels_, compat=bool(self.mulan_compat))
-
-    def __sklearn_tags__(self) -> Any:
-        return pass_on_tags(super().__sklearn_tags__(), self.classifier)
 
 
 def descend(nodes: list[Node], answers: list[Answer], n_labels: int, *, compat: bool) -> Answer:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils import get_tags
 from sklearn.utils.validation import _num_samples
 
 from scumble.learn.base import BaseMultilabelClassifier
@@ -102,22 +101,6 @@ class InnerClassifier:
             labels[:, self.open_labels] = found.toarray()
             confidences[:, self.open_labels] = sure
         return labels, confidences
-
-
-def nominal_columns_of(classifier: Any) -> Any:
-    """Tell which columns a classifier that shall be inside another was told to be nominal."""
-    if isinstance(classifier, BaseMultilabelClassifier):
-        return classifier._categorical()
-    return None
-
-
-def pass_on_tags(tags: Any, classifier: Any) -> Any:
-    """Say of a classifier what input the one inside it takes."""
-    if classifier is not None and hasattr(classifier, "__sklearn_tags__"):
-        inner = get_tags(classifier)
-        tags.input_tags.allow_nan = inner.input_tags.allow_nan
-        tags.input_tags.sparse = inner.input_tags.sparse
-    return tags
 
 
 def nominal_mapping(n_values: Array) -> dict[int, int]:

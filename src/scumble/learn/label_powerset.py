@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +10,10 @@ from scipy import sparse
 
 from scumble.learn.c45 import Target
 from scumble.learn.problem_transformation import TransformingClassifier
-from scumble.learn.single_label_models import Models, fit_many
 from scumble.learn.weights import take_weights
 from scumble.measures.labelsets import Labelsets, labelset_of_rows
 
 Array = np.ndarray[Any, Any]
-
-#: So many class probabilities are computed at a time.
-_CELLS_AT_ONCE = 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +85,6 @@ class LabelPowerset(TransformingClassifier, name="lp", family="Labelsets"):
            [1, 1]])
     """
 
-    models_: Models
     labelsets_: sparse.csr_array
 
     def __init__(
@@ -107,10 +101,7 @@ class LabelPowerset(TransformingClassifier, name="lp", family="Labelsets"):
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         problem = self._problem(Y, weights)
         self.labelsets_ = problem.sets
-        table, (target,) = table_for(X, [problem])
-        self.models_ = fit_many(
-            self.estimator, table, self._codes.n_values, [target], n_jobs=self.n_jobs
-        )
+        self.models_ = self._fit_many(*table_for(X, [problem]))
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         labels = np.zeros((X.shape[0], self.n_labels_), bool)
@@ -128,13 +119,6 @@ class LabelPowerset(TransformingClassifier, name="lp", family="Labelsets"):
         for rows, probabilities in self._probabilities(X):
             scores[rows] = probabilities @ self.labelsets_
         return scores
-
-    def _probabilities(self, X: Any) -> Iterator[tuple[slice, Array]]:
-        """Ask about as many rows at a time as keep the memory bounded."""
-        size = max(1, _CELLS_AT_ONCE // self.labelsets_.shape[0])
-        for start in range(0, X.shape[0], size):
-            rows = slice(start, start + size)
-            yield rows, self.models_.ask(X[rows], n_jobs=self.n_jobs)
 
 
 def winners_confidences(labels: Array, probabilities: Array) -> Array:

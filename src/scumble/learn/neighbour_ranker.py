@@ -68,11 +68,7 @@ class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
     n_neighbors_: int
 
     def __init__(
-        self,
-        n_neighbors: int = 20,
-        *,
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
+        self, n_neighbors: int = 20, *, categorical_features: Any = None, n_jobs: int | None = None
     ) -> None:
         self.n_neighbors = n_neighbors
         self.categorical_features = categorical_features

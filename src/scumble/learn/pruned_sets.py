@@ -12,7 +12,6 @@ from scumble._core.parameters import Choice, Int, Real, declare
 from scumble._core.random import as_generator
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, table_for
 from scumble.learn.problem_transformation import TransformingClassifier
-from scumble.learn.single_label_models import Models, fit_many
 from scumble.learn.weights import take_weights
 
 Array = np.ndarray[Any, Any]
@@ -231,7 +230,6 @@ class EnsembleOfPrunedSets(TransformingClassifier, name="eps", family="Labelsets
         **PRUNING,
     )
 
-    models_: Models
     labelsets_: list[sparse.csr_array]
 
     def __init__(
@@ -274,27 +272,15 @@ class EnsembleOfPrunedSets(TransformingClassifier, name="eps", family="Labelsets
             problems.append(replace(problem, rows=drawn[problem.rows]))
         self.labelsets_ = [problem.sets for problem in problems]
         table, targets = table_for(X, problems)
-        self.models_ = fit_many(
-            self.estimator,
-            table,
-            self._codes.n_values,
-            targets,
-            generator=generator,
-            n_jobs=self.n_jobs,
-        )
+        self.models_ = self._fit_many(table, targets, generator=generator)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
-        n_classes = [sets.shape[0] for sets in self.labelsets_]
+        ends = np.cumsum([sets.shape[0] for sets in self.labelsets_])
         votes = np.zeros((X.shape[0], self.n_labels_))
-        size = max(1, 2**22 // sum(n_classes))
-        for start in range(0, X.shape[0], size):
-            rows = slice(start, start + size)
-            answers = self.models_.ask(X[rows], n_jobs=self.n_jobs)
-            first = 0
-            for sets, width in zip(self.labelsets_, n_classes, strict=True):
-                chosen = answers[:, first : first + width].argmax(axis=1)
-                votes[rows] += sets[chosen].toarray()
-                first += width
+        for rows, answers in self._probabilities(X):
+            parts = np.split(answers, ends[:-1], axis=1)
+            for sets, part in zip(self.labelsets_, parts, strict=True):
+                votes[rows] += sets[part.argmax(axis=1)].toarray()
         votes /= len(self.labelsets_)
         return votes >= self.threshold, votes
 

@@ -13,16 +13,10 @@ from scumble._core.parameters import Free, Int, declare
 from scumble._core.random import as_generator
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.binary_relevance import BinaryRelevance
-from scumble.learn.inner_classifier import (
-    InnerClassifier,
-    nominal_columns_of,
-    nominal_mapping,
-    pass_on_tags,
-)
+from scumble.learn.inner_classifier import InnerClassifier, nominal_mapping
 from scumble.learn.parameters import MultilabelClassifier
 from scumble.learn.seeds import open_seeds
 from scumble.learn.thresholds import label_thresholds
-from scumble.learn.weights import refuser_of
 from scumble.resample import make_chain
 
 Array = np.ndarray[Any, Any]
@@ -126,10 +120,8 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For 
     def _check_together(self) -> None:
         self._steps()
 
-    def _categorical(self) -> Any:
-        if self.categorical_features is not None:
-            return self.categorical_features
-        return nominal_columns_of(self.estimator)
+    def _inside(self) -> Any:
+        return self.estimator
 
     def _steps(self) -> list[Any]:
         """Make the resamplers a copy goes through."""
@@ -142,9 +134,6 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For 
                 f"Got {self.resampler!r} instead."
             )
         return [clone(self.resampler)]
-
-    def _refuses_weights(self) -> str | None:
-        return refuser_of(self.estimator)
 
     def _copy(
         self, X: Any, Y: sparse.csr_array, weights: Array | None, generator: np.random.Generator
@@ -195,6 +184,3 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         confidences = self._confidences(X)
         return confidences >= self.thresholds_, confidences
-
-    def __sklearn_tags__(self) -> Any:
-        return pass_on_tags(super().__sklearn_tags__(), self.estimator)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import blas, lapack
 
-from scumble._core.parallel import one_thread_for_products, run
+from scumble._core.parallel import one_thread_for_products, run, slices
 from scumble.learn.quadratic import quadratic_forms
 from scumble.learn.ranker import bend
 
@@ -45,9 +45,7 @@ class Problem:
 
     def blocks(self) -> list[slice]:
         """Cut the rows into pieces of a size that scores fit well into memory."""
-        n_rows, n_labels = self.labels.shape
-        size = max(1, _CELLS_AT_ONCE // max(n_labels, 1))
-        return [slice(at, min(at + size, n_rows)) for at in range(0, n_rows, size)]
+        return slices(*self.labels.shape, _CELLS_AT_ONCE)
 
     def dense_labels(self, block: slice) -> Array:
         """Return the labels of some rows as numbers."""
@@ -219,8 +217,7 @@ def solve_iteratively(
     length = float(np.asarray(weights @ squares).sum()) / problem.total
     scale = _positive(length - float(means @ means))
     n_labels = problem.labels.shape[1]
-    at_once = max(1, _CELLS_AT_ONCE * 8 // max(rows.shape))
-    blocks = [slice(at, at + at_once) for at in range(0, n_labels, at_once)]
+    blocks = slices(n_labels, max(rows.shape), _CELLS_AT_ONCE * 8)
     descend = partial(_descend, problem, means, penalty * scale, n_steps)
     with one_thread_for_products():
         coefficients = np.hstack(run(descend, blocks, n_jobs=n_jobs))

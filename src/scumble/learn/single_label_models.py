@@ -31,6 +31,10 @@ _TREES_AT_ONCE = 4096
 class Models(Protocol):
     """Fitted models of many problems."""
 
+    @property
+    def n_classes(self) -> Array:
+        """Return the number of classes of each."""
+
     def __len__(self) -> int:
         """Return their number."""
 

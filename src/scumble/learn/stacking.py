@@ -16,18 +16,11 @@ from scumble.learn.c45 import Target
 from scumble.learn.inner_classifier import InnerClassifier
 from scumble.learn.parameters import SingleLabelClassifier
 from scumble.learn.problem_transformation import TransformingClassifier
-from scumble.learn.single_label_models import (
-    ForeignModels,
-    ask_second,
-    fit_many,
-)
+from scumble.learn.single_label_models import ForeignModels
 from scumble.learn.undersampling import one_generator_each
 from scumble.learn.weights import refuser_of, take_weights
 
 Array = np.ndarray[Any, Any]
-
-#: So many probabilities are computed at a time.
-_CELLS_AT_ONCE = 2**22
 
 
 class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Single labels"):
@@ -156,22 +149,12 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Si
         if n_folds < 2:
             return self.first_.ask(X)[1]
         targets = _Folds(Y, n_folds, generator, weights)
-        models = fit_many(
-            self.estimator,
-            X,
-            self._codes.n_values,
-            targets,
-            generator=generator,
-            n_jobs=self.n_jobs,
-        )
+        models = self._fit_many(X, targets, generator=generator)
         if isinstance(models, ForeignModels):
             return _ask_held_out(models, targets, X, self.n_jobs)
         confidences = np.empty(Y.shape)
         folds = np.column_stack([targets.folds(label) for label in range(Y.shape[1])])
-        size = max(1, _CELLS_AT_ONCE // len(targets))
-        for start in range(0, X.shape[0], size):
-            rows = slice(start, start + size)
-            answers = ask_second(models, X[rows], n_jobs=self.n_jobs)
+        for rows, answers in self._second_answers(models, X):
             chosen = np.arange(Y.shape[1]) * n_folds + folds[rows]
             confidences[rows] = np.take_along_axis(answers, chosen, axis=1)
         return confidences

@@ -12,18 +12,9 @@ import numpy as np
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import limit_threads
 from scumble._core.shown import Sheet, Shown
-from scumble._core.validation import (
-    check_choice,
-    check_named_labels,
-    is_dataset,
-)
+from scumble._core.validation import check_choice, check_named_labels, is_dataset
 from scumble.measures import passes
-from scumble.measures.concurrence import (
-    cv_by_label,
-    cv_of_scores,
-    mean_by_label,
-    mean_of_scores,
-)
+from scumble.measures.concurrence import cv_by_label, cv_of_scores, mean_by_label, mean_of_scores
 from scumble.measures.imbalance import (
     Unseen,
     cv_of_ratios,

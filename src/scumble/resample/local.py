@@ -316,13 +316,7 @@ def _keeping_weights(local: Local) -> Array:
     support = np.zeros(cells.shape[0])
     n_askers = np.zeros(cells.shape[0], np.int64)
     kernels.sum_support(
-        cells.indptr,
-        cells.indices,
-        local.neighbours,
-        local.shares,
-        local.types,
-        support,
-        n_askers,
+        cells.indptr, cells.indices, local.neighbours, local.shares, local.types, support, n_askers
     )
     weights = local.weights + support / np.maximum(n_askers, 1)
     return weights - weights.min() if len(weights) else weights

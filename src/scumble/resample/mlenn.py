@@ -113,13 +113,7 @@ class MLeNN(_DistanceResampler, family="Remove rows"):
         found = nearest(space, self.n_neighbors, rows=candidates, n_jobs=self.n_jobs).rows
         n_far = np.zeros(len(candidates), np.int64)
         kernels.count_far(
-            Y.indptr,
-            Y.indices,
-            candidates,
-            found,
-            float(self.threshold),
-            bool(self.union),
-            n_far,
+            Y.indptr, Y.indices, candidates, found, float(self.threshold), bool(self.union), n_far
         )
         goes = (2 * n_far >= found.shape[1]) & (found.shape[1] > 0)
         keep = np.ones(Y.shape[0], bool)

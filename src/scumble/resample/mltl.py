@@ -115,15 +115,7 @@ class MLTL(_DistanceResampler, family="Remove rows"):
         candidates = np.arange(Y.shape[0]) if self.clean else _rows_with_majority_label(Y)
         near = self._nearest_row(features, candidates)
         n_far = np.zeros(len(candidates), np.int64)
-        kernels.count_far(
-            Y.indptr,
-            Y.indices,
-            candidates,
-            near,
-            self.threshold_,
-            True,
-            n_far,
-        )
+        kernels.count_far(Y.indptr, Y.indices, candidates, near, self.threshold_, True, n_far)
         keep = np.ones(Y.shape[0], bool)
         keep[candidates[n_far > 0]] = False
         rows = np.flatnonzero(keep)
