@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.categorical import MOST_VALUES, resolve_categorical
 from scumble._core.errors import DataError, ParameterTypeError
 from scumble._core.frames import (
@@ -27,8 +28,6 @@ from scumble._core.frames import (
 
 if TYPE_CHECKING:
     from scumble._core.neighbours import Space
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterTypeError
 from scumble._core.parallel import slices
 from scumble._core.parameters import Choice, Domain, Int, Real, declare
@@ -19,8 +20,6 @@ from scumble.learn.ranker import BaseRanker
 from scumble.learn.single_label_models import ask_second, fit_many
 from scumble.learn.undersampling import one_generator_each
 from scumble.learn.weights import class_factors
-
-Array = np.ndarray[Any, Any]
 
 DRAWS = ("bootstrap", "balanced", "weighted")
 #: So many answers of trees are held at a time.

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import slices
 from scumble._core.parameters import COLUMNS, Declared, Seed, Threads, declare
@@ -20,8 +21,6 @@ from scumble._core.validation import check_same_length
 from scumble.learn.features import read_rows, read_training
 from scumble.learn.labels import LabelForm, read_labels
 from scumble.learn.weights import check_weights, refuser_of, weights_of_rows
-
-Array = np.ndarray[Any, Any]
 
 
 class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ParameterTypeError
 from scumble._core.parameters import Bool, Free, Int, declare
 from scumble._core.random import as_generator
@@ -21,8 +22,6 @@ from scumble.learn.ranker import BaseRanker
 from scumble.learn.rates import LogRates
 from scumble.learn.ridge import RidgeRanker
 from scumble.learn.weights import refuser_of
-
-Array = np.ndarray[Any, Any]
 
 #: How loud the default rankers are.
 _DEFAULT_WEIGHTS = (1.0, 1.0, 1.0, 1.0, 0.5, 0.5)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.parallel import run, thread_count
 from scumble._core.parameters import Bool, declare
 from scumble.learn.binary_relevance import LabelTargets
@@ -18,8 +19,6 @@ from scumble.learn.c45.table import as_rows
 from scumble.learn.c45.walk import exclusive_rows, vote_rows
 from scumble.learn.problem_transformation import TransformingClassifier
 from scumble.learn.single_label_models import ListableTargets
-
-Array = np.ndarray[Any, Any]
 
 
 class CalibratedLabelRanking(TransformingClassifier, name="clr", family="Pairs of labels"):

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-Array = np.ndarray[Any, Any]
+from scumble._core.arrays import Array
 
 #: Rows of nearly equal score are taken together.
 _N_BINS = 256

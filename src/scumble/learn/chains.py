@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import run
 from scumble._core.parameters import Bool, Free, Int, Optional, Real, declare
@@ -20,8 +21,6 @@ from scumble.learn.c45.table import as_rows
 from scumble.learn.c45.walk import chain_rows
 from scumble.learn.problem_transformation import TransformingClassifier
 from scumble.learn.single_label_models import ForeignModels
-
-Array = np.ndarray[Any, Any]
 
 
 class ClassifierChain(TransformingClassifier, name="cc", family="Chains"):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.parameters import Choice, Int, Real, declare
 from scumble._core.random import as_generator
 from scumble.learn.chains import ChainTargets, Draw, follow_chains
@@ -16,8 +17,6 @@ from scumble.learn.problem_transformation import TransformingClassifier
 from scumble.learn.thresholds import label_thresholds
 from scumble.learn.undersampling import one_generator_each, undersample
 from scumble.learn.weights import take_weights
-
-Array = np.ndarray[Any, Any]
 
 
 class ECCRU(TransformingClassifier, name="eccru", family="Chains"):

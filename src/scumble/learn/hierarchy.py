@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 
-Array = np.ndarray[Any, Any]
 Nested = Any  # a label's number, or a tuple of such things
 
 METHODS = ("balanced", "kmeans", "random", "mulan")

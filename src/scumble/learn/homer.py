@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.parameters import Bool, Choice, Free, Int, declare
 from scumble._core.random import as_generator
 from scumble.learn.base import BaseMultilabelClassifier
@@ -27,8 +28,6 @@ from scumble.learn.mulan_hierarchy import mulan_hierarchy, mulan_order
 from scumble.learn.parameters import MultilabelClassifier
 from scumble.learn.single_label_models import Models, fit_many
 from scumble.learn.weights import take_weights
-
-Array = np.ndarray[Any, Any]
 
 
 class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):

@@ -11,12 +11,12 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import _num_samples
 
+from scumble._core.arrays import Array
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.predictions import labels_for, predict_with_confidences, refuse_shape
 from scumble.learn.seeds import open_seeds
 from scumble.learn.weights import given_weights
 
-Array = np.ndarray[Any, Any]
 Answer = tuple[Array, Array]
 
 

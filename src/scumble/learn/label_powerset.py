@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble.learn.c45 import Target
 from scumble.learn.problem_transformation import TransformingClassifier
 from scumble.learn.weights import take_weights
 from scumble.measures.labelsets import Labelsets, labelset_of_rows
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,11 +11,10 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
+from scumble._core.arrays import Array
 from scumble._core.errors import LabelError
 from scumble._core.optional import require
 from scumble._core.validation import check_named_labels, label_lists
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, eq=False)

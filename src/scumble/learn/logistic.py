@@ -18,10 +18,10 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
+from scumble._core.arrays import Array
 from scumble._core.parallel import run
 from scumble.learn import logistic_kernels as kernels
 
-Array = np.ndarray[Any, Any]
 #: Takes columns, which rows are positive, their weights and a ridge; tells whether it converged.
 Fit = Callable[[Any, Array, Array, float], tuple[Array, bool]]
 

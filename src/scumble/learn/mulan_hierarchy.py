@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.java import JavaRandom, name_order
 from scumble.learn.hierarchy import MOST_ROUNDS, Nested
-
-Array = np.ndarray[Any, Any]
 
 
 def mulan_hierarchy(

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.neighbours import Space, nearest
 from scumble._core.parameters import Int, declare
 from scumble.learn.ranker import BaseRanker
 from scumble.learn.scaling import Scaling, rows_of_length_one
-
-Array = np.ndarray[Any, Any]
 
 
 class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):

@@ -11,8 +11,6 @@ from scumble._core.neighbours import Space, nearest
 from scumble._core.parameters import Choice, Int, declare
 from scumble.learn.base import BaseMultilabelClassifier
 
-Array = np.ndarray[Any, Any]
-
 
 class NeighbourClassifier(BaseMultilabelClassifier):
     """Base of the classifiers that count the labels of the nearest training rows."""

@@ -9,11 +9,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterTypeError
 from scumble.learn.inner_classifier import InnerClassifier
 from scumble.measures.stratification import deal_rows
-
-Array = np.ndarray[Any, Any]
 
 
 def fit_with_scores(

@@ -8,11 +8,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import get_tags
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError
 from scumble._core.validation import NamedLabels, check_labels, match_lists
 from scumble.learn.base import BaseMultilabelClassifier
 
-Array = np.ndarray[Any, Any]
 #: Bytes of a dense table that is made for a classifier which refuses sparse features.
 DENSE_AT_MOST = 2**32
 

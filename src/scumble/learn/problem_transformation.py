@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
+from scumble._core.arrays import Array
 from scumble._core.parallel import slices
 from scumble._core.parameters import declare
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.c45 import Target
 from scumble.learn.parameters import SingleLabelClassifier
 from scumble.learn.single_label_models import Models, ask_second, fit_many, is_tree
-
-Array = np.ndarray[Any, Any]
 
 
 class TransformingClassifier(BaseMultilabelClassifier):

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.parameters import Choice, Int, Real, declare
 from scumble._core.random import as_generator
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, table_for
 from scumble.learn.problem_transformation import TransformingClassifier
 from scumble.learn.weights import take_weights
-
-Array = np.ndarray[Any, Any]
 
 #: What the parameters of pruning may be.
 PRUNING = declare(p=Int(0), strategy=Choice("A", "B"), b=Int(0))

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.parallel import one_thread_for_products, run
-
-Array = np.ndarray[Any, Any]
 
 #: The median distance is taken from so many rows to all points.
 _ASKED = 512

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.parameters import Bool, Int, Optional, declare
 from scumble._core.random import as_generator
 from scumble.learn.c45 import Target
 from scumble.learn.label_powerset import LabelsetProblem, winners_confidences
 from scumble.learn.problem_transformation import TransformingClassifier
 from scumble.learn.weights import cell_weights
-
-Array = np.ndarray[Any, Any]
 
 
 class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):

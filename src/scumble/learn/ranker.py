@@ -10,11 +10,10 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError
 from scumble._core.provenance import carried_weights
 from scumble.learn.base import BaseMultilabelClassifier
-
-Array = np.ndarray[Any, Any]
 
 #: Scores nearer than this to 0 and 1, or beyond, are bent.
 _BENT = 0.05

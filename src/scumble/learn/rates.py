@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.parallel import run
-
-Array = np.ndarray[Any, Any]
 
 #: So many of the highest scores are kept one by one; below, each is so many times further down.
 _TOP, _STEP = 32, 1.08

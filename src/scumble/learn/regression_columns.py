@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-Array = np.ndarray[Any, Any]
+from scumble._core.arrays import Array
 
 
 # A nominal feature of two values keeps its codes 0 and 1; one of more values becomes a column of 0

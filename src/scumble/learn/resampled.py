@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parameters import Free, Int, declare
 from scumble._core.random import as_generator
@@ -18,8 +19,6 @@ from scumble.learn.parameters import MultilabelClassifier
 from scumble.learn.seeds import open_seeds
 from scumble.learn.thresholds import label_thresholds
 from scumble.resample import make_chain
-
-Array = np.ndarray[Any, Any]
 
 
 class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For rare labels"):

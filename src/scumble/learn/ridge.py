@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import one_thread_for_products, run
 from scumble._core.parameters import Choice, Int, Optional, Real, declare
@@ -25,8 +26,6 @@ from scumble.learn.ridge_solvers import (
 )
 from scumble.learn.scaling import Scaling
 from scumble.measures.stratification import deal_rows
-
-Array = np.ndarray[Any, Any]
 
 #: Up to so many columns, or rows, the equations are solved exactly.
 EXACT_BELOW = 6000

@@ -11,11 +11,10 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import blas, lapack
 
+from scumble._core.arrays import Array
 from scumble._core.parallel import one_thread_for_products, run, slices
 from scumble.learn.quadratic import quadratic_forms
 from scumble.learn.ranker import bend
-
-Array = np.ndarray[Any, Any]
 
 #: Penalties are tried in steps of half a power of ten, between these powers.
 LOWEST, HIGHEST = -4.0, 4.0

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble.learn.regression_columns import RegressionColumns
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, eq=False)

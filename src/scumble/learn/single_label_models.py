@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+from scumble._core.arrays import Array
 from scumble._core.parallel import run, thread_count
 from scumble.learn.c45 import C45Classifier, PreparedTable, Target, Tree, prepare_table
 from scumble.learn.c45.forest import Forest, join_nodes
@@ -19,8 +20,6 @@ from scumble.learn.c45.growing import ListedTargets, grow_listed, grow_tree
 from scumble.learn.c45.tree import Nodes
 from scumble.learn.seeds import open_seeds
 from scumble.learn.weights import class_factors, given_weights, weigh_classes
-
-Array = np.ndarray[Any, Any]
 
 #: So many trees are joined at once, so that many small objects never live together.
 _MANY_TREES = 256

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.parallel import run
 from scumble._core.parameters import Bool, Int, declare
 from scumble._core.random import as_generator
@@ -19,8 +20,6 @@ from scumble.learn.problem_transformation import TransformingClassifier
 from scumble.learn.single_label_models import ForeignModels
 from scumble.learn.undersampling import one_generator_each
 from scumble.learn.weights import refuser_of, take_weights
-
-Array = np.ndarray[Any, Any]
 
 
 class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Single labels"):

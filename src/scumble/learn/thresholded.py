@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.features import FeatureCodes
 from scumble._core.parameters import Int, declare
@@ -25,8 +26,6 @@ from scumble.learn.thresholds import (
     ThresholdRule,
     choose_with_curves,
 )
-
-Array = np.ndarray[Any, Any]
 
 
 class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded", family="For rare labels"):

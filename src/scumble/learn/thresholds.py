@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError
 from scumble._core.parallel import run, thread_count
 from scumble._core.parameters import Choice, Real, declare
 from scumble._core.shown import Shown
 from scumble._core.validation import check_labels, check_same_names
-
-Array = np.ndarray[Any, Any]
 
 RULES = ("shrunken", "capped", "plain", "rate", "fixed")
 #: The weight of recall against precision in each metric.

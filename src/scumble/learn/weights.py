@@ -10,11 +10,10 @@ from scipy import sparse
 from sklearn import get_config
 from sklearn.utils.validation import has_fit_parameter
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError
 from scumble._core.parameters import Domain, Real
 from scumble._core.provenance import carried_weights, is_resampled
-
-Array = np.ndarray[Any, Any]
 
 #: Names of rules by which the classes of a problem are weighed.
 RULES = ("balanced", "sqrt")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble.measures.stratify import stratify
-
-Array = np.ndarray[Any, Any]
 
 
 def deal_rows(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import limit_threads
 from scumble._core.shown import Sheet, Shown
@@ -26,7 +27,6 @@ from scumble.measures.imbalance import (
 )
 from scumble.measures.labelsets import Labelsets, find_labelsets, tcs_of
 
-Array = np.ndarray[Any, Any]
 LABEL_COLUMNS = ("name", "count", "frequency", "irlbl", "scumble", "scumble_cv")
 
 

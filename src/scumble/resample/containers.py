@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterTypeError
 from scumble._core.features import Features, as_array, check_two_dimensional
 from scumble.resample.kernels import bags as kernels
-
-Array = np.ndarray[Any, Any]
 
 
 def as_container(X: Any, *, caller: str) -> Any:

@@ -9,14 +9,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterTypeError
 from scumble._core.parameters import Domain, declare
 from scumble.data import Feature
 from scumble.resample.base import BaseResampler, Resampled
 from scumble.resample.mlsmote import MLSMOTE
 from scumble.resample.remedial import REMEDIAL
-
-Array = np.ndarray[Any, Any]
 
 
 class AnotherResampler(Domain):

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.features import Features
 from scumble._core.neighbours import nearest
 from scumble._core.parameters import Choice, Int, Real, declare
@@ -18,8 +19,6 @@ from scumble.resample.ml_random import rows_by_label
 from scumble.resample.mlenn import has_any
 from scumble.resample.percent import rows_in_percent
 from scumble.resample.synthesis import Seeds, synthesize
-
-Array = np.ndarray[Any, Any]
 
 
 class LabelsetSMOTE(_DistanceResampler, family="Add rows"):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.features import Features
 from scumble._core.neighbours import Space, distances, nearest
 from scumble._core.parallel import row_blocks, run
@@ -19,8 +20,6 @@ from scumble.resample.containers import rows_like
 from scumble.resample.kernels import local as kernels
 from scumble.resample.percent import rows_in_percent
 from scumble.resample.synthesis import Places, Seeds, synthesize
-
-Array = np.ndarray[Any, Any]
 
 
 class MLSOL(_DistanceResampler, family="Add rows"):

@@ -9,14 +9,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parameters import Choice, Real, declare
 from scumble.resample.base import BaseResampler, Resampled
 from scumble.resample.containers import take_labels
 from scumble.resample.kernels import bags as kernels
 from scumble.resample.percent import rows_in_percent
-
-Array = np.ndarray[Any, Any]
 
 #: Whose draws: numpy's, or those that SQL can repeat; only `scumble.scale` needs to choose.
 SEEDING = Choice("generator", "hash").hidden()

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.features import Features
 from scumble._core.neighbours import nearest
 from scumble._core.parameters import Bool, Int, Real, declare
@@ -14,8 +15,6 @@ from scumble.measures.imbalance import is_minority
 from scumble.resample.base import Resampled
 from scumble.resample.by_distance import _DistanceResampler
 from scumble.resample.kernels import labels as kernels
-
-Array = np.ndarray[Any, Any]
 
 
 class MLeNN(_DistanceResampler, family="Remove rows"):

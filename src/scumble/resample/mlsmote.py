@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.features import Features
 from scumble._core.neighbours import nearest
 from scumble._core.parallel import run
@@ -19,8 +20,6 @@ from scumble.resample.containers import rows_like
 from scumble.resample.ml_random import rows_by_label
 from scumble.resample.synthesis import Seeds, combine_labels, synthesize
 from scumble.resample.vdm import ValueDifference
-
-Array = np.ndarray[Any, Any]
 
 #: Bags below this many rows are searched by one thread each.
 SMALL_BAG = 512

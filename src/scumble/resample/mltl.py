@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.features import Features
 from scumble._core.neighbours import nearest
 from scumble._core.parameters import Bool, Choice, Either, Real, declare
@@ -17,8 +18,6 @@ from scumble.resample.base import Resampled
 from scumble.resample.by_distance import _DistanceResampler
 from scumble.resample.kernels import labels as kernels
 from scumble.resample.mlenn import has_any
-
-Array = np.ndarray[Any, Any]
 
 
 class MLTL(_DistanceResampler, family="Remove rows"):

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.parallel import SERIAL_BELOW, run
 from scumble._core.parameters import Choice, Int, declare
 from scumble.measures.concurrence import concurrence, is_above_mean
@@ -16,7 +17,6 @@ from scumble.measures.imbalance import Unseen, minority_from_ratios
 from scumble.resample.base import BaseResampler, Resampled
 from scumble.resample.kernels import remedial as kernels
 
-Array = np.ndarray[Any, Any]
 PARTS = 64  # into which many rows are cut for the threads
 
 

@@ -7,12 +7,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.features import Features
 from scumble._core.parallel import run
 from scumble.resample.kernels import labels as label_kernels
 from scumble.resample.kernels import synthesis as kernels
-
-Array = np.ndarray[Any, Any]
 
 #: Synthetic rows a thread makes at a time.
 BLOCK_ROWS = 256

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.features import Features
 from scumble.resample.kernels import values as kernels
-
-Array = np.ndarray[Any, Any]
 
 
 # Two values of a nominal column differ by the sum of |P(c | a) - P(c | b)|, where c runs over

@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.neighbours import kernels
 from scumble._core.neighbours.space import Space
 from scumble._core.parallel import one_thread_for_products, run
 from scumble._core.validation import check_choice, check_count
-
-Array = np.ndarray[Any, Any]
 
 #: Elements of a block of products: 2 MB a thread, whatever the number of rows.
 BLOCK_ELEMENTS = 1 << 18

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-Array = np.ndarray[Any, Any]
+from scumble._core.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.parallel import run
 from scumble.learn.c45.predict import predict_rows
 from scumble.learn.c45.table import Rows, as_rows
 from scumble.learn.c45.tree import Nodes, Tree
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError
 from scumble._core.parallel import run, thread_count
 from scumble.learn.c45 import grow as kernels
@@ -19,8 +20,6 @@ from scumble.learn.c45.forest import Forest
 from scumble.learn.c45.table import PreparedTable, read_only
 from scumble.learn.c45.tree import Nodes, Tree, TreeSettings
 from scumble.learn.weights import class_factors, weigh_classes
-
-Array = np.ndarray[Any, Any]
 
 #: Weights that are no numbers of rows may sum to anything; beyond this, logarithms are computed.
 _LARGEST_TABLE = 1 << 22

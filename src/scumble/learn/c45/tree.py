@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-Array = np.ndarray[Any, Any]
+from scumble._core.arrays import Array
 
 
 @dataclass(frozen=True)

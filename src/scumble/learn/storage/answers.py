@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ReadError
 from scumble._core.files import COMPRESSIONS, writing
 from scumble.data import MultilabelDataset
@@ -22,8 +23,6 @@ from scumble.learn.texts import TextModel
 
 if TYPE_CHECKING:
     from scumble.learn.storage.files import StoredModel
-
-Array = np.ndarray[Any, Any]
 
 #: Tables these suffixes mean.
 TABLES = (".csv", ".parquet")

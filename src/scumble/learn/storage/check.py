@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.features import FeatureCodes
 from scumble._core.neighbours import Space
 from scumble.learn.c45 import C45Classifier, Tree
@@ -22,8 +23,6 @@ from scumble.learn.storage.classes import is_own
 from scumble.learn.storage.demands import demand, is_vector
 from scumble.learn.texts import TextColumns, TextModel
 from scumble.learn.thresholded import ThresholdedClassifier
-
-Array = np.ndarray[Any, Any]
 
 
 def check_model(model: Any) -> None:

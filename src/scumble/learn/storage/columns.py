@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError
 from scumble._core.text import shorten
 from scumble.data import Feature, MultilabelDataset
 from scumble.data.guesses import parse_dates
-
-Array = np.ndarray[Any, Any]
 
 _N_SHOWN = 3
 #: Terminal cells of a value in a message.

@@ -10,11 +10,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ReadError
 from scumble.learn.storage.classes import find_class
 from scumble.learn.storage.encode import MARK
-
-Array = np.ndarray[Any, Any]
 
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 

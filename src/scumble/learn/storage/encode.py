@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble.learn.storage.classes import is_own
-
-Array = np.ndarray[Any, Any]
 
 #: The key that marks what JSON has no word for.
 MARK = "$"
