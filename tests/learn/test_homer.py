@@ -20,8 +20,13 @@ from scumble.learn import (
     LabelPowerset,
     fit_dataset,
 )
-from scumble.learn.hierarchy import assign, build_hierarchy, check_hierarchy, list_nodes
-from scumble.learn.mulan_hierarchy import mulan_hierarchy
+from scumble.learn.hierarchy import (
+    assign,
+    build_hierarchy,
+    check_hierarchy,
+    list_nodes,
+    mulan_hierarchy,
+)
 
 
 def labels_in(tree):

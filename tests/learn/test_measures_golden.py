@@ -16,7 +16,7 @@ import scumble
 from scumble._core.java import name_order
 from scumble.evaluate import evaluate
 from scumble.learn import HOMER, BinaryRelevance, fit_dataset
-from scumble.learn.mulan_hierarchy import mulan_hierarchy
+from scumble.learn.hierarchy import mulan_hierarchy
 from tests.evaluate.test_cross_validation_golden import published, run
 from tests.evaluate.test_metrics_golden import MULAN, read_measures
 from tests.learn.java import draw_chains, draw_samples

@@ -14,7 +14,7 @@ from scumble._core.parameters import Bool, Free, Int, declare
 from scumble._core.random import as_generator
 from scumble.learn.bagged_trees import BaggedTrees
 from scumble.learn.calibration import Calibration
-from scumble.learn.inner_classifier import InnerClassifier
+from scumble.learn.inner_classifier import InnerClassifier, Training
 from scumble.learn.neighbour_ranker import NeighbourRanker
 from scumble.learn.out_of_sample import check_scores, fit_with_scores
 from scumble.learn.parameters import MultilabelClassifier
@@ -154,19 +154,11 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
         self.rankers_: list[InnerClassifier] = []
         self.rates_: list[LogRates] = []
         heights = np.zeros(Y.shape, order="F")
-        loudness = self._loudness()
-        for ranker, loud in zip(self._rankers(), loudness, strict=True):
-            fitted, scores = fit_with_scores(
-                ranker,
-                X,
-                Y,
-                self._codes.n_values,
-                generator,
-                weights=weights,
-                n_folds=self.n_folds,
-                n_jobs=self.n_jobs,
-                caller="BlendedRanker",
-            )
+        training = Training(X, Y, self._codes.n_values, weights)
+        more: dict[str, Any] = {"n_folds": self.n_folds, "n_jobs": self.n_jobs}
+        more["caller"] = "BlendedRanker"
+        for ranker, loud in zip(self._rankers(), self._loudness(), strict=True):
+            fitted, scores = fit_with_scores(ranker, training, generator, **more)
             rates = LogRates.of(scores, n_jobs=self.n_jobs)
             heights += loud * rates.ask(scores, n_jobs=self.n_jobs)
             self.rankers_.append(fitted)

@@ -21,10 +21,11 @@ from scumble.learn.hierarchy import (
     build_hierarchy,
     check_hierarchy,
     list_nodes,
+    mulan_hierarchy,
+    mulan_order,
 )
-from scumble.learn.inner_classifier import Answer, InnerClassifier
+from scumble.learn.inner_classifier import Answer, InnerClassifier, Training
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, winners_confidences
-from scumble.learn.mulan_hierarchy import mulan_hierarchy, mulan_order
 from scumble.learn.parameters import MultilabelClassifier
 from scumble.learn.single_label_models import Models, fit_many
 from scumble.learn.weights import take_weights
@@ -304,10 +305,8 @@ class _Single:
     def fit(self, X: Any, n_values: Array, generator: Any, n_jobs: int | None) -> None:
         for problem in self._problems:
             part = X if problem.rows is None else X[problem.rows]
-            inside = InnerClassifier.fitted(
-                self._inner, part, problem.Y, n_values, generator, n_jobs, problem.weights
-            )
-            self._fitted.append(inside)
+            training = Training(part, problem.Y, n_values, problem.weights)
+            self._fitted.append(InnerClassifier.fitted(self._inner, training, generator, n_jobs))
         self._problems = []
 
     def ask(self, X: Any, n_jobs: int | None) -> list[Answer]:

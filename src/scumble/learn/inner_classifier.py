@@ -9,15 +9,31 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from scumble._core.arrays import Array
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.predictions import labels_for, predict_with_confidences, refuse_shape
 from scumble.learn.seeds import open_seeds
-from scumble.learn.weights import given_weights
+from scumble.learn.weights import given_weights, take_weights
 
 Answer = tuple[Array, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What a classifier inside another learns from."""
+
+    X: Any
+    Y: sparse.csr_array
+    n_values: Array  # of each column; 0 for a numeric one
+    weights: Array | None = None
+
+    def take(self, rows: Array) -> Training:
+        """Take some of the rows."""
+        X, weights = _safe_indexing(self.X, rows), take_weights(self.weights, rows)
+        return Training(X, self.Y[rows], self.n_values, weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,63 +48,48 @@ class InnerClassifier:
     def fitted(
         cls,
         classifier: Any,
-        X: Any,
-        Y: sparse.csr_array,
-        n_values: Array,
+        training: Training,
         generator: np.random.Generator | None,
         n_jobs: int | None,
-        weights: Array | None = None,
     ) -> InnerClassifier:
         """Fit a copy of a classifier."""
-        fitted, _ = cls._fit(classifier, X, Y, n_values, generator, n_jobs, weights, "fit")
-        return fitted
+        return cls._fit("fit", classifier, training, generator, n_jobs)[0]
 
     @classmethod
     def fitted_with_scores(
         cls,
         classifier: Any,
-        X: Any,
-        Y: sparse.csr_array,
-        n_values: Array,
+        training: Training,
         generator: np.random.Generator | None,
         n_jobs: int | None,
-        weights: Array | None = None,
     ) -> tuple[InnerClassifier, Array]:
         """Fit a copy of a classifier that can score its training rows as if new."""
-        fitted, found = cls._fit(
-            classifier, X, Y, n_values, generator, n_jobs, weights, "fit_out_of_sample"
-        )
+        fitted, found = cls._fit("fit_out_of_sample", classifier, training, generator, n_jobs)
+        n_rows = training.Y.shape[0]
         if found is not None:
-            refuse_shape(found, (Y.shape[0], len(fitted.open_labels)), classifier)
+            refuse_shape(found, (n_rows, len(fitted.open_labels)), classifier)
         if len(fitted.open_labels) == len(fitted.always):
             return fitted, found
-        scores = np.tile(fitted.always.astype(np.float64), (Y.shape[0], 1))
+        scores = np.tile(fitted.always.astype(np.float64), (n_rows, 1))
         if found is not None:
             scores[:, fitted.open_labels] = found
         return fitted, scores
 
     @classmethod
     def _fit(
-        cls,
-        classifier: Any,
-        X: Any,
-        Y: sparse.csr_array,
-        n_values: Array,
-        generator: np.random.Generator | None,
-        n_jobs: int | None,
-        weights: Array | None,
-        method: str,
+        cls, method: str, classifier: Any, training: Training, generator: Any, n_jobs: int | None
     ) -> tuple[InnerClassifier, Any]:
+        Y = training.Y
         counts = np.bincount(Y.indices, minlength=Y.shape[1])
         open_labels = np.flatnonzero((counts > 0) & (counts < Y.shape[0]))
         always = (counts == Y.shape[0]) & (counts > 0)
         if len(open_labels) == 0:
             return cls(None, open_labels, always), None
         model = clone(classifier)
-        model.set_params(**_open_settings(model, n_values, generator, n_jobs))
-        known = Y if len(open_labels) == Y.shape[1] else Y[:, open_labels]
-        labels = labels_for(model, known)
-        found = getattr(model, method)(X, labels, **given_weights(model, weights))
+        model.set_params(**_open_settings(model, training.n_values, generator, n_jobs))
+        known = labels_for(model, Y if len(open_labels) == Y.shape[1] else Y[:, open_labels])
+        fit = getattr(model, method)
+        found = fit(training.X, known, **given_weights(model, training.weights))
         return cls(model, open_labels, always), found
 
     def ask(self, X: Any) -> Answer:

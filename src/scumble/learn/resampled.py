@@ -14,7 +14,7 @@ from scumble._core.parameters import Free, Int, declare
 from scumble._core.random import as_generator
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.binary_relevance import BinaryRelevance
-from scumble.learn.inner_classifier import InnerClassifier, nominal_mapping
+from scumble.learn.inner_classifier import InnerClassifier, Training, nominal_mapping
 from scumble.learn.parameters import MultilabelClassifier
 from scumble.learn.seeds import open_seeds
 from scumble.learn.thresholds import label_thresholds
@@ -167,10 +167,8 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For 
         self.members_ = []
         for _ in range(self.n_estimators):
             rows, labels, share = self._copy(X, Y, weights, generator)
-            member = InnerClassifier.fitted(
-                inner, rows, labels, self._codes.n_values, generator, self.n_jobs, share
-            )
-            self.members_.append(member)
+            training = Training(rows, labels, self._codes.n_values, share)
+            self.members_.append(InnerClassifier.fitted(inner, training, generator, self.n_jobs))
         sure = self._confidences(X)
         self.thresholds_ = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
 

@@ -14,7 +14,7 @@ from scumble._core.parameters import Bool, Int, declare
 from scumble._core.random import as_generator
 from scumble.learn.binary_relevance import BinaryRelevance, LabelTargets
 from scumble.learn.c45 import Target
-from scumble.learn.inner_classifier import InnerClassifier
+from scumble.learn.inner_classifier import InnerClassifier, Training
 from scumble.learn.parameters import SingleLabelClassifier
 from scumble.learn.problem_transformation import TransformingClassifier
 from scumble.learn.single_label_models import ForeignModels
@@ -119,15 +119,15 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Si
         generator = as_generator(self.random_state, caller=type(self).__name__)
         n_values = self._codes.n_values
         first = BinaryRelevance(self.estimator)
-        self.first_ = InnerClassifier.fitted(first, X, Y, n_values, generator, self.n_jobs, weights)
+        training = Training(X, Y, n_values, weights)
+        self.first_ = InnerClassifier.fitted(first, training, generator, self.n_jobs)
         confidences = self._unseen(X, Y, generator, weights)
         table = self._beside(X, confidences)
         own = n_values if self.passthrough else n_values[:0]
         kinds = np.append(own, np.zeros(self.n_labels_, np.int64))
         second = BinaryRelevance(self.final_estimator)
-        self.second_ = InnerClassifier.fitted(
-            second, table, Y, kinds, generator, self.n_jobs, weights
-        )
+        training = Training(table, Y, kinds, weights)
+        self.second_ = InnerClassifier.fitted(second, training, generator, self.n_jobs)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         return self.second_.ask(self._beside(X, self.first_.ask(X)[1]))

@@ -22,7 +22,30 @@ from scumble.resample.percent import rows_in_percent
 from scumble.resample.synthesis import Places, Seeds, synthesize
 
 
-class MLSOL(_DistanceResampler, family="Add rows"):
+class _LocalResampler(_DistanceResampler):
+    """Base of the two that look at the labels around each row."""
+
+    domains = declare(n_neighbors=Int(1))
+
+    def __init__(
+        self,
+        *,
+        percent: float = 25,
+        n_neighbors: int = 5,
+        scale: bool = True,
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.percent = percent
+        self.n_neighbors = n_neighbors
+        self.scale = scale
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class MLSOL(_LocalResampler, family="Add rows"):
     r"""Add synthetic rows where rare label values meet resistance in their neighbourhood.
 
     Rows whose rare label values are surrounded by other values (but not entirely) are likely
@@ -105,24 +128,7 @@ class MLSOL(_DistanceResampler, family="Add rows"):
     ([[3.28], [3.08]], [[1], [0]])
     """
 
-    domains = declare(percent=Real(0), n_neighbors=Int(1))
-
-    def __init__(
-        self,
-        *,
-        percent: float = 25,
-        n_neighbors: int = 5,
-        scale: bool = True,
-        categorical_features: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.percent = percent
-        self.n_neighbors = n_neighbors
-        self.scale = scale
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    domains = declare(percent=Real(0))
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
         everything = np.arange(Y.shape[0])
@@ -146,7 +152,7 @@ class MLSOL(_DistanceResampler, family="Add rows"):
         )
 
 
-class MLUL(_DistanceResampler, family="Remove rows"):
+class MLUL(_LocalResampler, family="Remove rows"):
     r"""Remove rows, most likely those that neither need nor give support in their neighbourhood.
 
     The counterpart of `MLSOL`: rows stay by chance, the more likely the harder their own rare
@@ -214,24 +220,7 @@ class MLUL(_DistanceResampler, family="Remove rows"):
     1
     """
 
-    domains = declare(percent=Real(0, 100), n_neighbors=Int(1))
-
-    def __init__(
-        self,
-        *,
-        percent: float = 25,
-        n_neighbors: int = 5,
-        scale: bool = True,
-        categorical_features: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.percent = percent
-        self.n_neighbors = n_neighbors
-        self.scale = scale
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    domains = declare(percent=Real(0, 100))
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
         n_rows = Y.shape[0]

@@ -21,7 +21,31 @@ from scumble.resample.percent import rows_in_percent
 SEEDING = Choice("generator", "hash").hidden()
 
 
-class LPROS(BaseResampler, family="Add rows"):
+class _LabelsetResampler(BaseResampler):
+    """Base of the two that take rows by their labelsets."""
+
+    domains = declare(seeding=SEEDING)
+
+    def __init__(
+        self,
+        *,
+        percent: float = 25,
+        random_state: Any = None,
+        seeding: Literal["generator", "hash"] = "generator",
+    ) -> None:
+        self.percent = percent
+        self.random_state = random_state
+        self.seeding = seeding
+
+    def _check_together(self) -> None:
+        if self.seeding == "hash" and not isinstance(self.random_state, int | np.integer):
+            raise ParameterError(
+                f"The 'random_state' parameter of {type(self).__name__} must be an int with "
+                f"seeding='hash'. Got {self.random_state!r} instead."
+            )
+
+
+class LPROS(_LabelsetResampler, family="Add rows"):
     r"""Clone random rows of rare labelsets until the data has grown by a percentage.
 
     Every distinct combination of labels is a bag of rows. Bags smaller than the mean bag are
@@ -83,21 +107,7 @@ class LPROS(BaseResampler, family="Add rows"):
     array([0, 1, 2, 3, 4, 5, 6, 5, 6])
     """
 
-    domains = declare(percent=Real(0), seeding=SEEDING)
-
-    def __init__(
-        self,
-        *,
-        percent: float = 25,
-        random_state: Any = None,
-        seeding: Literal["generator", "hash"] = "generator",
-    ) -> None:
-        self.percent = percent
-        self.random_state = random_state
-        self.seeding = seeding
-
-    def _check_together(self) -> None:
-        _check_seeding(self.seeding, self.random_state, caller="LPROS")
+    domains = declare(percent=Real(0))
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
         n_rows = Y.shape[0]
@@ -120,7 +130,7 @@ class LPROS(BaseResampler, family="Add rows"):
         return Resampled(rows, take_labels(Y, rows))
 
 
-class LPRUS(BaseResampler, family="Remove rows"):
+class LPRUS(_LabelsetResampler, family="Remove rows"):
     r"""Delete random rows of frequent labelsets until the data has shrunk by a percentage.
 
     Every distinct combination of labels is a bag of rows. Bags larger than the mean bag lose
@@ -180,21 +190,7 @@ class LPRUS(BaseResampler, family="Remove rows"):
     array([1, 3, 4, 5, 6])
     """
 
-    domains = declare(percent=Real(0, 100), seeding=SEEDING)
-
-    def __init__(
-        self,
-        *,
-        percent: float = 25,
-        random_state: Any = None,
-        seeding: Literal["generator", "hash"] = "generator",
-    ) -> None:
-        self.percent = percent
-        self.random_state = random_state
-        self.seeding = seeding
-
-    def _check_together(self) -> None:
-        _check_seeding(self.seeding, self.random_state, caller="LPRUS")
+    domains = declare(percent=Real(0, 100))
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
         n_rows = Y.shape[0]
@@ -234,14 +230,6 @@ def _bags(Y: sparse.csr_array) -> Bags:
     starts = np.cumsum(sizes) - sizes
     kernels.group_by_number(numbers, starts.copy(), rows)
     return Bags(rows, starts, sizes)
-
-
-def _check_seeding(seeding: Any, random_state: Any, *, caller: str) -> None:
-    if seeding == "hash" and not isinstance(random_state, int | np.integer):
-        raise ParameterError(
-            f"The 'random_state' parameter of {caller} must be an int with seeding='hash'. "
-            f"Got {random_state!r} instead."
-        )
 
 
 def _bags_by_hash(Y: sparse.csr_array, seed: int) -> tuple[Bags, Array]:

@@ -23,8 +23,7 @@ from scumble.data import Feature, MultilabelDataset
 from scumble.learn.storage.check import check_model
 from scumble.learn.storage.classes import refuse_untrusted
 from scumble.learn.storage.columns import columns_of
-from scumble.learn.storage.decode import Decoder
-from scumble.learn.storage.encode import Encoder
+from scumble.learn.storage.values import Decoder, Encoder
 
 #: What the file says it is, and the version of its form.
 FORMAT, FORMAT_VERSION = "scumble model", 1
