@@ -7,12 +7,7 @@ from scumble._core import calls, hierarchy, java, numbers, shown, suggestions, t
 from scumble._core.categorical import resolve_categorical
 from scumble._core.label_selection import find_labels
 from scumble._core.parallel import row_blocks
-from scumble._core.provenance import (
-    carried_weights,
-    carry_weights,
-    is_resampled,
-    mark_resampled,
-)
+from scumble._core.provenance import carried_weights, carry_weights, is_resampled, mark_resampled
 from scumble._core.validation import label_lists, match_lists
 
 NAMES = ("comedy", "drama", "war")

@@ -13,13 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from scumble import MultilabelDataset
-from scumble.learn import (
-    HOMER,
-    BinaryRelevance,
-    CalibratedLabelRanking,
-    LabelPowerset,
-    fit_dataset,
-)
+from scumble.learn import HOMER, BinaryRelevance, CalibratedLabelRanking, LabelPowerset, fit_dataset
 from scumble.learn.hierarchy import (
     assign,
     build_hierarchy,

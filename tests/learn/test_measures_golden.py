@@ -168,10 +168,7 @@ def distance_from_mulan(golden, datasets, name, method):
 
 
 #: What is further than three errors over the folds alone. MULAN has four folds of ECC on medical.
-FAR = {
-    ("emotions", "HOMER"): {"hamming_loss"},
-    ("medical", "ECC"): {"hamming_loss", "one_error"},
-}
+FAR = {("emotions", "HOMER"): {"hamming_loss"}, ("medical", "ECC"): {"hamming_loss", "one_error"}}
 
 
 @pytest.mark.parametrize("name", ["flags", "emotions", "genbase", "medical"])

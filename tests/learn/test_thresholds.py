@@ -10,13 +10,7 @@ from scipy import sparse
 from scumble import MultilabelDataset
 from scumble._core.errors import DataError, ParameterError
 from scumble.learn import label_thresholds, threshold_curves, threshold_table
-from scumble.learn.thresholds import (
-    RATES,
-    ScoreColumns,
-    ThresholdRule,
-    choose_cuts,
-    shared_recall,
-)
+from scumble.learn.thresholds import RATES, ScoreColumns, ThresholdRule, choose_cuts, shared_recall
 
 
 def slow_cuts(scores, truth):

@@ -317,8 +317,7 @@ def test_draws_with_weights_are_rows_with_weights():
     table = prepare_table(X, np.zeros(4, int))
     y = Y[:, 0]
     one, other = grow_trees(
-        table,
-        [Target(y, repeats=repeats, weights=weights), Target(y, weights=repeats * weights)],
+        table, [Target(y, repeats=repeats, weights=weights), Target(y, weights=repeats * weights)]
     )
     assert one.feature.tolist() == other.feature.tolist()
     assert (one.counts == other.counts).all()
@@ -400,8 +399,7 @@ def test_scikit_learns_own_check_of_that(short, container):
 
 
 @given(
-    st.lists(st.floats(1e-3, 1e3), min_size=2, max_size=6),
-    st.sampled_from(["balanced", "sqrt"]),
+    st.lists(st.floats(1e-3, 1e3), min_size=2, max_size=6), st.sampled_from(["balanced", "sqrt"])
 )
 def test_rules_keep_the_sum_and_favour_the_rare(counts, rule):
     counts = np.array(counts)
