@@ -35,7 +35,8 @@ def check_named_labels(
 ) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
     """Do what `check_labels` does and also return the labels' names where ``Y`` has any."""
     if is_dataset(Y):
-        return _from_dataset(Y, caller)
+        labels, names = check_named_labels(Y.Y, caller=caller)
+        return labels, getattr(Y, "labels", names)
     if sparse.issparse(Y):
         return _from_sparse(Y, caller), None
     if isinstance(Y, list | tuple):
@@ -163,11 +164,6 @@ def check_count(value: Any, *, name: str, caller: str, minimum: int = 1) -> int:
     """Refuse a parameter that is not an integer of at least ``minimum``."""
     Int(minimum).check(value, name=name, caller=caller)
     return int(value)
-
-
-def _from_dataset(data: Any, caller: str) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
-    labels, names = check_named_labels(data.Y, caller=caller)
-    return labels, getattr(data, "labels", names)
 
 
 def _from_sparse(Y: Any, caller: str) -> sparse.csr_array:

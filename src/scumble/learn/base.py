@@ -19,7 +19,7 @@ from scumble._core.parameters import COLUMNS, Declared, Seed, Threads, declare
 from scumble._core.registry import register
 from scumble._core.validation import check_same_length
 from scumble.learn.features import read_rows, read_training
-from scumble.learn.labels import LabelForm, read_labels
+from scumble.learn.labels import read_labels
 from scumble.learn.weights import check_weights, refuser_of, weights_of_rows
 
 
@@ -74,7 +74,8 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
     def __init_subclass__(
         cls, name: str | None = None, family: str = "More", **options: Any
     ) -> None:
-        if cls.fit is BaseMultilabelClassifier.fit and not _learns_from_weights(cls):
+        takes_weights = "weights" in signature(cls._fit_labels).parameters
+        if cls.fit is BaseMultilabelClassifier.fit and not takes_weights:
             cls.fit = _fit_unweighted  # type: ignore[method-assign, assignment]  # it lacks weights on purpose
         super().__init_subclass__(**options)
         if name is not None:
@@ -159,8 +160,9 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
         self.n_labels_ = int(labels.shape[1])
         self.label_names_ = self._form.names
         if classes is None:
-            values = np.array([0, 1]).astype(_cell_type(self._form))
-            self.classes_ = [values] * self.n_labels_
+            is_named = self._form.kind in ("frame", "lists")
+            kind = "int64" if is_named else self._form.dtypes[0]
+            self.classes_ = [np.array([0, 1]).astype(kind)] * self.n_labels_
         else:
             self.classes_ = classes
             sums = np.bincount(labels.indices, weights, len(classes))  # one label a row
@@ -276,17 +278,9 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
         return tags
 
 
-def _learns_from_weights(kind: type[BaseMultilabelClassifier]) -> bool:
-    return "weights" in signature(kind._fit_labels).parameters
-
-
 def _fit_unweighted(self: BaseMultilabelClassifier, X: Any, Y: Any) -> BaseMultilabelClassifier:
     """Learn which rows have which labels."""
     return BaseMultilabelClassifier.fit(self, X, Y)
 
 
 _fit_unweighted.__name__ = "fit"
-
-
-def _cell_type(form: LabelForm) -> str:
-    return "int64" if form.kind in ("frame", "lists") else form.dtypes[0]

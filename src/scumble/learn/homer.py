@@ -285,7 +285,8 @@ class _Shared:
         for (start, stop), width, sets in zip(self._spans, self._widths, self._sets, strict=True):
             part = whole[:, start:stop]
             if start == stop:
-                answers.append(_nothing(len(whole), width))
+                nothing = np.zeros((len(whole), width))
+                answers.append((nothing.astype(bool), nothing))
             elif sets is None:
                 answers.append(judge_labels(part))
             else:
@@ -311,7 +312,3 @@ class _Single:
 
     def ask(self, X: Any, n_jobs: int | None) -> list[Answer]:
         return [inside.ask(X) for inside in self._fitted]
-
-
-def _nothing(n_rows: int, width: int) -> Answer:
-    return np.zeros((n_rows, width), bool), np.zeros((n_rows, width))

@@ -114,20 +114,14 @@ def tell_nominal(model: Any, columns: Any, *, left: tuple[Any, ...] = (None,)) -
     holder = model
     while hasattr(holder, "get_params"):
         parameters = holder.get_params(deep=False)
-        if "categorical_features" in parameters and not _passes_by(holder):
-            if _is_one_of(parameters["categorical_features"], left):
+        passes_by = isinstance(holder, BaseMultilabelClassifier) and holder._reads_itself()
+        if "categorical_features" in parameters and not passes_by:
+            told = parameters["categorical_features"]
+            if (told is None or isinstance(told, str)) and told in left:
                 holder.set_params(categorical_features=_nominal_for(holder, columns))
             return True
         holder = parameters.get("estimator")
     return False
-
-
-def _is_one_of(value: Any, words: tuple[Any, ...]) -> bool:
-    return (value is None or isinstance(value, str)) and value in words
-
-
-def _passes_by(classifier: Any) -> bool:
-    return isinstance(classifier, BaseMultilabelClassifier) and classifier._reads_itself()
 
 
 def _nominal_for(classifier: Any, columns: Any) -> Any:

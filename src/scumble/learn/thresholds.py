@@ -166,7 +166,7 @@ def label_thresholds(
     wanted = ThresholdRule(rule, metric, strength, threshold)
     wanted.check(caller="label_thresholds")
     columns = ScoreColumns.of(scores, Y, caller="label_thresholds")
-    return choose_thresholds(columns, wanted, n_jobs=n_jobs)
+    return choose_cuts(columns, wanted, n_jobs=n_jobs).thresholds
 
 
 def threshold_curves(
@@ -221,13 +221,6 @@ def curves_of(
     return [_curve(cuts[int(label)], rule, shared) for label in chosen]
 
 
-def choose_thresholds(
-    columns: ScoreColumns, rule: ThresholdRule, *, n_jobs: int | None = None
-) -> Array:
-    """Choose a threshold for each label."""
-    return choose_cuts(columns, rule, n_jobs=n_jobs).thresholds
-
-
 def choose_cuts(
     columns: ScoreColumns, rule: ThresholdRule, *, n_jobs: int | None = None
 ) -> ChosenCuts:
@@ -245,11 +238,6 @@ def choose_with_curves(
     cuts = _all_cuts(columns, rule, n_jobs)
     shared = _shared_of(cuts, rule)
     return _take(cuts, rule, shared).thresholds, [_curve(cut, rule, shared) for cut in cuts]
-
-
-def shared_recall(columns: ScoreColumns, *, n_jobs: int | None = None) -> Array:
-    """Tell the mean recall of all labels at each of `RATES` predictions per positive."""
-    return _mean_recall(_all_cuts(columns, ThresholdRule(), n_jobs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -439,11 +427,11 @@ def _take(cuts: Sequence[Cuts], rule: ThresholdRule, shared: Array | None) -> Ch
 
 
 def _shared_of(cuts: Sequence[Cuts], rule: ThresholdRule) -> Array | None:
-    return _mean_recall(cuts) if rule.rule == "shrunken" else None
+    return mean_recall(cuts) if rule.rule == "shrunken" else None
 
 
-def _mean_recall(cuts: Sequence[Cuts]) -> Array:
-    """Average the recall of the labels at each rate; equal scores as if in random order."""
+def mean_recall(cuts: Sequence[Cuts]) -> Array:
+    """Average the recall of the labels at each of `RATES`; equal scores as if in random order."""
     total, n_labels = np.zeros(len(RATES)), 0
     for cut in cuts:
         if cut.n_positives >= 2:

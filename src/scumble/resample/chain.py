@@ -19,7 +19,6 @@ from scumble._core.suggestions import suggest_parameter
 from scumble.data import MultilabelDataset
 from scumble.measures.summary import characterize
 from scumble.resample.base import BaseResampler
-from scumble.resample.remedial import REMEDIAL
 
 #: Parameters that any chain takes, whether its methods need them or not.
 SHARED = {"random_state", "n_jobs"}
@@ -212,7 +211,7 @@ def apply_remedial(
     """
     chain = make_chain("remedial", passes=passes, one_sided=one_sided)
     if isinstance(data, MultilabelDataset):
-        chain = [REMEDIAL(one_sided=one_sided) for _ in range(passes)]
+        chain = make_chain("+".join(["remedial"] * passes), one_sided=one_sided)
     after, report = _measured_run(data, chain, out)
     keys = ("n_above_mean", "n_one_sided", "n_added")
     report["passes"] = [

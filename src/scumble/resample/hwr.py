@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from scumble._core.arrays import Array
 from scumble._core.errors import ParameterTypeError
 from scumble._core.parameters import Domain, declare
 from scumble.data import Feature
@@ -133,7 +132,8 @@ class RemedialHwR(BaseResampler, family="Decouple"):
         self.remedial_ = REMEDIAL(passes=self.passes, one_sided=self.one_sided)
         self.resampler_ = self._second()
         decoupled = self.remedial_._run(X, Y)
-        halves = _halves(decoupled.sample_indices, Y.shape[0])
+        sources = decoupled.sample_indices
+        halves = np.bincount(sources, minlength=Y.shape[0])[sources] > 1  # of rows that were split
         between = self.remedial_._gather(X, decoupled)
         result = self.resampler_._run(between, decoupled.Y, features)
         is_left = np.zeros(len(decoupled.sample_indices), bool)
@@ -142,8 +142,3 @@ class RemedialHwR(BaseResampler, family="Decouple"):
         self.n_halves_removed_ = int((halves & ~is_left).sum())
         sources = decoupled.sample_indices[result.sample_indices]
         return Resampled(sources, result.Y, result.synthetic)
-
-
-def _halves(sources: Array, n_rows: int) -> Array:
-    """Tell which rows after REMEDIAL are parts of a row that was split."""
-    return np.bincount(sources, minlength=n_rows)[sources] > 1

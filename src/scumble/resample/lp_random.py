@@ -117,7 +117,7 @@ class LPROS(_LabelsetResampler, family="Add rows"):
         is_open = np.flatnonzero(small)
         # Largest first; labelsets are numbered in the order of their first rows.
         is_open = is_open[np.lexsort((is_open, -bags.sizes[is_open]))]
-        capacity = _ceil_mean(n_rows, bags) - bags.sizes[is_open]
+        capacity = math.ceil(n_rows / max(len(bags.sizes), 1)) - bags.sizes[is_open]
         shares = share_out(rows_in_percent(self.percent, n_rows), capacity)
         sizes = np.repeat(bags.sizes[is_open], shares)
         if hashes is not None:
@@ -198,7 +198,7 @@ class LPRUS(_LabelsetResampler, family="Remove rows"):
         bags = _bags_by_hash(Y, self.random_state)[0] if by_hash else _bags(Y)
         is_open = np.flatnonzero(bags.sizes * len(bags.sizes) > n_rows)
         is_open = is_open[np.lexsort((is_open, bags.sizes[is_open]))]
-        capacity = bags.sizes[is_open] - _floor_mean(n_rows, bags)
+        capacity = bags.sizes[is_open] - n_rows // max(len(bags.sizes), 1)
         shares = share_out(rows_in_percent(self.percent, n_rows), capacity)
         keep = np.ones(n_rows, bool)
         starts, sizes = bags.starts[is_open], bags.sizes[is_open]
@@ -259,14 +259,6 @@ def _turns(shares: Array) -> Array:
 
 def _md5(text: str) -> str:
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
-
-
-def _ceil_mean(n_rows: int, bags: Bags) -> int:
-    return math.ceil(n_rows / max(len(bags.sizes), 1))
-
-
-def _floor_mean(n_rows: int, bags: Bags) -> int:
-    return n_rows // max(len(bags.sizes), 1)
 
 
 def share_out(total: int, capacity: Array) -> Array:

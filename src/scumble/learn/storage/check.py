@@ -32,7 +32,7 @@ def check_model(model: Any) -> None:
             _check_estimator(part)
         if isinstance(part, Space):
             _check_space(part)
-        if _full_name(part) == "sklearn.tree._tree.Tree":
+        if f"{type(part).__module__}.{type(part).__qualname__}" == "sklearn.tree._tree.Tree":
             _check_foreign_tree(part)
         if isinstance(part, TextModel):
             _check_texts(part)
@@ -256,7 +256,3 @@ def _check_texts(model: TextModel) -> None:
         demand(plain and len(set(words)) == len(words), "the words of a text are not all different")
         fits = is_vector(weights, np.float64, len(words)) and bool(np.isfinite(weights).all())
         demand(fits, "the weights of words do not fit")
-
-
-def _full_name(part: Any) -> str:
-    return f"{type(part).__module__}.{type(part).__qualname__}"
