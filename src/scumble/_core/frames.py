@@ -22,25 +22,13 @@ _DAY = 86_400_000
 
 
 class Column(NamedTuple):
-    """A column that was read.
+    """A column that was read."""
 
-    Attributes
-    ----------
-    values : ndarray of float64
-        Numbers (dates in milliseconds since 1970), or codes 0, 1, ...; NaN where missing.
-    categories : tuple or None
-        What the codes stand for; None where the values are numbers.
-    integer, date : bool
-        Whether the numbers are whole, or dates.
-    rows : ndarray of int or None
-        The rows the values belong to, all others being 0; None where there is one for each.
-    """
-
-    values: Array
-    categories: tuple[Any, ...] | None = None
-    integer: bool = False
+    values: Array  # numbers (dates in milliseconds since 1970), or codes 0, 1, ...; NaN: missing
+    categories: tuple[Any, ...] | None = None  # what codes stand for; None for numbers
+    integer: bool = False  # whether the numbers are whole
     date: bool = False
-    rows: Array | None = None
+    rows: Array | None = None  # those of the values, all others being 0; None: one for each
 
 
 class Categories(NamedTuple):

@@ -91,22 +91,9 @@ def limit_threads(n_jobs: int | None) -> Iterator[None]:
 
 
 def run(work: Callable[[T], R], blocks: Sequence[T], *, n_jobs: int | None = None) -> list[R]:
-    """Do ``work`` on every block and return the results in block order.
-
-    Parameters
-    ----------
-    work : callable
-        Must release the GIL for most of its time (a compiled kernel) to gain from threads.
-    blocks : sequence
-        What to work on.
-    n_jobs : int, optional
-        See `thread_count`.
-
-    Returns
-    -------
-    list
-        One result a block. The first exception is raised, after all threads have stopped.
-    """
+    """Do ``work`` on every block and return the results in block order."""
+    # Only work that releases the GIL for most of its time gains from threads. The first exception
+    # is raised after all threads have stopped.
     n_threads = min(thread_count(n_jobs), len(blocks))
     if n_threads <= 1:
         return [work(block) for block in blocks]

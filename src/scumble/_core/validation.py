@@ -7,7 +7,7 @@ no stored zeros. Kernels read its ``indptr`` and ``indices`` and never ask again
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError, LabelError, ParameterTypeError
 from scumble._core.kernels import check_rows
 from scumble._core.parallel import SERIAL_BELOW, row_blocks, run
@@ -94,22 +95,29 @@ def match_lists(Y: Any, predictions: Any) -> tuple[Any, Any]:
         if truth is None or not found & set(names):
             return Y, predictions
         names = tuple(sorted(found | set(names)))
+    place, n_labels = _place_of(names), len(names)
     if truth is not None:
-        Y = NamedLabels(_matrix(truth, names), names)
-    return Y, NamedLabels(_matrix(rows, names), names)
+        Y = NamedLabels(_matrix(truth, place, n_labels, "labels"), names)
+    return Y, NamedLabels(_matrix(rows, place, n_labels, "labels"), names)
 
 
 def _size(row: Any) -> int:
     return len(row) if hasattr(row, "__len__") else 1
 
 
-def _matrix(rows: Sequence[Any], names: Sequence[str]) -> sparse.csr_array:
-    """Give every name its column."""
-    place = {name: at for at, name in enumerate(names)}
-    flat = np.array([place[item] for row in rows for item in row], np.int32)
+def _place_of(names: Sequence[str]) -> Callable[[str], int]:
+    """Tell the column of each name."""
+    return {name: at for at, name in enumerate(names)}.__getitem__
+
+
+def _matrix(
+    rows: Sequence[Any], place: Callable[[Any], int], n_labels: int, caller: str
+) -> sparse.csr_array:
+    """Put every label of every row into its place."""
+    flat = np.array([place(item) for row in rows for item in row], np.int32)
     starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
     cells = (np.ones(len(flat), bool), flat, starts)
-    return _canonical(sparse.csr_array(cells, shape=(len(rows), len(names))), "labels")
+    return _canonical(sparse.csr_array(cells, shape=(len(rows), n_labels)), caller)
 
 
 def check_same_names(Y: Any, given: Any, *, what: str, caller: str) -> None:
@@ -225,9 +233,7 @@ def _rows_strictly_increase(Y: sparse.csr_array, caller: str) -> bool:
     return all(state == 1 for state in states)
 
 
-def _from_dense(
-    Y: np.ndarray[Any, Any], caller: str, names: tuple[str, ...] | None
-) -> sparse.csr_array:
+def _from_dense(Y: Array, caller: str, names: tuple[str, ...] | None) -> sparse.csr_array:
     if Y.ndim != 2:
         raise _wrong_shape(Y.shape, caller)
     if Y.dtype == object:
@@ -243,9 +249,7 @@ def _from_dense(
     return sparse.csr_array(present)
 
 
-def _objects_to_numbers(
-    Y: np.ndarray[Any, Any], caller: str, names: tuple[str, ...] | None
-) -> np.ndarray[Any, Any]:
+def _objects_to_numbers(Y: Array, caller: str, names: tuple[str, ...] | None) -> Array:
     """Turn Python objects (mixed columns of a frame) into floats; texts are no numbers."""
     for at, cell in enumerate(Y.flat):
         if not isinstance(cell, np.bool_ | numbers.Real | Decimal) or cell not in (0, 1):
@@ -293,17 +297,11 @@ def _from_label_lists(
                     f"names (all strings) or label numbers from 0 (all integers below "
                     f"{MOST_LABELS})."
                 )
-    names = tuple(sorted({item for row in rows for item in row})) if of_names else None
-    if names is None:
-        flat = [int(item) for row in rows for item in row]
-        n_labels = max(flat, default=-1) + 1
-    else:
-        position = {name: index for index, name in enumerate(names)}
-        flat = [position[item] for row in rows for item in row]
-        n_labels = len(names)
-    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
-    Y = sparse.csr_array((np.ones(len(flat), bool), flat, indptr), shape=(len(rows), n_labels))
-    return _canonical(Y, caller), names
+    found = {item for row in rows for item in row}
+    if not of_names:
+        return _matrix(rows, int, max(map(int, found), default=-1) + 1, caller), None
+    names = tuple(sorted(found))
+    return _matrix(rows, _place_of(names), len(names), caller), names
 
 
 def _is_label(item: Any, *, of_names: bool) -> bool:
@@ -331,7 +329,7 @@ def _from_frame(Y: Any, caller: str) -> tuple[sparse.csr_array, tuple[str, ...]]
     return sparse.csr_array(present), names
 
 
-def _frame_column(column: Any, name: str, caller: str) -> np.ndarray[Any, Any]:
+def _frame_column(column: Any, name: str, caller: str) -> Array:
     values = column.to_numpy()
     if values.dtype == bool:
         return values
