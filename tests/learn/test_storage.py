@@ -44,7 +44,7 @@ from scumble.learn import (
     read_model,
     save,
 )
-from scumble.learn.storage import align_columns
+from scumble.learn.storage.columns import align_columns
 from scumble.resample import MLSOL
 
 
