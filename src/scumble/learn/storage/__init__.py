@@ -4,15 +4,3 @@
 on, and `ask` has it judge the rows of a data set. The file is a zip archive of one JSON text and
 a few plain arrays; scikit-learn's estimators go through skops. Nothing in it is pickled.
 """
-
-from scumble.learn.storage.answers import Answers, ask
-from scumble.learn.storage.files import StoredModel, load, read_model, save
-
-__all__ = [
-    "Answers",
-    "StoredModel",
-    "ask",
-    "load",
-    "read_model",
-    "save",
-]
