@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, dense
 from scumble._core.errors import LabelError
 from scumble._core.optional import require
 from scumble._core.validation import check_named_labels, label_lists
@@ -33,7 +33,7 @@ class LabelForm:
             return sparse.csr_array(labels).astype(self.dtypes[0])
         if self.kind == "lists":
             return self._give_lists(sparse.csr_array(labels), X)
-        cells = labels.toarray() if sparse.issparse(labels) else labels
+        cells = dense(labels)
         if self.kind == "array":
             return cells.astype(self.dtypes[0], copy=False)
         return self._give_frame(cells, X)

@@ -18,7 +18,7 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, dense
 from scumble._core.parallel import run
 from scumble.learn import logistic_kernels as kernels
 
@@ -117,7 +117,7 @@ def _standardised(X: Any) -> _Design:
     n_rows, n_columns = X.shape
     is_sparse = sparse.issparse(X) and X.nnz < DENSE_FROM * n_rows * n_columns
     if not is_sparse:
-        X = X.toarray() if sparse.issparse(X) else np.asarray(X, np.float64)
+        X = np.asarray(dense(X), np.float64)
         means = X.mean(axis=0)
         deviations = X.std(axis=0, ddof=1) if n_rows > 1 else np.zeros(n_columns)
         constant = (X == X[:1]).all(axis=0)  # a sum of equal numbers may round
@@ -150,9 +150,7 @@ def _rotated(design: _Design) -> tuple[Any, Array | None]:
     if n_columns <= n_rows:
         return design.columns, None
     columns = design.columns
-    products = columns @ columns.T
-    products = products.toarray() if sparse.issparse(products) else products
-    sizes, axes = np.linalg.eigh(products)
+    sizes, axes = np.linalg.eigh(dense(columns @ columns.T))
     real = sizes > sizes[-1] * n_columns * np.finfo(float).eps if n_rows else sizes > 0
     lengths = np.sqrt(sizes[real])
     coordinates = np.ascontiguousarray(axes[:, real] * lengths)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import get_tags
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, dense
 from scumble._core.errors import DataError
 from scumble._core.validation import NamedLabels, check_labels, match_lists
 from scumble.learn.base import BaseMultilabelClassifier
@@ -33,7 +33,7 @@ def predict_with_scores(
     elif hasattr(classifier, "decision_function"):
         found = classifier.decision_function(X)
         parts = found if isinstance(found, list | tuple) else [found]
-        scores = np.column_stack([_dense(part) for part in parts])
+        scores = np.column_stack([dense(part).astype(float, copy=False) for part in parts])
     else:
         return predictions, None
     refuse_shape(scores, predictions.shape, classifier)
@@ -118,15 +118,10 @@ def _positive_columns(probabilities: Any, classifier: Any, n_labels: int) -> Arr
             for at, part in enumerate(probabilities)
         ]
         return np.column_stack(columns)
-    table = _dense(probabilities)
+    table = dense(probabilities).astype(float, copy=False)
     if n_labels == 1 and table.shape[1:] != (1,):
         return _of_class_one(table, classes, classifier).reshape(-1, 1)
     return table
-
-
-def _dense(table: Any) -> Array:
-    """Make an array of numbers, of a sparse matrix as well."""
-    return np.asarray(table.toarray() if sparse.issparse(table) else table, dtype=float)
 
 
 def refuse_shape(scores: Any, shape: tuple[int, int], estimator: Any) -> None:
@@ -140,7 +135,7 @@ def refuse_shape(scores: Any, shape: tuple[int, int], estimator: Any) -> None:
 
 def _of_class_one(table: Any, classes: Any, classifier: Any) -> Array:
     """Take the probability of class 1; a label that was constant in training has one column."""
-    table = _dense(table)
+    table = dense(table).astype(float, copy=False)
     if isinstance(classes, list) and len(classes) == 1:
         classes = classes[0]
     if classes is None and table.shape[1] != 2:

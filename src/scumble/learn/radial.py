@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, dense
 from scumble._core.parallel import one_thread_for_products, run
 
 #: The median distance is taken from so many rows to all points.
@@ -48,14 +48,8 @@ class RadialKernel:
         return out
 
 
-def products(rows: Any, points: Any) -> Array:
-    """Multiply every row with every point."""
-    found = rows @ points.T
-    return found.toarray() if sparse.issparse(found) else np.asarray(found)
-
-
 def _squared_distances(rows: Any, points: Any) -> Array:
-    squares = products(rows, points)
+    squares = dense(rows @ points.T)
     squares *= -2
     squares += _squared_lengths(rows)[:, None]
     squares += _squared_lengths(points)[None, :]

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, dense
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import one_thread_for_products, run
 from scumble._core.parameters import Choice, Int, Optional, Real, declare
 from scumble._core.random import as_generator
 from scumble.learn.out_of_sample import out_of_fold
-from scumble.learn.radial import RadialKernel, products
+from scumble.learn.radial import RadialKernel
 from scumble.learn.ranker import BaseRanker, bend
 from scumble.learn.ridge_solvers import (
     Dual,
@@ -186,7 +186,7 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
         self.solver_ = "dual"
         if self.kernel_ == "linear":
             if rows.shape[1] > rows.shape[0]:
-                return Dual(problem, products(rows, rows)), rows.T
+                return Dual(problem, dense(rows @ rows.T)), rows.T
             self.solver_ = "primal"
             return Primal(problem), None
         if rows.shape[0] <= (EXACT_BELOW if self.landmarks is None else self.landmarks):

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import blas, lapack
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, dense
 from scumble._core.parallel import one_thread_for_products, run, slices
 from scumble.learn.quadratic import quadratic_forms
 from scumble.learn.ranker import bend
@@ -101,11 +101,9 @@ class Primal:
         self.means = np.asarray(weights @ rows) / problem.total
         self.label_means = problem.label_means()
         weighted = _scale_rows(rows, weights)
-        products = weighted.T @ rows
-        self.gram = products.toarray() if sparse.issparse(products) else np.asarray(products)
+        self.gram = dense(weighted.T @ rows)
         self.gram -= problem.total * np.outer(self.means, self.means)
-        meetings = weighted.T @ problem.labels.astype(np.float64)
-        self.meetings = meetings.toarray() if sparse.issparse(meetings) else np.asarray(meetings)
+        self.meetings = dense(weighted.T @ problem.labels.astype(np.float64))
         self.meetings -= problem.total * np.outer(self.means, self.label_means)
         self.scale = _positive(float(np.trace(self.gram)) / problem.total)
 
@@ -147,8 +145,7 @@ class Primal:
             pull = inverse @ means
             return out - 2 * (rows @ pull) + means @ pull
         for start in range(0, len(out), 1024):
-            part = rows[start : start + 1024]
-            part = (part.toarray() if sparse.issparse(part) else part) - means
+            part = dense(rows[start : start + 1024]) - means
             turned = blas.dtrmm(1.0, root, part.T, lower=True, overwrite_b=True)
             out[start : start + 1024] = np.einsum("ij,ij->j", turned, turned)
         return out
@@ -228,8 +225,7 @@ def _descend(problem: Problem, means: Array, penalty: float, n_steps: int, block
     rows, weights = problem.rows, problem.weights
     labels = problem.labels[:, block].astype(np.float64)
     label_means = np.asarray(weights @ labels) / problem.total
-    start = _scale_rows(rows, weights).T @ labels
-    right = start.toarray() if sparse.issparse(start) else np.asarray(start)
+    right = dense(_scale_rows(rows, weights).T @ labels)
     right -= problem.total * np.outer(means, label_means)
     found, residual = np.zeros_like(right), right.copy()
     direction = residual.copy()
