@@ -44,7 +44,8 @@ class Problem:
 
     def blocks(self) -> list[slice]:
         """Cut the rows into pieces of a size that scores fit well into memory."""
-        return slices(*self.labels.shape, _CELLS_AT_ONCE)
+        n_rows, n_labels = self.labels.shape
+        return slices(n_rows, n_labels, _CELLS_AT_ONCE)
 
     def dense_labels(self, block: slice) -> Array:
         """Return the labels of some rows as numbers."""
