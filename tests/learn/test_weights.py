@@ -1,6 +1,7 @@
 """Weights of rows and of classes: by hand, against loops, and as rows that come several times."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -58,6 +59,9 @@ from scumble.learn.logistic import fit_logistic
 from scumble.learn.pruned_sets import prune_labelsets
 from scumble.learn.weights import check_weights, class_factors, takes_weights, weigh_classes
 from scumble.resample import MLROS
+from tests.learn import problems
+
+problem = partial(problems.problem, n=70)
 
 #: A node of few rows may be split whatever they weigh, so that a weight is a number of rows.
 TREE = C45Classifier(min_objects=1)
@@ -120,13 +124,6 @@ REPEATABLE = {
 
 #: Sums of the same numbers in another order.
 INEXACT = ("balanced", "naive-bayes", "ridge", "thresholded")
-
-
-def problem(seed=0, n=70, n_labels=4):
-    rng = np.random.default_rng(seed)
-    X = np.round(rng.normal(size=(n, 4)), 1)
-    Y = (X @ rng.normal(size=(4, n_labels)) + rng.normal(size=(n, n_labels)) > 1).astype(int)
-    return X, Y
 
 
 def both(model, X):
