@@ -150,11 +150,6 @@ class Child:
         return f"the worker process died ({how})" + (f"\n{printed}" if printed else "")
 
 
-def echo(request: Any, _tell: Callable[[Any], None]) -> Any:
-    """Answer with the request, for examples."""
-    return request
-
-
 def pack(value: Any) -> bytes:
     """Pickle a value; a function that cannot be imported by name travels as it is."""
     try:
