@@ -12,7 +12,6 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ParameterTypeError
 from scumble._core.parallel import slices
 from scumble._core.parameters import Choice, Domain, Int, Real, declare
-from scumble._core.random import as_generator
 from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45 import C45Classifier, Target
 from scumble.learn.c45.forest import Forest
@@ -149,7 +148,7 @@ class BaggedTrees(BaseRanker, name="bagging", family="Rankers"):
         return np.vstack(parts) if parts else np.zeros((0, self.n_labels_))
 
     def _grow(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> BagTargets:
-        generator = as_generator(self.random_state, caller="BaggedTrees")
+        generator = self._generator()
         n_columns = max(1, round(self.columns * X.shape[1]))
         chosen = None if n_columns == X.shape[1] else (n_columns, X.shape[1])
         targets = BagTargets(Y, self.draw, self.n_estimators, weights, generator, chosen)

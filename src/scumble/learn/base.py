@@ -16,6 +16,7 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import slices
 from scumble._core.parameters import COLUMNS, Declared, Seed, Threads, declare
+from scumble._core.random import as_generator
 from scumble._core.registry import register
 from scumble._core.validation import check_same_length
 from scumble.learn.features import read_rows, read_training
@@ -69,6 +70,7 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
     domains = declare(categorical_features=COLUMNS, random_state=Seed(), n_jobs=Threads())
     categorical_features: Any
     n_jobs: int | None
+    random_state: Any
     classes_: Any
 
     def __init_subclass__(
@@ -100,6 +102,10 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
         Only asked where one class per row was given.
         """
         return self._judge(X)[1]
+
+    def _generator(self) -> np.random.Generator:
+        """Make the generator that `random_state` stands for."""
+        return as_generator(self.random_state, caller=type(self).__name__)
 
     def _inside(self) -> Any:
         """Return the estimator that is asked, not fitted; None where there is none."""

@@ -11,7 +11,6 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ParameterTypeError
 from scumble._core.parameters import Bool, Free, Int, declare
-from scumble._core.random import as_generator
 from scumble.learn.bagged_trees import BaggedTrees
 from scumble.learn.calibration import Calibration
 from scumble.learn.inner_classifier import InnerClassifier, Training
@@ -150,7 +149,7 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
         self._fit_out_of_sample(X, Y, weights)
 
     def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
-        generator = as_generator(self.random_state, caller="BlendedRanker")
+        generator = self._generator()
         self.rankers_: list[InnerClassifier] = []
         self.rates_: list[LogRates] = []
         heights = np.zeros(Y.shape, order="F")

@@ -13,7 +13,6 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import run
 from scumble._core.parameters import Bool, Free, Int, Optional, Real, declare
-from scumble._core.random import as_generator
 from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45 import Target
 from scumble.learn.c45.forest import Forest, each_block
@@ -222,7 +221,7 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc", family="Cha
         return draws
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        generator = as_generator(self.random_state, caller=type(self).__name__)
+        generator = self._generator()
         draws = self._draws(Y.shape[0], Y.shape[1], generator)
         self.orders_ = np.array([draw.order for draw in draws], np.int64)
         targets = ChainTargets(Y, draws, weights)

@@ -10,7 +10,6 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parameters import Int, declare
-from scumble._core.random import as_generator
 from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45 import Target
 from scumble.learn.problem_transformation import TransformingClassifier
@@ -114,7 +113,7 @@ class COCOA(TransformingClassifier, name="cocoa", family="Pairs of labels"):
         self.n_jobs = n_jobs
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        generator = as_generator(self.random_state, caller=type(self).__name__)
+        generator = self._generator()
         self.couples_ = _draw_couples(Y.shape[1], int(self.n_couples), generator)
         targets = _Couples(Y, self.couples_, generator, weights)
         self.models_ = self._fit_many(X, targets, generator=generator)
@@ -144,7 +143,7 @@ def _draw_couples(n_labels: int, n_couples: int, generator: np.random.Generator)
 
 
 class _Couples(Sequence[Any]):
-    """The targets of all models, label after label; class 1: rows that have it (and the other)."""
+    """The targets of all models, label after label; rows that have the label are class 1."""
 
     def __init__(
         self,

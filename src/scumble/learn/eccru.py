@@ -11,7 +11,6 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parameters import Choice, Int, Real, declare
-from scumble._core.random import as_generator
 from scumble.learn.chains import ChainTargets, Draw, follow_chains
 from scumble.learn.problem_transformation import TransformingClassifier
 from scumble.learn.thresholds import label_thresholds
@@ -165,7 +164,7 @@ class ECCRU(TransformingClassifier, name="eccru", family="Chains"):
         return draws
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        generator = as_generator(self.random_state, caller=type(self).__name__)
+        generator = self._generator()
         draws = self._draws(Y, generator)
         self.orders_ = [draw.order for draw in draws]
         targets = _BalancedChains(Y, draws, generator, weights)

@@ -10,7 +10,6 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parameters import Bool, Choice, Free, Int, declare
-from scumble._core.random import as_generator
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.binary_relevance import BinaryRelevance, LabelTargets, judge_labels
 from scumble.learn.c45 import Target
@@ -144,7 +143,7 @@ class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
         return self.classifier
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        generator = as_generator(self.random_state, caller=type(self).__name__)
+        generator = self._generator()
         self.hierarchy_ = self._make_hierarchy(Y, generator)
         self._nodes = list_nodes(self.hierarchy_)
         inner = BinaryRelevance() if self.classifier is None else self.classifier

@@ -10,7 +10,6 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parameters import Choice, Int, Real, declare
-from scumble._core.random import as_generator
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, table_for
 from scumble.learn.problem_transformation import TransformingClassifier
 from scumble.learn.weights import take_weights
@@ -262,7 +261,7 @@ class EnsembleOfPrunedSets(TransformingClassifier, name="eps", family="Labelsets
         return [generator.permutation(n_rows)[:size] for _ in range(self.n_estimators)]
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        generator = as_generator(self.random_state, caller=type(self).__name__)
+        generator = self._generator()
         problems = []
         for rows in self._draws(Y.shape[0], generator):
             drawn = np.sort(rows)

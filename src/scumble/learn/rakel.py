@@ -12,7 +12,6 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parameters import Bool, Int, Optional, declare
-from scumble._core.random import as_generator
 from scumble.learn.c45 import Target
 from scumble.learn.label_powerset import LabelsetProblem, winners_confidences
 from scumble.learn.problem_transformation import TransformingClassifier
@@ -119,7 +118,7 @@ class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
         return draw_disjoint(n_labels, size, generator)
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        generator = as_generator(self.random_state, caller=type(self).__name__)
+        generator = self._generator()
         self.labelsets_ = self._draw_labelsets(Y.shape[1], generator)
         targets = _Groups(Y, self.labelsets_, weights)
         self._combinations = [targets.problem(at).sets.toarray() for at in range(len(targets))]

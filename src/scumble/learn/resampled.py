@@ -11,7 +11,6 @@ from sklearn.base import clone
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parameters import Free, Int, declare
-from scumble._core.random import as_generator
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.binary_relevance import BinaryRelevance
 from scumble.learn.inner_classifier import InnerClassifier, Training, nominal_mapping
@@ -162,7 +161,7 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For 
         return np.asarray(step.sample_indices_)
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        generator = as_generator(self.random_state, caller=type(self).__name__)
+        generator = self._generator()
         inner = BinaryRelevance() if self.estimator is None else self.estimator
         self.members_ = []
         for _ in range(self.n_estimators):

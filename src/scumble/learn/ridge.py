@@ -11,7 +11,6 @@ from scumble._core.arrays import Array, dense
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import one_thread_for_products, run
 from scumble._core.parameters import Choice, Int, Optional, Real, declare
-from scumble._core.random import as_generator
 from scumble.learn.out_of_sample import out_of_fold
 from scumble.learn.radial import RadialKernel
 from scumble.learn.ranker import BaseRanker, bend
@@ -159,7 +158,7 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
 
     def _solve(self, X: Any, Y: Any, weights: Array | None) -> tuple[Primal | Dual, Fit] | None:
         """Fit, and return what leaving out single rows needs; None where that is not known."""
-        generator = as_generator(self.random_state, caller="RidgeRanker")
+        generator = self._generator()
         self._scaling = Scaling.of(X, self._codes.n_values, weights)
         self.kernel_ = self.kernel
         if self.kernel == "auto":
@@ -217,7 +216,7 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
         self.coefficients_, self.intercepts_ = solve_iteratively(problem, penalty, self.n_jobs)
 
     def _out_of_fold(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
-        generator = as_generator(self.random_state, caller="RidgeRanker")
+        generator = self._generator()
         rows = self._scaling.take(X)
         weights = np.ones(X.shape[0]) if weights is None else weights
 

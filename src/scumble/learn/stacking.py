@@ -11,7 +11,6 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.parallel import run
 from scumble._core.parameters import Bool, Int, declare
-from scumble._core.random import as_generator
 from scumble.learn.binary_relevance import BinaryRelevance, LabelTargets
 from scumble.learn.c45 import Target
 from scumble.learn.inner_classifier import InnerClassifier, Training
@@ -116,7 +115,7 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Si
         return super()._refuses_weights() or refuser_of(self.final_estimator)
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        generator = as_generator(self.random_state, caller=type(self).__name__)
+        generator = self._generator()
         n_values = self._codes.n_values
         first = BinaryRelevance(self.estimator)
         training = Training(X, Y, n_values, weights)

@@ -13,7 +13,6 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.features import FeatureCodes
 from scumble._core.parameters import Int, declare
-from scumble._core.random import as_generator
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.inner_classifier import InnerClassifier, Training, tell_nominal
 from scumble.learn.out_of_sample import check_scores, fit_alone, fit_with_scores
@@ -144,7 +143,7 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded", family
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         rule, name = self._rule(), type(self).__name__
-        generator = as_generator(self.random_state, caller=name)
+        generator = self._generator()
         training = Training(X, Y, self._codes.n_values, weights)
         given = (self._told_scorer(), training, generator)
         more: dict[str, Any] = {"n_jobs": self.n_jobs, "caller": name}
