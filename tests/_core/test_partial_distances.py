@@ -85,8 +85,7 @@ def test_partial_distances_by_hand(form):
 
     assert found.rows.tolist() == [[2, 1, 3], [3, 0, 2], [3, 0, 1], [1, 2, 0]]
     np.testing.assert_allclose(
-        found.distances**2,
-        [[5 / 3, 2.5, np.inf], [1, 2.5, 3], [1, 5 / 3, 3], [1, 1, np.inf]],
+        found.distances**2, [[5 / 3, 2.5, np.inf], [1, 2.5, 3], [1, 5 / 3, 3], [1, 1, np.inf]]
     )
 
 

@@ -7,12 +7,7 @@ from scipy import sparse
 
 from scumble._core.errors import LabelError, ParameterError, ParameterTypeError, ScumbleError
 from scumble._core.random import as_generator
-from scumble._core.validation import (
-    check_choice,
-    check_count,
-    check_labels,
-    check_named_labels,
-)
+from scumble._core.validation import check_choice, check_count, check_labels, check_named_labels
 from tests.measures.test_concurrence import matrices
 
 DENSE = np.array([[1, 0, 1], [0, 0, 0], [0, 1, 1]])

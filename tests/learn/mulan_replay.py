@@ -16,8 +16,8 @@ from scumble.learn import (
     fit_dataset,
 )
 from scumble.learn.chains import Draw
+from scumble.learn.hierarchy import mulan_hierarchy
 from scumble.learn.label_powerset import winners_confidences
-from scumble.learn.mulan_hierarchy import mulan_hierarchy
 from tests.learn.java import draw_chains, draw_samples, draw_winners, pruned_order
 
 #: Nothing is drawn here.

@@ -1,5 +1,7 @@
 """COCOA, ECCRU and what they share: by hand, by slow twins, and on awkward labels."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,16 +11,11 @@ from sklearn.naive_bayes import GaussianNB
 
 from scumble.learn import COCOA, ECCRU, C45Classifier, label_thresholds
 from scumble.learn.undersampling import undersample
+from tests.learn import problems
+
+problem = partial(problems.problem, n_labels=5, above=1.5)
 
 WEIGHTS = np.random.default_rng(1).choice([0.5, 1.0, 2.0, 4.0], 60)
-
-
-def problem(seed=0, n=60, n_features=4, n_labels=5):
-    rng = np.random.default_rng(seed)
-    X = np.round(rng.normal(size=(n, n_features)), 1)
-    weights = rng.normal(size=(n_features, n_labels))
-    Y = (X @ weights + rng.normal(size=(n, n_labels)) > 1.5).astype(int)
-    return X, Y
 
 
 def presence(X, y, rows, asked, nominal=0, weights=None):

@@ -80,6 +80,12 @@ def problem(seed=0, n=80, n_features=5, n_labels=6):
 
 every = pytest.mark.parametrize("short", SHORT)
 each_kind = pytest.mark.parametrize("short", KINDS)
+#: Those that take a base learner with trees and with another; the others as they are.
+with_bases = pytest.mark.parametrize(
+    ("short", "base"),
+    [(short, {"estimator": each}) for short in SHORT for each in (None, GaussianNB())]
+    + [(short, {}) for short in RANKERS],
+)
 
 #: The first check wants probabilities strictly between 0 and 1. A tree's leaf may be sure. Those
 #: of weights say fit(X, y=...), and labels are Y here: see test_weights.py.
@@ -146,13 +152,10 @@ def test_arrays_sparse_matrices_frames_and_lists_give_the_same(short):
     assert fitted.predict_both(X)[0] == wanted
 
 
-@every
-@pytest.mark.parametrize("estimator", [None, GaussianNB()])
-def test_the_number_of_threads_changes_nothing(short, estimator):
+@with_bases
+def test_the_number_of_threads_changes_nothing(short, base):
     X, Y = problem(n=200)
-    answers = [
-        make(short, estimator=estimator, n_jobs=n).fit(X, Y).predict_both(X) for n in (1, 2, 5)
-    ]
+    answers = [make(short, **base, n_jobs=n).fit(X, Y).predict_both(X) for n in (1, 2, 5)]
     for labels, confidences in answers[1:]:
         assert (labels == answers[0][0]).all()
         assert (confidences == answers[0][1]).all()
@@ -242,18 +245,18 @@ def test_a_label_without_positives_is_never_predicted_and_one_without_negatives_
     assert (confidences[:, 4] >= confidences[:, 1]).all()
 
 
-@every
-@pytest.mark.parametrize("estimator", [None, GaussianNB()])
-def test_one_label_no_labels_and_all_labels(short, estimator):
+@with_bases
+def test_one_label_no_labels_and_all_labels(short, base):
     X, Y = problem()
-    single = make(short, estimator=estimator).fit(X, Y[:, :1])
+    single = make(short, **base).fit(X, Y[:, :1])
     assert single.predict(X).shape == single.predict_proba(X).shape == (80, 1)
     assert (single.predict(X) == Y[:, :1]).mean() > 0.7
     for cell in (0, 1):
-        fitted = make(short, estimator=estimator).fit(X, np.full((80, 4), cell))
+        fitted = make(short, **base).fit(X, np.full((80, 4), cell))
         assert (fitted.predict(X) == cell).all()
         # No pair is told apart, so that in CLR only each label's own classifier votes for it.
-        assert (fitted.predict_proba(X) == (cell / 4 if short == "clr" else cell)).all()
+        expected, atol = cell / 4 if short == "clr" else cell, 0.1 if short in RANKERS else 0
+        np.testing.assert_allclose(fitted.predict_proba(X), expected, rtol=0, atol=atol)
 
 
 @each_kind
@@ -321,7 +324,7 @@ def test_pipelines_and_searches(short):
     assert 0 < by_rank.fit(X, Y[:, :2]).best_score_ <= 1
 
 
-@every
+@each_kind
 def test_refusals(short):
     X, Y = problem()
     with pytest.raises(LabelError, match="row 3, column 1 holds 2"):
@@ -334,13 +337,6 @@ def test_refusals(short):
         make(short, n_jobs=0).fit(X, Y)
     with pytest.raises(ParameterError, match="'categorical_features'"):
         make(short, categorical_features=[9]).fit(X, Y)
-    wrong = {"classifier": BinaryRelevance} if short == "homer" else {"estimator": GaussianNB}
-    with pytest.raises(ScumbleError, match="Got <class"):
-        make(short, **wrong).fit(X, Y)
-    with pytest.raises(ScumbleError, match="'estimator' parameter"):
-        make(short, estimator=7).fit(X, Y)
-    with pytest.raises(ScumbleError, match=r"'estimator' parameter .* Got LinearRegression"):
-        make(short, estimator=LinearRegression()).fit(X, Y)
     with pytest.raises(LabelError, match="y contains NaN"):
         make(short).fit(X, np.where(Y[:, 0] == 1, 1.0, np.nan))
     with pytest.raises(ScumbleError, match="is expecting"):
@@ -350,31 +346,19 @@ def test_refusals(short):
         make(short).fit(named, Y).predict(named.iloc[:, ::-1])
 
 
-rankers = pytest.mark.parametrize("short", RANKERS)
-
-
-@rankers
-def test_rankers_say_the_same_for_any_number_of_threads(short):
-    X, Y = problem(n=200)
-    answers = [make(short, n_jobs=n).fit(X, Y).predict_both(X) for n in (1, 2, 5)]
-    for labels, confidences in answers[1:]:
-        assert (labels == answers[0][0]).all()
-        assert (confidences == answers[0][1]).all()
-
-
-@rankers
-def test_rankers_of_one_label_of_no_labels_and_of_all(short):
+@every
+def test_refusals_of_base_learners(short):
     X, Y = problem()
-    single = make(short).fit(X, Y[:, :1])
-    assert single.predict(X).shape == single.predict_proba(X).shape == (80, 1)
-    assert (single.predict(X) == Y[:, :1]).mean() > 0.7
-    for cell in (0, 1):
-        fitted = make(short).fit(X, np.full((80, 4), cell))
-        assert (fitted.predict(X) == cell).all()
-        assert (np.abs(fitted.predict_proba(X) - cell) < 0.1).all()
+    wrong = {"classifier": BinaryRelevance} if short == "homer" else {"estimator": GaussianNB}
+    with pytest.raises(ScumbleError, match="Got <class"):
+        make(short, **wrong).fit(X, Y)
+    with pytest.raises(ScumbleError, match="'estimator' parameter"):
+        make(short, estimator=7).fit(X, Y)
+    with pytest.raises(ScumbleError, match=r"'estimator' parameter .* Got LinearRegression"):
+        make(short, estimator=LinearRegression()).fit(X, Y)
 
 
-@rankers
+@pytest.mark.parametrize("short", RANKERS)
 def test_rankers_in_pipelines_and_searches(short):
     X, Y = problem()
     names = pd.DataFrame(X, columns=list("abcde"))
@@ -392,26 +376,6 @@ def test_rankers_in_pipelines_and_searches(short):
     search = GridSearchCV(make(short), grid, cv=2, scoring="f1_micro", error_score="raise")
     assert 0 < search.fit(X, Y).best_score_ <= 1
     assert search.predict(X).shape == Y.shape
-
-
-@rankers
-def test_rankers_refuse_what_others_refuse(short):
-    X, Y = problem()
-    with pytest.raises(LabelError, match="equally many rows"):
-        make(short).fit(X, Y[:-1])
-    with pytest.raises(LabelError, match="no labels"):
-        make(short).fit(X, Y[:, :0])
-    with pytest.raises(ParameterError, match="'n_jobs'"):
-        make(short, n_jobs=0).fit(X, Y)
-    with pytest.raises(ParameterError, match="'categorical_features'"):
-        make(short, categorical_features=[9]).fit(X, Y)
-    with pytest.raises(LabelError, match="y contains NaN"):
-        make(short).fit(X, np.where(Y[:, 0] == 1, 1.0, np.nan))
-    with pytest.raises(ScumbleError, match="is expecting"):
-        make(short).fit(X, Y).predict(X[:, 1:])
-    named = pd.DataFrame(X).add_prefix("x")
-    with pytest.raises(ScumbleError, match="same order"):
-        make(short).fit(named, Y).predict(named.iloc[:, ::-1])
 
 
 @pytest.mark.parametrize("dtype", ["Float64", "Int64", "boolean", "string"])

@@ -1,5 +1,7 @@
 """HOMER: the tree of labels, the way down it, confidences, and learners inside."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,26 +15,21 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from scumble import MultilabelDataset
-from scumble.learn import (
-    HOMER,
-    BinaryRelevance,
-    CalibratedLabelRanking,
-    LabelPowerset,
-    fit_dataset,
+from scumble.learn import HOMER, BinaryRelevance, CalibratedLabelRanking, LabelPowerset, fit_dataset
+from scumble.learn.hierarchy import (
+    assign,
+    build_hierarchy,
+    check_hierarchy,
+    list_nodes,
+    mulan_hierarchy,
 )
-from scumble.learn.hierarchy import assign, build_hierarchy, check_hierarchy, list_nodes
-from scumble.learn.mulan_hierarchy import mulan_hierarchy
+from tests.learn import problems
+
+problem = partial(problems.problem, n=120, n_labels=9, decimals=2)
 
 
 def labels_in(tree):
     return [tree] if isinstance(tree, int) else [leaf for part in tree for leaf in labels_in(part)]
-
-
-def problem(seed=0, n_labels=9):
-    rng = np.random.default_rng(seed)
-    X = np.round(rng.normal(size=(120, 4)), 2)
-    Y = (X @ rng.normal(size=(4, n_labels)) + rng.normal(size=(120, n_labels)) > 1).astype(int)
-    return X, Y
 
 
 @given(

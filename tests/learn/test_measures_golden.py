@@ -16,7 +16,7 @@ import scumble
 from scumble._core.java import name_order
 from scumble.evaluate import evaluate
 from scumble.learn import HOMER, BinaryRelevance, fit_dataset
-from scumble.learn.mulan_hierarchy import mulan_hierarchy
+from scumble.learn.hierarchy import mulan_hierarchy
 from tests.evaluate.test_cross_validation_golden import published, run
 from tests.evaluate.test_metrics_golden import MULAN, read_measures
 from tests.learn.java import draw_chains, draw_samples
@@ -168,10 +168,7 @@ def distance_from_mulan(golden, datasets, name, method):
 
 
 #: What is further than three errors over the folds alone. MULAN has four folds of ECC on medical.
-FAR = {
-    ("emotions", "HOMER"): {"hamming_loss"},
-    ("medical", "ECC"): {"hamming_loss", "one_error"},
-}
+FAR = {("emotions", "HOMER"): {"hamming_loss"}, ("medical", "ECC"): {"hamming_loss", "one_error"}}
 
 
 @pytest.mark.parametrize("name", ["flags", "emotions", "genbase", "medical"])

@@ -1,6 +1,7 @@
 """RAkEL: by hand, by a slow twin, and on awkward labels."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,13 +10,9 @@ from hypothesis import strategies as st
 
 from scumble.learn import C45Classifier, LabelPowerset, RAkEL
 from scumble.learn.rakel import draw_disjoint, draw_overlapping
+from tests.learn import problems
 
-
-def problem(seed=0, n=60, n_labels=6):
-    rng = np.random.default_rng(seed)
-    X = np.round(rng.normal(size=(n, 4)), 1)
-    Y = (X @ rng.normal(size=(4, n_labels)) + rng.normal(size=(n, n_labels)) > 1).astype(int)
-    return X, Y
+problem = partial(problems.problem, n_labels=6)
 
 
 @given(st.integers(1, 12), st.integers(1, 5), st.integers(1, 40), st.integers(0, 1000))

@@ -15,13 +15,7 @@ from scumble.learn import (
     label_thresholds,
 )
 from scumble.resample import LPRUS, MLROS, MLSOL, REMEDIAL
-
-
-def problem(seed=0, n=60, n_labels=4):
-    rng = np.random.default_rng(seed)
-    X = np.round(rng.normal(size=(n, 4)), 1)
-    Y = (X @ rng.normal(size=(4, n_labels)) + rng.normal(size=(n, n_labels)) > 1).astype(int)
-    return X, Y
+from tests.learn.problems import problem
 
 
 @pytest.mark.parametrize(

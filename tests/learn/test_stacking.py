@@ -8,13 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from scumble._core.errors import ParameterTypeError
 from scumble.learn import BinaryRelevance, C45Classifier, StackedBinaryRelevance
-
-
-def problem(seed=0, n=60, n_labels=4):
-    rng = np.random.default_rng(seed)
-    X = np.round(rng.normal(size=(n, 4)), 1)
-    Y = (X @ rng.normal(size=(4, n_labels)) + rng.normal(size=(n, n_labels)) > 1).astype(int)
-    return X, Y
+from tests.learn.problems import problem
 
 
 def presence(estimator, X, y, asked, weights):

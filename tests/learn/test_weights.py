@@ -1,6 +1,7 @@
 """Weights of rows and of classes: by hand, against loops, and as rows that come several times."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -58,6 +59,9 @@ from scumble.learn.logistic import fit_logistic
 from scumble.learn.pruned_sets import prune_labelsets
 from scumble.learn.weights import check_weights, class_factors, takes_weights, weigh_classes
 from scumble.resample import MLROS
+from tests.learn import problems
+
+problem = partial(problems.problem, n=70)
 
 #: A node of few rows may be split whatever they weigh, so that a weight is a number of rows.
 TREE = C45Classifier(min_objects=1)
@@ -120,13 +124,6 @@ REPEATABLE = {
 
 #: Sums of the same numbers in another order.
 INEXACT = ("balanced", "naive-bayes", "ridge", "thresholded")
-
-
-def problem(seed=0, n=70, n_labels=4):
-    rng = np.random.default_rng(seed)
-    X = np.round(rng.normal(size=(n, 4)), 1)
-    Y = (X @ rng.normal(size=(4, n_labels)) + rng.normal(size=(n, n_labels)) > 1).astype(int)
-    return X, Y
 
 
 def both(model, X):
@@ -317,8 +314,7 @@ def test_draws_with_weights_are_rows_with_weights():
     table = prepare_table(X, np.zeros(4, int))
     y = Y[:, 0]
     one, other = grow_trees(
-        table,
-        [Target(y, repeats=repeats, weights=weights), Target(y, weights=repeats * weights)],
+        table, [Target(y, repeats=repeats, weights=weights), Target(y, weights=repeats * weights)]
     )
     assert one.feature.tolist() == other.feature.tolist()
     assert (one.counts == other.counts).all()
@@ -400,8 +396,7 @@ def test_scikit_learns_own_check_of_that(short, container):
 
 
 @given(
-    st.lists(st.floats(1e-3, 1e3), min_size=2, max_size=6),
-    st.sampled_from(["balanced", "sqrt"]),
+    st.lists(st.floats(1e-3, 1e3), min_size=2, max_size=6), st.sampled_from(["balanced", "sqrt"])
 )
 def test_rules_keep_the_sum_and_favour_the_rare(counts, rule):
     counts = np.array(counts)

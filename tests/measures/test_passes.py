@@ -94,8 +94,7 @@ def test_cube_roots_to_the_last_bits():
 
 @settings(max_examples=100, deadline=None)
 @given(
-    rows=st.lists(st.lists(st.integers(-1, 6), max_size=5), max_size=8),
-    n_labels=st.integers(1, 6),
+    rows=st.lists(st.lists(st.integers(-1, 6), max_size=5), max_size=8), n_labels=st.integers(1, 6)
 )
 def test_the_check_of_rows(rows, n_labels):
     indptr = np.r_[0, np.cumsum([len(row) for row in rows])].astype(np.int32)

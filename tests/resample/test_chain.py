@@ -10,14 +10,7 @@ import pytest
 from scumble import MultilabelDataset, ScumbleError
 from scumble._core.registry import registered
 from scumble.measures import characterize
-from scumble.resample import (
-    MLSMOTE,
-    REMEDIAL,
-    MLeNN,
-    compare_methods,
-    make_chain,
-    run_chain,
-)
+from scumble.resample import MLSMOTE, REMEDIAL, MLeNN, compare_methods, make_chain, run_chain
 
 
 @pytest.fixture

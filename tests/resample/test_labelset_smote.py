@@ -33,11 +33,7 @@ def pools_of(Y, criterion):
 def test_every_synthetic_row_follows_the_rule(criterion, seed, k, percent):
     X, Y = problem(seed)
     sampler = LabelsetSMOTE(
-        percent=percent,
-        n_neighbors=k,
-        seeds=criterion,
-        categorical_features=[3],
-        random_state=seed,
+        percent=percent, n_neighbors=k, seeds=criterion, categorical_features=[3], random_state=seed
     )
 
     X_new, Y_new = sampler.fit_resample(X, Y)

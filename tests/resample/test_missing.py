@@ -14,8 +14,8 @@ from scumble._core.features import read_features
 from scumble._core.neighbours import Space
 from scumble.resample import MLSMOTE, MLSOL, MLTL, MLUL, LabelsetSMOTE, MLeNN
 from scumble.resample.local import Local, _inherit
+from scumble.resample.mlsmote import ValueDifference
 from scumble.resample.synthesis import Seeds, synthesize
-from scumble.resample.vdm import ValueDifference
 
 N = 40
 NOMINAL = {3: 2, 4: 3}

@@ -39,8 +39,9 @@ def slow_labels(Y, members, strategy, ties=False):
     return 2 * counts >= len(members) if ties else 2 * counts > len(members)
 
 
-def assert_follows_the_rule(X, Y, X_new, Y_new, sources, *, k, strategy, nominal=(), scale=True):
+def assert_follows_the_rule(X, Y, X_new, Y_new, sampler, nominal):
     """Check every synthetic row against the slow version."""
+    k, scale = sampler.n_neighbors, sampler.scale
     X, Y, X_new, Y_new = (
         part.toarray() if sparse.issparse(part) else np.asarray(part)
         for part in (X, Y, X_new, Y_new)
@@ -53,7 +54,7 @@ def assert_follows_the_rule(X, Y, X_new, Y_new, sources, *, k, strategy, nominal
     for label in np.flatnonzero(is_minority(Y)):
         bag = np.flatnonzero(Y[:, label])
         for seed in bag if len(bag) > 1 else []:
-            assert sources[at] == seed
+            assert sampler.sample_indices_[at] == seed
             near = slow_neighbours(X, Y, label, seed, k, nominal, scale)
             low, high = (
                 end(X[seed, numeric], X[near][:, numeric]) for end in (np.minimum, np.maximum)
@@ -63,7 +64,7 @@ def assert_follows_the_rule(X, Y, X_new, Y_new, sources, *, k, strategy, nominal
             for column in nominal:
                 values, counts = np.unique(X[near, column], return_counts=True)
                 assert X_new[at, column] == values[counts.argmax()]
-            expected = slow_labels(Y, [seed, *near], strategy)
+            expected = slow_labels(Y, [seed, *near], sampler.strategy)
             np.testing.assert_array_equal(Y_new[at].astype(bool), expected)
             at += 1
     assert at == len(X_new)
@@ -92,17 +93,7 @@ def test_every_synthetic_row_follows_the_rule(strategy, k, seed, ties, scale):
 
     X_new, Y_new = sampler.fit_resample(X, Y)
 
-    assert_follows_the_rule(
-        X,
-        Y,
-        X_new,
-        Y_new,
-        sampler.sample_indices_,
-        k=k,
-        strategy=strategy,
-        nominal=nominal,
-        scale=scale,
-    )
+    assert_follows_the_rule(X, Y, X_new, Y_new, sampler, nominal)
 
 
 @given(seed=st.integers(0, 10_000))
@@ -124,7 +115,7 @@ def test_real_data_follows_the_rule(datasets, name):
     files = sorted((datasets / name).glob(f"{name}.arff*"))
     data = read(files[0])
     data = data[np.arange(0, data.n_instances, 4)] if data.n_instances > 600 else data
-    sampler = MLSMOTE(n_neighbors=5, random_state=0)
+    sampler = MLSMOTE(n_neighbors=5, strategy="ranking", random_state=0)
 
     after = sampler.resample(data)
 
@@ -132,16 +123,8 @@ def test_real_data_follows_the_rule(datasets, name):
     values = after.X.toarray() if after.is_sparse else after.X
     np.testing.assert_array_equal(values[:, whole], np.rint(values[:, whole]))
     assert sampler.n_added_ > 0
-    assert_follows_the_rule(
-        data.X,
-        data.Y,
-        after.X,
-        after.Y,
-        sampler.sample_indices_,
-        k=5,
-        strategy="ranking",
-        nominal=list(data.categorical_features),
-    )
+    nominal = list(data.categorical_features)
+    assert_follows_the_rule(data.X, data.Y, after.X, after.Y, sampler, nominal)
 
 
 def rare_rows(X):
@@ -236,7 +219,7 @@ def test_data_sets_tell_their_nominal_and_integer_columns():
         Feature("colour", "nominal", ("red", "green", "blue")),
         Feature("real"),
     ]
-    sampler = MLSMOTE(random_state=0)
+    sampler = MLSMOTE(n_neighbors=5, strategy="ranking", random_state=0)
 
     after = sampler.resample(MultilabelDataset(X, Y, features=features))
 
@@ -244,16 +227,7 @@ def test_data_sets_tell_their_nominal_and_integer_columns():
     assert len(new) > 3
     np.testing.assert_array_equal(new[:, :2], np.rint(new[:, :2]))
     assert (new[:, 2] != np.rint(new[:, 2])).any()
-    assert_follows_the_rule(
-        X,
-        Y,
-        after.X,
-        after.Y.toarray(),
-        sampler.sample_indices_,
-        k=5,
-        strategy="ranking",
-        nominal=[1],
-    )
+    assert_follows_the_rule(X, Y, after.X, after.Y.toarray(), sampler, [1])
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

@@ -79,10 +79,7 @@ def test_only_the_training_part_is_resampled():
 def test_a_grid_over_sampler_and_classifier():
     X, Y = problem()
     model = pipeline.Pipeline(
-        [
-            ("resample", MLSMOTE(random_state=0)),
-            ("learn", DecisionTreeClassifier(random_state=0)),
-        ]
+        [("resample", MLSMOTE(random_state=0)), ("learn", DecisionTreeClassifier(random_state=0))]
     )
     grid = {
         "resample": [MLSMOTE(random_state=0), REMEDIAL(), LPRUS(random_state=0), MLeNN()],

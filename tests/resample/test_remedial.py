@@ -12,14 +12,7 @@ from sklearn.base import clone
 from scumble import limit_threads, read
 from scumble._core.errors import LabelError, ParameterError, ScumbleError
 from scumble.learn import BinaryRelevance, C45Classifier
-from scumble.measures import (
-    irlbl,
-    is_minority,
-    label_counts,
-    mean_ir,
-    scumble,
-    scumble_by_instance,
-)
+from scumble.measures import irlbl, is_minority, label_counts, mean_ir, scumble, scumble_by_instance
 from scumble.resample import REMEDIAL
 from tests.measures.test_concurrence import matrices
 

@@ -10,27 +10,13 @@ from scumble._core.errors import ParameterError
 
 
 def split_outside(text: str, separator: str) -> list[str]:
-    """Split a text where a separator stands outside brackets.
-
-    Examples
-    --------
-    >>> from scumble._core.calls import split_outside
-    >>> split_outside("a(x=1,y=2), b", ",")
-    ['a(x=1,y=2)', 'b']
-    """
+    """Split a text where a separator stands outside brackets."""
     parts = re.split(rf"{re.escape(separator)}(?![^()]*\))", text)
     return [part.strip() for part in parts]
 
 
 def parse_call(text: str) -> tuple[str, dict[str, Any]]:
-    """Understand a method with its parameters.
-
-    Examples
-    --------
-    >>> from scumble._core.calls import parse_call
-    >>> parse_call("rare(quality=best, n_neighbors=3)"), parse_call("br")
-    (('rare', {'quality': 'best', 'n_neighbors': 3}), ('br', {}))
-    """
+    """Understand a method with its parameters: ``rare(quality=best, n_neighbors=3)``."""
     name, bracket, inside = text.strip().partition("(")
     if bracket and (not name or not inside.endswith(")")):
         raise ParameterError(
@@ -42,27 +28,13 @@ def parse_call(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def write_call(name: str, parameters: Mapping[str, Any]) -> str:
-    """Write a method with its parameters, the way `parse_call` reads it; None is left out.
-
-    Examples
-    --------
-    >>> from scumble._core.calls import write_call
-    >>> write_call("rare", {"quality": "best"}), write_call("br", {})
-    ('rare(quality=best)', 'br')
-    """
+    """Write a method with its parameters, the way `parse_call` reads it; None is left out."""
     given = ",".join(f"{key}={value}" for key, value in parameters.items() if value is not None)
     return f"{name}({given})" if given else name
 
 
 def parse_parameters(texts: Iterable[str]) -> dict[str, Any]:
-    """Understand ``name=value``: numbers, true, false, none, or text.
-
-    Examples
-    --------
-    >>> from scumble._core.calls import parse_parameters
-    >>> parse_parameters(["threshold=0.5", "union=true", "strategy=ranking"])
-    {'threshold': 0.5, 'union': True, 'strategy': 'ranking'}
-    """
+    """Understand ``name=value``: numbers, true, false, none, or text."""
     parsed = {}
     for text in texts:
         name, equals, value = text.partition("=")

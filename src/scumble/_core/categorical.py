@@ -17,16 +17,7 @@ MOST_VALUES = 1 << 24
 def resolve_categorical(
     spec: Any, n_columns: int, names: Sequence[Any] | None = None, *, caller: str
 ) -> dict[int, int]:
-    """Find the categorical columns and their numbers of declared values.
-
-    Examples
-    --------
-    >>> from scumble._core.categorical import resolve_categorical
-    >>> resolve_categorical([False, True, True], 3, caller="docs")
-    {1: 0, 2: 0}
-    >>> resolve_categorical({"colour": 4}, 2, ["size", "colour"], caller="docs")
-    {1: 4}
-    """
+    """Find the categorical columns and their numbers of declared values, 0 for none."""
     if spec is None:
         return {}
     if isinstance(spec, Mapping):

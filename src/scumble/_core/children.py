@@ -37,29 +37,12 @@ class ChildGoneError(Exception):
     """The process ended before it answered."""
 
 
+# ``answer`` is the dotted name of the function that answers: it takes what is in ``given`` (of any
+# kind, also functions that cannot be imported by name), a request, and a function that sends
+# messages to the parent, and returns the last message. With ``keeps_stderr`` what it prints is kept
+# for `last_words`; else it goes where ours goes.
 class Child:
-    """A process that answers requests, seen from its parent.
-
-    Parameters
-    ----------
-    answer : str
-        Dotted name of the function that answers: it takes what is in ``given``, a request, and a
-        function that sends messages to the parent, and returns the last message.
-    *given : object
-        What the function is given first. Functions that cannot be imported by name are fine.
-    environment : mapping of str to str
-        Variables to set.
-    keeps_stderr : bool
-        Whether what it prints is kept for `last_words`; else it goes where ours goes.
-
-    Examples
-    --------
-    >>> from scumble._core.children import Child
-    >>> with Child("scumble._core.children.echo") as child:
-    ...     child.send("hello")
-    ...     child.receive()
-    'hello'
-    """
+    """A process that answers requests, seen from its parent."""
 
     def __init__(
         self,
@@ -165,11 +148,6 @@ class Child:
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         printed = "" if self._printed is None else _end_of(self._printed)
         return f"the worker process died ({how})" + (f"\n{printed}" if printed else "")
-
-
-def echo(request: Any, _tell: Callable[[Any], None]) -> Any:
-    """Answer with the request, for examples."""
-    return request
 
 
 def pack(value: Any) -> bytes:

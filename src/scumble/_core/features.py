@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.categorical import MOST_VALUES, resolve_categorical
 from scumble._core.errors import DataError, ParameterTypeError
 from scumble._core.frames import (
@@ -28,25 +29,13 @@ from scumble._core.frames import (
 if TYPE_CHECKING:
     from scumble._core.neighbours import Space
 
-Array = np.ndarray[Any, Any]
-
 
 @dataclass(frozen=True, eq=False)
 class FeatureCodes:
-    """What the columns of a table hold: numbers, or codes and what they stand for.
+    """What the columns of a table hold: numbers, or codes and what they stand for."""
 
-    Attributes
-    ----------
-    n_values : ndarray of int64, shape (n_features,)
-        Number of values of a nominal column, 0 for a numeric one.
-    categories : tuple
-        For each column the values its codes stand for; None where the data itself holds codes
-        or numbers.
-    names : tuple of str or None
-        Column names.
-    """
-
-    n_values: Array
+    n_values: Array  # int64, by column: the number of values of a nominal one, 0 for a numeric one
+    #: what codes stand for; None where the data itself holds codes or numbers
     categories: tuple[tuple[Any, ...] | None, ...]
     names: tuple[str, ...] | None = None
 
@@ -67,25 +56,13 @@ class FeatureCodes:
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """The features of some rows.
+    """The features of some rows."""
 
-    Attributes
-    ----------
-    values : ndarray or csr_array of float64, shape (n_samples, n_features)
-        Numbers, and codes 0, 1, ... in nominal columns.
-    codes : FeatureCodes
-        Which columns are nominal, and what they are called.
-    is_integer, is_date : ndarray of bool, shape (n_features,)
-        Numeric columns of whole numbers; of milliseconds since 1970.
-    source : ndarray, sparse matrix or DataFrame
-        What the user gave.
-    """
-
-    values: Any
+    values: Any  # ndarray or csr_array of float64: numbers, and codes 0, 1, ... in nominal columns
     codes: FeatureCodes
-    is_integer: Array
-    is_date: Array
-    source: Any
+    is_integer: Array  # bool, by column: numeric, and whole numbers
+    is_date: Array  # bool, by column: milliseconds since 1970
+    source: Any  # what the user gave
 
     @property
     def n_values(self) -> Array:
@@ -100,21 +77,10 @@ class Features:
 
 
 def read_features(X: Any, categorical_features: Any = None, *, caller: str) -> Features:
-    """Read features to compute with: finite numbers, and codes that are there.
-
-    ``categorical_features`` names columns of codes, in any of the ways of `resolve_categorical`.
-    Categories, text and truth values are nominal by themselves. A column of codes has as many
-    values as were declared, else the largest code + 1. Infinite values are refused, missing ones
-    stay missing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scumble._core.features import read_features
-    >>> X = np.array([[0.5, "red"], [1.5, "blue"]], object)
-    >>> read_features(X, caller="docs").values.tolist()
-    [[0.5, 1.0], [1.5, 0.0]]
-    """
+    """Read features to compute with: finite numbers, and codes that are there."""
+    # ``categorical_features`` names columns of codes. Categories, text and truth values are nominal
+    # by themselves. A column of codes has as many values as were declared, else the largest code +
+    # 1. Infinite values are refused, missing ones stay missing.
     features = read_values(X, caller=caller)
     codes = features.codes
     _refuse_dates(features.is_date, codes, caller)

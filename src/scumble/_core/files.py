@@ -11,7 +11,7 @@ import os
 import stat
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, cast
@@ -33,32 +33,26 @@ EXPANSION_FREE = 64 << 20
 #: No line of a text format is longer than this.
 MAX_LINE = 1 << 30
 BLOCK = 4 << 20
+_READERS: dict[str | None, Callable[[Any], Any]] = {
+    ".gz": lambda raw: gzip.GzipFile(fileobj=raw, mode="rb"),
+    ".bz2": lambda raw: bz2.BZ2File(raw, "rb"),
+    ".xz": lambda raw: lzma.LZMAFile(raw, "rb"),
+}
+_WRITERS: dict[str, Callable[[Any], Any]] = {
+    ".gz": lambda raw: gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0),
+    ".bz2": lambda raw: bz2.BZ2File(raw, "wb"),
+    ".xz": lambda raw: lzma.LZMAFile(raw, "wb"),
+}
 
 
-class Source:
-    """A file to read: plain or compressed, opened as often as needed.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    name : str
-        Its name without a compression suffix: ``yeast.arff`` for ``yeast.arff.xz``.
-    max_expansion : int
-        How many times larger than the file its content may be.
-    """
+class _File:
+    """A path that may end in the suffix of a compression, without which it is named."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self.max_expansion = MAX_EXPANSION
         suffix = self.path.suffix.lower()
-        self.name = self.path.stem if suffix in COMPRESSIONS else self.path.name
-        self._check()
-
-    @property
-    def where(self) -> str:
-        """What messages call it."""
-        return str(self.path)
+        self.compression = suffix if suffix in COMPRESSIONS else ""
+        self.name = self.path.stem if self.compression else self.path.name
 
     @property
     def stem(self) -> str:
@@ -69,6 +63,20 @@ class Source:
     def suffix(self) -> str:
         """The format's suffix in lower case: ``.arff``."""
         return Path(self.name).suffix.lower()
+
+
+class Source(_File):
+    """A file to read: plain or compressed, opened as often as needed."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        super().__init__(path)
+        self.max_expansion = MAX_EXPANSION
+        self._check()
+
+    @property
+    def where(self) -> str:
+        """What messages call it."""
+        return str(self.path)
 
     def error(
         self, message: str, *, line: int | None = None, column: int | None = None
@@ -197,14 +205,8 @@ def _decompress(raw: IO[bytes]) -> Iterator[Any]:
     start = raw.read(8)
     raw.seek(0)
     suffix = next((s for s, magic in COMPRESSIONS.items() if start.startswith(magic)), None)
-    if suffix == ".gz":
-        with gzip.GzipFile(fileobj=raw, mode="rb") as stream:
-            yield stream
-    elif suffix == ".bz2":
-        with bz2.BZ2File(raw, "rb") as stream:
-            yield stream
-    elif suffix == ".xz":
-        with lzma.LZMAFile(raw, "rb") as stream:
+    if suffix in _READERS:
+        with _READERS[suffix](raw) as stream:
             yield stream
     elif suffix == ".zst":
         import pyarrow as pa
@@ -217,53 +219,16 @@ def _decompress(raw: IO[bytes]) -> Iterator[Any]:
         yield raw
 
 
-class Target:
-    """One or several files to write: they appear together and whole, or not at all.
-
-    Parameters
-    ----------
-    path : str or Path
-        The main file. A suffix such as ``.gz`` asks for compression.
-
-    Attributes
-    ----------
-    path : Path
-        The main file.
-    name : str
-        Its name without a compression suffix.
-    """
+class Target(_File):
+    """One or several files to write: they appear together and whole, or not at all."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
-        suffix = self.path.suffix.lower()
-        self.compression = suffix if suffix in COMPRESSIONS else ""
-        self.name = self.path.stem if self.compression else self.path.name
+        super().__init__(path)
         self._pending: list[tuple[Path, Path]] = []
-
-    @property
-    def stem(self) -> str:
-        """The name without its format's suffix."""
-        return Path(self.name).stem
-
-    @property
-    def suffix(self) -> str:
-        """The format's suffix in lower case."""
-        return Path(self.name).suffix.lower()
 
     @contextmanager
     def open(self, path: Path | None = None) -> Iterator[IO[bytes]]:
-        """Open the main file, or another beside it, for writing bytes.
-
-        Parameters
-        ----------
-        path : Path, optional
-            Another file, never compressed; by default the main one.
-
-        Yields
-        ------
-        binary stream
-            What is written becomes visible when `commit` is called.
-        """
+        """Open the main file, or another beside it that is never compressed, until `commit`."""
         compression = self.compression if path is None else ""
         with _write_errors(self.path if path is None else path):
             final = _final_place(self.path if path is None else path)
@@ -313,15 +278,9 @@ def writing_all(paths: Iterable[str | os.PathLike[str]]) -> Iterator[list[Target
 @contextmanager
 def _compress(raw: IO[bytes], compression: str) -> Iterator[IO[bytes]]:
     """Wrap a raw file; the same content always gives the same bytes (no time stamps)."""
-    if compression == ".gz":
-        with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as stream:
-            yield cast(IO[bytes], stream)
-    elif compression == ".bz2":
-        with bz2.BZ2File(raw, "wb") as stream:
-            yield cast(IO[bytes], stream)
-    elif compression == ".xz":
-        with lzma.LZMAFile(raw, "wb") as stream:
-            yield cast(IO[bytes], stream)
+    if compression in _WRITERS:
+        with _WRITERS[compression](raw) as stream:
+            yield stream
     elif compression == ".zst":
         import pyarrow as pa
 

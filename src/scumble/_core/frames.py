@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.categorical import MOST_VALUES
 from scumble._core.errors import DataError, ParameterTypeError
-
-Array = np.ndarray[Any, Any]
 
 #: Beyond this not every whole number is a double.
 MOST_EXACT = 2**53
@@ -23,25 +22,13 @@ _DAY = 86_400_000
 
 
 class Column(NamedTuple):
-    """A column that was read.
+    """A column that was read."""
 
-    Attributes
-    ----------
-    values : ndarray of float64
-        Numbers (dates in milliseconds since 1970), or codes 0, 1, ...; NaN where missing.
-    categories : tuple or None
-        What the codes stand for; None where the values are numbers.
-    integer, date : bool
-        Whether the numbers are whole, or dates.
-    rows : ndarray of int or None
-        The rows the values belong to, all others being 0; None where there is one for each.
-    """
-
-    values: Array
-    categories: tuple[Any, ...] | None = None
-    integer: bool = False
+    values: Array  # numbers (dates in milliseconds since 1970), or codes 0, 1, ...; NaN: missing
+    categories: tuple[Any, ...] | None = None  # what codes stand for; None for numbers
+    integer: bool = False  # whether the numbers are whole
     date: bool = False
-    rows: Array | None = None
+    rows: Array | None = None  # those of the values, all others being 0; None: one for each
 
 
 class Categories(NamedTuple):
@@ -57,16 +44,7 @@ def is_frame(X: Any) -> bool:
 
 
 def frame_columns(frame: Any, *, caller: str) -> tuple[tuple[str, ...], Callable[[int], Any]]:
-    """Return the names of a table's columns, and what hands out one of them for `read_column`.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from scumble._core.frames import frame_columns, read_column
-    >>> names, column = frame_columns(pa.table({"colour": ["red", None, "blue"]}), caller="docs")
-    >>> names, read_column(column(0), "column 'colour'", caller="docs")[:2]
-    (('colour',), (array([ 1., nan,  0.]), ('blue', 'red')))
-    """
+    """Return the names of a table's columns, and what hands out one of them for `read_column`."""
     names, column = _pandas_columns(frame) if _is_pandas(frame) else _other_columns(frame, caller)
     return tuple(map(str, names)), column
 

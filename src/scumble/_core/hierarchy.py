@@ -8,14 +8,7 @@ from scumble._core.errors import DataError
 
 
 def check_parents(parents: Sequence[int], n_labels: int, *, caller: str = "") -> tuple[int, ...]:
-    """Check that every label leads up to a top label.
-
-    Examples
-    --------
-    >>> from scumble._core.hierarchy import check_parents
-    >>> check_parents([-1, 0, 1], 3)
-    (-1, 0, 1)
-    """
+    """Check that every label leads up to a top label."""
     where = f"{caller}: " if caller else ""
     found = _whole_numbers(parents)
     if found is None or len(found) != n_labels or not all(-1 <= at < n_labels for at in found):
@@ -40,14 +33,7 @@ def check_parents(parents: Sequence[int], n_labels: int, *, caller: str = "") ->
 
 
 def select_parents(parents: Sequence[int] | None, chosen: Sequence[int]) -> tuple[int, ...] | None:
-    """Keep some labels of a hierarchy, each below the next label above it that is kept.
-
-    Examples
-    --------
-    >>> from scumble._core.hierarchy import select_parents
-    >>> select_parents([-1, 0, 1], [2, 0])
-    (1, -1)
-    """
+    """Keep some labels of a hierarchy, each below the next label above it that is kept."""
     if parents is None:
         return None
     place = {-1: -1} | {int(label): at for at, label in enumerate(chosen)}

@@ -8,15 +8,7 @@ _MASK = (1 << 48) - 1
 
 
 class JavaRandom:
-    """Java's generator of random numbers: a linear congruence of 48 bits.
-
-    Examples
-    --------
-    >>> from scumble._core.java import JavaRandom
-    >>> random = JavaRandom(42)
-    >>> [random.next_int(100) for _ in range(4)]
-    [30, 63, 48, 84]
-    """
+    """Java's generator of random numbers: a linear congruence of 48 bits."""
 
     def __init__(self, seed: int) -> None:
         self._state = (seed ^ 0x5DEECE66D) & _MASK
@@ -37,14 +29,7 @@ class JavaRandom:
 
 
 def hash_of(text: str) -> int:
-    """Compute the hash code of a text, as a number of 32 bits without sign.
-
-    Examples
-    --------
-    >>> from scumble._core.java import hash_of
-    >>> hash_of("Aa"), hash_of("BB")
-    (2112, 2112)
-    """
+    """Compute the hash code of a text, as a number of 32 bits without sign."""
     code = 0
     units = text.encode("utf-16-be", "surrogatepass")
     for high, low in zip(units[::2], units[1::2], strict=True):
@@ -66,17 +51,8 @@ def table_size(n_things: int) -> int:
 
 
 def name_order(names: Sequence[str]) -> list[str]:
-    """List the names of labels as MULAN walks through them.
-
-    They come from a set of nodes, whose hash is 31 and that of the name, into a map of names.
-    That is so for labels without a hierarchy of their own.
-
-    Examples
-    --------
-    >>> from scumble._core.java import name_order
-    >>> name_order(["red", "green", "blue", "yellow", "white", "black", "orange"])
-    ['red', 'orange', 'green', 'white', 'blue', 'black', 'yellow']
-    """
+    """List names of labels without a hierarchy of their own as MULAN walks through them."""
+    # They come from a set of nodes, whose hash is 31 and that of the name, into a map of names.
     size = table_size(len(names))
     nodes = sorted(names, key=lambda name: spread(31 + hash_of(name)) & (size - 1))
     return sorted(nodes, key=lambda name: spread(hash_of(name)) & (size - 1))

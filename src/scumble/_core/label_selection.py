@@ -18,15 +18,7 @@ MOST_COMPARED = 20_000
 def find_labels(
     wanted: Any, n_labels: int, names: Sequence[str] | None, *, caller: str
 ) -> np.ndarray[Any, Any]:
-    """Turn names, numbers, a mask or a slice into numbers of labels, in the order asked.
-
-    Examples
-    --------
-    >>> from scumble._core.label_selection import find_labels
-    >>> names = ("comedy", "drama", "war")
-    >>> [find_labels(some, 3, names, caller="docs").tolist() for some in (["war", 0], slice(2))]
-    [[2, 0], [0, 1]]
-    """
+    """Turn names, numbers, a mask or a slice into numbers of labels, in the order asked."""
     if isinstance(wanted, slice):
         return np.arange(n_labels)[wanted]
     if isinstance(wanted, str | int | np.integer) and not isinstance(wanted, bool):

@@ -11,17 +11,8 @@ from typing import Any
 def lazy_names(
     package: str, homes: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Make the ``__getattr__`` and ``__dir__`` of a package.
-
-    Editors and type checkers follow the imports the package writes under ``TYPE_CHECKING``.
-
-    Examples
-    --------
-    >>> from scumble._core.lazy import lazy_names
-    >>> load, _ = lazy_names("scumble", {"load": "scumble.data"})
-    >>> load("load").__module__
-    'scumble.data.shelf'
-    """
+    """Make the ``__getattr__`` and ``__dir__`` of a package."""
+    # Editors and type checkers follow the imports the package writes under ``TYPE_CHECKING``.
 
     def load(name: str) -> Any:
         if name not in homes:

@@ -11,23 +11,10 @@ from typing import Self
 _PAUSE = 0.01  # seconds between two looks
 
 
+# The peak is exact where it was the most ever, else as seen every hundredth of a second. Other
+# threads' work counts too.
 class PeakMemory:
-    """Watches the memory of this process while a ``with`` block runs.
-
-    Attributes
-    ----------
-    peak : int
-        The most bytes the process held at a time: exact where it was the most ever, else as seen
-        every hundredth of a second. Other threads' work counts too.
-
-    Examples
-    --------
-    >>> from scumble._core.memory import PeakMemory
-    >>> with PeakMemory() as memory:
-    ...     block = bytearray(10_000_000)
-    >>> memory.peak > 10_000_000
-    True
-    """
+    """Watches the memory of this process while a ``with`` block runs."""
 
     def __enter__(self) -> Self:
         self._most_before = _most_ever()

@@ -11,26 +11,12 @@ def format_number(value: Any, spec: str = ",d") -> str:
 
 
 def counted(n: int, noun: str) -> str:
-    """Print a number of things.
-
-    Examples
-    --------
-    >>> from scumble._core.numbers import counted
-    >>> counted(1, "label"), counted(1200, "label")
-    ('1 label', '1,200 labels')
-    """
+    """Print a number of things: "1 label", "1,200 labels"."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def significant(value: float | None, digits: int = 4) -> str:
-    """Print with so many significant digits, never in powers of ten.
-
-    Examples
-    --------
-    >>> from scumble._core.numbers import significant
-    >>> significant(0.09011494), significant(1234.56), significant(0.1)
-    ('0.09011', '1,235', '0.1')
-    """
+    """Print with so many significant digits, never in powers of ten."""
     if value is None:
         return "–"
     text = f"{value:,.{digits}g}"

@@ -9,14 +9,7 @@ from scumble._core.errors import MissingDependencyError
 
 
 def require(module: str, *, purpose: str, extra: str) -> ModuleType:
-    """Import ``module`` or say which command installs it.
-
-    Examples
-    --------
-    >>> from scumble._core.optional import require
-    >>> require("json", purpose="this example", extra="none").dumps([1])
-    '[1]'
-    """
+    """Import ``module`` or say which command installs it."""
     try:
         return import_module(module)
     except ImportError as error:

@@ -52,15 +52,7 @@ _limit: ContextVar[int | None] = ContextVar("scumble_threads", default=None)
 
 
 def thread_count(n_jobs: int | None = None) -> int:
-    """Tell how many threads to use.
-
-    Examples
-    --------
-    >>> from scumble._core.parallel import limit_threads, thread_count
-    >>> with limit_threads(3):
-    ...     thread_count()
-    3
-    """
+    """Tell how many threads to use."""
     if n_jobs is None:
         n_jobs = _limit.get()
     if n_jobs is None:
@@ -99,22 +91,9 @@ def limit_threads(n_jobs: int | None) -> Iterator[None]:
 
 
 def run(work: Callable[[T], R], blocks: Sequence[T], *, n_jobs: int | None = None) -> list[R]:
-    """Do ``work`` on every block and return the results in block order.
-
-    Parameters
-    ----------
-    work : callable
-        Must release the GIL for most of its time (a compiled kernel) to gain from threads.
-    blocks : sequence
-        What to work on.
-    n_jobs : int, optional
-        See `thread_count`.
-
-    Returns
-    -------
-    list
-        One result a block. The first exception is raised, after all threads have stopped.
-    """
+    """Do ``work`` on every block and return the results in block order."""
+    # Only work that releases the GIL for most of its time gains from threads. The first exception
+    # is raised after all threads have stopped.
     n_threads = min(thread_count(n_jobs), len(blocks))
     if n_threads <= 1:
         return [work(block) for block in blocks]
@@ -137,10 +116,8 @@ def run(work: Callable[[T], R], blocks: Sequence[T], *, n_jobs: int | None = Non
 
 
 def raise_if_stopped() -> None:
-    """Raise where a kernel shall end before it is done; kernels ask every now and then.
-
-    In the main thread, being called is enough: Python then raises what Ctrl-C has asked for.
-    """
+    """Raise where a kernel shall end before it is done; kernels ask every now and then."""
+    # In the main thread, being called is enough: Python then raises what Ctrl-C has asked for.
     if _here.stop is not None and _here.stop.is_wanted():
         raise StoppedError("This block of work was stopped, because another has failed.")
 
@@ -183,16 +160,14 @@ def one_thread_for_products() -> _OneThread:
     return _one_thread
 
 
-def row_blocks(indptr: np.ndarray[Any, Any], n_blocks: int) -> list[tuple[int, int]]:
-    """Cut rows into ranges that hold about equally many elements.
+def slices(n_rows: int, width: int, cells: int = 2**22) -> list[slice]:
+    """Cut rows into slices of at most so many cells, where a row has ``width`` of them."""
+    size = max(1, cells // max(width, 1))
+    return [slice(at, min(at + size, n_rows)) for at in range(0, n_rows, size)]
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scumble._core.parallel import row_blocks
-    >>> row_blocks(np.array([0, 8, 9, 10, 16]), 2)
-    [(0, 2), (2, 4)]
-    """
+
+def row_blocks(indptr: np.ndarray[Any, Any], n_blocks: int) -> list[tuple[int, int]]:
+    """Cut rows into ranges that hold about equally many elements."""
     n_rows = len(indptr) - 1
     # A row costs something even when it is empty, hence the row number beside its elements.
     total = int(indptr[-1]) + n_rows

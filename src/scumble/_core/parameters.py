@@ -334,13 +334,7 @@ class Declared:
     domains: ClassVar[Mapping[str, Domain]] = declare()
 
     def check_parameters(self) -> None:
-        """Refuse parameters outside their domains, and those that do not go together.
-
-        Raises
-        ------
-        ParameterError
-            With the name of the parameter, what it may be, and what it is.
-        """
+        """Refuse parameters outside their domains, and those that do not go together."""
         for name, domain in domains_of(type(self)).items():
             domain.check(getattr(self, name), name=name, caller=type(self).__name__)
         self._check_together()

@@ -38,17 +38,7 @@ _weights = _Remembered()
 
 
 def mark_resampled(*objects: Any) -> None:
-    """Remember that these objects hold resampled rows, as long as they live.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scumble._core.provenance import is_resampled, mark_resampled
-    >>> X = np.zeros((3, 1))
-    >>> mark_resampled(X)
-    >>> is_resampled(X), is_resampled(X.copy())
-    (True, False)
-    """
+    """Remember that these objects hold resampled rows, as long as they live."""
     for item in objects:
         _resampled.add(item, True)
 
@@ -59,20 +49,9 @@ def is_resampled(item: Any) -> bool:
 
 
 def carry_weights(labels: Any, given: Any, weights: Any) -> None:
-    """Remember the weights of resampled rows, and those of the rows they were made from.
-
-    A pipeline of imbalanced-learn has no place for weights that change: its last step gets those
-    of the rows before resampling, together with the resampled labels.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scumble._core.provenance import carried_weights, carry_weights
-    >>> before, Y = np.array([1.0, 2.0]), np.zeros((3, 2))
-    >>> carry_weights(Y, before, np.array([1.0, 2.0, 2.0]))
-    >>> carried_weights(Y, before), carried_weights(Y.copy(), before)
-    (array([1., 2., 2.]), array([1., 2.]))
-    """
+    """Remember the weights of resampled rows, and those of the rows they were made from."""
+    # A pipeline of imbalanced-learn has no place for weights that change: its last step gets those
+    # of the rows before resampling, together with the resampled labels.
     _weights.add(labels, (given, weights))
 
 

@@ -10,14 +10,7 @@ from scumble._core.parameters import Seed
 
 
 def as_generator(random_state: Any, *, caller: str) -> np.random.Generator:
-    """Make the generator a `random_state` stands for.
-
-    Examples
-    --------
-    >>> from scumble._core.random import as_generator
-    >>> as_generator(1, caller="here").integers(100) == as_generator(1, caller="here").integers(100)
-    np.True_
-    """
+    """Make the generator a `random_state` stands for."""
     if random_state is None or isinstance(random_state, np.random.Generator):
         return np.random.default_rng(random_state)
     if isinstance(random_state, np.random.RandomState):

@@ -122,10 +122,8 @@ def _of_class(name: str, known: Mapping[str, Entry]) -> str:
 
 
 def find_class(kind: str, name: str) -> Any:
-    """Return a class by its name, or import it by its dotted name.
-
-    Never for names that come from outside: importing a module runs it.
-    """
+    """Return a class by its name, or import it by its dotted name."""
+    # Never for names that come from outside: importing a module runs it.
     if "." not in name:
         return find(kind, name)
     module, _, attribute = name.rpartition(".")

@@ -27,46 +27,17 @@ FEW_ITEMS = 3
 
 
 class Sheet(NamedTuple):
-    """A table to be shown.
+    """A table to be shown."""
 
-    Attributes
-    ----------
-    head : sequence of str
-        Names of the columns.
-    rows : iterable of sequences
-        Values of any kind; only the first ones are asked for.
-    n_rows : int
-        How many there are.
-    notes : sequence of str
-        Sentences below.
-    """
-
-    head: Sequence[str]
-    rows: Iterable[Sequence[Any]]
+    head: Sequence[str]  # names of the columns
+    rows: Iterable[Sequence[Any]]  # values of any kind; only the first ones are asked for
     n_rows: int
-    notes: Sequence[str] = ()
+    notes: Sequence[str] = ()  # sentences below
 
 
+# A dataclass that is made with ``repr=False`` has a ``repr`` of one short line.
 class Shown:
-    """What is printed as a table.
-
-    A class says in ``_headline`` what it is in one line, and in ``_sheet`` what stands in the
-    table. A dataclass without these shows its fields; one that is made with ``repr=False`` has a
-    ``repr`` of one short line.
-
-    Examples
-    --------
-    >>> from dataclasses import dataclass
-    >>> from scumble._core.shown import Shown
-    >>> @dataclass
-    ... class Tally(Shown):
-    ...     wins: int
-    ...     share: float
-    >>> print(Tally(1200, 0.123456))
-    Tally
-    wins    1,200
-    share  0.1235
-    """
+    """What is printed as a table: ``_headline`` and what stands in ``_sheet``, else its fields."""
 
     __slots__ = ()
 
@@ -108,17 +79,7 @@ class Shown:
 
 
 class Records(Shown, list[T]):
-    """A list of records or mappings that prints as a table.
-
-    Examples
-    --------
-    >>> from scumble._core.shown import Records
-    >>> print(Records([{"name": "war", "count": 3}, {"name": "love", "count": 1200}], "labels"))
-    2 labels
-    name  count
-    war       3
-    love  1,200
-    """
+    """A list of records or mappings that prints as a table."""
 
     def __init__(
         self, items: Iterable[T] = (), what: str = "rows", columns: Sequence[str] = ()
@@ -155,14 +116,7 @@ def _texts(sheet: Sheet) -> tuple[list[str], list[list[str]], list[str]]:
 
 
 def cell_text(value: Any) -> str:
-    r"""Write a value as it stands in a table.
-
-    Examples
-    --------
-    >>> from scumble._core.shown import cell_text
-    >>> [cell_text(value) for value in (12345, 0.123456, None, float("nan"), "a\tb", (1, 2))]
-    ['12,345', '0.1235', '–', '–', 'a\\tb', '1, 2']
-    """
+    """Write a value as it stands in a table."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or (isinstance(value, float) and math.isnan(value)):

@@ -79,14 +79,7 @@ FOREIGN_NAMES = {
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """Propose known names that may have been meant, after a blank; nothing where none comes close.
-
-    Examples
-    --------
-    >>> from scumble._core.suggestions import suggest
-    >>> suggest("remidial", ["mlros", "remedial"]), suggest("f1_macro", ["f1", "macro_f1"])
-    (" Did you mean 'remedial'?", " Did you mean 'macro_f1'?")
-    """
+    """Propose known names that may have been meant, after a blank; nothing where none is close."""
     if len(name) > 60:
         return ""
     # The comparison is slow: it must not be what a wrong file costs most.
@@ -98,14 +91,7 @@ def suggest(name: str, known: Iterable[str]) -> str:
 
 
 def suggest_parameter(name: str, known: Iterable[str]) -> str:
-    """Propose a parameter, also for those that other packages have, after a blank.
-
-    Examples
-    --------
-    >>> from scumble._core.suggestions import suggest_parameter
-    >>> suggest_parameter("k", ["n_neighbors", "scale"])
-    " Here it is 'n_neighbors'."
-    """
+    """Propose a parameter, also for those that other packages have, after a blank."""
     names = list(known)
     for ours in FOREIGN_PARAMETERS.get(name.lower(), ()):
         if ours in names:

@@ -9,14 +9,7 @@ from collections.abc import Sequence
 
 
 def safe(text: str) -> str:
-    r"""Make control characters visible.
-
-    Examples
-    --------
-    >>> from scumble._core.text import safe
-    >>> print(safe("red\x1b[31m"))
-    red\x1b[31m
-    """
+    """Make control characters visible."""
     if text.isprintable():
         return text
     return "".join(
@@ -25,14 +18,7 @@ def safe(text: str) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Join the lines of a docstring, without the marks of the documentation.
-
-    Examples
-    --------
-    >>> from scumble._core.text import plain_text
-    >>> plain_text("See `fit`: ``k=1``   and :func:`rest`.")
-    'See fit: k=1 and rest.'
-    """
+    """Join the lines of a docstring, without the marks of the documentation."""
     return re.sub(r":\w+:(?=`)|`+", "", " ".join(text.split()))
 
 
@@ -62,14 +48,7 @@ def shorten(text: str, width: int) -> str:
 def align(
     head: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None
 ) -> list[list[str]]:
-    """Pad the cells of a table: the first column flush left, all others flush right.
-
-    Examples
-    --------
-    >>> from scumble._core.text import align
-    >>> align(("label", "n"), [("war", "12"), ("love", "3")])
-    [['label', ' n'], ['war  ', '12'], ['love ', ' 3']]
-    """
+    """Pad the cells of a table: the first column flush left, all others flush right."""
     lines = [[*head], *([*row] for row in rows)]
     widths = [max(width_of(cell) for cell in column) for column in zip(*lines, strict=True)]
     if width is not None:

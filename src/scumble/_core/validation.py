@@ -7,7 +7,7 @@ no stored zeros. Kernels read its ``indptr`` and ``indices`` and never ask again
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError, LabelError, ParameterTypeError
 from scumble._core.kernels import check_rows
 from scumble._core.parallel import SERIAL_BELOW, row_blocks, run
@@ -26,16 +27,7 @@ _HINT = "Labels must be 0/1 or True/False."
 
 
 def check_labels(Y: Any, *, caller: str = "scumble") -> sparse.csr_array:
-    """Bring labels into canonical form, or refuse them with the first offending cell.
-
-    Examples
-    --------
-    >>> from scumble._core.validation import check_labels
-    >>> check_labels([["comedy", "war"], [], ["war"]]).toarray().astype(int)
-    array([[1, 1],
-           [0, 0],
-           [0, 1]])
-    """
+    """Bring labels into canonical form, or refuse them with the first offending cell."""
     return check_named_labels(Y, caller=caller)[0]
 
 
@@ -44,7 +36,8 @@ def check_named_labels(
 ) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
     """Do what `check_labels` does and also return the labels' names where ``Y`` has any."""
     if is_dataset(Y):
-        return _from_dataset(Y, caller)
+        labels, names = check_named_labels(Y.Y, caller=caller)
+        return labels, getattr(Y, "labels", names)
     if sparse.issparse(Y):
         return _from_sparse(Y, caller), None
     if isinstance(Y, list | tuple):
@@ -71,16 +64,8 @@ class NamedLabels:
 
 
 def label_lists(Y: Any) -> list[Any] | None:
-    """Return the rows of label lists, in a list or a column of a table; None for anything else.
-
-    Rows of equal length that hold no names are no label lists but a table of cells.
-
-    Examples
-    --------
-    >>> from scumble._core.validation import label_lists
-    >>> label_lists((["war"], ["love"])), label_lists([{0}, {1}]), label_lists([[0, 1], [1, 1]])
-    ([['war'], ['love']], [{0}, {1}], None)
-    """
+    """Return the rows of label lists, in a list or a column of a table; None for anything else."""
+    # Rows of equal length that hold no names are no label lists but a table of cells.
     if not isinstance(Y, list | tuple):
         if not hasattr(Y, "__array__") or hasattr(Y, "columns") or sparse.issparse(Y):
             return None
@@ -95,17 +80,8 @@ def label_lists(Y: Any) -> list[Any] | None:
 
 
 def match_lists(Y: Any, predictions: Any) -> tuple[Any, Any]:
-    """Give lists of predicted names the columns of ``Y``; both have all names where both are lists.
-
-    What has no names, or none in common, comes back as it is.
-
-    Examples
-    --------
-    >>> from scumble._core.validation import match_lists
-    >>> Y, predicted = match_lists([["war"], ["love", "war"]], [[], ["love"]])
-    >>> Y.labels, predicted.Y.toarray().astype(int).tolist()
-    (('love', 'war'), [[0, 0], [1, 0]])
-    """
+    """Give lists of predicted names the columns of ``Y``; all names where both are lists."""
+    # What has no names, or none in common, comes back as it is.
     names, rows = names_of(Y), label_lists(predictions)
     if rows is None and isinstance(predictions, list | tuple) and not any(map(_size, predictions)):
         rows = list(predictions)  # nothing was predicted
@@ -119,32 +95,35 @@ def match_lists(Y: Any, predictions: Any) -> tuple[Any, Any]:
         if truth is None or not found & set(names):
             return Y, predictions
         names = tuple(sorted(found | set(names)))
+    place, n_labels = _place_of(names), len(names)
     if truth is not None:
-        Y = NamedLabels(_matrix(truth, names), names)
-    return Y, NamedLabels(_matrix(rows, names), names)
+        Y = NamedLabels(_matrix(truth, place, n_labels, "labels"), names)
+    return Y, NamedLabels(_matrix(rows, place, n_labels, "labels"), names)
 
 
 def _size(row: Any) -> int:
     return len(row) if hasattr(row, "__len__") else 1
 
 
-def _matrix(rows: Sequence[Any], names: Sequence[str]) -> sparse.csr_array:
-    """Give every name its column."""
-    place = {name: at for at, name in enumerate(names)}
-    flat = np.array([place[item] for row in rows for item in row], np.int32)
+def _place_of(names: Sequence[str]) -> Callable[[str], int]:
+    """Tell the column of each name."""
+    return {name: at for at, name in enumerate(names)}.__getitem__
+
+
+def _matrix(
+    rows: Sequence[Any], place: Callable[[Any], int], n_labels: int, caller: str
+) -> sparse.csr_array:
+    """Put every label of every row into its place."""
+    flat = np.array([place(item) for row in rows for item in row], np.int32)
     starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
     cells = (np.ones(len(flat), bool), flat, starts)
-    return _canonical(sparse.csr_array(cells, shape=(len(rows), len(names))), "labels")
+    return _canonical(sparse.csr_array(cells, shape=(len(rows), n_labels)), caller)
 
 
 def check_same_names(Y: Any, given: Any, *, what: str, caller: str) -> None:
-    """Refuse columns that tell by their names that they are other labels, or in another order.
-
-    Notes
-    -----
-    Columns of frames that have no name in common are compared by their places: a frame made of
-    an array numbers its columns. The columns of label lists are nothing but their names.
-    """
+    """Refuse columns that tell by their names that they are other labels, or in another order."""
+    # Columns of frames that have no name in common are compared by their places: a frame made of an
+    # array numbers its columns. The columns of label lists are nothing but their names.
     expected, found = names_of(Y), names_of(given)
     if expected is None or found is None or expected == found:
         return
@@ -195,11 +174,6 @@ def check_count(value: Any, *, name: str, caller: str, minimum: int = 1) -> int:
     return int(value)
 
 
-def _from_dataset(data: Any, caller: str) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
-    labels, names = check_named_labels(data.Y, caller=caller)
-    return labels, getattr(data, "labels", names)
-
-
 def _from_sparse(Y: Any, caller: str) -> sparse.csr_array:
     if len(Y.shape) != 2:
         raise _wrong_shape(Y.shape, caller)
@@ -218,10 +192,8 @@ def _from_sparse(Y: Any, caller: str) -> sparse.csr_array:
 
 
 def _with_plain_indices(Y: sparse.csr_array) -> sparse.csr_array:
-    """Store indptr and indices as kernels read them: of one type and without gaps.
-
-    Where they differ, row pointers follow the column indices as long as they fit: these are many.
-    """
+    """Store indptr and indices as kernels read them: of one type and without gaps."""
+    # Where they differ, row pointers follow the column indices as long as they fit: these are many.
     narrow = np.can_cast(Y.indices.dtype, np.int32) and Y.nnz <= np.iinfo(np.int32).max
     kind = np.int32 if narrow else np.int64
     indptr, indices = (np.ascontiguousarray(part, kind) for part in (Y.indptr, Y.indices))
@@ -261,9 +233,7 @@ def _rows_strictly_increase(Y: sparse.csr_array, caller: str) -> bool:
     return all(state == 1 for state in states)
 
 
-def _from_dense(
-    Y: np.ndarray[Any, Any], caller: str, names: tuple[str, ...] | None
-) -> sparse.csr_array:
+def _from_dense(Y: Array, caller: str, names: tuple[str, ...] | None) -> sparse.csr_array:
     if Y.ndim != 2:
         raise _wrong_shape(Y.shape, caller)
     if Y.dtype == object:
@@ -279,9 +249,7 @@ def _from_dense(
     return sparse.csr_array(present)
 
 
-def _objects_to_numbers(
-    Y: np.ndarray[Any, Any], caller: str, names: tuple[str, ...] | None
-) -> np.ndarray[Any, Any]:
+def _objects_to_numbers(Y: Array, caller: str, names: tuple[str, ...] | None) -> Array:
     """Turn Python objects (mixed columns of a frame) into floats; texts are no numbers."""
     for at, cell in enumerate(Y.flat):
         if not isinstance(cell, np.bool_ | numbers.Real | Decimal) or cell not in (0, 1):
@@ -329,17 +297,11 @@ def _from_label_lists(
                     f"names (all strings) or label numbers from 0 (all integers below "
                     f"{MOST_LABELS})."
                 )
-    names = tuple(sorted({item for row in rows for item in row})) if of_names else None
-    if names is None:
-        flat = [int(item) for row in rows for item in row]
-        n_labels = max(flat, default=-1) + 1
-    else:
-        position = {name: index for index, name in enumerate(names)}
-        flat = [position[item] for row in rows for item in row]
-        n_labels = len(names)
-    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
-    Y = sparse.csr_array((np.ones(len(flat), bool), flat, indptr), shape=(len(rows), n_labels))
-    return _canonical(Y, caller), names
+    found = {item for row in rows for item in row}
+    if not of_names:
+        return _matrix(rows, int, max(map(int, found), default=-1) + 1, caller), None
+    names = tuple(sorted(found))
+    return _matrix(rows, _place_of(names), len(names), caller), names
 
 
 def _is_label(item: Any, *, of_names: bool) -> bool:
@@ -367,7 +329,7 @@ def _from_frame(Y: Any, caller: str) -> tuple[sparse.csr_array, tuple[str, ...]]
     return sparse.csr_array(present), names
 
 
-def _frame_column(column: Any, name: str, caller: str) -> np.ndarray[Any, Any]:
+def _frame_column(column: Any, name: str, caller: str) -> Array:
     values = column.to_numpy()
     if values.dtype == bool:
         return values

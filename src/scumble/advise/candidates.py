@@ -237,7 +237,7 @@ def _free_scores(
     candidate: Candidate, data: MultilabelDataset, random_state: int, n_jobs: int | None
 ) -> Array:
     """Take leave-one-out and out-of-bag scores of the ranker inside."""
-    ranker = candidate.make()._scorer().set_params(n_jobs=n_jobs)
+    ranker = candidate.make()._inside().set_params(n_jobs=n_jobs)
     if data.categorical_features:
         tell_nominal(ranker, data.categorical_features)
     close_seeds(ranker, random_state)

@@ -169,7 +169,7 @@ def read_labels(
 def _check_outputs(output: str | None, predictions: str | None) -> None:
     """Say what is wrong with the names of files before any work."""
     from scumble.learn.chosen_thresholds import output_suffix
-    from scumble.learn.storage import table_suffix
+    from scumble.learn.storage.answers import table_suffix
 
     if output is not None:
         output_suffix(output)

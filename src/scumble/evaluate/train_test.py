@@ -17,7 +17,7 @@ from scumble._core.random import as_generator
 from scumble._core.validation import check_labels, check_same_length
 from scumble.data import Feature, MultilabelDataset
 from scumble.evaluate.splitters.two_sides import deal_sides
-from scumble.learn.storage import align_columns
+from scumble.learn.storage.columns import align_columns
 from scumble.resample.containers import take_rows
 
 Array = np.ndarray[Any, Any]

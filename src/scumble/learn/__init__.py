@@ -24,7 +24,8 @@ from scumble.learn.rare import RareLabelClassifier
 from scumble.learn.resampled import ResampledEnsemble
 from scumble.learn.ridge import RidgeRanker
 from scumble.learn.stacking import StackedBinaryRelevance
-from scumble.learn.storage import Answers, StoredModel, ask, load, read_model, save
+from scumble.learn.storage.answers import Answers, ask
+from scumble.learn.storage.files import StoredModel, load, read_model, save
 from scumble.learn.texts import TextColumns, TextModel
 from scumble.learn.thresholded import ThresholdedClassifier
 from scumble.learn.thresholds import ThresholdCurve, label_thresholds, threshold_curves

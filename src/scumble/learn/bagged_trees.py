@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterTypeError
+from scumble._core.parallel import slices
 from scumble._core.parameters import Choice, Domain, Int, Real, declare
-from scumble._core.random import as_generator
 from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45 import C45Classifier, Target
 from scumble.learn.c45.forest import Forest
@@ -18,8 +19,6 @@ from scumble.learn.ranker import BaseRanker
 from scumble.learn.single_label_models import ask_second, fit_many
 from scumble.learn.undersampling import one_generator_each
 from scumble.learn.weights import class_factors
-
-Array = np.ndarray[Any, Any]
 
 DRAWS = ("bootstrap", "balanced", "weighted")
 #: So many answers of trees are held at a time.
@@ -149,7 +148,7 @@ class BaggedTrees(BaseRanker, name="bagging", family="Rankers"):
         return np.vstack(parts) if parts else np.zeros((0, self.n_labels_))
 
     def _grow(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> BagTargets:
-        generator = as_generator(self.random_state, caller="BaggedTrees")
+        generator = self._generator()
         n_columns = max(1, round(self.columns * X.shape[1]))
         chosen = None if n_columns == X.shape[1] else (n_columns, X.shape[1])
         targets = BagTargets(Y, self.draw, self.n_estimators, weights, generator, chosen)
@@ -167,8 +166,7 @@ class BaggedTrees(BaseRanker, name="bagging", family="Rankers"):
         return answers.reshape(X.shape[0], -1, self.n_labels_)
 
     def _blocks(self, n_rows: int) -> list[slice]:
-        size = max(1, _ANSWERS_AT_ONCE // len(self.models_))
-        return [slice(at, min(at + size, n_rows)) for at in range(0, n_rows, size)]
+        return slices(n_rows, len(self.models_), _ANSWERS_AT_ONCE)
 
 
 class BagTargets(Sequence[Any]):

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from inspect import signature
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
+from scumble._core.parallel import slices
 from scumble._core.parameters import COLUMNS, Declared, Seed, Threads, declare
+from scumble._core.random import as_generator
 from scumble._core.registry import register
 from scumble._core.validation import check_same_length
 from scumble.learn.features import read_rows, read_training
-from scumble.learn.labels import LabelForm, read_labels
-from scumble.learn.weights import check_weights, weights_of_rows
-
-Array = np.ndarray[Any, Any]
-
-#: So many confidences are computed at a time where only labels are wanted.
-_CELLS_AT_ONCE = 2**23
+from scumble.learn.labels import read_labels
+from scumble.learn.weights import check_weights, refuser_of, weights_of_rows
 
 
 class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
@@ -73,12 +70,14 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
     domains = declare(categorical_features=COLUMNS, random_state=Seed(), n_jobs=Threads())
     categorical_features: Any
     n_jobs: int | None
+    random_state: Any
     classes_: Any
 
     def __init_subclass__(
         cls, name: str | None = None, family: str = "More", **options: Any
     ) -> None:
-        if cls.fit is BaseMultilabelClassifier.fit and not _learns_from_weights(cls):
+        takes_weights = "weights" in signature(cls._fit_labels).parameters
+        if cls.fit is BaseMultilabelClassifier.fit and not takes_weights:
             cls.fit = _fit_unweighted  # type: ignore[method-assign, assignment]  # it lacks weights on purpose
         super().__init_subclass__(**options)
         if name is not None:
@@ -104,8 +103,19 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
         """
         return self._judge(X)[1]
 
+    def _generator(self) -> np.random.Generator:
+        """Make the generator that `random_state` stands for."""
+        return as_generator(self.random_state, caller=type(self).__name__)
+
+    def _inside(self) -> Any:
+        """Return the estimator that is asked, not fitted; None where there is none."""
+        return None
+
     def _categorical(self) -> Any:
-        """Return what the user said about nominal columns."""
+        """Return what the user said about nominal columns, here or to the classifier inside."""
+        inside = self._inside()
+        if self.categorical_features is None and isinstance(inside, BaseMultilabelClassifier):
+            return inside._categorical()
         return self.categorical_features
 
     def _reads_itself(self) -> bool:
@@ -114,7 +124,7 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
 
     def _refuses_weights(self) -> str | None:
         """Name what is inside and cannot learn from weights; None where nothing is."""
-        return None
+        return refuser_of(self._inside())
 
     def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
         """Learn which rows have which labels.
@@ -156,8 +166,9 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
         self.n_labels_ = int(labels.shape[1])
         self.label_names_ = self._form.names
         if classes is None:
-            values = np.array([0, 1]).astype(_cell_type(self._form))
-            self.classes_ = [values] * self.n_labels_
+            is_named = self._form.kind in ("frame", "lists")
+            kind = "int64" if is_named else self._form.dtypes[0]
+            self.classes_ = [np.array([0, 1]).astype(kind)] * self.n_labels_
         else:
             self.classes_ = classes
             sums = np.bincount(labels.indices, weights, len(classes))  # one label a row
@@ -201,7 +212,8 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
             return self.classes_[self._class_probabilities(table).argmax(axis=1)]
         if self._form.kind not in ("sparse", "lists"):
             return self._form.give(self._judge(table)[0], X)
-        parts = [sparse.csr_array(self._judge(part)[0]) for part in self._row_blocks(table)]
+        blocks = slices(_num_samples(table), self.n_labels_)
+        parts = [sparse.csr_array(self._judge(_safe_indexing(table, b))[0]) for b in blocks]
         return self._form.give(sparse.vstack(parts, format="csr"), X)
 
     def predict_proba(self, X: Any) -> Array:
@@ -252,11 +264,6 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
         shares = np.broadcast_to(self._class_shares, scores.shape).copy()
         return np.divide(scores, total, out=shares, where=total > 0)
 
-    def _row_blocks(self, table: Any) -> Iterator[Any]:
-        size = max(1, _CELLS_AT_ONCE // self.n_labels_)
-        for start in range(0, _num_samples(table), size):
-            yield _safe_indexing(table, slice(start, start + size))
-
     def _read_training(self, X: Any) -> Any:
         X, self._codes = read_training(X, self, self._categorical())
         return X
@@ -271,11 +278,10 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
         tags.classifier_tags.multi_label = True
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
+        if hasattr(inside := self._inside(), "__sklearn_tags__"):
+            taken = get_tags(inside).input_tags
+            tags.input_tags.sparse, tags.input_tags.allow_nan = taken.sparse, taken.allow_nan
         return tags
-
-
-def _learns_from_weights(kind: type[BaseMultilabelClassifier]) -> bool:
-    return "weights" in signature(kind._fit_labels).parameters
 
 
 def _fit_unweighted(self: BaseMultilabelClassifier, X: Any, Y: Any) -> BaseMultilabelClassifier:
@@ -284,7 +290,3 @@ def _fit_unweighted(self: BaseMultilabelClassifier, X: Any, Y: Any) -> BaseMulti
 
 
 _fit_unweighted.__name__ = "fit"
-
-
-def _cell_type(form: LabelForm) -> str:
-    return "int64" if form.kind in ("frame", "lists") else form.dtypes[0]

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parameters import declare
 from scumble.learn.c45 import Target
 from scumble.learn.problem_transformation import TransformingClassifier
-from scumble.learn.single_label_models import Models, class_weight_name, fit_many, is_tree
+from scumble.learn.single_label_models import class_weight_name, is_tree
 from scumble.learn.weights import ClassWeight, takes_weights
-
-Array = np.ndarray[Any, Any]
 
 
 class BinaryRelevance(TransformingClassifier, name="br", family="Single labels"):
@@ -69,8 +68,6 @@ class BinaryRelevance(TransformingClassifier, name="br", family="Single labels")
 
     domains = declare(class_weight=ClassWeight())
 
-    models_: Models
-
     def __init__(
         self,
         estimator: Any = None,
@@ -100,14 +97,8 @@ class BinaryRelevance(TransformingClassifier, name="br", family="Single labels")
             )
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        self.models_ = fit_many(
-            self.estimator,
-            X,
-            self._codes.n_values,
-            LabelTargets(Y, weights=weights),
-            class_weight=self.class_weight,
-            n_jobs=self.n_jobs,
-        )
+        targets = LabelTargets(Y, weights=weights)
+        self.models_ = self._fit_many(X, targets, class_weight=self.class_weight)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         return judge_labels(self.models_.ask(X, n_jobs=self.n_jobs))

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ParameterTypeError
 from scumble._core.parameters import Bool, Free, Int, declare
-from scumble._core.random import as_generator
 from scumble.learn.bagged_trees import BaggedTrees
 from scumble.learn.calibration import Calibration
-from scumble.learn.inner_classifier import InnerClassifier
+from scumble.learn.inner_classifier import InnerClassifier, Training
 from scumble.learn.neighbour_ranker import NeighbourRanker
 from scumble.learn.out_of_sample import check_scores, fit_with_scores
 from scumble.learn.parameters import MultilabelClassifier
@@ -21,8 +21,6 @@ from scumble.learn.ranker import BaseRanker
 from scumble.learn.rates import LogRates
 from scumble.learn.ridge import RidgeRanker
 from scumble.learn.weights import refuser_of
-
-Array = np.ndarray[Any, Any]
 
 #: How loud the default rankers are.
 _DEFAULT_WEIGHTS = (1.0, 1.0, 1.0, 1.0, 0.5, 0.5)
@@ -151,23 +149,15 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
         self._fit_out_of_sample(X, Y, weights)
 
     def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
-        generator = as_generator(self.random_state, caller="BlendedRanker")
+        generator = self._generator()
         self.rankers_: list[InnerClassifier] = []
         self.rates_: list[LogRates] = []
         heights = np.zeros(Y.shape, order="F")
-        loudness = self._loudness()
-        for ranker, loud in zip(self._rankers(), loudness, strict=True):
-            fitted, scores = fit_with_scores(
-                ranker,
-                X,
-                Y,
-                self._codes.n_values,
-                generator,
-                weights=weights,
-                n_folds=self.n_folds,
-                n_jobs=self.n_jobs,
-                caller="BlendedRanker",
-            )
+        training = Training(X, Y, self._codes.n_values, weights)
+        more: dict[str, Any] = {"n_folds": self.n_folds, "n_jobs": self.n_jobs}
+        more["caller"] = "BlendedRanker"
+        for ranker, loud in zip(self._rankers(), self._loudness(), strict=True):
+            fitted, scores = fit_with_scores(ranker, training, generator, **more)
             rates = LogRates.of(scores, n_jobs=self.n_jobs)
             heights += loud * rates.ask(scores, n_jobs=self.n_jobs)
             self.rankers_.append(fitted)
@@ -201,18 +191,10 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
 
 @dataclass(frozen=True, eq=False)
 class SecondLook:
-    """Ridge regression on the heights of all labels, joined to the blend as one more ranker.
-
-    Attributes
-    ----------
-    ranker : RidgeRanker
-        Fitted.
-    rates : LogRates
-        From its scores to heights.
-    """
+    """Ridge regression on the heights of all labels, joined to the blend as one more ranker."""
 
     ranker: RidgeRanker
-    rates: LogRates
+    rates: LogRates  # from scores of the ranker to heights
 
     @classmethod
     def of(

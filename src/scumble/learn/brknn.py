@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.parameters import Choice, declare
 from scumble.learn.neighbourhood import NeighbourClassifier
 from scumble.learn.weights import cell_weights
-
-Array = np.ndarray[Any, Any]
 
 #: Sums of weights round: two are equal if they differ by this share of them.
 _ROUNDED = 1e-12

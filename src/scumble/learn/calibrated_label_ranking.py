@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.parallel import run, thread_count
 from scumble._core.parameters import Bool, declare
 from scumble.learn.binary_relevance import LabelTargets
@@ -17,9 +18,7 @@ from scumble.learn.c45.growing import ListedTargets
 from scumble.learn.c45.table import as_rows
 from scumble.learn.c45.walk import exclusive_rows, vote_rows
 from scumble.learn.problem_transformation import TransformingClassifier
-from scumble.learn.single_label_models import ListableTargets, Models, fit_many
-
-Array = np.ndarray[Any, Any]
+from scumble.learn.single_label_models import ListableTargets
 
 
 class CalibratedLabelRanking(TransformingClassifier, name="clr", family="Pairs of labels"):
@@ -79,7 +78,6 @@ class CalibratedLabelRanking(TransformingClassifier, name="clr", family="Pairs o
 
     domains = declare(mulan_compat=Bool())
 
-    models_: Models
     pairs_: Array
 
     def __init__(
@@ -97,8 +95,7 @@ class CalibratedLabelRanking(TransformingClassifier, name="clr", family="Pairs o
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self.pairs_ = _told_apart(Y, stop_at_gap=bool(self.mulan_compat))
-        duels = _Duels(Y, self.pairs_, weights)
-        self.models_ = fit_many(self.estimator, X, self._codes.n_values, duels, n_jobs=self.n_jobs)
+        self.models_ = self._fit_many(X, _Duels(Y, self.pairs_, weights))
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         votes = count_votes(self.models_, self._duels(), self.n_labels_ + 1, X, self.n_jobs)

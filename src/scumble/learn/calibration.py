@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-Array = np.ndarray[Any, Any]
+from scumble._core.arrays import Array
 
 #: Rows of nearly equal score are taken together.
 _N_BINS = 256
@@ -18,32 +18,12 @@ _STRENGTH = 4.0
 _SMALLEST_SLOPE = 0.05
 
 
+# The probability is 1 / (1 + exp(-(a + b s))). Curves of labels with few positives cannot be known
+# from them alone: the slope is drawn towards one, for which odds are inverse to the rate of a score
+# where scores are heights of `LogRates`. Slopes are at least 0.05, so that the order stays.
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    r"""A logistic curve from the score of each label to its probability.
-
-    Attributes
-    ----------
-    intercepts, slopes : ndarray of float64, shape (n_labels,)
-        The probability of a score s is :math:`1 / (1 + e^{-(a + b s)})`.
-
-    Notes
-    -----
-    Curves of labels with few positives cannot be known from them alone: the slope is drawn
-    towards one, for which odds are inverse to the rate of a score where scores are heights of
-    `scumble.learn.rates.LogRates`. Slopes are at least 0.05, so that the order stays.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy import sparse
-    >>> from scumble.learn.calibration import Calibration
-    >>> scores = np.repeat([[0.0], [2.0]], 1000, axis=0)
-    >>> Y = np.repeat([[False], [True], [False], [True]], [900, 100, 500, 500], axis=0)
-    >>> Calibration.of(scores, sparse.csr_array(Y)).ask(np.array([[0.0], [2.0]])).round(2)
-    array([[0.1],
-           [0.5]])
-    """
+    """A logistic curve from the score s of each label to its probability."""
 
     intercepts: Array
     slopes: Array

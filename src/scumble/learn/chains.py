@@ -9,19 +9,17 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import run
 from scumble._core.parameters import Bool, Free, Int, Optional, Real, declare
-from scumble._core.random import as_generator
 from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45 import Target
 from scumble.learn.c45.forest import Forest, each_block
 from scumble.learn.c45.table import as_rows
 from scumble.learn.c45.walk import chain_rows
 from scumble.learn.problem_transformation import TransformingClassifier
-from scumble.learn.single_label_models import ForeignModels, Models, fit_many
-
-Array = np.ndarray[Any, Any]
+from scumble.learn.single_label_models import ForeignModels
 
 
 class ClassifierChain(TransformingClassifier, name="cc", family="Chains"):
@@ -77,7 +75,6 @@ class ClassifierChain(TransformingClassifier, name="cc", family="Chains"):
 
     domains = declare(order=Free("None or each label number once"))
 
-    models_: Models
     order_: Array
 
     def __init__(
@@ -95,14 +92,7 @@ class ClassifierChain(TransformingClassifier, name="cc", family="Chains"):
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self.order_ = self._check_order(Y.shape[1])
-        self.models_ = fit_many(
-            self.estimator,
-            X,
-            self._codes.n_values,
-            ChainTargets(Y, [Draw(self.order_)], weights),
-            extra=Y,
-            n_jobs=self.n_jobs,
-        )
+        self.models_ = self._fit_many(X, ChainTargets(Y, [Draw(self.order_)], weights), extra=Y)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         return follow_chains(self.models_, [self.order_], self.n_labels_, X, n_jobs=self.n_jobs)
@@ -188,7 +178,6 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc", family="Cha
         sample=Optional(Real(0, open="left")),
     )
 
-    models_: Models
     orders_: Array
 
     def __init__(
@@ -232,18 +221,11 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc", family="Cha
         return draws
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        generator = as_generator(self.random_state, caller=type(self).__name__)
+        generator = self._generator()
         draws = self._draws(Y.shape[0], Y.shape[1], generator)
         self.orders_ = np.array([draw.order for draw in draws], np.int64)
-        self.models_ = fit_many(
-            self.estimator,
-            X,
-            self._codes.n_values,
-            ChainTargets(Y, draws, weights),
-            extra=Y,
-            generator=generator,
-            n_jobs=self.n_jobs,
-        )
+        targets = ChainTargets(Y, draws, weights)
+        self.models_ = self._fit_many(X, targets, extra=Y, generator=generator)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         _, sums = follow_chains(
@@ -267,10 +249,7 @@ class Draw:
 
 
 class ChainTargets(Sequence[Any]):
-    """The targets of all chains, chain after chain, in the order of each; made when asked for.
-
-    Each may use the labels before it in its chain.
-    """
+    """Targets of all chains in their order, made when asked for; each may use labels before it."""
 
     def __init__(
         self, Y: sparse.csr_array, draws: Sequence[Draw], weights: Array | None = None

@@ -13,16 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError
 from scumble._core.files import COMPRESSIONS, writing
 from scumble._core.shown import Sheet, Shown
-from scumble._core.validation import (
-    check_named_labels,
-    check_same_names,
-)
+from scumble._core.validation import check_named_labels, check_same_names
 from scumble.learn.thresholds import ChosenCuts, ScoreColumns, ThresholdRule, choose_cuts
-
-Array = np.ndarray[Any, Any]
 
 COLUMNS = ("label", "positives", "threshold", "predicted", "hits", "expected")
 #: What `ThresholdTable.write` writes.

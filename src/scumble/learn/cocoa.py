@@ -8,20 +8,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.parameters import Int, declare
-from scumble._core.random import as_generator
 from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45 import Target
 from scumble.learn.problem_transformation import TransformingClassifier
-from scumble.learn.single_label_models import Models, ask_second, fit_many
 from scumble.learn.thresholds import label_thresholds
 from scumble.learn.undersampling import one_generator_each, undersample
 from scumble.learn.weights import take_weights
-
-Array = np.ndarray[Any, Any]
-
-#: So many probabilities are computed at a time.
-_CELLS_AT_ONCE = 2**22
 
 
 class COCOA(TransformingClassifier, name="cocoa", family="Pairs of labels"):
@@ -100,7 +94,6 @@ class COCOA(TransformingClassifier, name="cocoa", family="Pairs of labels"):
 
     domains = declare(n_couples=Int(0))
 
-    models_: Models
     couples_: Array
     thresholds_: Array
 
@@ -120,27 +113,18 @@ class COCOA(TransformingClassifier, name="cocoa", family="Pairs of labels"):
         self.n_jobs = n_jobs
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        generator = as_generator(self.random_state, caller=type(self).__name__)
+        generator = self._generator()
         self.couples_ = _draw_couples(Y.shape[1], int(self.n_couples), generator)
-        self.models_ = fit_many(
-            self.estimator,
-            X,
-            self._codes.n_values,
-            _Couples(Y, self.couples_, generator, weights),
-            generator=generator,
-            n_jobs=self.n_jobs,
-        )
+        targets = _Couples(Y, self.couples_, generator, weights)
+        self.models_ = self._fit_many(X, targets, generator=generator)
         sure = self._confidences(X)
         self.thresholds_ = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
 
     def _confidences(self, X: Any) -> Array:
-        n_models = 1 + self.couples_.shape[1]
         confidences = np.empty((X.shape[0], self.n_labels_))
-        size = max(1, _CELLS_AT_ONCE // (self.n_labels_ * n_models))
-        for start in range(0, X.shape[0], size):
-            answers = ask_second(self.models_, X[start : start + size], n_jobs=self.n_jobs)
-            by_label = answers.reshape(-1, self.n_labels_, n_models)
-            confidences[start : start + size] = by_label.mean(axis=2)
+        for rows, answers in self._second_answers(self.models_, X):
+            by_label = answers.reshape(-1, self.n_labels_, 1 + self.couples_.shape[1])
+            confidences[rows] = by_label.mean(axis=2)
         return confidences
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
@@ -159,10 +143,7 @@ def _draw_couples(n_labels: int, n_couples: int, generator: np.random.Generator)
 
 
 class _Couples(Sequence[Any]):
-    """The targets of all models, label after label, made when asked for.
-
-    Class 1 is that of rows that have the label: with or without the other.
-    """
+    """The targets of all models, label after label; rows that have the label are class 1."""
 
     def __init__(
         self,

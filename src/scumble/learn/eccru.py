@@ -9,16 +9,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.parameters import Choice, Int, Real, declare
-from scumble._core.random import as_generator
 from scumble.learn.chains import ChainTargets, Draw, follow_chains
 from scumble.learn.problem_transformation import TransformingClassifier
-from scumble.learn.single_label_models import Models, fit_many
 from scumble.learn.thresholds import label_thresholds
 from scumble.learn.undersampling import one_generator_each, undersample
 from scumble.learn.weights import take_weights
-
-Array = np.ndarray[Any, Any]
 
 
 class ECCRU(TransformingClassifier, name="eccru", family="Chains"):
@@ -116,7 +113,6 @@ class ECCRU(TransformingClassifier, name="eccru", family="Chains"):
         theta_max=Real(0, open="left"),
     )
 
-    models_: Models
     orders_: list[Array]
     thresholds_: Array
 
@@ -168,18 +164,11 @@ class ECCRU(TransformingClassifier, name="eccru", family="Chains"):
         return draws
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        generator = as_generator(self.random_state, caller=type(self).__name__)
+        generator = self._generator()
         draws = self._draws(Y, generator)
         self.orders_ = [draw.order for draw in draws]
-        self.models_ = fit_many(
-            self.estimator,
-            X,
-            self._codes.n_values,
-            _BalancedChains(Y, draws, generator, weights),
-            extra=Y,
-            generator=generator,
-            n_jobs=self.n_jobs,
-        )
+        targets = _BalancedChains(Y, draws, generator, weights)
+        self.models_ = self._fit_many(X, targets, extra=Y, generator=generator)
         sure = self._confidences(X)
         self.thresholds_ = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
 

@@ -6,12 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
-
-Array = np.ndarray[Any, Any]
 
 
 def export_text(

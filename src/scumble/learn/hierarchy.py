@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
+from scumble._core.java import JavaRandom, name_order
 
-Array = np.ndarray[Any, Any]
 Nested = Any  # a label's number, or a tuple of such things
 
 METHODS = ("balanced", "kmeans", "random", "mulan")
@@ -23,18 +24,10 @@ MOST_ROUNDS = 20
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """An inner node of the tree.
+    """An inner node of the tree."""
 
-    Attributes
-    ----------
-    below : list of ndarray of int64
-        The labels under each child.
-    inner : list of int
-        The number of each child that is an inner node itself, -1 for a label.
-    """
-
-    below: list[Array]
-    inner: list[int]
+    below: list[Array]  # the labels under each child
+    inner: list[int]  # the number of each child that is an inner node itself, -1 for a label
 
     @property
     def labels(self) -> Array:
@@ -43,14 +36,7 @@ class Node:
 
 
 def list_nodes(hierarchy: Nested) -> list[Node]:
-    """List the inner nodes, the root first and parents before their children.
-
-    Examples
-    --------
-    >>> from scumble.learn.hierarchy import list_nodes
-    >>> [node.inner for node in list_nodes(((0, 2), 1))]
-    [[1, -1], [-1, -1]]
-    """
+    """List the inner nodes, the root first and parents before their children."""
     waiting, nodes, n_known = [hierarchy], [], 1
     for children in waiting:
         below, inner = [], []
@@ -141,17 +127,7 @@ def divide_labels(
 
 
 def assign(distances: Array, capacity: int) -> Array:
-    """Put each label into the nearest cluster; a full one sends its farthest label on.
-
-    Examples
-    --------
-    All three are nearest to the first cluster, which holds two; the farthest has to go.
-
-    >>> import numpy as np
-    >>> from scumble.learn.hierarchy import assign
-    >>> assign(np.array([[1.0, 9.0], [3.0, 9.0], [2.0, 9.0]]), 2)
-    array([0, 1, 0])
-    """
+    """Put each label into the nearest cluster; a full one sends its farthest label on."""
     open_to = distances.copy()
     clusters: list[list[tuple[float, int]]] = [[] for _ in range(distances.shape[1])]
     for label in range(len(distances)):
@@ -200,3 +176,91 @@ def _means(members: sparse.csr_array, assigned: Array, centres: Array) -> Array:
 def _random_parts(n: int, n_parts: int, generator: np.random.Generator) -> list[Array]:
     parts = np.array_split(generator.permutation(n), n_parts)
     return [np.sort(part) for part in parts if len(part)]
+
+
+# MULAN's tree: balanced k-means that misremembers where labels went ------------------------------
+
+
+def mulan_hierarchy(
+    Y: sparse.csr_array, order: Sequence[int], *, n_clusters: int, seed: int
+) -> Nested:
+    """Divide the labels, taken in the given order, as MULAN does from one seed at every node."""
+    # MULAN divides by chance, without a seed, where all labels end in one part; we then cut their
+    # order into equal parts. Where a cluster has vanished and the others have no room for all
+    # labels, MULAN's rules have no answer; the others then grow.
+    by_label = Y.T.tocsr().astype(np.float64)
+
+    def divide(labels: Array) -> Nested:
+        if len(labels) <= n_clusters or n_clusters == 1:
+            return tuple(labels.tolist())
+        clusters = _mulan_clusters(by_label[labels].toarray(), n_clusters, seed)
+        parts = [labels[clusters == cluster] for cluster in np.unique(clusters)]
+        if len(parts) == 1:
+            parts = np.array_split(labels, n_clusters)
+        return tuple(divide(part) if len(part) > 1 else int(part[0]) for part in parts)
+
+    return divide(np.array(order))
+
+
+def mulan_order(names: Sequence[str] | None, n_labels: int) -> list[int]:
+    """List the labels in the order MULAN meets them: by hash; without names, in their own."""
+    if names is None:
+        return list(range(n_labels))
+    position = {name: at for at, name in enumerate(names)}
+    return [position[name] for name in name_order(names)]
+
+
+def _mulan_clusters(columns: Array, n_clusters: int, seed: int) -> Array:
+    """Give every column the number of its cluster."""
+    order, centres = _mulan_start(columns, n_clusters, seed)
+    least_room = -(-len(columns) // n_clusters)
+    clusters = np.zeros(len(columns), np.int64)
+    for _ in range(MOST_ROUNDS + 1):
+        before, clusters = clusters, _mulan_assign(columns, centres, order, least_room)
+        members = [[at for at in order if clusters[at] == own] for own in range(len(centres))]
+        centres = np.array([_sum(columns[part], axis=0) / len(part) for part in members if part])
+        if (clusters == before).all():
+            break
+    return _mulan_assign(columns, centres, range(len(columns)), least_room)
+
+
+def _mulan_start(columns: Array, n_clusters: int, seed: int) -> tuple[list[int], Array]:
+    """Draw different columns as centres; the columns drawn change their places."""
+    random, order = JavaRandom(seed), list(range(len(columns)))
+    centres: list[Array] = []
+    for last in range(len(order) - 1, -1, -1):
+        drawn = random.next_int(last + 1)
+        column = columns[order[drawn]]
+        if not any(np.array_equal(column, centre) for centre in centres):
+            centres.append(column)
+        order[last], order[drawn] = order[drawn], order[last]
+        if len(centres) == n_clusters:
+            break
+    return order, np.array(centres)
+
+
+def _mulan_assign(columns: Array, centres: Array, order: Iterable[int], least_room: int) -> Array:
+    """Put each column into the nearest cluster; a full one sends its farthest member on."""
+    # For the column that set this off, the cluster is recorded that took the last one sent on.
+    room = max(least_room, -(-len(columns) // len(centres)))
+    distances = np.column_stack([_sum((columns - centre) ** 2, axis=1) for centre in centres])
+    buckets: list[list[int]] = [[] for _ in centres]
+    recorded = np.zeros(len(columns), np.int64)
+    for at in order:
+        moving = at
+        while True:
+            cluster = int(distances[moving].argmin())
+            bucket = buckets[cluster]
+            nearer = distances[bucket, cluster] < distances[moving, cluster]
+            bucket.insert(int(nearer.sum()), moving)  # before its equals
+            if len(bucket) <= room:
+                break
+            moving = bucket.pop()
+            distances[moving, cluster] = np.inf
+        recorded[at] = cluster
+    return recorded
+
+
+def _sum(numbers: Array, *, axis: int) -> Array:
+    """Add up one after another, as Java does; numpy adds in pairs."""
+    return np.add.accumulate(numbers, axis=axis).take(-1, axis=axis)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.parameters import Bool, Choice, Free, Int, declare
-from scumble._core.random import as_generator
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.binary_relevance import BinaryRelevance, LabelTargets, judge_labels
 from scumble.learn.c45 import Target
@@ -20,20 +20,14 @@ from scumble.learn.hierarchy import (
     build_hierarchy,
     check_hierarchy,
     list_nodes,
+    mulan_hierarchy,
+    mulan_order,
 )
-from scumble.learn.inner_classifier import (
-    Answer,
-    InnerClassifier,
-    nominal_columns_of,
-    pass_on_tags,
-)
+from scumble.learn.inner_classifier import Answer, InnerClassifier, Training
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, winners_confidences
-from scumble.learn.mulan_hierarchy import mulan_hierarchy, mulan_order
 from scumble.learn.parameters import MultilabelClassifier
 from scumble.learn.single_label_models import Models, fit_many
-from scumble.learn.weights import refuser_of, take_weights
-
-Array = np.ndarray[Any, Any]
+from scumble.learn.weights import take_weights
 
 
 class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
@@ -145,17 +139,11 @@ class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _categorical(self) -> Any:
-        """Nominal columns may also be told to the classifier inside."""
-        if self.categorical_features is not None:
-            return self.categorical_features
-        return nominal_columns_of(self.classifier)
-
-    def _refuses_weights(self) -> str | None:
-        return refuser_of(self.classifier)
+    def _inside(self) -> Any:
+        return self.classifier
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        generator = as_generator(self.random_state, caller=type(self).__name__)
+        generator = self._generator()
         self.hierarchy_ = self._make_hierarchy(Y, generator)
         self._nodes = list_nodes(self.hierarchy_)
         inner = BinaryRelevance() if self.classifier is None else self.classifier
@@ -185,9 +173,6 @@ class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
     def _judge(self, X: Any) -> tuple[Array, Array]:
         answers = self._node_models.ask(X, self.n_jobs)
         return descend(self._nodes, answers, self.n_labels_, compat=bool(self.mulan_compat))
-
-    def __sklearn_tags__(self) -> Any:
-        return pass_on_tags(super().__sklearn_tags__(), self.classifier)
 
 
 def descend(nodes: list[Node], answers: list[Answer], n_labels: int, *, compat: bool) -> Answer:
@@ -299,7 +284,8 @@ class _Shared:
         for (start, stop), width, sets in zip(self._spans, self._widths, self._sets, strict=True):
             part = whole[:, start:stop]
             if start == stop:
-                answers.append(_nothing(len(whole), width))
+                nothing = np.zeros((len(whole), width))
+                answers.append((nothing.astype(bool), nothing))
             elif sets is None:
                 answers.append(judge_labels(part))
             else:
@@ -319,15 +305,9 @@ class _Single:
     def fit(self, X: Any, n_values: Array, generator: Any, n_jobs: int | None) -> None:
         for problem in self._problems:
             part = X if problem.rows is None else X[problem.rows]
-            inside = InnerClassifier.fitted(
-                self._inner, part, problem.Y, n_values, generator, n_jobs, problem.weights
-            )
-            self._fitted.append(inside)
+            training = Training(part, problem.Y, n_values, problem.weights)
+            self._fitted.append(InnerClassifier.fitted(self._inner, training, generator, n_jobs))
         self._problems = []
 
     def ask(self, X: Any, n_jobs: int | None) -> list[Answer]:
         return [inside.ask(X) for inside in self._fitted]
-
-
-def _nothing(n_rows: int, width: int) -> Answer:
-    return np.zeros((n_rows, width), bool), np.zeros((n_rows, width))

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.parameters import Bool, declare
 from scumble.learn.logistic import LogisticModels, fit_logistic
 from scumble.learn.neighbourhood import NeighbourClassifier
 from scumble.learn.regression_columns import RegressionColumns
-
-Array = np.ndarray[Any, Any]
 
 
 class IBLR(NeighbourClassifier, name="iblr", family="Neighbours"):

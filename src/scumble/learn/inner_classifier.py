@@ -9,97 +9,87 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils import get_tags
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from scumble._core.arrays import Array
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.predictions import labels_for, predict_with_confidences, refuse_shape
 from scumble.learn.seeds import open_seeds
-from scumble.learn.weights import given_weights
+from scumble.learn.weights import given_weights, take_weights
 
-Array = np.ndarray[Any, Any]
 Answer = tuple[Array, Array]
 
 
 @dataclass(frozen=True, eq=False)
+class Training:
+    """What a classifier inside another learns from."""
+
+    X: Any
+    Y: sparse.csr_array
+    n_values: Array  # of each column; 0 for a numeric one
+    weights: Array | None = None
+
+    def take(self, rows: Array) -> Training:
+        """Take some of the rows."""
+        X, weights = _safe_indexing(self.X, rows), take_weights(self.weights, rows)
+        return Training(X, self.Y[rows], self.n_values, weights)
+
+
+@dataclass(frozen=True, eq=False)
 class InnerClassifier:
-    """A fitted classifier, and the labels it was spared because they are constant.
+    """A fitted classifier, and the labels it was spared because they are constant."""
 
-    Attributes
-    ----------
-    model : classifier or None
-        Fitted to the open labels; None where there are none.
-    open_labels : ndarray of int
-        Labels that some training rows have and some have not.
-    always : ndarray of bool, shape (n_labels,)
-        Labels that all training rows have.
-    """
-
-    model: Any
-    open_labels: Array
-    always: Array
+    model: Any  # fitted to the open labels; None where there are none
+    open_labels: Array  # labels that some training rows have and some have not
+    always: Array  # bool, by label: all training rows have it
 
     @classmethod
     def fitted(
         cls,
         classifier: Any,
-        X: Any,
-        Y: sparse.csr_array,
-        n_values: Array,
+        training: Training,
         generator: np.random.Generator | None,
         n_jobs: int | None,
-        weights: Array | None = None,
     ) -> InnerClassifier:
         """Fit a copy of a classifier."""
-        fitted, _ = cls._fit(classifier, X, Y, n_values, generator, n_jobs, weights, "fit")
-        return fitted
+        return cls._fit("fit", classifier, training, generator, n_jobs)[0]
 
     @classmethod
     def fitted_with_scores(
         cls,
         classifier: Any,
-        X: Any,
-        Y: sparse.csr_array,
-        n_values: Array,
+        training: Training,
         generator: np.random.Generator | None,
         n_jobs: int | None,
-        weights: Array | None = None,
     ) -> tuple[InnerClassifier, Array]:
         """Fit a copy of a classifier that can score its training rows as if new."""
-        fitted, found = cls._fit(
-            classifier, X, Y, n_values, generator, n_jobs, weights, "fit_out_of_sample"
-        )
+        fitted, found = cls._fit("fit_out_of_sample", classifier, training, generator, n_jobs)
+        n_rows = training.Y.shape[0]
         if found is not None:
-            refuse_shape(found, (Y.shape[0], len(fitted.open_labels)), classifier)
+            refuse_shape(found, (n_rows, len(fitted.open_labels)), classifier)
         if len(fitted.open_labels) == len(fitted.always):
             return fitted, found
-        scores = np.tile(fitted.always.astype(np.float64), (Y.shape[0], 1))
+        scores = np.tile(fitted.always.astype(np.float64), (n_rows, 1))
         if found is not None:
             scores[:, fitted.open_labels] = found
         return fitted, scores
 
     @classmethod
     def _fit(
-        cls,
-        classifier: Any,
-        X: Any,
-        Y: sparse.csr_array,
-        n_values: Array,
-        generator: np.random.Generator | None,
-        n_jobs: int | None,
-        weights: Array | None,
-        method: str,
+        cls, method: str, classifier: Any, training: Training, generator: Any, n_jobs: int | None
     ) -> tuple[InnerClassifier, Any]:
+        Y = training.Y
         counts = np.bincount(Y.indices, minlength=Y.shape[1])
         open_labels = np.flatnonzero((counts > 0) & (counts < Y.shape[0]))
         always = (counts == Y.shape[0]) & (counts > 0)
         if len(open_labels) == 0:
             return cls(None, open_labels, always), None
         model = clone(classifier)
-        model.set_params(**_open_settings(model, n_values, generator, n_jobs))
-        known = Y if len(open_labels) == Y.shape[1] else Y[:, open_labels]
-        labels = labels_for(model, known)
-        found = getattr(model, method)(X, labels, **given_weights(model, weights))
+        model.set_params(**_open_settings(model, training.n_values, generator, n_jobs))
+        known = labels_for(model, Y if len(open_labels) == Y.shape[1] else Y[:, open_labels])
+        fit = getattr(model, method)
+        found = fit(training.X, known, **given_weights(model, training.weights))
         return cls(model, open_labels, always), found
 
     def ask(self, X: Any) -> Answer:
@@ -114,22 +104,6 @@ class InnerClassifier:
         return labels, confidences
 
 
-def nominal_columns_of(classifier: Any) -> Any:
-    """Tell which columns a classifier that shall be inside another was told to be nominal."""
-    if isinstance(classifier, BaseMultilabelClassifier):
-        return classifier._categorical()
-    return None
-
-
-def pass_on_tags(tags: Any, classifier: Any) -> Any:
-    """Say of a classifier what input the one inside it takes."""
-    if classifier is not None and hasattr(classifier, "__sklearn_tags__"):
-        inner = get_tags(classifier)
-        tags.input_tags.allow_nan = inner.input_tags.allow_nan
-        tags.input_tags.sparse = inner.input_tags.sparse
-    return tags
-
-
 def nominal_mapping(n_values: Array) -> dict[int, int]:
     """List the nominal columns with their numbers of values, as ``categorical_features``."""
     return {int(column): int(n_values[column]) for column in np.flatnonzero(n_values)}
@@ -140,20 +114,14 @@ def tell_nominal(model: Any, columns: Any, *, left: tuple[Any, ...] = (None,)) -
     holder = model
     while hasattr(holder, "get_params"):
         parameters = holder.get_params(deep=False)
-        if "categorical_features" in parameters and not _passes_by(holder):
-            if _is_one_of(parameters["categorical_features"], left):
+        passes_by = isinstance(holder, BaseMultilabelClassifier) and holder._reads_itself()
+        if "categorical_features" in parameters and not passes_by:
+            told = parameters["categorical_features"]
+            if (told is None or isinstance(told, str)) and told in left:
                 holder.set_params(categorical_features=_nominal_for(holder, columns))
             return True
         holder = parameters.get("estimator")
     return False
-
-
-def _is_one_of(value: Any, words: tuple[Any, ...]) -> bool:
-    return (value is None or isinstance(value, str)) and value in words
-
-
-def _passes_by(classifier: Any) -> bool:
-    return isinstance(classifier, BaseMultilabelClassifier) and classifier._reads_itself()
 
 
 def _nominal_for(classifier: Any, columns: Any) -> Any:

@@ -2,45 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble.learn.c45 import Target
 from scumble.learn.problem_transformation import TransformingClassifier
-from scumble.learn.single_label_models import Models, fit_many
 from scumble.learn.weights import take_weights
 from scumble.measures.labelsets import Labelsets, labelset_of_rows
-
-Array = np.ndarray[Any, Any]
-
-#: So many class probabilities are computed at a time.
-_CELLS_AT_ONCE = 2**22
 
 
 @dataclass(frozen=True, eq=False)
 class LabelsetProblem:
-    """Labelsets as classes.
+    """Labelsets as classes."""
 
-    Attributes
-    ----------
-    sets : csr_array of bool, shape (n_classes, n_labels)
-        The labelset each class stands for.
-    rows : ndarray of int64
-        Training rows; a row that counts for several labelsets comes several times.
-    codes : ndarray of int32
-        The class of each.
-    weights : ndarray of float64 or None
-        How much each counts; None where all count 1.
-    """
-
-    sets: sparse.csr_array
-    rows: Array
-    codes: Array
-    weights: Array | None = None
+    sets: sparse.csr_array  # shape (n_classes, n_labels): the labelset each class stands for
+    rows: Array  # training rows; one that counts for several labelsets comes several times
+    codes: Array  # the class of each
+    weights: Array | None = None  # how much each counts; None where all count 1
 
     @classmethod
     def of(cls, Y: sparse.csr_array, weights: Array | None = None) -> LabelsetProblem:
@@ -102,7 +84,6 @@ class LabelPowerset(TransformingClassifier, name="lp", family="Labelsets"):
            [1, 1]])
     """
 
-    models_: Models
     labelsets_: sparse.csr_array
 
     def __init__(
@@ -119,10 +100,7 @@ class LabelPowerset(TransformingClassifier, name="lp", family="Labelsets"):
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         problem = self._problem(Y, weights)
         self.labelsets_ = problem.sets
-        table, (target,) = table_for(X, [problem])
-        self.models_ = fit_many(
-            self.estimator, table, self._codes.n_values, [target], n_jobs=self.n_jobs
-        )
+        self.models_ = self._fit_many(*table_for(X, [problem]))
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         labels = np.zeros((X.shape[0], self.n_labels_), bool)
@@ -140,13 +118,6 @@ class LabelPowerset(TransformingClassifier, name="lp", family="Labelsets"):
         for rows, probabilities in self._probabilities(X):
             scores[rows] = probabilities @ self.labelsets_
         return scores
-
-    def _probabilities(self, X: Any) -> Iterator[tuple[slice, Array]]:
-        """Ask about as many rows at a time as keep the memory bounded."""
-        size = max(1, _CELLS_AT_ONCE // self.labelsets_.shape[0])
-        for start in range(0, X.shape[0], size):
-            rows = slice(start, start + size)
-            yield rows, self.models_.ask(X[rows], n_jobs=self.n_jobs)
 
 
 def winners_confidences(labels: Array, probabilities: Array) -> Array:

@@ -11,34 +11,21 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
+from scumble._core.arrays import Array, dense
 from scumble._core.errors import LabelError
 from scumble._core.optional import require
 from scumble._core.validation import check_named_labels, label_lists
 
-Array = np.ndarray[Any, Any]
-
 
 @dataclass(frozen=True, eq=False)
 class LabelForm:
-    """What the labels looked like when fitting, in plain values that any file format can hold.
+    """What the labels looked like when fitting, in plain values that any file format can hold."""
 
-    Attributes
-    ----------
-    kind : {"array", "sparse", "frame", "lists", "classes"}
-        A dense indicator matrix, a sparse one, a DataFrame, a list or column with the labels of
-        each row, or one class per row.
-    dtypes : tuple of str
-        Type of the cells, or of the rows of lists; one per column for a frame.
-    names : tuple of str or None
-        Names of the labels, where they have any.
-    library : str or None
-        The library of a frame or of a column of lists.
-    """
-
-    kind: str
+    kind: str  # "array", "sparse", "frame", "lists" (a list or column of labels), or "classes"
+    #: of the cells, or of the rows of lists; one per column for a frame
     dtypes: tuple[str, ...] = ("int64",)
     names: tuple[str, ...] | None = None
-    library: Any = None
+    library: Any = None  # of a frame or of a column of lists
 
     def give(self, labels: Any, X: Any) -> Any:
         """Put predicted labels into this form."""
@@ -46,7 +33,7 @@ class LabelForm:
             return sparse.csr_array(labels).astype(self.dtypes[0])
         if self.kind == "lists":
             return self._give_lists(sparse.csr_array(labels), X)
-        cells = labels.toarray() if sparse.issparse(labels) else labels
+        cells = dense(labels)
         if self.kind == "array":
             return cells.astype(self.dtypes[0], copy=False)
         return self._give_frame(cells, X)

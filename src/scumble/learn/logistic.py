@@ -18,10 +18,10 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
+from scumble._core.arrays import Array, dense
 from scumble._core.parallel import run
 from scumble.learn import logistic_kernels as kernels
 
-Array = np.ndarray[Any, Any]
 #: Takes columns, which rows are positive, their weights and a ridge; tells whether it converged.
 Fit = Callable[[Any, Array, Array, float], tuple[Array, bool]]
 
@@ -39,17 +39,9 @@ MAX_NEWTON = 4000
 
 @dataclass(frozen=True, eq=False)
 class LogisticModels:
-    """Fitted regressions, one per label.
+    """Fitted regressions, one per label."""
 
-    Attributes
-    ----------
-    weights : ndarray of shape (n_columns, n_labels)
-        Coefficients of the columns as they are, not standardised.
-    intercepts : ndarray of shape (n_labels,)
-        Intercepts.
-    """
-
-    weights: Array
+    weights: Array  # shape (n_columns, n_labels), of the columns as they are, not standardised
     intercepts: Array
 
     def probabilities(self, X: Any) -> Array:
@@ -67,26 +59,12 @@ def fit_logistic(
     names: Sequence[str] | None = None,
     n_jobs: int | None = None,
 ) -> LogisticModels:
-    """Regress each label on the columns.
-
-    Notes
-    -----
-    Newton's method with backtracking: quadratic near the optimum, and safe where a label is
-    separable and most rows weigh nothing. More columns than rows are turned into as many
-    coordinates as there are rows first, which changes neither fit nor ridge. Where both are
-    above 4,000, a quasi-Newton method without second derivatives takes over. A larger ``tolerance``
-    ends Newton's method earlier, which matters where a label is separable.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy import sparse
-    >>> from scumble.learn.logistic import fit_logistic
-    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> Y = sparse.csr_array(np.array([[0], [1], [0], [1]], bool))
-    >>> fit_logistic(X, Y).probabilities(np.array([[1.5], [3.0]])).round(3).ravel()
-    array([0.5  , 0.796])
-    """
+    """Regress each label on the columns."""
+    # Newton's method with backtracking: quadratic near the optimum, and safe where a label is
+    # separable and most rows weigh nothing. More columns than rows are turned into as many
+    # coordinates as there are rows first, which changes neither fit nor ridge. Where both are above
+    # 4,000, a quasi-Newton method without second derivatives takes over. A larger ``tolerance``
+    # ends Newton's method earlier, which matters where a label is separable.
     design = _standardised(X)
     targets = sparse.csc_array(Y)
     if max(design.columns.shape) > MAX_NEWTON and min(design.columns.shape) > MAX_NEWTON:
@@ -139,7 +117,7 @@ def _standardised(X: Any) -> _Design:
     n_rows, n_columns = X.shape
     is_sparse = sparse.issparse(X) and X.nnz < DENSE_FROM * n_rows * n_columns
     if not is_sparse:
-        X = X.toarray() if sparse.issparse(X) else np.asarray(X, np.float64)
+        X = np.asarray(dense(X), np.float64)
         means = X.mean(axis=0)
         deviations = X.std(axis=0, ddof=1) if n_rows > 1 else np.zeros(n_columns)
         constant = (X == X[:1]).all(axis=0)  # a sum of equal numbers may round
@@ -172,9 +150,7 @@ def _rotated(design: _Design) -> tuple[Any, Array | None]:
     if n_columns <= n_rows:
         return design.columns, None
     columns = design.columns
-    products = columns @ columns.T
-    products = products.toarray() if sparse.issparse(products) else products
-    sizes, axes = np.linalg.eigh(products)
+    sizes, axes = np.linalg.eigh(dense(columns @ columns.T))
     real = sizes > sizes[-1] * n_columns * np.finfo(float).eps if n_rows else sizes > 0
     lengths = np.sqrt(sizes[real])
     coordinates = np.ascontiguousarray(axes[:, real] * lengths)

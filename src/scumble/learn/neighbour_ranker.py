@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.neighbours import Space, nearest
 from scumble._core.parameters import Int, declare
 from scumble.learn.ranker import BaseRanker
 from scumble.learn.scaling import Scaling, rows_of_length_one
-
-Array = np.ndarray[Any, Any]
 
 
 class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
@@ -49,7 +48,7 @@ class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
     -----
     The score of a label is the share of the votes of the neighbours that have it. A vote is the
     cosine of the two rows, not less than a millionth, times the weight of the neighbour. Rows are
-    scaled first, see `scumble.learn.scaling.Scaling`; of equally near rows the earlier are asked.
+    scaled first, see `scumble.learn.scaling`; of equally near rows the earlier are asked.
     The search compares all rows with each other.
 
     Examples
@@ -68,11 +67,7 @@ class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
     n_neighbors_: int
 
     def __init__(
-        self,
-        n_neighbors: int = 20,
-        *,
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
+        self, n_neighbors: int = 20, *, categorical_features: Any = None, n_jobs: int | None = None
     ) -> None:
         self.n_neighbors = n_neighbors
         self.categorical_features = categorical_features

@@ -11,15 +11,9 @@ from scumble._core.neighbours import Space, nearest
 from scumble._core.parameters import Choice, Int, declare
 from scumble.learn.base import BaseMultilabelClassifier
 
-Array = np.ndarray[Any, Any]
-
 
 class NeighbourClassifier(BaseMultilabelClassifier):
-    """Base of the classifiers that count the labels of the nearest training rows.
-
-    A subclass has the parameters ``n_neighbors``, ``ties``, ``categorical_features`` and
-    ``n_jobs``.
-    """
+    """Base of the classifiers that count the labels of the nearest training rows."""
 
     domains = declare(n_neighbors=Int(1), ties=Choice("weka", "row"))
 

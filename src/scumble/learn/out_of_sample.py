@@ -9,21 +9,17 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterTypeError
-from scumble.learn.inner_classifier import InnerClassifier
+from scumble.learn.inner_classifier import InnerClassifier, Training
 from scumble.measures.stratification import deal_rows
-
-Array = np.ndarray[Any, Any]
 
 
 def fit_with_scores(
     estimator: Any,
-    X: Any,
-    Y: sparse.csr_array,
-    n_values: Array,
+    training: Training,
     generator: np.random.Generator,
     *,
-    weights: Array | None = None,
     n_folds: int = 5,
     n_jobs: int | None = None,
     caller: str,
@@ -32,30 +28,20 @@ def fit_with_scores(
     if estimator is None:
         raise ParameterTypeError(f"{caller}: got None where a classifier that scores is expected.")
     if hasattr(estimator, "fit_out_of_sample"):
-        fitted, scores = InnerClassifier.fitted_with_scores(
-            estimator, X, Y, n_values, generator, n_jobs, weights
-        )
+        fitted, scores = InnerClassifier.fitted_with_scores(estimator, training, generator, n_jobs)
     else:
         seeds = generator.integers(2**31 - 1, size=2)
-        fitted = InnerClassifier.fitted(
-            estimator, X, Y, n_values, np.random.default_rng(seeds[0]), n_jobs, weights
-        )
-        _check_gives_scores(fitted.model, caller)
+
+        def fit(some: Training) -> InnerClassifier:
+            return InnerClassifier.fitted(estimator, some, np.random.default_rng(seeds[0]), n_jobs)
 
         def ask(train: Array, test: Array) -> Array:
-            part = InnerClassifier.fitted(
-                estimator,
-                _safe_indexing(X, train),
-                Y[train],
-                n_values,
-                np.random.default_rng(seeds[0]),
-                n_jobs,
-                None if weights is None else weights[train],
-            )
-            return part.ask(_safe_indexing(X, test))[1]
+            return fit(training.take(train)).ask(_safe_indexing(training.X, test))[1]
 
+        fitted = fit(training)
+        _check_gives_scores(fitted.model, caller)
         dealer = np.random.default_rng(seeds[1])
-        scores = out_of_fold(ask, Y, n_folds, dealer, caller=caller)
+        scores = out_of_fold(ask, training.Y, n_folds, dealer, caller=caller)
     check_scores(scores, estimator, caller=caller)
     return fitted, scores
 
@@ -75,19 +61,16 @@ def check_scores(scores: Array, estimator: Any, *, caller: str) -> None:
 
 def fit_alone(
     estimator: Any,
-    X: Any,
-    Y: sparse.csr_array,
-    n_values: Array,
+    training: Training,
     generator: np.random.Generator,
     *,
-    weights: Array | None = None,
     n_jobs: int | None = None,
     caller: str,
 ) -> InnerClassifier:
     """Fit an estimator that scores labels; the same model as with `fit_with_scores`."""
     if not hasattr(estimator, "fit_out_of_sample"):
         generator = np.random.default_rng(generator.integers(2**31 - 1, size=2)[0])
-    fitted = InnerClassifier.fitted(estimator, X, Y, n_values, generator, n_jobs, weights)
+    fitted = InnerClassifier.fitted(estimator, training, generator, n_jobs)
     _check_gives_scores(fitted.model, caller)
     return fitted
 

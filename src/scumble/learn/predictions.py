@@ -8,11 +8,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import get_tags
 
+from scumble._core.arrays import Array, dense
 from scumble._core.errors import DataError
 from scumble._core.validation import NamedLabels, check_labels, match_lists
 from scumble.learn.base import BaseMultilabelClassifier
 
-Array = np.ndarray[Any, Any]
 #: Bytes of a dense table that is made for a classifier which refuses sparse features.
 DENSE_AT_MOST = 2**32
 
@@ -20,18 +20,7 @@ DENSE_AT_MOST = 2**32
 def predict_with_scores(
     classifier: Any, X: Any, n_labels: int
 ) -> tuple[sparse.csr_array, Array | None]:
-    """Ask a fitted classifier for labels and for how sure it is of each.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from scumble.learn.predictions import predict_with_scores
-    >>> X, Y = np.array([[0.0], [1.0], [9.0]]), np.array([[1, 0], [1, 1], [0, 1]])
-    >>> labels, scores = predict_with_scores(KNeighborsClassifier(2).fit(X, Y), [[0.4]], 2)
-    >>> scores
-    array([[1. , 0.5]])
-    """
+    """Ask a fitted classifier for labels and for how sure it is of each."""
     X = features_for(classifier, X)
     if hasattr(classifier, "predict_both"):
         predicted, scores = classifier.predict_both(X)
@@ -44,7 +33,7 @@ def predict_with_scores(
     elif hasattr(classifier, "decision_function"):
         found = classifier.decision_function(X)
         parts = found if isinstance(found, list | tuple) else [found]
-        scores = np.column_stack([_dense(part) for part in parts])
+        scores = np.column_stack([dense(part).astype(float, copy=False) for part in parts])
     else:
         return predictions, None
     refuse_shape(scores, predictions.shape, classifier)
@@ -54,24 +43,7 @@ def predict_with_scores(
 def predict_with_confidences(
     classifier: Any, X: Any, n_labels: int
 ) -> tuple[sparse.csr_array, Array]:
-    """Ask a fitted classifier for labels, and for numbers between 0 and 1 that tell how sure it is.
-
-    Notes
-    -----
-    A score s becomes :math:`(1 + s / (1 + |s|)) / 2`. The logistic function would give 1 for all
-    scores above 37, which a support vector machine easily reaches, and thresholds could not tell
-    them apart.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.linear_model import RidgeClassifier
-    >>> from scumble.learn.predictions import predict_with_confidences
-    >>> X, Y = np.array([[0.0], [1.0], [8.0], [9.0]]), np.array([[1, 0], [1, 0], [0, 1], [0, 1]])
-    >>> labels, confidences = predict_with_confidences(RidgeClassifier().fit(X, Y), [[0.0]], 2)
-    >>> labels.toarray(), confidences.round(2)
-    (array([[ True, False]]), array([[0.76, 0.24]]))
-    """
+    """Ask a fitted classifier for labels, and for numbers in [0, 1] that tell how sure it is."""
     predictions, scores = predict_with_scores(classifier, X, n_labels)
     if scores is None:
         return predictions, predictions.toarray().astype(np.float64)
@@ -81,6 +53,8 @@ def predict_with_confidences(
 
 def _between(scores: Array) -> Array:
     """Draw numbers of any size into the interval from 0 to 1; their order stays."""
+    # The logistic function would give 1 for all scores above 37, which a support vector machine
+    # easily reaches, and thresholds could not tell them apart.
     outside = 0.5 / (1 + np.abs(scores))
     return np.where(scores > 0, 1 - outside, outside)
 
@@ -144,15 +118,10 @@ def _positive_columns(probabilities: Any, classifier: Any, n_labels: int) -> Arr
             for at, part in enumerate(probabilities)
         ]
         return np.column_stack(columns)
-    table = _dense(probabilities)
+    table = dense(probabilities).astype(float, copy=False)
     if n_labels == 1 and table.shape[1:] != (1,):
         return _of_class_one(table, classes, classifier).reshape(-1, 1)
     return table
-
-
-def _dense(table: Any) -> Array:
-    """Make an array of numbers, of a sparse matrix as well."""
-    return np.asarray(table.toarray() if sparse.issparse(table) else table, dtype=float)
 
 
 def refuse_shape(scores: Any, shape: tuple[int, int], estimator: Any) -> None:
@@ -166,7 +135,7 @@ def refuse_shape(scores: Any, shape: tuple[int, int], estimator: Any) -> None:
 
 def _of_class_one(table: Any, classes: Any, classifier: Any) -> Array:
     """Take the probability of class 1; a label that was constant in training has one column."""
-    table = _dense(table)
+    table = dense(table).astype(float, copy=False)
     if isinstance(classes, list) and len(classes) == 1:
         classes = classes[0]
     if classes is None and table.shape[1] != 2:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from scumble._core.arrays import Array
+from scumble._core.parallel import slices
 from scumble._core.parameters import declare
 from scumble.learn.base import BaseMultilabelClassifier
-from scumble.learn.inner_classifier import pass_on_tags
+from scumble.learn.c45 import Target
 from scumble.learn.parameters import SingleLabelClassifier
-from scumble.learn.single_label_models import is_tree
-from scumble.learn.weights import refuser_of
+from scumble.learn.single_label_models import Models, ask_second, fit_many, is_tree
 
 
 class TransformingClassifier(BaseMultilabelClassifier):
@@ -18,6 +20,10 @@ class TransformingClassifier(BaseMultilabelClassifier):
     domains = declare(estimator=SingleLabelClassifier())
 
     estimator: Any
+    models_: Models
+
+    def _inside(self) -> Any:
+        return self.estimator
 
     def _categorical(self) -> Any:
         """Nominal columns may also be told to the tree."""
@@ -25,9 +31,17 @@ class TransformingClassifier(BaseMultilabelClassifier):
             return getattr(self.estimator, "categorical_features", None)
         return self.categorical_features
 
-    def _refuses_weights(self) -> str | None:
-        return refuser_of(self.estimator)
+    def _fit_many(self, X: Any, targets: Sequence[Target], **settings: Any) -> Models:
+        """Fit a copy of the estimator for each target."""
+        n_values = self._codes.n_values
+        return fit_many(self.estimator, X, n_values, targets, n_jobs=self.n_jobs, **settings)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        return tags if is_tree(self.estimator) else pass_on_tags(tags, self.estimator)
+    def _probabilities(self, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Ask all models for class probabilities, some rows at a time."""
+        for rows in slices(X.shape[0], int(self.models_.n_classes.sum())):
+            yield rows, self.models_.ask(X[rows], n_jobs=self.n_jobs)
+
+    def _second_answers(self, models: Models, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Ask models for the probability of class 1, some rows at a time."""
+        for rows in slices(X.shape[0], len(models)):
+            yield rows, ask_second(models, X[rows], n_jobs=self.n_jobs)

@@ -8,14 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.parameters import Choice, Int, Real, declare
-from scumble._core.random import as_generator
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, table_for
 from scumble.learn.problem_transformation import TransformingClassifier
-from scumble.learn.single_label_models import Models, fit_many
 from scumble.learn.weights import take_weights
-
-Array = np.ndarray[Any, Any]
 
 #: What the parameters of pruning may be.
 PRUNING = declare(p=Int(0), strategy=Choice("A", "B"), b=Int(0))
@@ -47,10 +44,8 @@ def prune_labelsets(
 def _stand_ins(
     sets: sparse.csr_array, n_kept: int, counts: Array, strategy: str, b: int
 ) -> sparse.csr_array:
-    """List for each labelset what its rows count for: itself, or kept subsets of it.
-
-    Only labelsets that occur are looked at, never all subsets there could be.
-    """
+    """List for each labelset what its rows count for: itself, or kept subsets of it."""
+    # Only labelsets that occur are looked at, never all subsets there could be.
     kept, rejected = sets[:n_kept].astype(np.int32), sets[n_kept:].astype(np.int32)
     kept_sizes = np.diff(kept.indptr)
     rank = np.empty(n_kept, np.int64)
@@ -233,7 +228,6 @@ class EnsembleOfPrunedSets(TransformingClassifier, name="eps", family="Labelsets
         **PRUNING,
     )
 
-    models_: Models
     labelsets_: list[sparse.csr_array]
 
     def __init__(
@@ -267,7 +261,7 @@ class EnsembleOfPrunedSets(TransformingClassifier, name="eps", family="Labelsets
         return [generator.permutation(n_rows)[:size] for _ in range(self.n_estimators)]
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        generator = as_generator(self.random_state, caller=type(self).__name__)
+        generator = self._generator()
         problems = []
         for rows in self._draws(Y.shape[0], generator):
             drawn = np.sort(rows)
@@ -276,27 +270,15 @@ class EnsembleOfPrunedSets(TransformingClassifier, name="eps", family="Labelsets
             problems.append(replace(problem, rows=drawn[problem.rows]))
         self.labelsets_ = [problem.sets for problem in problems]
         table, targets = table_for(X, problems)
-        self.models_ = fit_many(
-            self.estimator,
-            table,
-            self._codes.n_values,
-            targets,
-            generator=generator,
-            n_jobs=self.n_jobs,
-        )
+        self.models_ = self._fit_many(table, targets, generator=generator)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
-        n_classes = [sets.shape[0] for sets in self.labelsets_]
+        ends = np.cumsum([sets.shape[0] for sets in self.labelsets_])
         votes = np.zeros((X.shape[0], self.n_labels_))
-        size = max(1, 2**22 // sum(n_classes))
-        for start in range(0, X.shape[0], size):
-            rows = slice(start, start + size)
-            answers = self.models_.ask(X[rows], n_jobs=self.n_jobs)
-            first = 0
-            for sets, width in zip(self.labelsets_, n_classes, strict=True):
-                chosen = answers[:, first : first + width].argmax(axis=1)
-                votes[rows] += sets[chosen].toarray()
-                first += width
+        for rows, answers in self._probabilities(X):
+            parts = np.split(answers, ends[:-1], axis=1)
+            for sets, part in zip(self.labelsets_, parts, strict=True):
+                votes[rows] += sets[part.argmax(axis=1)].toarray()
         votes /= len(self.labelsets_)
         return votes >= self.threshold, votes
 

@@ -5,11 +5,5 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 def quadratic_forms(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    matrix: Array,
-    start: int,
-    stop: int,
-    out: Array,
+    indptr: Array, indices: Array, data: Array, matrix: Array, start: int, stop: int, out: Array
 ) -> None: ...

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array, dense
 from scumble._core.parallel import one_thread_for_products, run
-
-Array = np.ndarray[Any, Any]
 
 #: The median distance is taken from so many rows to all points.
 _ASKED = 512
@@ -20,25 +19,10 @@ _AT_ONCE = 1024
 
 @dataclass(frozen=True, eq=False)
 class RadialKernel:
-    r"""Likeness of rows to points, :math:`\exp(-\gamma \|x - p\|^2)`.
-
-    Attributes
-    ----------
-    points : ndarray or csr_array of float64
-        The points.
-    gamma : float
-        One over the squared distance at which likeness has fallen to 1/e.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scumble.learn.radial import RadialKernel
-    >>> RadialKernel(np.array([[0.0], [1.0]]), 1.0).ask(np.array([[0.0]])).round(3)
-    array([[1.   , 0.368]])
-    """
+    """Likeness of rows to points, ``exp(-gamma * |x - p|**2)``."""
 
     points: Any
-    gamma: float
+    gamma: float  # one over the squared distance at which likeness has fallen to 1/e
 
     @classmethod
     def of(cls, points: Any, bandwidth: float) -> RadialKernel:
@@ -64,14 +48,8 @@ class RadialKernel:
         return out
 
 
-def products(rows: Any, points: Any) -> Array:
-    """Multiply every row with every point."""
-    found = rows @ points.T
-    return found.toarray() if sparse.issparse(found) else np.asarray(found)
-
-
 def _squared_distances(rows: Any, points: Any) -> Array:
-    squares = products(rows, points)
+    squares = dense(rows @ points.T)
     squares *= -2
     squares += _squared_lengths(rows)[:, None]
     squares += _squared_lengths(points)[None, :]

@@ -10,18 +10,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.parameters import Bool, Int, Optional, declare
-from scumble._core.random import as_generator
 from scumble.learn.c45 import Target
 from scumble.learn.label_powerset import LabelsetProblem, winners_confidences
 from scumble.learn.problem_transformation import TransformingClassifier
-from scumble.learn.single_label_models import Models, fit_many
 from scumble.learn.weights import cell_weights
-
-Array = np.ndarray[Any, Any]
-
-#: So many class probabilities are computed at a time.
-_CELLS_AT_ONCE = 2**22
 
 
 class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
@@ -95,7 +89,6 @@ class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
 
     domains = declare(size=Int(1), overlapping=Bool(), n_labelsets=Optional(Int(1)))
 
-    models_: Models
     labelsets_: list[Array]
 
     def __init__(
@@ -125,26 +118,19 @@ class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
         return draw_disjoint(n_labels, size, generator)
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        generator = as_generator(self.random_state, caller=type(self).__name__)
+        generator = self._generator()
         self.labelsets_ = self._draw_labelsets(Y.shape[1], generator)
         targets = _Groups(Y, self.labelsets_, weights)
         self._combinations = [targets.problem(at).sets.toarray() for at in range(len(targets))]
         n_rows = Y.shape[0] if weights is None else weights.sum()
         self._shares = np.bincount(Y.indices, cell_weights(Y, weights), Y.shape[1]) / n_rows
-        self.models_ = fit_many(
-            self.estimator,
-            X,
-            self._codes.n_values,
-            targets,
-            generator=generator,
-            n_jobs=self.n_jobs,
-        )
+        self.models_ = self._fit_many(X, targets, generator=generator)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         labels = np.zeros((X.shape[0], self.n_labels_), bool)
         confidences = np.zeros(labels.shape)
         n_votes = np.bincount(np.concatenate(self.labelsets_), minlength=self.n_labels_)
-        for rows, group, probabilities in self._answers(X):
+        for rows, group, probabilities in self._group_answers(X):
             chosen = self._combinations[group][probabilities.argmax(axis=1)]
             found = chosen if self.overlapping else winners_confidences(chosen, probabilities)
             confidences[rows, self.labelsets_[group]] += found
@@ -155,14 +141,11 @@ class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
         confidences[:, n_votes == 0] = self._shares[n_votes == 0]
         return confidences >= 0.5, confidences
 
-    def _answers(self, X: Any) -> Iterator[tuple[slice, int, Array]]:
+    def _group_answers(self, X: Any) -> Iterator[tuple[slice, int, Array]]:
         """Give the probabilities of each group's combinations, some rows at a time."""
         ends = np.cumsum([len(sets) for sets in self._combinations])
-        size = max(1, _CELLS_AT_ONCE // int(ends[-1]))
-        for start in range(0, X.shape[0], size):
-            rows = slice(start, start + size)
-            parts = np.split(self.models_.ask(X[rows], n_jobs=self.n_jobs), ends[:-1], axis=1)
-            for group, part in enumerate(parts):
+        for rows, answers in self._probabilities(X):
+            for group, part in enumerate(np.split(answers, ends[:-1], axis=1)):
                 yield rows, group, part
 
 

@@ -10,24 +10,20 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError
 from scumble._core.provenance import carried_weights
 from scumble.learn.base import BaseMultilabelClassifier
-
-Array = np.ndarray[Any, Any]
 
 #: Scores nearer than this to 0 and 1, or beyond, are bent.
 _BENT = 0.05
 
 
+# A subclass implements `_fit_labels`; `_fit_out_of_sample`, which learns the same and returns
+# scores of the training rows by models that have not seen them; and `_scores`. For rare labels a
+# score of one half is hardly ever reached: put a `ThresholdedClassifier` around it.
 class BaseRanker(BaseMultilabelClassifier):
-    """Base of classifiers that rank rows well for every label.
-
-    A subclass implements `_fit_labels`; `_fit_out_of_sample`, which learns the same and returns
-    scores of the training rows by models that have not seen them; and `_scores`. A label is
-    predicted from a score of one half on. For rare labels that is hardly ever reached: put a
-    `ThresholdedClassifier` around it.
-    """
+    """Base of classifiers that rank rows well for every label; they predict from one half on."""
 
     @abstractmethod
     def _scores(self, X: Any) -> Array:
@@ -38,11 +34,9 @@ class BaseRanker(BaseMultilabelClassifier):
         """Learn, and return scores of the training rows by models that have not seen them."""
 
     def fit_out_of_sample(self, X: Any, Y: Any, sample_weight: Any = None) -> Array:
-        """Learn, and tell what would be said of each training row had it not been there.
-
-        This is the whole protocol by which `ThresholdedClassifier` gets scores for nothing: any
-        estimator that has a method of this name and meaning is asked for it.
-        """
+        """Learn, and tell what would be said of each training row had it not been there."""
+        # This is the whole protocol by which `ThresholdedClassifier` gets scores for nothing: any
+        # estimator that has a method of this name and meaning is asked for it.
         sample_weight = carried_weights(Y, sample_weight)
         table, labels, weights = self._read(X, Y, sample_weight)
         if labels.shape[0] < 2:
@@ -65,15 +59,7 @@ class BaseRanker(BaseMultilabelClassifier):
 
 
 def bend(scores: Array) -> Array:
-    """Bring numbers that are mostly in [0, 1] inside it, keeping their order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scumble.learn.ranker import bend
-    >>> bend(np.array([-0.1, 0.05, 0.5, 1.1]))
-    array([0.0125, 0.05  , 0.5   , 0.9875])
-    """
+    """Bring numbers that are mostly in [0, 1] inside it, keeping their order."""
     low, high = scores < _BENT, scores > 1 - _BENT
     scores[low] = _BENT / (2 - scores[low] / _BENT)
     scores[high] = 1 - _BENT / (2 - (1 - scores[high]) / _BENT)

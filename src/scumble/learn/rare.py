@@ -88,7 +88,7 @@ class RareLabelClassifier(ThresholdedClassifier, name="rare", family="For rare l
     def _rule(self) -> ThresholdRule:
         return ThresholdRule()
 
-    def _scorer(self) -> Any:
+    def _inside(self) -> Any:
         if self.quality == "fast":
             return RidgeRanker("auto", landmarks=LANDMARKS)
         return BlendedRanker()

@@ -3,44 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.parallel import run
-
-Array = np.ndarray[Any, Any]
 
 #: So many of the highest scores are kept one by one; below, each is so many times further down.
 _TOP, _STEP = 32, 1.08
 
 
+# With r of n scores at least as high as s, the height of s is -log(r / (n + 1)): 0 at the bottom,
+# and large for the few at the top. Equal scores share the mean of their places.
 @dataclass(frozen=True, eq=False)
 class LogRates:
-    r"""The logarithm of the share of training rows that score as high, for every label.
+    """The logarithm of the share of training rows that score as high, for every label."""
 
-    With r of n scores at least as high as s, the height of s is :math:`-\log(r / (n + 1))`: 0 at
-    the bottom, and large for the few at the top. Equal scores share the mean of their places.
-
-    Attributes
-    ----------
-    starts : ndarray of int64, shape (n_labels + 1,)
-        Where the knots of each label start.
-    scores, heights : ndarray of float64
-        Knots, scores ascending within a label; heights are read linearly between them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scumble.learn.rates import LogRates
-    >>> rates = LogRates.of(np.array([[0.1], [0.2], [0.9]]))
-    >>> np.exp(-rates.ask(np.array([[0.1], [0.2], [0.9], [2.0]]))).ravel()
-    array([0.75, 0.5 , 0.25, 0.25])
-    """
-
-    starts: Array
-    scores: Array
-    heights: Array
+    starts: Array  # where the knots of each label start
+    scores: Array  # of the knots, ascending within a label
+    heights: Array  # of the knots; read linearly between them
 
     @classmethod
     def of(cls, scores: Array, *, n_jobs: int | None = None) -> LogRates:

@@ -8,39 +8,17 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-Array = np.ndarray[Any, Any]
+from scumble._core.arrays import Array
 
 
+# A nominal feature of two values keeps its codes 0 and 1; one of more values becomes a column of 0
+# and 1 for every value but the first, for which all of them are 0.
 @dataclass(frozen=True, eq=False)
 class RegressionColumns:
-    """How features become columns of numbers.
+    """How features become columns of numbers."""
 
-    Attributes
-    ----------
-    n_values : ndarray of int64, shape (n_features,)
-        How many values a nominal feature has; 0 for a numeric one.
-    fillings : ndarray of float64, shape (n_features,)
-        What a missing value is replaced by: the mean, or the most frequent code.
-
-    Notes
-    -----
-    A nominal feature of two values keeps its codes 0 and 1; one of more values becomes a column
-    of 0 and 1 for every value but the first, for which all of them are 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scumble.learn.regression_columns import RegressionColumns
-    >>> X = np.array([[1.0, 0], [np.nan, 2], [3.0, 2], [2.0, np.nan]])
-    >>> RegressionColumns.of(X, np.array([0, 3])).take(X)
-    array([[1., 0., 0.],
-           [2., 0., 1.],
-           [3., 0., 1.],
-           [2., 0., 1.]])
-    """
-
-    n_values: Array
-    fillings: Array
+    n_values: Array  # int64, by feature: how many values a nominal one has; 0 for a numeric one
+    fillings: Array  # what a missing value is replaced by: the mean, or the most frequent code
 
     @classmethod
     def of(cls, X: Any, n_values: Array) -> RegressionColumns:

@@ -8,24 +8,16 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parameters import Free, Int, declare
-from scumble._core.random import as_generator
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.binary_relevance import BinaryRelevance
-from scumble.learn.inner_classifier import (
-    InnerClassifier,
-    nominal_columns_of,
-    nominal_mapping,
-    pass_on_tags,
-)
+from scumble.learn.inner_classifier import InnerClassifier, Training, nominal_mapping
 from scumble.learn.parameters import MultilabelClassifier
 from scumble.learn.seeds import open_seeds
 from scumble.learn.thresholds import label_thresholds
-from scumble.learn.weights import refuser_of
 from scumble.resample import make_chain
-
-Array = np.ndarray[Any, Any]
 
 
 class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For rare labels"):
@@ -126,10 +118,8 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For 
     def _check_together(self) -> None:
         self._steps()
 
-    def _categorical(self) -> Any:
-        if self.categorical_features is not None:
-            return self.categorical_features
-        return nominal_columns_of(self.estimator)
+    def _inside(self) -> Any:
+        return self.estimator
 
     def _steps(self) -> list[Any]:
         """Make the resamplers a copy goes through."""
@@ -142,9 +132,6 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For 
                 f"Got {self.resampler!r} instead."
             )
         return [clone(self.resampler)]
-
-    def _refuses_weights(self) -> str | None:
-        return refuser_of(self.estimator)
 
     def _copy(
         self, X: Any, Y: sparse.csr_array, weights: Array | None, generator: np.random.Generator
@@ -174,15 +161,13 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For 
         return np.asarray(step.sample_indices_)
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        generator = as_generator(self.random_state, caller=type(self).__name__)
+        generator = self._generator()
         inner = BinaryRelevance() if self.estimator is None else self.estimator
         self.members_ = []
         for _ in range(self.n_estimators):
             rows, labels, share = self._copy(X, Y, weights, generator)
-            member = InnerClassifier.fitted(
-                inner, rows, labels, self._codes.n_values, generator, self.n_jobs, share
-            )
-            self.members_.append(member)
+            training = Training(rows, labels, self._codes.n_values, share)
+            self.members_.append(InnerClassifier.fitted(inner, training, generator, self.n_jobs))
         sure = self._confidences(X)
         self.thresholds_ = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
 
@@ -195,6 +180,3 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         confidences = self._confidences(X)
         return confidences >= self.thresholds_, confidences
-
-    def __sklearn_tags__(self) -> Any:
-        return pass_on_tags(super().__sklearn_tags__(), self.estimator)

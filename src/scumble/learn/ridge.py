@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array, dense
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import one_thread_for_products, run
 from scumble._core.parameters import Choice, Int, Optional, Real, declare
-from scumble._core.random import as_generator
 from scumble.learn.out_of_sample import out_of_fold
-from scumble.learn.radial import RadialKernel, products
+from scumble.learn.radial import RadialKernel
 from scumble.learn.ranker import BaseRanker, bend
 from scumble.learn.ridge_solvers import (
     Dual,
@@ -25,8 +25,6 @@ from scumble.learn.ridge_solvers import (
 )
 from scumble.learn.scaling import Scaling
 from scumble.measures.stratification import deal_rows
-
-Array = np.ndarray[Any, Any]
 
 #: Up to so many columns, or rows, the equations are solved exactly.
 EXACT_BELOW = 6000
@@ -99,7 +97,7 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
     one less its leverage, :math:`1 - x'(X'X + \lambda I)^{-1}x - 1/n`; in out-of-sample scores
     the mean of each label stays that of all rows, so that a row is not ranked by its own label.
     Weights are numbers of equal rows. Nominal and missing values
-    become numbers and rows or columns are scaled first, see `scumble.learn.scaling.Scaling`.
+    become numbers and rows or columns are scaled first, see `scumble.learn.scaling`.
     Up to 6,000 columns, or rows, the equations are solved exactly; beyond, by conjugate gradients,
     with a cost near linear in the nonzeros, and out-of-sample scores come from inner folds.
 
@@ -160,7 +158,7 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
 
     def _solve(self, X: Any, Y: Any, weights: Array | None) -> tuple[Primal | Dual, Fit] | None:
         """Fit, and return what leaving out single rows needs; None where that is not known."""
-        generator = as_generator(self.random_state, caller="RidgeRanker")
+        generator = self._generator()
         self._scaling = Scaling.of(X, self._codes.n_values, weights)
         self.kernel_ = self.kernel
         if self.kernel == "auto":
@@ -187,7 +185,7 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
         self.solver_ = "dual"
         if self.kernel_ == "linear":
             if rows.shape[1] > rows.shape[0]:
-                return Dual(problem, products(rows, rows)), rows.T
+                return Dual(problem, dense(rows @ rows.T)), rows.T
             self.solver_ = "primal"
             return Primal(problem), None
         if rows.shape[0] <= (EXACT_BELOW if self.landmarks is None else self.landmarks):
@@ -218,7 +216,7 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
         self.coefficients_, self.intercepts_ = solve_iteratively(problem, penalty, self.n_jobs)
 
     def _out_of_fold(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
-        generator = as_generator(self.random_state, caller="RidgeRanker")
+        generator = self._generator()
         rows = self._scaling.take(X)
         weights = np.ones(X.shape[0]) if weights is None else weights
 

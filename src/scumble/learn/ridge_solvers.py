@@ -11,11 +11,10 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import blas, lapack
 
-from scumble._core.parallel import one_thread_for_products, run
+from scumble._core.arrays import Array, dense
+from scumble._core.parallel import one_thread_for_products, run, slices
 from scumble.learn.quadratic import quadratic_forms
 from scumble.learn.ranker import bend
-
-Array = np.ndarray[Any, Any]
 
 #: Penalties are tried in steps of half a power of ten, between these powers.
 LOWEST, HIGHEST = -4.0, 4.0
@@ -28,21 +27,11 @@ _CELLS_AT_ONCE = 2**21
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Rows, labels and weights of a regression.
+    """Rows, labels and weights of a regression."""
 
-    Attributes
-    ----------
-    rows : ndarray or csr_array of float64, shape (n_rows, n_columns)
-        The columns, on one scale.
-    labels : csr_array of bool, shape (n_rows, n_labels)
-        The labels.
-    weights : ndarray of float64, shape (n_rows,)
-        How much each row counts; greater than 0.
-    """
-
-    rows: Any
+    rows: Any  # ndarray or csr_array of float64: columns on one scale
     labels: sparse.csr_array
-    weights: Array
+    weights: Array  # greater than 0
 
     @property
     def total(self) -> float:
@@ -56,46 +45,30 @@ class Problem:
     def blocks(self) -> list[slice]:
         """Cut the rows into pieces of a size that scores fit well into memory."""
         n_rows, n_labels = self.labels.shape
-        size = max(1, _CELLS_AT_ONCE // max(n_labels, 1))
-        return [slice(at, min(at + size, n_rows)) for at in range(0, n_rows, size)]
+        return slices(n_rows, n_labels, _CELLS_AT_ONCE)
 
     def dense_labels(self, block: slice) -> Array:
         """Return the labels of some rows as numbers."""
         return self.labels[block].toarray().astype(np.float64)
 
     def mean_shifts(self, labels: Array, means: Array, block: slice) -> Array:
-        """Tell how far leaving out a row moves the mean of each label, which ranks must not see.
-
-        Without a positive row the label is a little rarer: all positives would rank behind all
-        negatives where nothing else tells them apart.
-        """
+        """Tell how far leaving out a row moves the mean of each label, which ranks must not see."""
+        # Without a positive row the label is a little rarer: all positives would rank behind all
+        # negatives where nothing else tells them apart.
         weights = self.weights[block, None]
         return weights * (labels - means) / np.maximum(self.total - weights, 1e-300)
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Coefficients for one penalty, and what leaving out each row tells of them.
+    """Coefficients for one penalty, and what leaving out each row tells of them."""
 
-    Attributes
-    ----------
-    coefficients : ndarray of float64, shape (n_columns, n_labels)
-        One column per label; of the training rows in a dual solution.
-    intercepts : ndarray of float64, shape (n_labels,)
-        Added to each score.
-    remaining : ndarray of float64, shape (n_rows,)
-        One less the leverage: the share of a row's residual that it does not pull away itself.
-    penalty : float
-        The penalty.
-    error : float
-        The mean squared leave-one-out error.
-    """
-
-    coefficients: Array
+    coefficients: Array  # one column per label; of the training rows in a dual solution
     intercepts: Array
+    #: one less the leverage: the share of a row's residual that it does not pull away itself
     remaining: Array
     penalty: float
-    error: float = np.inf
+    error: float = np.inf  # mean squared, of leaving one out
 
 
 def choose_penalty(
@@ -129,11 +102,9 @@ class Primal:
         self.means = np.asarray(weights @ rows) / problem.total
         self.label_means = problem.label_means()
         weighted = _scale_rows(rows, weights)
-        products = weighted.T @ rows
-        self.gram = products.toarray() if sparse.issparse(products) else np.asarray(products)
+        self.gram = dense(weighted.T @ rows)
         self.gram -= problem.total * np.outer(self.means, self.means)
-        meetings = weighted.T @ problem.labels.astype(np.float64)
-        self.meetings = meetings.toarray() if sparse.issparse(meetings) else np.asarray(meetings)
+        self.meetings = dense(weighted.T @ problem.labels.astype(np.float64))
         self.meetings -= problem.total * np.outer(self.means, self.label_means)
         self.scale = _positive(float(np.trace(self.gram)) / problem.total)
 
@@ -175,8 +146,7 @@ class Primal:
             pull = inverse @ means
             return out - 2 * (rows @ pull) + means @ pull
         for start in range(0, len(out), 1024):
-            part = rows[start : start + 1024]
-            part = (part.toarray() if sparse.issparse(part) else part) - means
+            part = dense(rows[start : start + 1024]) - means
             turned = blas.dtrmm(1.0, root, part.T, lower=True, overwrite_b=True)
             out[start : start + 1024] = np.einsum("ij,ij->j", turned, turned)
         return out
@@ -244,8 +214,7 @@ def solve_iteratively(
     length = float(np.asarray(weights @ squares).sum()) / problem.total
     scale = _positive(length - float(means @ means))
     n_labels = problem.labels.shape[1]
-    at_once = max(1, _CELLS_AT_ONCE * 8 // max(rows.shape))
-    blocks = [slice(at, at + at_once) for at in range(0, n_labels, at_once)]
+    blocks = slices(n_labels, max(rows.shape), _CELLS_AT_ONCE * 8)
     descend = partial(_descend, problem, means, penalty * scale, n_steps)
     with one_thread_for_products():
         coefficients = np.hstack(run(descend, blocks, n_jobs=n_jobs))
@@ -257,8 +226,7 @@ def _descend(problem: Problem, means: Array, penalty: float, n_steps: int, block
     rows, weights = problem.rows, problem.weights
     labels = problem.labels[:, block].astype(np.float64)
     label_means = np.asarray(weights @ labels) / problem.total
-    start = _scale_rows(rows, weights).T @ labels
-    right = start.toarray() if sparse.issparse(start) else np.asarray(start)
+    right = dense(_scale_rows(rows, weights).T @ labels)
     right -= problem.total * np.outer(means, label_means)
     found, residual = np.zeros_like(right), right.copy()
     direction = residual.copy()
@@ -305,10 +273,8 @@ def _kept(remaining: Array) -> Array:
 
 
 def _inverse_root(matrix: Array, penalty: float) -> tuple[Array, float]:
-    """Return R, lower, with R'R the inverse of the matrix with a penalty on its diagonal.
-
-    The penalty comes back too: where it is so tiny that rounding fails, a larger one is taken.
-    """
+    """Return R, lower, with R'R the inverse of the matrix with a penalty on its diagonal."""
+    # The penalty comes back too: where it is so tiny that rounding fails, a larger one is taken.
     factor, failed = _factor(matrix, penalty)
     while failed:
         penalty = 10 * max(penalty, 1e-12 * float(np.abs(matrix.diagonal()).max()), 1e-300)

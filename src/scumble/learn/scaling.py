@@ -1,4 +1,13 @@
-"""Features on one scale: rows of counts to length one, columns of measurements to variance one."""
+"""Features on one scale: rows of counts to length one, columns of measurements to variance one.
+
+Tables of words, tags or other counts are mostly zeros and never negative: there a long text would
+speak louder than a short one, and every row is divided by its length, so that products of rows
+are cosines. All other tables are measurements, and their columns are brought to mean zero and
+variance one. The cells decide and not the container: none is below zero, no column is nominal
+with more than two values, and zero is the most frequent value by far, more than half of the
+cells, in nine of ten columns. A sparse table of measurements becomes dense if at least half of
+its cells are there; else it is divided and not centred, and stays sparse.
+"""
 
 from __future__ import annotations
 
@@ -8,51 +17,17 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble.learn.regression_columns import RegressionColumns
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """How features become columns of one scale, learnt from training rows.
-
-    Attributes
-    ----------
-    columns : RegressionColumns
-        How nominal and missing values become numbers.
-    centres, divisors : ndarray of float64, shape (n_columns,), or None
-        What is taken off each column, and what it is divided by; no divisors where rows are
-        brought to length one, no centres where columns stay sparse.
-
-    Notes
-    -----
-    Tables of words, tags or other counts are mostly zeros and never negative: there a long text
-    would speak louder than a short one, and every row is divided by its length, so that products
-    of rows are cosines. All other tables are measurements, and their columns are brought to mean
-    zero and variance one. The cells decide and not the container: none is below zero, no column
-    is nominal with more than two values, and zero is the most frequent value by far, more than
-    half of the cells, in nine of ten columns. A sparse table of measurements becomes dense if at
-    least half of its cells are there; else it is divided and not centred, and stays sparse.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scumble.learn.scaling import Scaling
-    >>> words = np.array([[3.0, 4.0, 0], [0, 0, 2.0], [0, 0, 0]])
-    >>> Scaling.of(words, np.zeros(3, int)).take(words)
-    array([[0.6, 0.8, 0. ],
-           [0. , 0. , 1. ],
-           [0. , 0. , 0. ]])
-    >>> sizes = np.array([[1.0], [3.0]])
-    >>> Scaling.of(sizes, np.zeros(1, int)).take(sizes)
-    array([[-1.],
-           [ 1.]])
-    """
+    """How features become columns of one scale, learnt from training rows."""
 
     columns: RegressionColumns
-    centres: Array | None
-    divisors: Array | None
+    centres: Array | None  # None where columns stay sparse
+    divisors: Array | None  # None where rows are brought to length one
 
     @classmethod
     def of(cls, X: Any, n_values: Array, weights: Array | None = None) -> Scaling:

@@ -26,39 +26,16 @@ _SPARSE = {"format", "shape", "data"}
 
 @dataclass(frozen=True, eq=False)
 class NamedCells:
-    """A table of numbers with one column per label.
+    """A table of numbers with one column per label."""
 
-    Attributes
-    ----------
-    cells : ndarray or csr_array, shape (n_rows, n_labels)
-        The numbers.
-    names : tuple of str or None
-        The labels, where the file names them.
-    path : str
-        The file.
-    are_tags : bool
-        Whether these are labels from lists, which cannot name a label that no row has.
-    """
-
-    cells: Any
-    names: tuple[str, ...] | None
+    cells: Any  # ndarray or csr_array of numbers
+    names: tuple[str, ...] | None  # the labels, where the file names them
     path: str
-    are_tags: bool = False
+    are_tags: bool = False  # labels from lists, which cannot name one that no row has
 
 
 def read_scores(path: str | os.PathLike[str]) -> NamedCells:
-    r"""Read a table of scores: a row for each instance, a column for each label.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from scumble.learn.score_files import read_scores
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "scores.csv"
-    >>> _ = path.write_text("sky,ship\n0.9,0.1\n0.4,0.2\n")
-    >>> table = read_scores(path)
-    >>> table.names, table.cells.tolist()
-    (('sky', 'ship'), [[0.9, 0.1], [0.4, 0.2]])
-    """
+    """Read a table of scores: a row for each instance, a column for each label."""
     if is_array(path):
         return _read_array(path, "scores")
     table = read(path, labels=())
@@ -93,17 +70,7 @@ def read_truth(path: str | os.PathLike[str], **how: Any) -> NamedCells:
 
 
 def read_predictions(path: str | os.PathLike[str]) -> NamedCells:
-    r"""Read predicted labels, or scores: a table, an array, or a data set with such labels.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from scumble.learn.score_files import read_predictions
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "answers.csv"
-    >>> _ = path.write_text("sky,ship\n1,0\n0,0\n")
-    >>> read_predictions(path).cells.tolist()
-    [[1.0, 0.0], [0.0, 0.0]]
-    """
+    """Read predicted labels, or scores: a table, an array, or a data set with such labels."""
     if is_array(path):
         return read_scores(path)
     try:
@@ -122,23 +89,8 @@ def picked(table: NamedCells, truth: NamedCells) -> NamedCells:
 
 
 def with_unseen(truth: NamedCells, table: NamedCells) -> NamedCells:
-    """Add labels that are predicted but that no row has, to truth that comes from lists of tags.
-
-    Other columns that are none of the labels are left out later, so they are named here.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy import sparse
-    >>> from scumble.learn.score_files import NamedCells, with_unseen
-    >>> tags = NamedCells(sparse.csr_array([[True]]), ("sky",), "tags.csv", are_tags=True)
-    >>> import warnings
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore")
-    ...     found = with_unseen(tags, NamedCells(np.array([[1, 0.2]]), ("sky", "ship"), "said.csv"))
-    >>> found.names, found.cells.toarray()
-    (('sky', 'ship'), array([[ True, False]]))
-    """
+    """Add labels that are predicted but that no row has, to truth from lists of tags."""
+    # Other columns that are none of the labels are left out later, so they are named here.
     if table.names is None or truth.names is None:
         return truth
     known = set(truth.names)

@@ -6,18 +6,7 @@ from typing import Any
 
 
 def open_seeds(estimator: Any) -> list[str]:
-    """List the parameters ``random_state`` that are None, of an estimator and of those inside.
-
-    Examples
-    --------
-    >>> from sklearn.tree import ExtraTreeClassifier
-    >>> from scumble.learn import BinaryRelevance, EnsembleOfClassifierChains
-    >>> from scumble.learn.seeds import open_seeds
-    >>> open_seeds(BinaryRelevance(ExtraTreeClassifier()))
-    ['estimator__random_state']
-    >>> open_seeds(EnsembleOfClassifierChains(ExtraTreeClassifier()))
-    ['random_state']
-    """
+    """List the parameters ``random_state`` that are None, of an estimator and of those inside."""
     parameters = estimator.get_params(deep=True)
     holders = {"": estimator} | {f"{name}__": value for name, value in parameters.items()}
     closed = [prefix for prefix, holder in holders.items() if _seeds_its_parts(holder)]
@@ -31,15 +20,7 @@ def open_seeds(estimator: Any) -> list[str]:
 
 
 def close_seeds(estimator: Any, seed: int) -> Any:
-    """Set every ``random_state`` that was left open, the estimator's own and those inside it.
-
-    Examples
-    --------
-    >>> from scumble.learn import EnsembleOfClassifierChains
-    >>> from scumble.learn.seeds import close_seeds
-    >>> close_seeds(EnsembleOfClassifierChains(), 7)
-    EnsembleOfClassifierChains(random_state=7)
-    """
+    """Set every ``random_state`` that was left open, the estimator's own and those inside it."""
     if hasattr(estimator, "get_params"):
         estimator.set_params(**dict.fromkeys(open_seeds(estimator), seed))
     return estimator

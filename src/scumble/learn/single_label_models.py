@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+from scumble._core.arrays import Array
 from scumble._core.parallel import run, thread_count
 from scumble.learn.c45 import C45Classifier, PreparedTable, Target, Tree, prepare_table
 from scumble.learn.c45.forest import Forest, join_nodes
@@ -19,8 +20,6 @@ from scumble.learn.c45.growing import ListedTargets, grow_listed, grow_tree
 from scumble.learn.c45.tree import Nodes
 from scumble.learn.seeds import open_seeds
 from scumble.learn.weights import class_factors, given_weights, weigh_classes
-
-Array = np.ndarray[Any, Any]
 
 #: So many trees are joined at once, so that many small objects never live together.
 _MANY_TREES = 256
@@ -30,6 +29,10 @@ _TREES_AT_ONCE = 4096
 
 class Models(Protocol):
     """Fitted models of many problems."""
+
+    @property
+    def n_classes(self) -> Array:
+        """Return the number of classes of each."""
 
     def __len__(self) -> int:
         """Return their number."""
@@ -106,21 +109,11 @@ def _ranges(start: int, stop: int, n_wanted: int) -> list[range]:
 
 @dataclass(frozen=True, eq=False)
 class ForeignModels:
-    """Fitted scikit-learn classifiers.
+    """Fitted scikit-learn classifiers."""
 
-    Attributes
-    ----------
-    models : list
-        A fitted classifier, or the only class there was as a number.
-    n_classes : ndarray of int64
-        Number of classes of each.
-    extra : list
-        Extra columns of each, or None.
-    """
-
-    models: list[Any]
+    models: list[Any]  # a fitted classifier each, or the only class there was as a number
     n_classes: Array
-    extra: list[Any]
+    extra: list[Any]  # extra columns of each, or None
 
     def __len__(self) -> int:
         """Return the number of models."""
@@ -205,17 +198,7 @@ def _fit_one(
 
 
 def class_weight_name(estimator: Any) -> str | None:
-    """Find the parameter by which an estimator, or the last one of a pipeline, weighs classes.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> from scumble.learn.single_label_models import class_weight_name
-    >>> class_weight_name(make_pipeline(StandardScaler(), LogisticRegression()))
-    'logisticregression__class_weight'
-    """
+    """Find the parameter by which an estimator, or the last one of a pipeline, weighs classes."""
     steps = getattr(estimator, "steps", None)
     name = f"{steps[-1][0]}__class_weight" if steps else "class_weight"
     return name if name in estimator.get_params(deep=True) else None

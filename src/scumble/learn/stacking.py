@@ -8,26 +8,17 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.parallel import run
 from scumble._core.parameters import Bool, Int, declare
-from scumble._core.random import as_generator
 from scumble.learn.binary_relevance import BinaryRelevance, LabelTargets
 from scumble.learn.c45 import Target
-from scumble.learn.inner_classifier import InnerClassifier
+from scumble.learn.inner_classifier import InnerClassifier, Training
 from scumble.learn.parameters import SingleLabelClassifier
 from scumble.learn.problem_transformation import TransformingClassifier
-from scumble.learn.single_label_models import (
-    ForeignModels,
-    ask_second,
-    fit_many,
-)
+from scumble.learn.single_label_models import ForeignModels
 from scumble.learn.undersampling import one_generator_each
 from scumble.learn.weights import refuser_of, take_weights
-
-Array = np.ndarray[Any, Any]
-
-#: So many probabilities are computed at a time.
-_CELLS_AT_ONCE = 2**22
 
 
 class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Single labels"):
@@ -124,18 +115,18 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Si
         return super()._refuses_weights() or refuser_of(self.final_estimator)
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        generator = as_generator(self.random_state, caller=type(self).__name__)
+        generator = self._generator()
         n_values = self._codes.n_values
         first = BinaryRelevance(self.estimator)
-        self.first_ = InnerClassifier.fitted(first, X, Y, n_values, generator, self.n_jobs, weights)
+        training = Training(X, Y, n_values, weights)
+        self.first_ = InnerClassifier.fitted(first, training, generator, self.n_jobs)
         confidences = self._unseen(X, Y, generator, weights)
         table = self._beside(X, confidences)
         own = n_values if self.passthrough else n_values[:0]
         kinds = np.append(own, np.zeros(self.n_labels_, np.int64))
         second = BinaryRelevance(self.final_estimator)
-        self.second_ = InnerClassifier.fitted(
-            second, table, Y, kinds, generator, self.n_jobs, weights
-        )
+        training = Training(table, Y, kinds, weights)
+        self.second_ = InnerClassifier.fitted(second, training, generator, self.n_jobs)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         return self.second_.ask(self._beside(X, self.first_.ask(X)[1]))
@@ -156,22 +147,12 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Si
         if n_folds < 2:
             return self.first_.ask(X)[1]
         targets = _Folds(Y, n_folds, generator, weights)
-        models = fit_many(
-            self.estimator,
-            X,
-            self._codes.n_values,
-            targets,
-            generator=generator,
-            n_jobs=self.n_jobs,
-        )
+        models = self._fit_many(X, targets, generator=generator)
         if isinstance(models, ForeignModels):
             return _ask_held_out(models, targets, X, self.n_jobs)
         confidences = np.empty(Y.shape)
         folds = np.column_stack([targets.folds(label) for label in range(Y.shape[1])])
-        size = max(1, _CELLS_AT_ONCE // len(targets))
-        for start in range(0, X.shape[0], size):
-            rows = slice(start, start + size)
-            answers = ask_second(models, X[rows], n_jobs=self.n_jobs)
+        for rows, answers in self._second_answers(models, X):
             chosen = np.arange(Y.shape[1]) * n_folds + folds[rows]
             confidences[rows] = np.take_along_axis(answers, chosen, axis=1)
         return confidences

@@ -9,11 +9,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterTypeError
 from scumble._core.frames import frame_columns, is_frame
 from scumble.data import Feature, MultilabelDataset
-
-Array = np.ndarray[Any, Any]
 
 #: A word must stand in so many training rows: one that stands in a single row tells nothing of
 #: others.

@@ -9,17 +9,12 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.features import FeatureCodes
 from scumble._core.parameters import Int, declare
-from scumble._core.random import as_generator
 from scumble.learn.base import BaseMultilabelClassifier
-from scumble.learn.inner_classifier import (
-    InnerClassifier,
-    nominal_columns_of,
-    pass_on_tags,
-    tell_nominal,
-)
+from scumble.learn.inner_classifier import InnerClassifier, Training, tell_nominal
 from scumble.learn.out_of_sample import check_scores, fit_alone, fit_with_scores
 from scumble.learn.parameters import MultilabelClassifier
 from scumble.learn.ridge import RidgeRanker
@@ -30,9 +25,6 @@ from scumble.learn.thresholds import (
     ThresholdRule,
     choose_with_curves,
 )
-from scumble.learn.weights import refuser_of
-
-Array = np.ndarray[Any, Any]
 
 
 class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded", family="For rare labels"):
@@ -145,21 +137,16 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded", family
     def _rule(self) -> ThresholdRule:
         return ThresholdRule(self.rule, self.metric, self.strength, self.threshold)
 
-    def _scorer(self) -> Any:
+    def _inside(self) -> Any:
         """Return what scores labels, not fitted."""
         return RidgeRanker() if self.estimator is None else self.estimator
 
-    def _categorical(self) -> Any:
-        """Nominal columns may also be told to the estimator inside."""
-        if self.categorical_features is not None:
-            return self.categorical_features
-        return nominal_columns_of(self._scorer())
-
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         rule, name = self._rule(), type(self).__name__
-        generator = as_generator(self.random_state, caller=name)
-        given = (self._told_scorer(), X, Y, self._codes.n_values, generator)
-        more: dict[str, Any] = {"weights": weights, "n_jobs": self.n_jobs, "caller": name}
+        generator = self._generator()
+        training = Training(X, Y, self._codes.n_values, weights)
+        given = (self._told_scorer(), training, generator)
+        more: dict[str, Any] = {"n_jobs": self.n_jobs, "caller": name}
         if rule.rule == "fixed":
             self.estimator_, self.curves_ = fit_alone(*given, **more), []
             self.thresholds_ = rule.fixed(Y.sum(axis=0))
@@ -171,8 +158,8 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded", family
     def _told_scorer(self) -> Any:
         """Return what scores labels; one that reads features itself is told of nominal ones."""
         if self.categorical_features is None or not self._reads_itself():
-            return self._scorer()
-        scorer = clone(self._scorer())
+            return self._inside()
+        scorer = clone(self._inside())
         if not tell_nominal(scorer, self.categorical_features, left=(None, "from_dtype")):
             name = type(self).__name__
             raise ParameterError(
@@ -187,11 +174,8 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded", family
         check_scores(scores, self.estimator_.model, caller=type(self).__name__)
         return scores >= self.thresholds_, scores
 
-    def _refuses_weights(self) -> str | None:
-        return refuser_of(self._scorer())
-
     def _reads_itself(self) -> bool:
-        return not isinstance(self._scorer(), BaseMultilabelClassifier)
+        return not isinstance(self._inside(), BaseMultilabelClassifier)
 
     def _read_training(self, X: Any) -> Any:
         if not self._reads_itself():
@@ -209,9 +193,6 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded", family
             return super()._read_rows(X)
         check_is_fitted(self)
         return _as_given(X)
-
-    def __sklearn_tags__(self) -> Any:
-        return pass_on_tags(super().__sklearn_tags__(), self._scorer())
 
 
 def _as_given(X: Any) -> Any:

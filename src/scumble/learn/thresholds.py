@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError
 from scumble._core.parallel import run, thread_count
 from scumble._core.parameters import Choice, Real, declare
 from scumble._core.shown import Shown
 from scumble._core.validation import check_labels, check_same_names
-
-Array = np.ndarray[Any, Any]
 
 RULES = ("shrunken", "capped", "plain", "rate", "fixed")
 #: The weight of recall against precision in each metric.
@@ -167,7 +166,7 @@ def label_thresholds(
     wanted = ThresholdRule(rule, metric, strength, threshold)
     wanted.check(caller="label_thresholds")
     columns = ScoreColumns.of(scores, Y, caller="label_thresholds")
-    return choose_thresholds(columns, wanted, n_jobs=n_jobs)
+    return choose_cuts(columns, wanted, n_jobs=n_jobs).thresholds
 
 
 def threshold_curves(
@@ -222,13 +221,6 @@ def curves_of(
     return [_curve(cuts[int(label)], rule, shared) for label in chosen]
 
 
-def choose_thresholds(
-    columns: ScoreColumns, rule: ThresholdRule, *, n_jobs: int | None = None
-) -> Array:
-    """Choose a threshold for each label."""
-    return choose_cuts(columns, rule, n_jobs=n_jobs).thresholds
-
-
 def choose_cuts(
     columns: ScoreColumns, rule: ThresholdRule, *, n_jobs: int | None = None
 ) -> ChosenCuts:
@@ -248,53 +240,26 @@ def choose_with_curves(
     return _take(cuts, rule, shared).thresholds, [_curve(cut, rule, shared) for cut in cuts]
 
 
-def shared_recall(columns: ScoreColumns, *, n_jobs: int | None = None) -> Array:
-    """Tell the mean recall of all labels at each of `RATES` predictions per positive."""
-    return _mean_recall(_all_cuts(columns, ThresholdRule(), n_jobs))
-
-
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """The cuts of one label between different scores, from high to low.
+    """The cuts of one label between different scores, from high to low."""
 
-    Attributes
-    ----------
-    thresholds : ndarray of float64
-        In the middle between two scores.
-    n_predicted, hits : ndarray of int64
-        Rows above each cut, and those of them that have the label.
-    n_positives : int
-        Rows that have the label.
-    n_allowed : int
-        How many of the cuts a rule may take; the one after them is there for the recall alone.
-    """
-
-    thresholds: Array
-    n_predicted: Array
-    hits: Array
-    n_positives: int
-    n_allowed: int
+    thresholds: Array  # in the middle between two scores
+    n_predicted: Array  # rows above each cut
+    hits: Array  # those of them that have the label
+    n_positives: int  # rows that have the label
+    n_allowed: int  # how many cuts a rule may take; the one after them is for the recall alone
 
 
 @dataclass(frozen=True, eq=False)
 class ChosenCuts:
-    """The cut that is taken for each label.
-
-    Attributes
-    ----------
-    thresholds : ndarray of float64
-        See `label_thresholds`.
-    n_positives, n_predicted, hits : ndarray of int64
-        Rows that have the label, that are predicted, and both.
-    expected : ndarray of float64
-        The metric that the rule expects of new rows; NaN for a label without positives.
-    """
+    """The cut that is taken for each label."""
 
     thresholds: Array
     n_positives: Array
     n_predicted: Array
-    hits: Array
-    expected: Array
+    hits: Array  # rows that have the label and are predicted
+    expected: Array  # metric the rule expects of new rows; NaN for a label without positives
 
     @classmethod
     def none(cls, n_positives: Array) -> ChosenCuts:
@@ -462,11 +427,11 @@ def _take(cuts: Sequence[Cuts], rule: ThresholdRule, shared: Array | None) -> Ch
 
 
 def _shared_of(cuts: Sequence[Cuts], rule: ThresholdRule) -> Array | None:
-    return _mean_recall(cuts) if rule.rule == "shrunken" else None
+    return mean_recall(cuts) if rule.rule == "shrunken" else None
 
 
-def _mean_recall(cuts: Sequence[Cuts]) -> Array:
-    """Average the recall of the labels at each rate; equal scores as if in random order."""
+def mean_recall(cuts: Sequence[Cuts]) -> Array:
+    """Average the recall of the labels at each of `RATES`; equal scores as if in random order."""
     total, n_labels = np.zeros(len(RATES)), 0
     for cut in cuts:
         if cut.n_positives >= 2:
@@ -493,16 +458,7 @@ def _fixed_cuts(columns: ScoreColumns, rule: ThresholdRule) -> ChosenCuts:
 
 
 def predict_labels(scores: Any, thresholds: Array) -> sparse.csr_array:
-    """Tell which rows get which labels.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scumble.learn.thresholds import predict_labels
-    >>> predict_labels(np.array([[0.9, 0.2], [0.4, 0.3]]), np.array([0.5, 0.25])).toarray()
-    array([[ True, False],
-           [False,  True]])
-    """
+    """Tell which rows get which labels."""
     if not sparse.issparse(scores):
         return sparse.csr_array(np.asarray(scores) >= thresholds)
     cells = sparse.coo_array(scores)

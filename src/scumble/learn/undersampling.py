@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from scumble._core.arrays import Array
 
 
 def undersample(codes: Array, rows: Array, generator: np.random.Generator) -> Array:
-    """Draw as many rows of each class as the smallest class has.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scumble.learn.undersampling import undersample
-    >>> codes = np.array([0, 0, 0, 1, 0, 1])
-    >>> undersample(codes, np.arange(6), np.random.default_rng(0))
-    array([2, 3, 4, 5])
-    """
+    """Draw as many rows of each class as the smallest class has."""
     found = codes[rows]
     members = [rows[found == code] for code in np.unique(found)]
     size = min((len(part) for part in members), default=0)

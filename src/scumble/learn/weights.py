@@ -10,27 +10,17 @@ from scipy import sparse
 from sklearn import get_config
 from sklearn.utils.validation import has_fit_parameter
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError
 from scumble._core.parameters import Domain, Real
 from scumble._core.provenance import carried_weights, is_resampled
-
-Array = np.ndarray[Any, Any]
 
 #: Names of rules by which the classes of a problem are weighed.
 RULES = ("balanced", "sqrt")
 
 
 def check_weights(sample_weight: Any, n_rows: int, *, caller: str) -> Array | None:
-    """Read one weight per row.
-
-    Examples
-    --------
-    >>> from scumble.learn.weights import check_weights
-    >>> check_weights([1, 0.5, 2], 3, caller="example")
-    array([1. , 0.5, 2. ])
-    >>> check_weights([1, 1, 1], 3, caller="example") is None
-    True
-    """
+    """Read one weight per row; None where all weigh 1."""
     if sample_weight is None:
         return None
     try:
@@ -50,20 +40,7 @@ def check_weights(sample_weight: Any, n_rows: int, *, caller: str) -> Array | No
 
 
 def weights_of_rows(Y: Any, sample_weight: Any, n_rows: int, *, caller: str) -> Any:
-    """Return the weights of rows that may come from a resampler, which has changed them.
-
-    Examples
-    --------
-    A pipeline hands the weights of three rows to whatever comes after the resampler.
-
-    >>> from scumble.learn.weights import weights_of_rows
-    >>> from scumble.resample import LPROS
-    >>> before = [3, 4, 5]
-    >>> sampler = LPROS(percent=50, random_state=0)
-    >>> X, Y = sampler.fit_resample([[1], [1], [5]], [[1, 0], [1, 0], [0, 1]], before)
-    >>> weights_of_rows(Y, before, 4, caller="example")
-    array([3, 4, 5, 5])
-    """
+    """Return the weights of rows that may come from a resampler, which has changed them."""
     found = carried_weights(Y, sample_weight)
     if is_resampled(Y) and found is not None and np.ndim(found) == 1 and len(found) != n_rows:
         raise DataError(
@@ -119,27 +96,10 @@ class ClassWeight(Domain):
 
 
 def class_factors(counts: Array, class_weight: Any) -> Array:
-    """Tell what the weight of a row is multiplied by, for each class.
-
-    Notes
-    -----
-    With :math:`n_c` the weight of class c, n that of all rows and C classes that have any,
-    ``"balanced"`` is :math:`n / (C n_c)`, and ``"sqrt"`` its square root, scaled so that the
-    weights of all rows still sum to n.
-
-    Examples
-    --------
-    Of ten rows two are positive.
-
-    >>> import numpy as np
-    >>> from scumble.learn.weights import class_factors
-    >>> class_factors(np.array([8.0, 2.0]), "balanced")
-    array([0.625, 2.5  ])
-    >>> class_factors(np.array([8.0, 2.0]), "sqrt").round(3)
-    array([0.833, 1.667])
-    >>> class_factors(np.array([8.0, 2.0]), {1: 3.0})
-    array([1., 3.])
-    """
+    """Tell what the weight of a row is multiplied by, for each class."""
+    # With n_c the weight of class c, n that of all rows and C classes that have any, "balanced" is
+    # n / (C n_c), and "sqrt" its square root, scaled so that the weights of all rows still sum to
+    # n.
     counts = np.asarray(counts, np.float64)
     if isinstance(class_weight, Mapping):
         n_classes = counts.shape[-1]
@@ -157,15 +117,7 @@ def class_factors(counts: Array, class_weight: Any) -> Array:
 
 
 def weigh_classes(y: Array, weights: Array | None, n_classes: int, class_weight: Any) -> Any:
-    """Multiply the weights of rows by the factors of their classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scumble.learn.weights import weigh_classes
-    >>> weigh_classes(np.array([0, 0, 0, 1]), None, 2, "balanced").round(3)
-    array([0.667, 0.667, 0.667, 2.   ])
-    """
+    """Multiply the weights of rows by the factors of their classes."""
     if class_weight is None:
         return weights
     factors = class_factors(np.bincount(y, weights, n_classes), class_weight)
@@ -180,47 +132,17 @@ def take_weights(weights: Array | None, rows: Array) -> Array | None:
 
 
 def cell_weights(table: sparse.csr_array, weights: Array | None) -> Array | None:
-    """Give each stored cell the weight of its row.
-
-    Examples
-    --------
-    Labels are counted by weight: the first is in the rows of weight 2 and 5.
-
-    >>> import numpy as np
-    >>> from scipy import sparse
-    >>> from scumble.learn.weights import cell_weights
-    >>> Y = sparse.csr_array(np.array([[1, 0], [1, 1]], bool))
-    >>> np.bincount(Y.indices, cell_weights(Y, np.array([2.0, 5.0])))
-    array([7., 5.])
-    """
+    """Give each stored cell the weight of its row."""
     return None if weights is None else np.repeat(weights, np.diff(table.indptr))
 
 
 def takes_weights(estimator: Any) -> bool:
-    """Tell whether ``fit`` of an estimator learns from ``sample_weight``.
-
-    Examples
-    --------
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from scumble.learn import BinaryRelevance
-    >>> from scumble.learn.weights import takes_weights
-    >>> takes_weights(BinaryRelevance()), takes_weights(BinaryRelevance(KNeighborsClassifier()))
-    (True, False)
-    """
+    """Tell whether ``fit`` of an estimator learns from ``sample_weight``."""
     return refuser_of(estimator) is None
 
 
 def refuser_of(estimator: Any) -> str | None:
-    """Name what cannot learn from weights: an estimator, or one inside it.
-
-    Examples
-    --------
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from scumble.learn import HOMER, BinaryRelevance
-    >>> from scumble.learn.weights import refuser_of
-    >>> refuser_of(HOMER(BinaryRelevance(KNeighborsClassifier())))
-    'KNeighborsClassifier'
-    """
+    """Name what cannot learn from weights: an estimator, or one inside it."""
     if estimator is None:
         return None
     if steps := getattr(estimator, "steps", None):  # a pipeline: its last step learns
@@ -234,19 +156,7 @@ def refuser_of(estimator: Any) -> str | None:
 
 
 def given_weights(estimator: Any, weights: Any) -> dict[str, Any]:
-    """Tell how weights are given to ``fit``: by their name, or to the last step of a pipeline.
-
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> from scumble.learn.weights import given_weights
-    >>> given_weights(make_pipeline(StandardScaler(), GaussianNB()), [1, 2])
-    {'gaussiannb__sample_weight': [1, 2]}
-    >>> given_weights(GaussianNB(), [1, 2]), given_weights(GaussianNB(), None)
-    ({'sample_weight': [1, 2]}, {})
-    """
+    """Tell how weights are given to ``fit``: by their name, or to the last step of a pipeline."""
     if weights is None:
         return {}
     prefix = ""

@@ -6,13 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.shown import Sheet, Shown
 from scumble._core.validation import check_choice, check_labels
 from scumble.measures import passes
 from scumble.measures.base import measure
 from scumble.measures.imbalance import Unseen, ratios_from_counts
-
-Array = np.ndarray[Any, Any]
 
 #: "Above the mean" means above it by this much: with equal scores, rounding in the mean would
 #: otherwise put every row above its own average. The SQL engines use the same number.

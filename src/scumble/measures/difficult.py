@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.shown import Records, Shown
 from scumble._core.validation import check_count, check_named_labels
 from scumble.measures.concurrence import concurrence
 from scumble.measures.imbalance import minority_from_ratios
 from scumble.measures.shape import joint_counts
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)

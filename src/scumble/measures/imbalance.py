@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.validation import check_choice, check_labels
 from scumble.measures import passes
 from scumble.measures.base import measure
 
-Array = np.ndarray[Any, Any]
 Unseen = Literal["nan", "zero"]
 
 

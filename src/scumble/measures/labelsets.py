@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import SERIAL_BELOW, row_blocks, run
 from scumble._core.shown import MOST_ROWS, Sheet, Shown
 from scumble._core.validation import check_labels, is_dataset
 from scumble.measures import kernels
 from scumble.measures.base import measure
-
-Array = np.ndarray[Any, Any]
 
 #: Rows a partition should hold, so that its hash table stays in the cache.
 PARTITION_ROWS = 65_536

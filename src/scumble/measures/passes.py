@@ -6,15 +6,15 @@ places are added in block order, so the number of threads changes no bit of any 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.parallel import SERIAL_BELOW, row_blocks, run, thread_count
 from scumble.measures import kernels
 
-Array = np.ndarray[Any, Any]
 MAX_BLOCKS = 64
 ROWS_AT_ONCE = 2**18  # whose sizes stay in the cache
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble.measures.stratify import stratify
-
-Array = np.ndarray[Any, Any]
 
 
 def deal_rows(
@@ -19,20 +16,9 @@ def deal_rows(
     wanted: Array | None = None,
     wanted_rows: Array | None = None,
 ) -> Array:
-    """Deal rows to folds, the rarest label first, each row to the fold that wants it most.
-
-    All folds want the same, unless ``wanted`` tells how many rows of each label each of them wants,
-    and ``wanted_rows`` how many in all.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy import sparse
-    >>> from scumble.measures.stratification import deal_rows
-    >>> Y = sparse.csr_array(np.array([[1, 0], [1, 1], [1, 1], [1, 0]], bool))
-    >>> sorted(deal_rows(Y, 2, np.random.default_rng(0))[1:3].tolist())
-    [0, 1]
-    """
+    """Deal rows to folds, the rarest label first, each row to the fold that wants it most."""
+    # All folds want the same, unless ``wanted`` tells how many rows of each label each of them
+    # wants, and ``wanted_rows`` how many in all.
     order = generator.permutation(Y.shape[0])
     shuffled = Y[order]
     columns = shuffled.tocsc()

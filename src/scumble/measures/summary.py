@@ -9,21 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import limit_threads
 from scumble._core.shown import Sheet, Shown
-from scumble._core.validation import (
-    check_choice,
-    check_named_labels,
-    is_dataset,
-)
+from scumble._core.validation import check_choice, check_named_labels, is_dataset
 from scumble.measures import passes
-from scumble.measures.concurrence import (
-    cv_by_label,
-    cv_of_scores,
-    mean_by_label,
-    mean_of_scores,
-)
+from scumble.measures.concurrence import cv_by_label, cv_of_scores, mean_by_label, mean_of_scores
 from scumble.measures.imbalance import (
     Unseen,
     cv_of_ratios,
@@ -35,7 +27,6 @@ from scumble.measures.imbalance import (
 )
 from scumble.measures.labelsets import Labelsets, find_labelsets, tcs_of
 
-Array = np.ndarray[Any, Any]
 LABEL_COLUMNS = ("name", "count", "frequency", "irlbl", "scumble", "scumble_cv")
 
 

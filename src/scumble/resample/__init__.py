@@ -1,7 +1,13 @@
 """Resamplers: ``(X, Y) -> (X', Y')`` in scikit-learn's manner."""
 
 from scumble.resample.base import BaseResampler, Resampled
-from scumble.resample.chain import compare_methods, make_chain, run_chain
+from scumble.resample.chain import (
+    apply_chain,
+    apply_remedial,
+    compare_methods,
+    make_chain,
+    run_chain,
+)
 from scumble.resample.hwr import RemedialHwR
 from scumble.resample.labelset_smote import LabelsetSMOTE
 from scumble.resample.local import MLSOL, MLUL
@@ -11,7 +17,6 @@ from scumble.resample.mlenn import MLeNN
 from scumble.resample.mlsmote import MLSMOTE
 from scumble.resample.mltl import MLTL
 from scumble.resample.remedial import REMEDIAL
-from scumble.resample.treatment import apply_chain, apply_remedial
 
 __all__ = [
     "LPROS",

@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import _metadata_requests
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ScumbleError
 from scumble._core.parameters import COLUMNS, Declared, Seed, Threads, declare
 from scumble._core.provenance import carried_weights, carry_weights, mark_resampled
@@ -22,8 +23,6 @@ from scumble._core.validation import check_labels, check_same_length
 from scumble.data import Feature, MultilabelDataset, write
 from scumble.measures.summary import characterize
 from scumble.resample.containers import append_rows, as_container, labels_like, take_rows
-
-Array = np.ndarray[Any, Any]
 
 # scikit-learn routes metadata to the methods it knows. imbalanced-learn adds this one, too, but
 # what was defined before has no ``set_fit_resample_request`` then.

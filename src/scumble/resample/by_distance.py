@@ -18,11 +18,7 @@ from scumble.resample.base import BaseResampler, Resampled
 
 
 class _DistanceResampler(BaseResampler):
-    """Base of the resamplers that look at features: reads them once, as numbers and codes.
-
-    A subclass has the parameters ``categorical_features``, ``scale`` and ``n_jobs``, and
-    implements `_resample_features`.
-    """
+    """Base of the resamplers that look at features: reads them once, as numbers and codes."""
 
     domains = declare(scale=Bool())
     categorical_features: Any

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterTypeError
 from scumble._core.features import Features, as_array, check_two_dimensional
 from scumble.resample.kernels import bags as kernels
-
-Array = np.ndarray[Any, Any]
 
 
 def as_container(X: Any, *, caller: str) -> Any:
@@ -35,7 +34,9 @@ def take_rows(data: Any, rows: Array) -> Any:
         return data.take(rows, axis=0)
     if sparse.issparse(data):
         if data.format == "csr" and data.dtype == np.float64:
-            return _take_csr(data, rows)
+            # Faster than scipy: the rows are known to be there.
+            indptr, indices, values = _taken(data, rows, data.indices, data.data)
+            return type(data)((values, indices, indptr), shape=(len(rows), data.shape[1]))
         taken = data.tocsr()[rows]
         return taken.asformat(data.format)
     if hasattr(data, "iloc"):
@@ -57,12 +58,6 @@ def take_labels(Y: sparse.csr_array, rows: Array) -> sparse.csr_array:
     indptr, indices = _taken(Y, rows, Y.indices)
     present = np.ones(len(indices), bool)
     return sparse.csr_array((present, indices, indptr), shape=(len(rows), Y.shape[1]))
-
-
-def _take_csr(data: Any, rows: Array) -> Any:
-    """Select rows of a CSR matrix, faster than scipy: the rows are known to be there."""
-    indptr, indices, values = _taken(data, rows, data.indices, data.data)
-    return type(data)((values, indices, indptr), shape=(len(rows), data.shape[1]))
 
 
 def _taken(data: Any, rows: Array, *stored: Array) -> list[Array]:
@@ -128,11 +123,9 @@ def _arrow_like(table: Any, columns: Iterable[Any]) -> Any:
 
 
 def rows_like(features: Features, synthetic: Any, seeds: Array) -> Any:
-    """Put synthetic rows into the container and types the features came in.
-
-    A value that is missing in a synthetic row is missing in its seed: it keeps the seed's mark,
-    for libraries have several (None, NaN, NA).
-    """
+    """Put synthetic rows into the container and types the features came in."""
+    # A value that is missing in a synthetic row is missing in its seed: it keeps the seed's mark,
+    # for libraries have several (None, NaN, NA).
     source = features.source
     if sparse.issparse(source):
         return type(source)(synthetic.astype(source.dtype).asformat(source.format))

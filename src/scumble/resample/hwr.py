@@ -16,8 +16,6 @@ from scumble.resample.base import BaseResampler, Resampled
 from scumble.resample.mlsmote import MLSMOTE
 from scumble.resample.remedial import REMEDIAL
 
-Array = np.ndarray[Any, Any]
-
 
 class AnotherResampler(Domain):
     """Resamplers, and None."""
@@ -134,7 +132,8 @@ class RemedialHwR(BaseResampler, family="Decouple"):
         self.remedial_ = REMEDIAL(passes=self.passes, one_sided=self.one_sided)
         self.resampler_ = self._second()
         decoupled = self.remedial_._run(X, Y)
-        halves = _halves(decoupled.sample_indices, Y.shape[0])
+        sources = decoupled.sample_indices
+        halves = np.bincount(sources, minlength=Y.shape[0])[sources] > 1  # of rows that were split
         between = self.remedial_._gather(X, decoupled)
         result = self.resampler_._run(between, decoupled.Y, features)
         is_left = np.zeros(len(decoupled.sample_indices), bool)
@@ -143,8 +142,3 @@ class RemedialHwR(BaseResampler, family="Decouple"):
         self.n_halves_removed_ = int((halves & ~is_left).sum())
         sources = decoupled.sample_indices[result.sample_indices]
         return Resampled(sources, result.Y, result.synthetic)
-
-
-def _halves(sources: Array, n_rows: int) -> Array:
-    """Tell which rows after REMEDIAL are parts of a row that was split."""
-    return np.bincount(sources, minlength=n_rows)[sources] > 1

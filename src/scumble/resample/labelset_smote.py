@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.features import Features
 from scumble._core.neighbours import nearest
 from scumble._core.parameters import Choice, Int, Real, declare
@@ -18,8 +19,6 @@ from scumble.resample.ml_random import rows_by_label
 from scumble.resample.mlenn import has_any
 from scumble.resample.percent import rows_in_percent
 from scumble.resample.synthesis import Seeds, synthesize
-
-Array = np.ndarray[Any, Any]
 
 
 class LabelsetSMOTE(_DistanceResampler, family="Add rows"):
@@ -120,7 +119,8 @@ class LabelsetSMOTE(_DistanceResampler, family="Add rows"):
         space = features.space(scale=self.scale)
         rng = self._generator()
         pools = [pool for pool in self._pools(Y) if len(pool) > 1]
-        shares = _equal_shares(rows_in_percent(self.percent, Y.shape[0]), len(pools))
+        total = rows_in_percent(self.percent, Y.shape[0])
+        shares = [total // len(pools) + (at < total % len(pools)) for at in range(len(pools))]
         parts = []
         for pool, share in zip(pools, shares, strict=True):
             used = use_evenly(len(pool), share, rng)
@@ -145,10 +145,6 @@ class LabelsetSMOTE(_DistanceResampler, family="Add rows"):
             return [np.flatnonzero(np.diff(Y.indptr) == 1)]
         starts, rows = rows_by_label(Y, np.flatnonzero(label_counts(Y)))
         return [rows[starts[at] : starts[at + 1]] for at in range(len(starts) - 1)]
-
-
-def _equal_shares(total: int, n_parts: int) -> list[int]:
-    return [total // n_parts + (part < total % n_parts) for part in range(n_parts)]
 
 
 def use_evenly(n_seeds: int, amount: int, rng: np.random.Generator) -> Array:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.features import Features
 from scumble._core.neighbours import Space, distances, nearest
 from scumble._core.parallel import row_blocks, run
@@ -20,10 +21,31 @@ from scumble.resample.kernels import local as kernels
 from scumble.resample.percent import rows_in_percent
 from scumble.resample.synthesis import Places, Seeds, synthesize
 
-Array = np.ndarray[Any, Any]
+
+class _LocalResampler(_DistanceResampler):
+    """Base of the two that look at the labels around each row."""
+
+    domains = declare(n_neighbors=Int(1))
+
+    def __init__(
+        self,
+        *,
+        percent: float = 25,
+        n_neighbors: int = 5,
+        scale: bool = True,
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.percent = percent
+        self.n_neighbors = n_neighbors
+        self.scale = scale
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
 
-class MLSOL(_DistanceResampler, family="Add rows"):
+class MLSOL(_LocalResampler, family="Add rows"):
     r"""Add synthetic rows where rare label values meet resistance in their neighbourhood.
 
     Rows whose rare label values are surrounded by other values (but not entirely) are likely
@@ -106,24 +128,7 @@ class MLSOL(_DistanceResampler, family="Add rows"):
     ([[3.28], [3.08]], [[1], [0]])
     """
 
-    domains = declare(percent=Real(0), n_neighbors=Int(1))
-
-    def __init__(
-        self,
-        *,
-        percent: float = 25,
-        n_neighbors: int = 5,
-        scale: bool = True,
-        categorical_features: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.percent = percent
-        self.n_neighbors = n_neighbors
-        self.scale = scale
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    domains = declare(percent=Real(0))
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
         everything = np.arange(Y.shape[0])
@@ -147,7 +152,7 @@ class MLSOL(_DistanceResampler, family="Add rows"):
         )
 
 
-class MLUL(_DistanceResampler, family="Remove rows"):
+class MLUL(_LocalResampler, family="Remove rows"):
     r"""Remove rows, most likely those that neither need nor give support in their neighbourhood.
 
     The counterpart of `MLSOL`: rows stay by chance, the more likely the harder their own rare
@@ -215,24 +220,7 @@ class MLUL(_DistanceResampler, family="Remove rows"):
     1
     """
 
-    domains = declare(percent=Real(0, 100), n_neighbors=Int(1))
-
-    def __init__(
-        self,
-        *,
-        percent: float = 25,
-        n_neighbors: int = 5,
-        scale: bool = True,
-        categorical_features: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.percent = percent
-        self.n_neighbors = n_neighbors
-        self.scale = scale
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    domains = declare(percent=Real(0, 100))
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
         n_rows = Y.shape[0]
@@ -247,30 +235,14 @@ class MLUL(_DistanceResampler, family="Remove rows"):
 
 @dataclass(frozen=True, eq=False)
 class Local:
-    """What the neighbourhoods say of the minority cells.
+    """What the neighbourhoods say of the minority cells."""
 
-    Attributes
-    ----------
-    cells : csr_array of bool
-        True where a row holds the minority value of a label.
-    flipped : ndarray of int64
-        The labels whose minority value is 0, in order.
-    neighbours : ndarray of int64, shape (n_samples, k)
-        The nearest rows of each row.
-    types : ndarray of int8
-        Safe, borderline, rare or outlier, for each stored cell.
-    shares : ndarray of float64
-        S for each stored cell.
-    weights : ndarray of float64, shape (n_samples,)
-        w, the sums of S.
-    """
-
-    cells: sparse.csr_array
-    flipped: Array
-    neighbours: Array
-    types: Array
-    shares: Array
-    weights: Array
+    cells: sparse.csr_array  # bool: True where a row holds the minority value of a label
+    flipped: Array  # the labels whose minority value is 0, in order
+    neighbours: Array  # shape (n_samples, k): the nearest rows of each row
+    types: Array  # safe, borderline, rare or outlier, for each stored cell
+    shares: Array  # S for each stored cell
+    weights: Array  # w, the sums of S, by row
 
 
 def look_around(Y: sparse.csr_array, neighbours: Array, *, n_jobs: int | None) -> Local:
@@ -332,13 +304,7 @@ def _keeping_weights(local: Local) -> Array:
     support = np.zeros(cells.shape[0])
     n_askers = np.zeros(cells.shape[0], np.int64)
     kernels.sum_support(
-        cells.indptr,
-        cells.indices,
-        local.neighbours,
-        local.shares,
-        local.types,
-        support,
-        n_askers,
+        cells.indptr, cells.indices, local.neighbours, local.shares, local.types, support, n_askers
     )
     weights = local.weights + support / np.maximum(n_askers, 1)
     return weights - weights.min() if len(weights) else weights

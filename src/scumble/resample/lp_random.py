@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parameters import Choice, Real, declare
 from scumble.resample.base import BaseResampler, Resampled
@@ -16,13 +17,35 @@ from scumble.resample.containers import take_labels
 from scumble.resample.kernels import bags as kernels
 from scumble.resample.percent import rows_in_percent
 
-Array = np.ndarray[Any, Any]
-
 #: Whose draws: numpy's, or those that SQL can repeat; only `scumble.scale` needs to choose.
 SEEDING = Choice("generator", "hash").hidden()
 
 
-class LPROS(BaseResampler, family="Add rows"):
+class _LabelsetResampler(BaseResampler):
+    """Base of the two that take rows by their labelsets."""
+
+    domains = declare(seeding=SEEDING)
+
+    def __init__(
+        self,
+        *,
+        percent: float = 25,
+        random_state: Any = None,
+        seeding: Literal["generator", "hash"] = "generator",
+    ) -> None:
+        self.percent = percent
+        self.random_state = random_state
+        self.seeding = seeding
+
+    def _check_together(self) -> None:
+        if self.seeding == "hash" and not isinstance(self.random_state, int | np.integer):
+            raise ParameterError(
+                f"The 'random_state' parameter of {type(self).__name__} must be an int with "
+                f"seeding='hash'. Got {self.random_state!r} instead."
+            )
+
+
+class LPROS(_LabelsetResampler, family="Add rows"):
     r"""Clone random rows of rare labelsets until the data has grown by a percentage.
 
     Every distinct combination of labels is a bag of rows. Bags smaller than the mean bag are
@@ -84,21 +107,7 @@ class LPROS(BaseResampler, family="Add rows"):
     array([0, 1, 2, 3, 4, 5, 6, 5, 6])
     """
 
-    domains = declare(percent=Real(0), seeding=SEEDING)
-
-    def __init__(
-        self,
-        *,
-        percent: float = 25,
-        random_state: Any = None,
-        seeding: Literal["generator", "hash"] = "generator",
-    ) -> None:
-        self.percent = percent
-        self.random_state = random_state
-        self.seeding = seeding
-
-    def _check_together(self) -> None:
-        _check_seeding(self.seeding, self.random_state, caller="LPROS")
+    domains = declare(percent=Real(0))
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
         n_rows = Y.shape[0]
@@ -108,7 +117,7 @@ class LPROS(BaseResampler, family="Add rows"):
         is_open = np.flatnonzero(small)
         # Largest first; labelsets are numbered in the order of their first rows.
         is_open = is_open[np.lexsort((is_open, -bags.sizes[is_open]))]
-        capacity = _ceil_mean(n_rows, bags) - bags.sizes[is_open]
+        capacity = math.ceil(n_rows / max(len(bags.sizes), 1)) - bags.sizes[is_open]
         shares = share_out(rows_in_percent(self.percent, n_rows), capacity)
         sizes = np.repeat(bags.sizes[is_open], shares)
         if hashes is not None:
@@ -121,7 +130,7 @@ class LPROS(BaseResampler, family="Add rows"):
         return Resampled(rows, take_labels(Y, rows))
 
 
-class LPRUS(BaseResampler, family="Remove rows"):
+class LPRUS(_LabelsetResampler, family="Remove rows"):
     r"""Delete random rows of frequent labelsets until the data has shrunk by a percentage.
 
     Every distinct combination of labels is a bag of rows. Bags larger than the mean bag lose
@@ -181,21 +190,7 @@ class LPRUS(BaseResampler, family="Remove rows"):
     array([1, 3, 4, 5, 6])
     """
 
-    domains = declare(percent=Real(0, 100), seeding=SEEDING)
-
-    def __init__(
-        self,
-        *,
-        percent: float = 25,
-        random_state: Any = None,
-        seeding: Literal["generator", "hash"] = "generator",
-    ) -> None:
-        self.percent = percent
-        self.random_state = random_state
-        self.seeding = seeding
-
-    def _check_together(self) -> None:
-        _check_seeding(self.seeding, self.random_state, caller="LPRUS")
+    domains = declare(percent=Real(0, 100))
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
         n_rows = Y.shape[0]
@@ -203,7 +198,7 @@ class LPRUS(BaseResampler, family="Remove rows"):
         bags = _bags_by_hash(Y, self.random_state)[0] if by_hash else _bags(Y)
         is_open = np.flatnonzero(bags.sizes * len(bags.sizes) > n_rows)
         is_open = is_open[np.lexsort((is_open, bags.sizes[is_open]))]
-        capacity = bags.sizes[is_open] - _floor_mean(n_rows, bags)
+        capacity = bags.sizes[is_open] - n_rows // max(len(bags.sizes), 1)
         shares = share_out(rows_in_percent(self.percent, n_rows), capacity)
         keep = np.ones(n_rows, bool)
         starts, sizes = bags.starts[is_open], bags.sizes[is_open]
@@ -217,10 +212,7 @@ class LPRUS(BaseResampler, family="Remove rows"):
 
 
 class Bags(NamedTuple):
-    """Rows grouped by labelset: the rows of bag b are ``rows[starts[b] : starts[b] + sizes[b]]``.
-
-    Bags are numbered in the order of their first rows, and their rows are in order.
-    """
+    """Rows by labelset, in order: those of bag b are ``rows[starts[b] : starts[b] + sizes[b]]``."""
 
     rows: Array
     starts: Array
@@ -238,14 +230,6 @@ def _bags(Y: sparse.csr_array) -> Bags:
     starts = np.cumsum(sizes) - sizes
     kernels.group_by_number(numbers, starts.copy(), rows)
     return Bags(rows, starts, sizes)
-
-
-def _check_seeding(seeding: Any, random_state: Any, *, caller: str) -> None:
-    if seeding == "hash" and not isinstance(random_state, int | np.integer):
-        raise ParameterError(
-            f"The 'random_state' parameter of {caller} must be an int with seeding='hash'. "
-            f"Got {random_state!r} instead."
-        )
 
 
 def _bags_by_hash(Y: sparse.csr_array, seed: int) -> tuple[Bags, Array]:
@@ -277,27 +261,8 @@ def _md5(text: str) -> str:
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
-def _ceil_mean(n_rows: int, bags: Bags) -> int:
-    return math.ceil(n_rows / max(len(bags.sizes), 1))
-
-
-def _floor_mean(n_rows: int, bags: Bags) -> int:
-    return n_rows // max(len(bags.sizes), 1)
-
-
 def share_out(total: int, capacity: Array) -> Array:
-    """Share rows equally among bags in order; what one cannot use goes to those after it.
-
-    Examples
-    --------
-    Seven rows for four bags are 2 + 2 + 2 + 1. The first can use one only, so that the second
-    gets a third row.
-
-    >>> import numpy as np
-    >>> from scumble.resample.lp_random import share_out
-    >>> share_out(7, np.array([1, 3, 3, 3]))
-    array([1, 3, 2, 1])
-    """
+    """Share rows equally among bags in order; what one cannot use goes to those after it."""
     n_bags = len(capacity)
     # No bag can use more than the largest capacity, which keeps the shares within integers.
     total = min(total, int(capacity.sum()))

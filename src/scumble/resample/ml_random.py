@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.parallel import SERIAL_BELOW
 from scumble._core.parameters import Real, declare
 from scumble.measures.imbalance import mean_of_ratios, ratios_from_counts
@@ -15,8 +16,6 @@ from scumble.resample.base import BaseResampler, Resampled
 from scumble.resample.containers import take_labels
 from scumble.resample.kernels import bags as kernels
 from scumble.resample.percent import rows_in_percent
-
-Array = np.ndarray[Any, Any]
 
 
 class MLROS(BaseResampler, family="Add rows"):

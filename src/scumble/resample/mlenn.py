@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.features import Features
 from scumble._core.neighbours import nearest
 from scumble._core.parameters import Bool, Int, Real, declare
@@ -14,8 +15,6 @@ from scumble.measures.imbalance import is_minority
 from scumble.resample.base import Resampled
 from scumble.resample.by_distance import _DistanceResampler
 from scumble.resample.kernels import labels as kernels
-
-Array = np.ndarray[Any, Any]
 
 
 class MLeNN(_DistanceResampler, family="Remove rows"):
@@ -113,13 +112,7 @@ class MLeNN(_DistanceResampler, family="Remove rows"):
         found = nearest(space, self.n_neighbors, rows=candidates, n_jobs=self.n_jobs).rows
         n_far = np.zeros(len(candidates), np.int64)
         kernels.count_far(
-            Y.indptr,
-            Y.indices,
-            candidates,
-            found,
-            float(self.threshold),
-            bool(self.union),
-            n_far,
+            Y.indptr, Y.indices, candidates, found, float(self.threshold), bool(self.union), n_far
         )
         goes = (2 * n_far >= found.shape[1]) & (found.shape[1] > 0)
         keep = np.ones(Y.shape[0], bool)

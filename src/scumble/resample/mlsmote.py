@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.features import Features
 from scumble._core.neighbours import nearest
 from scumble._core.parallel import run
@@ -16,11 +17,9 @@ from scumble.measures.imbalance import is_minority
 from scumble.resample.base import Resampled
 from scumble.resample.by_distance import _DistanceResampler
 from scumble.resample.containers import rows_like
+from scumble.resample.kernels import values as value_kernels
 from scumble.resample.ml_random import rows_by_label
 from scumble.resample.synthesis import Seeds, combine_labels, synthesize
-from scumble.resample.vdm import ValueDifference
-
-Array = np.ndarray[Any, Any]
 
 #: Bags below this many rows are searched by one thread each.
 SMALL_BAG = 512
@@ -181,3 +180,35 @@ class MLSMOTE(_DistanceResampler, family="Add rows"):
 
         parts = run(search, bags, n_jobs=self.n_jobs if small else 1)
         return Seeds.join(parts)
+
+
+# Two values of a nominal column differ by the sum of |P(c | a) - P(c | b)|, where c runs over
+# having and not having the label in hand, so that it is 2 |P(l | a) - P(l | b)|. The shares are
+# those among all rows whose value is known.
+class ValueDifference:
+    """Tables of the value difference metric, one per label."""
+
+    def __init__(self, features: Features) -> None:
+        self.features = features
+        self.starts = np.cumsum(features.n_values) - features.n_values
+        self.totals = self._count(np.arange(features.values.shape[0]))
+
+    def table(self, rows: Array) -> Array:
+        """Make the table of one label."""
+        with_label = self._count(rows)
+        shares = np.zeros(len(self.totals))
+        np.divide(with_label, self.totals, out=shares, where=self.totals > 0)
+        return 2 * shares
+
+    def _count(self, rows: Array) -> Array:
+        values, n_values = self.features.values, self.features.n_values
+        counts = np.zeros(int(n_values.sum()), np.int64)
+        if not len(counts):
+            return counts
+        if sparse.issparse(values):
+            value_kernels.count_sparse(
+                values.indptr, values.indices, values.data, n_values, self.starts, rows, counts
+            )
+        else:
+            value_kernels.count_dense(values, n_values, self.starts, rows, counts)
+        return counts

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.features import Features
 from scumble._core.neighbours import nearest
 from scumble._core.parameters import Bool, Choice, Either, Real, declare
@@ -17,8 +18,6 @@ from scumble.resample.base import Resampled
 from scumble.resample.by_distance import _DistanceResampler
 from scumble.resample.kernels import labels as kernels
 from scumble.resample.mlenn import has_any
-
-Array = np.ndarray[Any, Any]
 
 
 class MLTL(_DistanceResampler, family="Remove rows"):
@@ -115,15 +114,7 @@ class MLTL(_DistanceResampler, family="Remove rows"):
         candidates = np.arange(Y.shape[0]) if self.clean else _rows_with_majority_label(Y)
         near = self._nearest_row(features, candidates)
         n_far = np.zeros(len(candidates), np.int64)
-        kernels.count_far(
-            Y.indptr,
-            Y.indices,
-            candidates,
-            near,
-            self.threshold_,
-            True,
-            n_far,
-        )
+        kernels.count_far(Y.indptr, Y.indices, candidates, near, self.threshold_, True, n_far)
         keep = np.ones(Y.shape[0], bool)
         keep[candidates[n_far > 0]] = False
         rows = np.flatnonzero(keep)

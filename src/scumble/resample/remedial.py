@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.parallel import SERIAL_BELOW, run
 from scumble._core.parameters import Choice, Int, declare
 from scumble.measures.concurrence import concurrence, is_above_mean
@@ -16,30 +17,17 @@ from scumble.measures.imbalance import Unseen, minority_from_ratios
 from scumble.resample.base import BaseResampler, Resampled
 from scumble.resample.kernels import remedial as kernels
 
-Array = np.ndarray[Any, Any]
 PARTS = 64  # into which many rows are cut for the threads
 
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """What one pass of REMEDIAL met.
+    """What one pass of REMEDIAL met."""
 
-    Attributes
-    ----------
-    scumble : float
-        SCUMBLE before the pass: the threshold.
-    n_above_mean : int
-        Instances above it.
-    n_one_sided : int
-        Those among them with only majority or only minority labels.
-    n_added : int
-        Clones appended.
-    """
-
-    scumble: float
-    n_above_mean: int
-    n_one_sided: int
-    n_added: int
+    scumble: float  # before the pass: the threshold
+    n_above_mean: int  # instances above it
+    n_one_sided: int  # those among them with only majority or only minority labels
+    n_added: int  # clones appended
 
 
 class REMEDIAL(BaseResampler, family="Decouple"):

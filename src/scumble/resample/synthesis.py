@@ -7,12 +7,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.features import Features
 from scumble._core.parallel import run
 from scumble.resample.kernels import labels as label_kernels
 from scumble.resample.kernels import synthesis as kernels
-
-Array = np.ndarray[Any, Any]
 
 #: Synthetic rows a thread makes at a time.
 BLOCK_ROWS = 256
@@ -25,21 +24,12 @@ STRATEGIES = {
 
 
 class Seeds(NamedTuple):
-    """The rows synthetic rows are made from.
+    """The rows synthetic rows are made from."""
 
-    Attributes
-    ----------
-    rows : ndarray of int64, shape (n_synthetic,)
-        The seed of each synthetic row.
-    neighbours : ndarray of int64, shape (n_synthetic, k)
-        Its nearest rows; places past ``n_found`` mean nothing.
-    n_found : ndarray of int64, shape (n_synthetic,)
-        How many nearest rows there are, at least one.
-    """
-
-    rows: Array
+    rows: Array  # the seed of each synthetic row
+    #: shape (n_synthetic, k): its nearest rows; places past ``n_found`` mean nothing
     neighbours: Array
-    n_found: Array
+    n_found: Array  # how many nearest rows there are, at least one
 
     @classmethod
     def join(cls, parts: list[tuple[Array, Array]]) -> Seeds:
@@ -75,13 +65,10 @@ class Plan(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where kernels write sparse rows, each with more room than it may need.
+    """Where kernels write sparse rows, each with more room than it may need."""
 
-    ``starts`` tells where the room of each row begins, ``lengths`` how much of it was used.
-    """
-
-    starts: Array
-    lengths: Array
+    starts: Array  # where the room of each row begins
+    lengths: Array  # how much of it was used
     indices: Array
     data: Array
 
@@ -119,13 +106,11 @@ def synthesize(
     nominal: Literal["vote", "coin"],
     n_jobs: int | None,
 ) -> Any:
-    """Make the features of synthetic rows.
-
-    Where seed and partner are known, a value lies between theirs; where one is missing, the
-    known one is all there is to go by; where both are, the value is missing: nobody observed
-    anything there, and a learner that can do without a value should not be told one. Nominal
-    columns go by the neighbours' known values, then by the seed's.
-    """
+    """Make the features of synthetic rows."""
+    # Where seed and partner are known, a value lies between theirs; where one is missing, the known
+    # one is all there is to go by; where both are, the value is missing: nobody observed anything
+    # there, and a learner that can do without a value should not be told one. Nominal columns go by
+    # the neighbours' known values, then by the seed's.
     stored = features.values.data if sparse.issparse(features.values) else features.values
     plan = Plan(
         seeds.rows,

@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.neighbours import kernels
 from scumble._core.neighbours.space import Space
 from scumble._core.parallel import one_thread_for_products, run
 from scumble._core.validation import check_choice, check_count
-
-Array = np.ndarray[Any, Any]
 
 #: Elements of a block of products: 2 MB a thread, whatever the number of rows.
 BLOCK_ELEMENTS = 1 << 18
@@ -24,18 +23,10 @@ TREE_MIN_ROWS = 4096
 
 
 class Neighbours(NamedTuple):
-    """What `nearest` found.
+    """What `nearest` found."""
 
-    Attributes
-    ----------
-    rows : ndarray of int64, shape (n_queries, n_found)
-        Row numbers, nearest first; those equally near in row order.
-    distances : ndarray of float64, shape (n_queries, n_found)
-        Their distances.
-    """
-
-    rows: Array
-    distances: Array
+    rows: Array  # int64, shape (n_queries, n_found): nearest first; those equally near in row order
+    distances: Array  # float64, of the same shape
 
 
 class _Task(NamedTuple):
@@ -76,37 +67,20 @@ def nearest(
     ties: str = "row",
     n_jobs: int | None = None,
 ) -> Neighbours:
-    """Find the nearest rows of a space.
-
-    Notes
-    -----
-    Few numeric columns go to scikit-learn's KD tree, other dense data to blocks of matrix
-    products, sparse data to an index of the rows by column. All of these yield candidates only:
-    what may be among the nearest within a rigorous bound of the rounding is compared again,
-    column by column, and ranked by that exact number. So the ways agree to the bit, and neither
-    blocks nor threads can change a neighbour. Memory grows with the rows, never with rows x rows.
-
-    WEKA's search keeps the n nearest rows seen so far in a binary heap with the farthest on top.
-    A nearer row replaces the top; which of several farthest rows is on top depends on all rows
-    that have been in the heap. So all rows are shown to such a heap here too, but the exact
-    distance is taken only where the bound cannot exclude that a row enters.
-
-    Missing values (NaN) are looked for once; where there are none, nothing of this is any
-    slower. `Space` says how they count. Dense rows with missing values are compared directly.
-
-    Examples
-    --------
-    Rows 1 and 2 are equally near to row 0: the earlier one is taken.
-
-    >>> import numpy as np
-    >>> from scumble._core.neighbours import Space, nearest
-    >>> space = Space.of(np.array([[5.0], [4.0], [6.0], [9.0]]), scale=False)
-    >>> nearest(space, 2).rows
-    array([[1, 2],
-           [0, 2],
-           [0, 1],
-           [2, 0]])
-    """
+    """Find the nearest rows of a space."""
+    # Few numeric columns go to scikit-learn's KD tree, other dense data to blocks of matrix
+    # products, sparse data to an index of the rows by column. All of these yield candidates only:
+    # what may be among the nearest within a rigorous bound of the rounding is compared again,
+    # column by column, and ranked by that exact number. So the ways agree to the bit, and neither
+    # blocks nor threads can change a neighbour. Memory grows with the rows, never with rows x rows.
+    #
+    # WEKA's search keeps the n nearest rows seen so far in a binary heap with the farthest on top.
+    # A nearer row replaces the top; which of several farthest rows is on top depends on all rows
+    # that have been in the heap. So all rows are shown to such a heap here too, but the exact
+    # distance is taken only where the bound cannot exclude that a row enters.
+    #
+    # Missing values are looked for once; where there are none, nothing of this is any slower. Dense
+    # rows with missing values are compared directly.
     check_count(n_neighbors, name="n_neighbors", caller="nearest")
     check_choice(ties, ("row", "weka"), name="ties", caller="nearest")
     task = _task(space, n_neighbors, rows, among, queries, table, ties == "weka", n_jobs)
@@ -114,23 +88,14 @@ def nearest(
     found = np.empty((n_queries, task.n_wanted), np.int64)
     squared = np.empty((n_queries, task.n_wanted))
     if found.size:
-        _choose(task, space, table)(task, space, among, found, squared)
+        _choose(task, space, table)(task, space, found, squared)
     if among is not None:
         found = np.asarray(among)[found]
     return Neighbours(found, np.sqrt(squared))
 
 
 def distances(space: Space, others: Space, rows: Array) -> Array:
-    """Take the distance of each of some rows from a row of a space.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scumble._core.neighbours import Space, distances
-    >>> space = Space.of(np.array([[0.0], [2.0]]))
-    >>> distances(space, space.place(np.array([[1.0], [1.0]])), np.array([0, 1]))
-    array([0.5, 0.5])
-    """
+    """Take the distance of each of some rows from a row of a space."""
     kinds = np.where(space.n_values > 0, kernels.MISMATCH, kernels.SQUARE).astype(np.int8)
     n_total = _mark_gaps(kinds, space, space.values, others.values)
     squared = np.empty(len(rows))
@@ -257,7 +222,7 @@ def _choose(task: _Task, space: Space, table: Array | None) -> Any:
     return _by_products
 
 
-def _directly(task: _Task, space: Space, among: Array | None, rows: Array, squared: Array) -> None:
+def _directly(task: _Task, space: Space, rows: Array, squared: Array) -> None:
     columns = np.ascontiguousarray(task.base.T)
     queries = kernels.Points(task.queries)
     metric = task.metric()
@@ -270,9 +235,7 @@ def _directly(task: _Task, space: Space, among: Array | None, rows: Array, squar
     run(search, _blocks(len(rows), cost), n_jobs=task.n_jobs)
 
 
-def _by_products(
-    task: _Task, space: Space, among: Array | None, rows: Array, squared: Array
-) -> None:
+def _by_products(task: _Task, space: Space, rows: Array, squared: Array) -> None:
     base = _embedded(task.base, task, space)
     asked = base if task.queries is task.base else _embedded(task.queries, task, space)
     norms_b, norms_q = (np.einsum("ij,ij->i", part, part) for part in (base, asked))
@@ -317,9 +280,7 @@ def _error_bound(n_terms: int, kinds: Array) -> float:
     return (4 * n_terms + 32) * float(np.finfo(float).eps)
 
 
-def _by_columns(
-    task: _Task, space: Space, among: Array | None, rows: Array, squared: Array
-) -> None:
+def _by_columns(task: _Task, space: Space, rows: Array, squared: Array) -> None:
     base, asked = task.base, task.queries
     by_column = base.tocsc()
     longest = max(int(np.diff(part.indptr).max(initial=0)) for part in (base, asked))
@@ -345,7 +306,7 @@ def _with_norms(values: sparse.csr_array, metric: kernels.Metric) -> kernels.Poi
     return points
 
 
-def _by_tree(task: _Task, space: Space, among: Array | None, rows: Array, squared: Array) -> None:
+def _by_tree(task: _Task, space: Space, rows: Array, squared: Array) -> None:
     from sklearn.neighbors import KDTree
 
     tree = KDTree(task.base, leaf_size=40)
@@ -378,22 +339,20 @@ def _by_tree(task: _Task, space: Space, among: Array | None, rows: Array, square
     run(search, _blocks(len(rows), 1 << 12), n_jobs=task.n_jobs)
 
 
-def _by_tree_and_heap(
-    task: _Task, space: Space, among: Array | None, rows: Array, squared: Array
-) -> None:
+def _by_tree_and_heap(task: _Task, space: Space, rows: Array, squared: Array) -> None:
     """Ask a tree for one more neighbour; where it ties with the last, let the heap choose."""
     n_others = task.base.shape[0] - int((task.own >= 0).any())
     wider = task._replace(n_wanted=min(task.n_wanted + 1, n_others), by_heap=False)
     found = np.empty((len(rows), wider.n_wanted), np.int64)
     near = np.empty(found.shape)
-    _by_tree(wider, space, among, found, near)
+    _by_tree(wider, space, found, near)
     rows[:], squared[:] = found[:, : task.n_wanted], near[:, : task.n_wanted]
     tied = np.flatnonzero(near[:, -1] == near[:, task.n_wanted - 1])
     if wider.n_wanted == task.n_wanted or not len(tied):
         return
     again = task._replace(queries=task.queries[tied], own=task.own[tied])
     chosen, distances = rows[tied], squared[tied]
-    _directly(again, space, among, chosen, distances)
+    _directly(again, space, chosen, distances)
     rows[tied], squared[tied] = chosen, distances
 
 

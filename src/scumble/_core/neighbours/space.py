@@ -1,4 +1,20 @@
-"""Rows ready for distances: numbers scaled, codes of nominal columns beside them."""
+"""Rows ready for distances: numbers scaled, codes of nominal columns beside them.
+
+The distance of two rows is the root of the sum, column by column in their order, of
+:math:`(a - b)^2` for numeric columns and of 0 (equal) or 1 (different) for nominal ones, or
+of what a table says (see `nearest`). Scaling divides a column by its range, which gives the
+distances of scaling to [0, 1] and keeps sparse columns sparse. WEKA takes off the lowest
+value first, which can round differently, and it has a rule for missing values: they differ
+by 1 from each other and from every nominal value, and from a number as much as a value in
+[0, 1] can. ``shift=True`` does as WEKA; an absent element of a sparse row then stands for
+the place of zero.
+
+Else missing values (NaN; in sparse rows a stored NaN, for an absent element is 0) give partial
+distances (Dixon, 1979, Pattern recognition with partly missing data), as in Gower's coefficient:
+the sum runs over the columns known in both rows and is scaled up to all p columns in which any row
+of the space has a value: a column that is missing everywhere changes nothing. Rows with no known
+column in common are infinitely far apart, so they are taken last, in row order.
+"""
 
 from __future__ import annotations
 
@@ -9,73 +25,17 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-Array = np.ndarray[Any, Any]
+from scumble._core.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    r"""Rows among which distances are taken.
+    """Rows among which distances are taken."""
 
-    Attributes
-    ----------
-    values : ndarray or csr_array of float64, shape (n_rows, n_columns)
-        Scaled numbers, and codes 0, 1, ... in nominal columns.
-    n_values : ndarray of int64, shape (n_columns,)
-        How many values a nominal column has; 0 for a numeric one.
-    divisors : ndarray of float64, shape (n_columns,)
-        What numeric columns were divided by; infinite for constant ones.
-    lows : ndarray of float64, shape (n_columns,), or None
-        What was taken off numeric columns before; None for nothing.
-
-    Notes
-    -----
-    The distance of two rows is the root of the sum, column by column in their order, of
-    :math:`(a - b)^2` for numeric columns and of 0 (equal) or 1 (different) for nominal ones, or
-    of what a table says (see `nearest`). Scaling divides a column by its range, which gives the
-    distances of scaling to [0, 1] and keeps sparse columns sparse. WEKA takes off the lowest
-    value first, which can round differently, and it has a rule for missing values: they differ
-    by 1 from each other and from every nominal value, and from a number as much as a value in
-    [0, 1] can. ``shift=True`` does as WEKA; an absent element of a sparse row then stands for
-    the place of zero.
-
-    Else missing values (NaN; in sparse rows a stored NaN, for an absent element is 0) give
-    partial distances [1]_, as in Gower's coefficient: the sum runs over the columns known in
-    both rows and is scaled up to all columns,
-
-    .. math:: d^2(a, b) = \frac{p}{|K|} \sum_{j \in K} d_j^2(a_j, b_j),
-       \qquad K = \{j : a_j \text{ and } b_j \text{ are known}\},
-
-    with :math:`p` the number of columns in which any row of the space has a value: a column that
-    is missing everywhere changes nothing. Rows with no known column in common are infinitely far
-    apart, so they are taken last, in row order.
-
-    References
-    ----------
-    .. [1] Dixon, J. K. (1979). Pattern recognition with partly missing data. *IEEE Transactions
-       on Systems, Man, and Cybernetics*, 9(10), 617-621.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scumble._core.neighbours import Space, nearest
-    >>> space = Space.of(np.array([[0.0, 1], [10.0, 0], [4.0, 1]]), n_values=[0, 2])
-    >>> space.values[:, 0]
-    array([0. , 1. , 0.4])
-    >>> nearest(space, 1).distances.ravel().round(3)
-    array([0.4  , 1.166, 0.4  ])
-
-    Of the last row only the first column is known: its squared distance from row 0 is
-    2/1 times 0.5 squared.
-
-    >>> space = Space.of(np.array([[0.0, 0.0], [1.0, 1.0], [0.5, np.nan]]))
-    >>> (nearest(space, 2).distances ** 2).round(3).tolist()
-    [[0.5, 2.0], [0.5, 2.0], [0.5, 0.5]]
-    """
-
-    values: Any
-    n_values: Array
-    divisors: Array
-    lows: Array | None = None
+    values: Any  # scaled numbers (dense or CSR), and codes 0, 1, ... in nominal columns
+    n_values: Array  # how many values a nominal column has; 0 for a numeric one
+    divisors: Array  # of numeric columns; infinite for constant ones
+    lows: Array | None = None  # what was taken off numeric columns before; None for nothing
 
     @classmethod
     def of(cls, X: Any, n_values: Any = None, *, scale: bool = True, shift: bool = False) -> Space:

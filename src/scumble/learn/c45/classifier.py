@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from scumble._core.arrays import Array
 from scumble._core.errors import LabelError, ParameterError
 from scumble._core.features import FeatureCodes
 from scumble._core.parameters import COLUMNS, Bool, Declared, Int, Real, declare
@@ -20,8 +21,6 @@ from scumble.learn.c45.tree import Tree, TreeSettings
 from scumble.learn.features import read_rows, read_training
 from scumble.learn.labels import read_classes
 from scumble.learn.weights import ClassWeight, check_weights
-
-Array = np.ndarray[Any, Any]
 
 
 class C45Classifier(Declared, ClassifierMixin, BaseEstimator):

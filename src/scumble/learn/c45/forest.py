@@ -9,49 +9,26 @@ from typing import Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.parallel import run
 from scumble.learn.c45.predict import predict_rows
 from scumble.learn.c45.table import Rows, as_rows
 from scumble.learn.c45.tree import Nodes, Tree
 
-Array = np.ndarray[Any, Any]
-
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """The nodes of many trees, one tree after another.
+    """The nodes of many trees, one tree after another."""
 
-    Attributes
-    ----------
-    roots : array of int64, shape (n_trees,)
-        The first node of each tree.
-    feature : array of int32, shape (n_nodes,)
-        Column a node asks for, -1 at a leaf.
-    cut : array of float64
-        Values at or below it go to the first branch; NaN where the column is nominal.
-    first : array of int64
-        First child.
-    width : array of int32
-        Number of children.
-    share : array of float64
-        Part of its parent's rows that came down to a node; -1 for an empty leaf.
-    leaf : array of int64
-        Where the probabilities of a node begin.
-    probabilities : array of float64
-        Class probabilities of the nodes, flat.
-    n_classes : array of int64, shape (n_trees,)
-        Number of classes of each tree.
-    """
-
-    roots: Array
-    feature: Array
-    cut: Array
-    first: Array
-    width: Array
-    share: Array
-    leaf: Array
-    probabilities: Array
-    n_classes: Array
+    roots: Array  # int64, by tree: its first node
+    feature: Array  # int32, by node: the column it asks for, -1 at a leaf
+    cut: Array  # values at or below it go to the first branch; NaN where the column is nominal
+    first: Array  # first child
+    width: Array  # number of children
+    share: Array  # part of its parent's rows that came down to a node; -1 for an empty leaf
+    leaf: Array  # where the probabilities of a node begin
+    probabilities: Array  # class probabilities of the nodes, flat
+    n_classes: Array  # int64, by tree
 
     @classmethod
     def of(cls, trees: Sequence[Tree | Nodes], *, laplace: bool = False) -> Forest:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError
 from scumble._core.parallel import run, thread_count
 from scumble.learn.c45 import grow as kernels
@@ -19,8 +20,6 @@ from scumble.learn.c45.forest import Forest
 from scumble.learn.c45.table import PreparedTable, read_only
 from scumble.learn.c45.tree import Nodes, Tree, TreeSettings
 from scumble.learn.weights import class_factors, weigh_classes
-
-Array = np.ndarray[Any, Any]
 
 #: Weights that are no numbers of rows may sum to anything; beyond this, logarithms are computed.
 _LARGEST_TABLE = 1 << 22
@@ -68,16 +67,12 @@ class Target:
 
 
 class ListedTargets(NamedTuple):
-    """Two-class targets that list their rows, laid out one after another.
-
-    Target t learns ``y[starts[t]:starts[t + 1]]`` from the rows of the same places, which have
-    ``weights`` unless these are empty.
-    """
+    """Two-class targets that list rows; t learns ``y[starts[t]:starts[t + 1]]`` from there."""
 
     starts: Array
     rows: Array
     y: Array
-    weights: Array = np.zeros(0)
+    weights: Array = np.zeros(0)  # empty where each row weighs 1
 
 
 def grow_trees(
@@ -127,19 +122,14 @@ def grow_trees(
 
 
 class Targets(NamedTuple):
-    """What trees of one kind shall learn, as kernels read it.
-
-    Target t learns ``y[starts[t]:starts[t + 1]]`` from the rows of the same places, each of which
-    counts as much as ``weights`` say, or once where those are empty. ``repeated`` weights are
-    numbers of equal rows.
-    """
+    """What trees of one kind learn: t learns ``y[starts[t]:starts[t + 1]]`` from those places."""
 
     columns: Array
     starts: Array
     rows: Array
     y: Array
-    weights: Array
-    repeated: bool
+    weights: Array  # how much each row counts; empty where each counts once
+    repeated: bool  # whether weights are numbers of equal rows
     n_classes: int
 
 

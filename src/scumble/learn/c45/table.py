@@ -10,13 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError
 from scumble._core.parallel import run, thread_count
 from scumble.learn.c45 import prepare
 from scumble.learn.c45.grow import fill_x_ln_x
 from scumble.learn.c45.layout import TableView
-
-Array = np.ndarray[Any, Any]
 
 _MOST_CODES = 0xFFFFFFE  # what fits into the bits of an entry
 

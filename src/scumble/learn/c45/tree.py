@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-Array = np.ndarray[Any, Any]
+from scumble._core.arrays import Array, dense
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class Tree:
                 continue
             here = np.concatenate(rows[node])
             column = by_column[:, [int(self.feature[node])]]
-            cells = (column.toarray() if sparse.issparse(column) else column)[here, 0]
+            cells = dense(column)[here, 0]
             lost = np.isnan(cells)
             side = cells > self.cut[node] if not np.isnan(self.cut[node]) else cells
             for turn in range(self.width[node]):

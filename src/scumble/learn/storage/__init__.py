@@ -4,18 +4,3 @@
 on, and `ask` has it judge the rows of a data set. The file is a zip archive of one JSON text and
 a few plain arrays; scikit-learn's estimators go through skops. Nothing in it is pickled.
 """
-
-from scumble.learn.storage.answers import Answers, ask, table_suffix
-from scumble.learn.storage.columns import align_columns
-from scumble.learn.storage.files import StoredModel, load, read_model, save
-
-__all__ = [
-    "Answers",
-    "StoredModel",
-    "align_columns",
-    "ask",
-    "load",
-    "read_model",
-    "save",
-    "table_suffix",
-]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ReadError
 from scumble._core.files import COMPRESSIONS, writing
 from scumble.data import MultilabelDataset
@@ -22,8 +23,6 @@ from scumble.learn.texts import TextModel
 
 if TYPE_CHECKING:
     from scumble.learn.storage.files import StoredModel
-
-Array = np.ndarray[Any, Any]
 
 #: Tables these suffixes mean.
 TABLES = (".csv", ".parquet")
@@ -147,29 +146,7 @@ def write_table(path: str | os.PathLike[str], names: Sequence[str], cells: Array
 
 
 def table_suffix(path: str | os.PathLike[str]) -> str:
-    """Tell which table a file name means.
-
-    Parameters
-    ----------
-    path : str or Path
-        The name.
-
-    Returns
-    -------
-    str
-        One of `TABLES`.
-
-    Raises
-    ------
-    ParameterError
-        If it means none.
-
-    Examples
-    --------
-    >>> from scumble.learn.storage import table_suffix
-    >>> table_suffix("answers.csv.gz")
-    '.csv'
-    """
+    """Tell which of `TABLES` a file name means, or refuse it."""
     name = Path(path)
     plain = Path(name.stem) if name.suffix.lower() in COMPRESSIONS else name
     suffix = plain.suffix.lower()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.features import FeatureCodes
 from scumble._core.neighbours import Space
 from scumble.learn.c45 import C45Classifier, Tree
@@ -23,8 +24,6 @@ from scumble.learn.storage.demands import demand, is_vector
 from scumble.learn.texts import TextColumns, TextModel
 from scumble.learn.thresholded import ThresholdedClassifier
 
-Array = np.ndarray[Any, Any]
-
 
 def check_model(model: Any) -> None:
     """Refuse a model whose numbers point outside of its arrays."""
@@ -33,7 +32,7 @@ def check_model(model: Any) -> None:
             _check_estimator(part)
         if isinstance(part, Space):
             _check_space(part)
-        if _full_name(part) == "sklearn.tree._tree.Tree":
+        if f"{type(part).__module__}.{type(part).__qualname__}" == "sklearn.tree._tree.Tree":
             _check_foreign_tree(part)
         if isinstance(part, TextModel):
             _check_texts(part)
@@ -257,7 +256,3 @@ def _check_texts(model: TextModel) -> None:
         demand(plain and len(set(words)) == len(words), "the words of a text are not all different")
         fits = is_vector(weights, np.float64, len(words)) and bool(np.isfinite(weights).all())
         demand(fits, "the weights of words do not fit")
-
-
-def _full_name(part: Any) -> str:
-    return f"{type(part).__module__}.{type(part).__qualname__}"

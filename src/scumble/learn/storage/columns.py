@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError
 from scumble._core.text import shorten
 from scumble.data import Feature, MultilabelDataset
 from scumble.data.guesses import parse_dates
-
-Array = np.ndarray[Any, Any]
 
 _N_SHOWN = 3
 #: Terminal cells of a value in a message.
@@ -64,40 +63,7 @@ def _refuse_other_shape(model: Any, data: MultilabelDataset) -> None:
 def align_columns(
     data: MultilabelDataset, features: tuple[Feature, ...], *, by_name: bool = True
 ) -> Any:
-    """Bring data into the columns and codes a model was fitted on.
-
-    Parameters
-    ----------
-    data : MultilabelDataset
-        Any data; columns the model does not know are left out.
-    features : tuple of Feature
-        What the model was fitted on.
-    by_name : bool
-        Whether columns are found by their names, or else by their order.
-
-    Returns
-    -------
-    ndarray or csr_array of float64, shape (n_instances, n_features)
-        Sparse where the data is.
-
-    Raises
-    ------
-    DataError
-        If a column is missing, or holds a category the model has not seen.
-
-    Examples
-    --------
-    >>> from scumble.data import Feature, MultilabelDataset
-    >>> from scumble.learn.storage import align_columns
-    >>> known = (Feature("colour", "nominal", ("red", "green")), Feature("size"))
-    >>> data = MultilabelDataset(
-    ...     [[7.0, 0], [8.0, 1]], [[1], [0]],
-    ...     features=[Feature("size"), Feature("colour", "nominal", ("green", "red"))],
-    ... )
-    >>> align_columns(data, known)
-    array([[1., 7.],
-           [0., 8.]])
-    """
+    """Bring data into the columns, by name or else in order, and codes a model was fitted on."""
     places = _places(data, features) if by_name else _in_order(data, features)
     X = data.X if np.array_equal(places, np.arange(data.n_features)) else data.X[:, places]
     maps = {

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ReadError, ScumbleError, ScumbleWarning
 from scumble._core.files import EXPANSION_FREE, MAX_EXPANSION, Source, writing
 from scumble._core.version import __version__
@@ -22,10 +23,7 @@ from scumble.data import Feature, MultilabelDataset
 from scumble.learn.storage.check import check_model
 from scumble.learn.storage.classes import refuse_untrusted
 from scumble.learn.storage.columns import columns_of
-from scumble.learn.storage.decode import Decoder
-from scumble.learn.storage.encode import Encoder
-
-Array = np.ndarray[Any, Any]
+from scumble.learn.storage.values import Decoder, Encoder
 
 #: What the file says it is, and the version of its form.
 FORMAT, FORMAT_VERSION = "scumble model", 1

@@ -6,13 +6,7 @@ Array = np.ndarray[Any, Any]
 
 def count_draws_dense(values: Array, plan: Any, start: int, stop: int, n_draws: Array) -> None: ...
 def fill_dense(
-    values: Array,
-    plan: Any,
-    draw_starts: Array,
-    drawn: Array,
-    start: int,
-    stop: int,
-    out: Array,
+    values: Array, plan: Any, draw_starts: Array, drawn: Array, start: int, stop: int, out: Array
 ) -> None: ...
 def measure_sparse(
     indptr: Array,
