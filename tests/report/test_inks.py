@@ -24,7 +24,7 @@ from scumble.report import (
 )
 from scumble.report.concurrence import more_labelsets, origin_in_words
 from scumble.report.pages import asset
-from scumble.report.printed_names import breakable, unprintable
+from scumble.report.printed_names import breakable, spelled, unprintable
 from scumble.resample import apply_chain, apply_remedial, make_chain
 
 NASTY = [
@@ -372,3 +372,7 @@ def test_browser_and_paper_use_the_same_colours():
         assert f".chord-rare-{at} {{ fill: {colour}; stroke: {colour}; }}" in style
     for at, colour in enumerate(DARK.common):
         assert f".chord-common-{at} {{ fill: {colour}; stroke: {colour}; }}" in style
+
+
+def test_letters_are_spelled_in_all_texts():
+    assert spelled(["\u96fb, war"], {"\u96fb"}) == [r"\u96fb, war"]

@@ -97,24 +97,12 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tried(Shown):
-    """What a candidate says of every row by models that have not seen it.
-
-    Attributes
-    ----------
-    candidate : Candidate
-        The method.
-    predictions : csr_array of bool
-        The labels it predicts.
-    scores : ndarray or None
-        How sure it is.
-    seconds : float
-        What it took to find out.
-    """
+    """What a candidate says of every row by models that have not seen it."""
 
     candidate: Candidate
-    predictions: sparse.csr_array
-    scores: Array | None
-    seconds: float
+    predictions: sparse.csr_array  # the labels it predicts
+    scores: Array | None  # how sure it is
+    seconds: float  # what it took to find out
 
 
 def _balanced_trees() -> Any:

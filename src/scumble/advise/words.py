@@ -86,10 +86,8 @@ def plain_advice(advice: Advice) -> dict[str, Any]:
 
 
 def resampler_here(told: dict[str, Any]) -> tuple[str, str] | None:
-    """Name the resampler that was measured best on this data, and say by how much.
-
-    Takes what `Advice.to_dict` gives; None where no resampler was judged.
-    """
+    """Name the resampler that was measured best on this data, and say by how much."""
+    # Takes what `Advice.to_dict` gives; None where no resampler was judged.
     judged = [
         one
         for one in told["methods"]
@@ -131,14 +129,7 @@ def python_lines(advice: Advice) -> list[str]:
 
 
 def fill_shell(line: str, source: str, model: str, more: Sequence[str] = ()) -> str:
-    """Put the user's files and options into a suggested command.
-
-    Examples
-    --------
-    >>> from scumble.advise.words import fill_shell
-    >>> fill_shell("scumble train DATA MODEL -c rare", "my data.csv", "mine", ["--labels", "6"])
-    "scumble train 'my data.csv' mine -c rare --labels 6"
-    """
+    """Put the user's files and options into a suggested command."""
     known = {"DATA": source, "MODEL": model}
     words = [shlex.quote(known.get(word, word)) for word in line.split(" ")]
     return " ".join([*words, *map(shlex.quote, more)])

@@ -17,16 +17,7 @@ if TYPE_CHECKING:
 
 
 def feature_from_column(name: str, column: Any) -> tuple[Feature, np.ndarray[Any, Any]]:
-    """Read an Arrow column as a feature.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from scumble.data.columns import feature_from_column
-    >>> feature, values = feature_from_column("colour", pa.array(["red", None, "blue"]))
-    >>> feature.categories, values.tolist()
-    (('blue', 'red'), [1.0, nan, 0.0])
-    """
+    """Read an Arrow column as a feature."""
     read = read_column(column, f"column {name!r}", caller="from_frame")
     feature, column = describe_column(name, read)
     return feature, column.values

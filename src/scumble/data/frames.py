@@ -51,26 +51,12 @@ def read_frame(
     keep: Sequence[str] | str | Literal[True] = (),
     where: str = "from_frame",
 ) -> dict[str, Any]:
-    """Read what makes a data set from a table; see `MultilabelDataset.from_frame`.
-
-    Notes
-    -----
-    Numbers become numeric features; text, categories and truth values nominal ones, a category
-    that never occurs included (polars declares them for an ``Enum`` only); dates and times become
-    date features in UTC. Labels from lists are put in the order of their names, or of their
-    numbers if all are whole numbers. An index is not a column. What is guessed of columns that
-    declare no categories stands in `scumble.data.guesses.settle_columns`.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from scumble.data import MultilabelDataset
-    >>> table = pa.table({"minutes": [150, 90], "tags": [["war", "love"], ["love"]]})
-    >>> films = MultilabelDataset.from_frame(table, label_columns="tags")
-    >>> films.features[0], films.labels
-    (Feature(name='minutes', kind='numeric', categories=(), integer=True, date_format=None),
-     ('love', 'war'))
-    """
+    """Read what makes a data set from a table; see `MultilabelDataset.from_frame`."""
+    # Numbers become numeric features; text, categories and truth values nominal ones, a category
+    # that never occurs included (polars declares them for an Enum only); dates and times become
+    # date features in UTC. Labels from lists are put in the order of their names, or of their
+    # numbers if all are whole numbers. An index is not a column. What is guessed of columns that
+    # declare no categories stands in `scumble.data.guesses.settle_columns`.
     if not is_frame(frame):
         raise no_table(frame, "from_frame")
     names, column = frame_columns(frame, caller="from_frame")
@@ -140,22 +126,11 @@ def _declares_categories(column: Any) -> bool:
 
 
 def make_frame(dataset: MultilabelDataset, backend: str = "pandas") -> Any:
-    """Make a table from a data set; see `MultilabelDataset.to_frame`.
-
-    Notes
-    -----
-    `MultilabelDataset.from_frame` gives the same data set back, except for what a table has no
-    place for: the data set's name, weights, the labels' hierarchy, the formats of dates (which
-    are kept to the microsecond), texts of kind *string*, which come back as nominal, and the mark
-    of an integer feature with missing values in a sparse pandas column.
-
-    Examples
-    --------
-    >>> from scumble import MultilabelDataset
-    >>> films = MultilabelDataset([[90.0], [150.0]], [["comedy"], ["drama", "war"]])
-    >>> films.to_frame("pyarrow").column_names
-    ['x0', 'comedy', 'drama', 'war']
-    """
+    """Make a table from a data set; see `MultilabelDataset.to_frame`."""
+    # `MultilabelDataset.from_frame` gives the same data set back, except for what a table has no
+    # place for: the data set's name, weights, the labels' hierarchy, the formats of dates (which
+    # are kept to the microsecond), texts of kind *string*, which come back as nominal, and the mark
+    # of an integer feature with missing values in a sparse pandas column.
     check_choice(backend, BACKENDS, name="backend", caller="to_frame")
     clash = set(dataset.feature_names) & set(dataset.labels)
     if clash:

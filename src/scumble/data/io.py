@@ -190,14 +190,7 @@ def write_parts(
 
 
 def part_paths(path: str | os.PathLike[str]) -> list[Path]:
-    """Name the training and the test part of a data set as MULAN does.
-
-    Examples
-    --------
-    >>> from scumble.data.io import part_paths
-    >>> [part.name for part in part_paths("films.arff.gz")]
-    ['films-train.arff.gz', 'films-test.arff.gz']
-    """
+    """Name the training and the test part of a data set as MULAN does."""
     target = Target(path)
     rest = target.path.name[len(target.stem) :]
     return [target.path.with_name(f"{target.stem}-{part}{rest}") for part in ("train", "test")]
@@ -348,10 +341,8 @@ def _by_suffix(suffix: str, shown: str) -> Format:
 
 
 def _parts_held(dataset: MultilabelDataset, stem: str = "") -> set[str]:
-    """Name the parts of a data set that a format might lose, as in `formats.base.PARTS`.
-
-    A reader names a data set after its file where nothing else does.
-    """
+    """Name the parts of a data set that a format might lose, as in `formats.base.PARTS`."""
+    # A reader names a data set after its file where nothing else does.
     import numpy as np
 
     n_labels = dataset.n_labels

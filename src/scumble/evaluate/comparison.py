@@ -432,28 +432,15 @@ def compare(
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """Methods and the parts of the data they meet on.
+    """Methods and the parts of the data they meet on."""
 
-    Attributes
-    ----------
-    data : MultilabelDataset
-        All rows.
-    methods : list of tuple
-        Name, classifier and resampler of each; the first is the baseline.
-    splits : list of tuple
-        Training and test rows of every fold.
-    metrics, confidence, random_state : object
-        See `compare`.
-    draws : bool
-        Whether chance is that of drawn test rows, since there is one test part instead of folds.
-    """
-
-    data: MultilabelDataset
-    methods: list[Method]
-    splits: list[Split]
-    metrics: tuple[str, ...]
+    data: MultilabelDataset  # all rows
+    methods: list[Method]  # name, classifier and resampler of each; the first is the baseline
+    splits: list[Split]  # training and test rows of every fold
+    metrics: tuple[str, ...]  # see `compare`
     confidence: float
     random_state: int
+    # Whether chance is that of drawn test rows, since there is one test part instead of folds.
     draws: bool
 
     @classmethod

@@ -129,22 +129,10 @@ def _take(given: Any, rows: Array) -> Any:
 def with_test_part(
     data: MultilabelDataset, test: Any, *, caller: str
 ) -> tuple[MultilabelDataset, tuple[Array, Array]]:
-    """Append a test part, and tell which rows are for training and which for testing.
-
-    Columns and labels of the test part may stand in another order, columns of categories or texts
-    may hold others, and labels that none of its rows has may be missing: two tables that were read
-    by themselves know only what they hold.
-
-    Examples
-    --------
-    >>> from scumble import MultilabelDataset
-    >>> from scumble.evaluate.train_test import with_test_part
-    >>> data = MultilabelDataset([[1.0], [2.0]], [[1, 0], [0, 1]], labels=["war", "love"])
-    >>> test = MultilabelDataset([[3.0]], [[1, 0]], labels=["love", "war"])
-    >>> both, (train_rows, test_rows) = with_test_part(data, test, caller="example")
-    >>> train_rows, test_rows, both.Y[test_rows].toarray()
-    (array([0, 1]), array([2]), array([[False,  True]]))
-    """
+    """Append a test part, and tell which rows are for training and which for testing."""
+    # Columns and labels of the test part may stand in another order, columns of categories or texts
+    # may hold others, and labels that none of its rows has may be missing: two tables that were
+    # read by themselves know only what they hold.
     if not isinstance(test, MultilabelDataset):
         raise ParameterTypeError(
             f"The 'test' parameter of {caller} must be a MultilabelDataset, as the data. Got "

@@ -31,11 +31,9 @@ def export(
     deviations: bool = False,
     ranks: bool = False,
 ) -> None:
-    """Write results to a file whose suffix says how.
-
-    Tables of means have the methods asked for, in that order, and on demand the standard
-    deviations over folds and seeds, and a last row of mean ranks.
-    """
+    """Write results to a file whose suffix says how."""
+    # Tables of means have the methods asked for, in that order, and on demand the standard
+    # deviations over folds and seeds, and a last row of mean ranks.
     suffix = Path(path).suffix.lower()
     cells = list(cells)
     if suffix == ".csv":
@@ -62,10 +60,8 @@ def table_rows(
     best: str = "{}",
     spread: str = " ± {}",
 ) -> list[list[str]]:
-    """Write the means of a table as texts, the best of a row as ``best`` says.
-
-    With deviations and ranks where they are asked for: the last row then has the ranks.
-    """
+    """Write the means of a table as texts, the best of a row as ``best`` says."""
+    # With deviations and ranks where they are asked for: the last row then has the ranks.
     lines = [[row, *_texts(table, row, best, spread if deviations else None)] for row in table.rows]
     if ranks:
         lines.append(["mean rank", *(_number(rank, 2) for rank in table.ranks().values())])

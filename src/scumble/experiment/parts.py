@@ -42,11 +42,9 @@ def make_classifier(part: Part, *, seed: int) -> Any:
 
 
 def runs_otherwise(part: Part, weighted: bool) -> bool:
-    """Tell whether a classifier's cells hold other numbers than those of the first stores.
-
-    Their fold runner knew neither weights nor scores other than probabilities, and told nominal
-    columns to the outermost classifier only. Cells for which this matters have keys of their own.
-    """
+    """Tell whether a classifier's cells hold other numbers than those of the first stores."""
+    # Their fold runner knew neither weights nor scores other than probabilities, and told nominal
+    # columns to the outermost classifier only. Cells for which this matters have keys of their own.
     from scumble.learn.weights import takes_weights
 
     if part.name == NOTHING:
@@ -59,10 +57,8 @@ def runs_otherwise(part: Part, weighted: bool) -> bool:
 
 
 def versions_of(resampler: Part, classifier: Part, splitter: Part) -> dict[str, str]:
-    """Name the versions of the code that decides about results.
-
-    A class whose results change raises its ``revision``, so that stored cells are computed anew.
-    """
+    """Name the versions of the code that decides about results."""
+    # A class whose results change raises its revision, so that stored cells are computed anew.
     found = {"scumble": __version__}
     for kind, part in (("resampler", resampler), ("classifier", classifier)):
         if part.name == NOTHING:

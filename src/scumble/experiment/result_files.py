@@ -13,10 +13,8 @@ from scumble.experiment.store import Store
 
 
 def read_cells(path: str | os.PathLike[str]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Read results from a store, or from a .csv or .parquet file that `export` wrote.
-
-    Returns the cells, as a store gives them, and the metrics that a plan named.
-    """
+    """Read results from a store, or from a .csv or .parquet file that `export` wrote."""
+    # Returns the cells, as a store gives them, and the metrics that a plan named.
     if Path(path).suffix.lower() not in (".csv", ".parquet") or _is_store(path):
         with Store(path, create=False) as store:
             return store.cells(), store.recall("metrics") or []

@@ -21,10 +21,8 @@ COST_KEYS = ("seconds", "cpu_seconds", "megabytes")
 
 
 def only(cells: list[dict[str, Any]], **wanted: Sequence[str] | None) -> list[dict[str, Any]]:
-    """Keep the cells of some data sets or classifiers, in the order of their names.
-
-    A name that no cell has is refused.
-    """
+    """Keep the cells of some data sets or classifiers, in the order of their names."""
+    # A name that no cell has is refused.
     for kind, names in wanted.items():
         known = {cell[kind] for cell in cells}
         for name in names or ():
@@ -122,36 +120,22 @@ def _pooled(cells: list[dict[str, Any]]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Against:
-    """One method beside another, by one metric.
-
-    Attributes
-    ----------
-    metric, method : str
-        The metric, and the method that is compared.
-    n_datasets : int
-        Data sets on which both have a value; all that follows is over these.
-    mean, ratio : float
-        The mean of the method, and in times of the other's mean.
-    wins, ties, losses : int
-        Data sets on which the method is better, equal and worse.
-    p_value, holm : float
-        Wilcoxon's signed ranks, exact and two-sided, one pair per data set; and the same adjusted
-        for the number of methods.
-    worse, equal, better : float
-        How probable it is that the method is in truth worse, practically equal and better:
-        the Bayesian signed-rank test.
-    """
+    """One method beside another, by one metric."""
 
     metric: str
     method: str
-    n_datasets: int
+    n_datasets: int  # data sets on which both have a value; all that follows is over these
     mean: float
     ratio: float
     wins: int
     ties: int
     losses: int
+    # Wilcoxon's signed ranks, exact and two-sided, one pair per data set; and the same adjusted for
+    # the number of methods.
     p_value: float
     holm: float = math.nan
+    # How probable it is that the method is in truth worse, practically equal and better: the
+    # Bayesian signed-rank test.
     worse: float = math.nan
     equal: float = math.nan
     better: float = math.nan

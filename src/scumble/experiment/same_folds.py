@@ -173,15 +173,7 @@ def _part_of_folds(match: Match) -> Part:
 
 
 def describe(value: Any) -> Any:
-    """Tell an estimator, or a parameter of one, in plain values that stay the same.
-
-    Examples
-    --------
-    >>> from scumble.experiment.same_folds import describe
-    >>> from scumble.resample import MLROS
-    >>> describe(MLROS(percent=10))["parameters"]["percent"]
-    10
-    """
+    """Tell an estimator, or a parameter of one, in plain values that stay the same."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):

@@ -30,14 +30,6 @@ def load(name: str) -> MultilabelDataset | None:
 
 
 def substitution(name: str, data: MultilabelDataset) -> str:
-    """Tell what stands in for a data set of the paper.
-
-    Examples
-    --------
-    >>> from scumble import MultilabelDataset
-    >>> from scumble.paper.sources import substitution
-    >>> substitution("tmc2007", MultilabelDataset([[1.0]], [[1]], name="tmc2007-500"))
-    'tmc2007-500: the same labels with 500 features'
-    """
+    """Tell what stands in for a data set of the paper."""
     other, how = SUBSTITUTES.get(name, ("", ""))
     return f"{other}: {how}" if data.name == other else ""

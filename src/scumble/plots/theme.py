@@ -24,25 +24,15 @@ DARK_BELOW = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """The colours of a picture.
-
-    Attributes
-    ----------
-    page, ink, dim, line : str
-        Background, text, lesser text and lines.
-    rare, common : tuple of str
-        Colours of minority and majority labels, used in turns.
-    colormap : str
-        Name of matplotlib's map for amounts.
-    """
+    """The colours of a picture."""
 
     page: str
     ink: str
     dim: str
     line: str
-    rare: tuple[str, ...]
-    common: tuple[str, ...]
-    colormap: str
+    rare: tuple[str, ...]  # colours of minority labels, used in turns
+    common: tuple[str, ...]  # and of majority labels
+    colormap: str  # name of matplotlib's map for amounts
 
     def dress(self, ax: Any) -> None:
         """Give axes the colours of the theme, and no more lines than needed."""
@@ -106,10 +96,8 @@ def embolden(names: Iterable[Any], is_rare: Iterable[bool]) -> None:
 
 
 def name_rows(ax: Any, places: Any, names: Sequence[str], theme: Theme, is_rare: Any) -> None:
-    """Write names beside rows, those of rare labels in bold; refuse to rename those of other axes.
-
-    Axes that were made with ``sharey`` have one set of names for all.
-    """
+    """Write names beside rows, those of rare labels in bold; refuse to rename other axes'."""
+    # Axes that were made with `sharey` have one set of names for all.
     shown = [written(name, 36) for name in names]
     others = [other for other in ax.get_shared_y_axes().get_siblings(ax) if other is not ax]
     if any(other.has_data() for other in others):

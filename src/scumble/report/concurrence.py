@@ -281,11 +281,9 @@ def _on_concurrence(summary: Summary) -> str:
 
 
 def _on_difficult(difficult: Sequence[DifficultLabel]) -> str:
-    """Name the most difficult label, and which frequent ones are in a good part of its instances.
-
-    Majority labels mask a minority label "when they appear together", says the paper: the word is
-    kept for labels that are themselves highly concurrent.
-    """
+    """Name the most difficult label, and the frequent ones in a good part of its instances."""
+    # Majority labels mask a minority label "when they appear together", says the paper: the word is
+    # kept for labels that are themselves highly concurrent.
     met = [label for label in difficult if label.partners and label.scumble > 0]
     if not met:
         return ""

@@ -24,14 +24,7 @@ SPECIMEN = b"""
 
 
 def breakable(name: str) -> str:
-    r"""Let a long name end its line after any punctuation, and within endless words.
-
-    Examples
-    --------
-    >>> from scumble.report.printed_names import breakable
-    >>> breakable("role::plugin").split("\u200b")
-    ['role:', ':', 'plugin']
-    """
+    """Let a long name end its line after any punctuation, and within endless words."""
     found: list[str] = []
     n_letters = 0
     for at, char in enumerate(name):
@@ -63,14 +56,7 @@ def unprintable(text: str, typst: Any) -> frozenset[str]:
 
 
 def spelled(content: Any, letters: Iterable[str], *, after: str = "") -> Any:
-    r"""Write letters as codes, in all texts of a JSON value.
-
-    Examples
-    --------
-    >>> from scumble.report.printed_names import spelled
-    >>> print(spelled(["\u96fb, war"], {"\u96fb"}))
-    ['\\u96fb, war']
-    """
+    """Write letters as codes, in all texts of a JSON value."""
     codes = {ord(each): json.dumps(f"{code(each)}{after}")[1:-1] for each in letters}
     if not codes:
         return content

@@ -19,18 +19,10 @@ from scumble.report.treatment import TRAITS, step_notes, step_titles
 
 
 class Segment(NamedTuple):
-    """A piece of text and how it should look.
-
-    Attributes
-    ----------
-    text : str
-        The text.
-    style : str
-        ``""``, ``"title"``, ``"head"``, ``"rare"`` or ``"dim"``.
-    """
+    """A piece of text and how it should look."""
 
     text: str
-    style: str = ""
+    style: str = ""  # "", "title", "head", "rare" or "dim"
 
 
 Line = list[Segment]

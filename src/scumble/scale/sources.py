@@ -25,21 +25,11 @@ _COMPRESSIONS = (".gz", ".zst", ".bz2", ".xz")
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files of one form.
+    """Files of one form."""
 
-    Attributes
-    ----------
-    paths : tuple of str
-        Local files in order, or object-store paths as they were given.
-    format : {"parquet", "arrow", "csv"}
-        The form of the files.
-    roots : tuple of str
-        The same as the user gave them, where these are folders or files.
-    """
-
-    paths: tuple[str, ...]
-    format: str
-    roots: tuple[str, ...]
+    paths: tuple[str, ...]  # local files in order, or object-store paths as they were given
+    format: str  # the form of the files
+    roots: tuple[str, ...]  # the same as the user gave them, where these are folders or files
 
     @property
     def name(self) -> str:

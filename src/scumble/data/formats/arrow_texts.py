@@ -13,17 +13,7 @@ if TYPE_CHECKING:
 
 
 def number_texts(values: np.ndarray[Any, Any], *, whole: bool) -> pa.Array:
-    """Write doubles as the shortest text that reads back the same; missing ones become null.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scumble.data.formats.arrow_texts import number_texts
-    >>> number_texts(np.array([5, 0.1, 1e300]), whole=False).to_pylist()
-    ['5.0', '0.1', '1e+300']
-    >>> number_texts(np.array([5, np.nan]), whole=True).to_pylist()
-    ['5', None]
-    """
+    """Write doubles as the shortest text that reads back the same; missing ones become null."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -37,15 +27,7 @@ def number_texts(values: np.ndarray[Any, Any], *, whole: bool) -> pa.Array:
 
 
 def join_runs(texts: pa.Array, ends: np.ndarray[Any, Any], separator: str) -> pa.Array:
-    """Join texts that follow each other, each run between two of ``ends``.
-
-    Examples
-    --------
-    >>> import numpy as np, pyarrow as pa
-    >>> from scumble.data.formats.arrow_texts import join_runs
-    >>> join_runs(pa.array(["a", "b", "c"]), np.array([0, 1, 3]), "-").to_pylist()
-    ['a', 'b-c']
-    """
+    """Join texts that follow each other, each run between two of ``ends``."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -76,26 +76,7 @@ def read_keel(
 
 
 def write_keel(dataset: MultilabelDataset, target: Target) -> None:
-    """Write a KEEL data set: dense rows, labels last.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import scumble
-    >>> films = scumble.MultilabelDataset([[90.0], [60.5]], [["war"], []], name="films")
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.dat"
-    >>> scumble.write(films, path)
-    >>> print(path.read_text())
-    @relation films
-    @attribute x0 real [60.5, 90]
-    @attribute war {0,1}
-    @inputs x0
-    @outputs war
-    @data
-    90,1
-    60.5,0
-    <BLANKLINE>
-    """
+    """Write a KEEL data set: dense rows, labels last."""
     names, renamed = label_columns(dataset, lambda name: True)
     lows, highs = _ranges(dataset.X)
     columns = [

@@ -20,16 +20,7 @@ _OPTION = re.compile(r"(?:^|(?<=[\s:]))-[A-Za-z]")
 
 
 def split_relation(relation: str) -> tuple[str, int | None]:
-    """Take the name and the number of labels out of a relation.
-
-    Examples
-    --------
-    >>> from scumble.data.formats.meka import split_relation
-    >>> split_relation("Enron: -split-percentage 66 -C 53")
-    ('Enron', 53)
-    >>> split_relation("IMDB")
-    ('IMDB', None)
-    """
+    """Take the name and the number of labels out of a relation."""
     count = _COUNT.search(relation)
     if count is None:
         return relation, None
@@ -82,25 +73,7 @@ def read_meka(
 
 
 def write_meka(dataset: MultilabelDataset, target: Target) -> None:
-    """Write a MEKA data set: one ARFF file, labels first.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import scumble
-    >>> films = scumble.MultilabelDataset([[90.0]], [["war"]], name="films")
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.arff"
-    >>> scumble.write(films, path, format="meka")
-    >>> print(path.read_text())
-    @relation 'films: -C 1'
-    <BLANKLINE>
-    @attribute war {0,1}
-    @attribute x0 numeric
-    <BLANKLINE>
-    @data
-    1,90
-    <BLANKLINE>
-    """
+    """Write a MEKA data set: one ARFF file, labels first."""
     relation = f"{dataset.name}: -C {dataset.n_labels}"
     names, renamed = label_columns(dataset, lambda name: True)
     notes: dict[str, Any] = {}

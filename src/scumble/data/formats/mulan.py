@@ -84,25 +84,7 @@ def read_mulan(
 
 
 def write_mulan(dataset: MultilabelDataset, target: Target) -> None:
-    """Write a MULAN data set: the ARFF file and, beside it, the XML file.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import scumble
-    >>> films = scumble.MultilabelDataset([[90.0]], [["war"]], name="films")
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.arff"
-    >>> scumble.write(films, path, format="mulan")
-    >>> print(path.read_text())
-    @relation films
-    <BLANKLINE>
-    @attribute x0 numeric
-    @attribute war {0,1}
-    <BLANKLINE>
-    @data
-    90,1
-    <BLANKLINE>
-    """
+    """Write a MULAN data set: the ARFF file and, beside it, the XML file."""
     xml = _written_xml(target)
     if xml == target.path:
         raise ParameterError(

@@ -315,15 +315,7 @@ def _roles(source: Source, header: Header, labels: Sequence[int], lookup: Lookup
 
 
 class Lookup:
-    """The nominal values of all attributes; attributes with the same values share a domain.
-
-    Attributes
-    ----------
-    domains : list of int
-        The domain of each attribute, -1 for those that are not nominal.
-    entries, blob : ndarray
-        See `scumble.data.formats.kernels.arff.Attributes`.
-    """
+    """The nominal values of all attributes; attributes with the same values share a domain."""
 
     def __init__(self, attributes: Sequence[Attribute], encoding: str) -> None:
         known: dict[Type, int] = {}
@@ -360,14 +352,7 @@ def _encode(text: str, encoding: str) -> bytes | None:
 
 
 def presence(text: str) -> int:
-    """Tell what a nominal value means for a label.
-
-    Examples
-    --------
-    >>> from scumble.data.formats.arff.body import presence
-    >>> [presence(text) for text in ("1", "0", "TRUE", "false", "NEG")]
-    [1, 0, 1, 0, -1]
-    """
+    """Tell what a nominal value means for a label."""
     if _ABSENT.fullmatch(text):
         return 0
     return 1 if _PRESENT.fullmatch(text) else -1

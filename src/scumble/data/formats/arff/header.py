@@ -41,11 +41,10 @@ class EncodingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """What follows the name of an attribute.
+    """What follows the name of an attribute."""
 
-    ``raw`` holds, for nominal values written with escapes, what stands between their quotes: a
-    file usually spells them the same way in its rows.
-    """
+    # `raw` holds, for nominal values written with escapes, what stands between their quotes: a file
+    # usually spells them the same way in its rows.
 
     kind: Kind
     categories: tuple[str, ...] = ()

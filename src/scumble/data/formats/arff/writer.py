@@ -240,14 +240,7 @@ class _RowWriter:
 
 
 def number_text(value: float) -> str:
-    """Write a number with as few digits as give it back.
-
-    Examples
-    --------
-    >>> from scumble.data.formats.arff.writer import number_text
-    >>> [number_text(value) for value in (1.0, 0.1, 1e300, float("-inf"))]
-    ['1', '0.1', '1e+300', '-Infinity']
-    """
+    """Write a number with as few digits as give it back."""
     text = repr(value)
     if text.endswith("inf"):
         return text.replace("inf", "Infinity")

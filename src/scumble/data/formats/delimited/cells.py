@@ -159,11 +159,9 @@ def has_label_marks(names: Iterable[str]) -> bool:
 
 
 def sniff_delimiter(source: Source, head: bytes) -> tuple[str, int]:
-    """Find the character between cells: the one that cuts the first rows into equally many.
-
-    One that shows the writer's own marks in the header is preferred, then the one that makes most;
-    but a comma is none if it stands before decimals only.
-    """
+    """Find the character between cells: the one that cuts the first rows into equally many."""
+    # One that shows the writer's own marks in the header is preferred, then the one that makes
+    # most; but a comma is none if it stands before decimals only.
     sample = head[: head.rfind(b"\n") + 1] or head
     best, most, marked = ",", 0, False
     fallback, widest = ",", 1
@@ -185,10 +183,8 @@ def sniff_delimiter(source: Source, head: bytes) -> tuple[str, int]:
 
 
 def sniff_decimal(cells: Cells, delimiter: str, lists: str | int | None = None) -> str:
-    """Find what stands before decimals: a comma if numbers have commas and none has a point.
-
-    The column ``lists``, by name or number, is not looked at: commas may stand between its labels.
-    """
+    """Find what stands before decimals: a comma if numbers have commas and none has a point."""
+    # The column `lists`, by name or number, is not looked at: commas may stand between its labels.
     if delimiter == ",":
         return "."
     others = [at for at in range(cells.n_columns) if lists not in (at, cells.cell(0, at))]
