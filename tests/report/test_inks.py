@@ -24,7 +24,7 @@ from scumble.report import (
 )
 from scumble.report.concurrence import more_labelsets, origin_in_words
 from scumble.report.pages import asset
-from scumble.report.printed_names import breakable, spelled, unprintable
+from scumble.report.pdf import breakable, spelled, unprintable
 from scumble.resample import apply_chain, apply_remedial, make_chain
 
 NASTY = [

@@ -22,18 +22,20 @@ COST_KEYS = ("seconds", "cpu_seconds", "megabytes")
 
 def only(cells: list[dict[str, Any]], **wanted: Sequence[str] | None) -> list[dict[str, Any]]:
     """Keep the cells of some data sets or classifiers, in the order of their names."""
-    # A name that no cell has is refused.
     for kind, names in wanted.items():
-        known = {cell[kind] for cell in cells}
-        for name in names or ():
-            if name not in known:
-                raise ParameterError(
-                    f"The store has no {kind} {name!r}.{suggest(name, sorted(known))} "
-                    f"There are: {', '.join(sorted(known)) or 'none'}."
-                )
+        _refuse_unknown(kind, names or (), sorted({cell[kind] for cell in cells}))
         if names:
             cells = [cell for name in dict.fromkeys(names) for cell in cells if cell[kind] == name]
     return cells
+
+
+def _refuse_unknown(kind: str, names: Sequence[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise ParameterError(
+                f"The store has no {kind} {name!r}.{suggest(name, known)} "
+                f"There are: {', '.join(known) or 'none'}."
+            )
 
 
 def costs(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -148,13 +150,8 @@ def compare_methods(
 
     ``rope`` is the difference up to which two methods are practically equal.
     """
-    for kind, names, known in (("method", [against], one.columns), ("data set", without, one.rows)):
-        for name in names:
-            if name not in known:
-                raise ParameterError(
-                    f"The store has no {kind} {name!r}.{suggest(name, known)} "
-                    f"There are: {', '.join(known)}."
-                )
+    _refuse_unknown("method", [against], one.columns)
+    _refuse_unknown("data set", without, one.rows)
     rows = [row for row in one.rows if row not in without]
     others = [column for column in one.columns if column != against]
     found = [_against(one, column, against, rows, rope) for column in (against, *others)]

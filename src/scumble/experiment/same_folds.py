@@ -6,6 +6,7 @@ import hashlib
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -81,9 +82,7 @@ def compare(
         data, classifiers, resamplers, folds=folds, metrics=metrics, test=test,
         confidence=confidence, random_state=random_state,
     )  # fmt: skip
-    if isinstance(store, Store):
-        return _compare(match, store, n_jobs)
-    with Store(store) as opened:
+    with nullcontext(store) if isinstance(store, Store) else Store(store) as opened:
         return _compare(match, opened, n_jobs)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from scumble._core.numbers import format_number
 from scumble._core.text import safe
-from scumble.report.terminal import Line, Segment, format_number, table
+from scumble.report.terminal import Line, Segment, table
 
 MIB = 2**20
 #: What is told of a group of labels.

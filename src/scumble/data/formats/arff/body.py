@@ -13,7 +13,6 @@ from scipy import sparse
 
 from scumble._core.files import Source
 from scumble.data.formats.arff.dates import date_format
-from scumble.data.formats.arff.faults import explain, undeclared
 from scumble.data.formats.arff.header import (
     Attribute,
     EncodingError,
@@ -22,7 +21,7 @@ from scumble.data.formats.arff.header import (
     refuse_zero_bytes,
 )
 from scumble.data.formats.arff.quoting import BLANKS, unescape
-from scumble.data.formats.arff.rows import DenseRows, Rows, SparseRows
+from scumble.data.formats.arff.rows import DenseRows, Rows, SparseRows, explain, undeclared
 from scumble.data.formats.kernels import arff as k
 from scumble.data.formats.kernels.numbers import LONG, NO_NUMBER, exact_floats, parse_float
 from scumble.data.formats.messages import excerpt
