@@ -35,11 +35,7 @@ def test_an_example_worked_by_hand():
     assert a.start - c.end == pytest.approx(math.radians(6))
     assert b.start - a.end == pytest.approx(math.radians(2))
     ribbons = {(r.source, r.target): r for r in layout.ribbons}
-    assert {pair: r.joint_count for pair, r in ribbons.items()} == {
-        (2, 1): 4,
-        (0, 1): 2,
-        (0, 2): 1,
-    }
+    assert {pair: r.joint_count for pair, r in ribbons.items()} == {(2, 1): 4, (0, 1): 2, (0, 2): 1}
     # c has company twice; its joint counts are 2 and 1. Left of c lies b, so b comes first.
     assert ribbons[0, 2].source_start == pytest.approx(c.start)
     assert ribbons[0, 2].source_end - c.start == pytest.approx(2 * per_row * 1 / 3)

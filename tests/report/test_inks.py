@@ -15,13 +15,7 @@ import scumble
 from scumble._core.numbers import format_number, significant
 from scumble.plots import chord_layout
 from scumble.plots.theme import LIGHT
-from scumble.report import (
-    concurrence_report,
-    pdf,
-    render_html,
-    render_pdf,
-    render_report,
-)
+from scumble.report import concurrence_report, pdf, render_html, render_pdf, render_report
 from scumble.report.concurrence import more_labelsets, origin_in_words
 from scumble.report.pages import asset
 from scumble.report.pdf import breakable, spelled, unprintable

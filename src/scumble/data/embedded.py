@@ -56,10 +56,7 @@ def debtags_source() -> dict[str, Any]:
 
 
 def _arrays() -> dict[str, np.ndarray[Any, Any]]:
-    with (
-        as_file(files(__package__) / FILE) as path,
-        np.load(path, allow_pickle=False) as archive,
-    ):
+    with as_file(files(__package__) / FILE) as path, np.load(path, allow_pickle=False) as archive:
         return dict(archive)
 
 

@@ -104,11 +104,7 @@ def _describe(
     elif n_zeros:
         distinct, times = np.append(distinct, 0.0), np.append(times, n_zeros)
     if not feature.holds_codes:
-        return {
-            "quartiles": _quartiles(values, n_zeros),
-            "values": [],
-            "n_values": len(distinct),
-        }
+        return {"quartiles": _quartiles(values, n_zeros), "values": [], "n_values": len(distinct)}
     order = np.lexsort((distinct, -times))[:n_listed]
     listed = [(_value(feature, distinct[k]), int(times[k])) for k in order]
     return {"quartiles": None, "values": listed, "n_values": len(distinct)}

@@ -28,12 +28,14 @@ from scumble.data.columns import (
     column_from_feature,
     features_from_columns,
 )
-from scumble.data.feature import Feature
+from scumble.data.feature import Feature, first_repeated
 from scumble.data.guesses import Asked, settle_columns
 from scumble.data.label_lists import labels_from_lists, labels_from_texts
 
 if TYPE_CHECKING:
     from scumble.data.dataset import MultilabelDataset
+
+Array = np.ndarray[Any, Any]
 
 #: A table that a sparse data set would need to fill may have this many bytes.
 MOST_BYTES = 1 << 30
@@ -60,7 +62,8 @@ def read_frame(
     if not is_frame(frame):
         raise no_table(frame, "from_frame")
     names, column = frame_columns(frame, caller="from_frame")
-    _refuse_repeated(names)
+    if (twice := first_repeated(names)) is not None:
+        raise DataError(f"Two columns of the table are called {twice!r}. Rename one of them.")
     chosen = _listed(label_columns)
     taken = {"label_columns": chosen, "weight_column": _listed(weight_column)}
     taken["ignore"] = _listed(ignore)
@@ -144,14 +147,6 @@ def make_frame(dataset: MultilabelDataset, backend: str = "pandas") -> Any:
     return _to_polars(dataset) if backend == "polars" else _to_arrow(dataset)
 
 
-def _refuse_repeated(names: Sequence[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise DataError(f"Two columns of the table are called {name!r}. Rename one of them.")
-        seen.add(name)
-
-
 def _refuse_unknown(wanted: dict[str, list[str]], names: Sequence[str]) -> None:
     """Refuse columns that are not there, and those that are to be two things at once."""
     seen: dict[str, str] = {}
@@ -182,7 +177,7 @@ def _label_column(name: str, column: Any) -> sparse.csc_array:
     return check_named_labels(cells, caller="from_frame")[0].tocsc()
 
 
-def _weights(name: str, column: Any) -> np.ndarray[Any, Any]:
+def _weights(name: str, column: Any) -> Array:
     read = read_column(dense_column(column), f"column {name!r}", caller="from_frame")
     if read.date or read.categories not in (None, (False, True)):
         raise DataError(
@@ -202,7 +197,7 @@ def _side_by_side(parts: list[Any], n_rows: int) -> sparse.csr_array:
     return sparse.hstack(parts, format="csr", dtype=bool)
 
 
-def _feature_columns(dataset: MultilabelDataset) -> Iterator[tuple[Feature, np.ndarray[Any, Any]]]:
+def _feature_columns(dataset: MultilabelDataset) -> Iterator[tuple[Feature, Array]]:
     """Hand out the features one after the other, dense."""
     X = cast(Any, dataset.X)
     X = X.tocsc() if dataset.is_sparse else X
@@ -210,7 +205,7 @@ def _feature_columns(dataset: MultilabelDataset) -> Iterator[tuple[Feature, np.n
         yield feature, _dense_column(X, at) if dataset.is_sparse else X[:, at]
 
 
-def _dense_column(matrix: Any, at: int) -> np.ndarray[Any, Any]:
+def _dense_column(matrix: Any, at: int) -> Array:
     column = np.zeros(matrix.shape[0], matrix.dtype)
     part = slice(matrix.indptr[at], matrix.indptr[at + 1])
     column[matrix.indices[part]] = matrix.data[part]
@@ -257,7 +252,7 @@ def _to_pandas(dataset: MultilabelDataset) -> Any:
     return pd.DataFrame(columns, index=index)
 
 
-def _series(pd: Any, feature: Feature, values: np.ndarray[Any, Any]) -> Any:
+def _series(pd: Any, feature: Feature, values: Array) -> Any:
     """Make a pandas array: the plain type where there is one for the values."""
     if feature.kind == "nominal":
         return pd.Categorical.from_codes(category_codes(feature, values), feature.categories)

@@ -12,10 +12,12 @@ from scipy import sparse
 
 from scumble._core.errors import LabelError, ParameterError, ScumbleWarning
 
+Array = np.ndarray[Any, Any]
+
 _INTEGER = re.compile(r"-?\d+", re.ASCII)
 
 
-def label_order(names: Sequence[str]) -> np.ndarray[Any, Any]:
+def label_order(names: Sequence[str]) -> Array:
     """Find the order in which labels found in lists become columns."""
     if all(_INTEGER.fullmatch(name) for name in names):
         order = sorted(range(len(names)), key=lambda at: (int(names[at]), names[at]))
@@ -25,10 +27,7 @@ def label_order(names: Sequence[str]) -> np.ndarray[Any, Any]:
 
 
 def label_matrix(
-    indptr: np.ndarray[Any, Any],
-    codes: np.ndarray[Any, Any],
-    names: Sequence[str],
-    where: str,
+    indptr: Array, codes: Array, names: Sequence[str], where: str
 ) -> tuple[sparse.csr_array, tuple[str, ...]]:
     """Make a label matrix with one column per name, in `label_order`."""
     order = label_order(names)
@@ -38,9 +37,7 @@ def label_matrix(
     return Y, tuple(names[at] for at in order)
 
 
-def indicator(
-    indptr: np.ndarray[Any, Any], columns: np.ndarray[Any, Any], n_labels: int, where: str
-) -> sparse.csr_array:
+def indicator(indptr: Array, columns: Array, n_labels: int, where: str) -> sparse.csr_array:
     """Make a label matrix from column numbers; a label named twice in a row counts once."""
     present = np.ones(len(columns), bool)
     Y = sparse.csr_array((present, columns, indptr), shape=(len(indptr) - 1, n_labels))
@@ -55,7 +52,7 @@ def indicator(
     return Y
 
 
-def split_labels(cells: Any, separator: str) -> tuple[Any, np.ndarray[Any, Any], int]:
+def split_labels(cells: Any, separator: str) -> tuple[Any, Array, int]:
     """Cut an Arrow array of texts at a separator; blanks around names do not count."""
     # Returns all names, how many each cell has, and how many empty ones were left out of cells that
     # hold others.

@@ -28,13 +28,26 @@ OF_LABELS = (
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """What predictions are worth."""
+    """What predictions are worth.
 
-    evaluation: Evaluation  # every metric, of all labels and by label
-    labels: tuple[str, ...]  # names of the labels
-    positives: Array  # how many rows have each label
-    n_instances: int  # number of rows
-    # From which score on labels were predicted; None where they were given, or cannot be told.
+    Attributes
+    ----------
+    evaluation : Evaluation
+        Every metric, of all labels and by label.
+    labels : tuple of str
+        Names of the labels.
+    positives : ndarray of int
+        How many rows have each label.
+    n_instances : int
+        Number of rows.
+    cut : float or None
+        From which score on labels were predicted; None where they were given, or cannot be told.
+    """
+
+    evaluation: Evaluation
+    labels: tuple[str, ...]
+    positives: Array
+    n_instances: int
     cut: float | None
 
     def label_table(self) -> list[dict[str, Any]]:
@@ -66,11 +79,25 @@ def judge_predictions(
     undefined: Any = "mulan",
     ties: str = "mulan",
 ) -> Judgement:
-    """Judge tables of 0 and 1, of scores, or of both, by every metric there is."""
-    # Columns are found by their names, where both sides have names. Numbers other than 0 and 1 are
-    # scores: a label is predicted from `cut` on, by default one half where all of them are
-    # probabilities; without a cut only their order is judged. Labels that are predicted, but that
-    # no row of a table of tags has, are judged too; other columns that are no labels are left out.
+    """Judge tables of 0 and 1, of scores, or of both, by every metric there is.
+
+    Columns are found by their names, where both sides have names. Numbers other than 0 and 1 are
+    scores: a label is predicted from ``cut`` on, by default one half where all of them are
+    probabilities; without a cut only their order is judged. Labels that are predicted, but that no
+    row of a table of tags has, are judged too; other columns that are no labels are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from scumble.evaluate.prediction_files import judge_predictions
+    >>> from scumble.learn.score_files import NamedCells
+    >>> Y = NamedCells(sparse.csr_array(np.array([[1, 0], [1, 1]], bool)), ("sky", "ship"), "Y.csv")
+    >>> said = NamedCells(np.array([[0.9, 0.2], [0.8, 0.4]]), ("sky", "ship"), "said.csv")
+    >>> found = judge_predictions(said, Y)
+    >>> found.evaluation["micro_recall"], found.evaluation["ranking_loss"], found.cut
+    (0.6666666666666666, 0.0, 0.5)
+    """
     truth = with_unseen(truth, predictions)
     cells, names = aligned(picked(predictions, truth), truth)
     said: Any = cells

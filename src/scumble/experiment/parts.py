@@ -76,10 +76,7 @@ def versions_of(resampler: Part, classifier: Part, splitter: Part) -> dict[str, 
 
 
 def complaints(
-    splitter: Sequence[Part],
-    resamplers: Sequence[Part],
-    classifiers: Sequence[Part],
-    folder: str,
+    splitter: Sequence[Part], resamplers: Sequence[Part], classifiers: Sequence[Part], folder: str
 ) -> Iterator[str]:
     """Make everything a plan names, and say what cannot be made."""
     attempts: list[tuple[Sequence[Part], Callable[[Part], Any]]] = [

@@ -16,12 +16,7 @@ from statistics import correlation, fmean
 
 from scumble.evaluate.statistics import pearson, wilcoxon
 from scumble.paper import published
-from scumble.paper.audit import (
-    before_and_after,
-    imbalance_pairs,
-    result_pairs,
-    scumble_and_change,
-)
+from scumble.paper.audit import before_and_after, imbalance_pairs, result_pairs, scumble_and_change
 from scumble.paper.findings import Finding
 from scumble.paper.published import Pair
 

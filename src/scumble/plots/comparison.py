@@ -253,12 +253,7 @@ def _same_chord(before: Any, options: dict[str, Any]) -> dict[str, Any]:
     like = chord_layout(before, **choice)
     if options.get("labels") is not None:
         return {**options, "like": like}
-    return {
-        **style,
-        "labels": [arc.label for arc in like.arcs],
-        "keep_order": True,
-        "like": like,
-    }
+    return {**style, "labels": [arc.label for arc in like.arcs], "keep_order": True, "like": like}
 
 
 def _same_range(left: Any, right: Any) -> None:

@@ -164,10 +164,7 @@ def test_a_deep_hierarchy(tmp_path):
         ("<labels><label/></labels>", "the XML holds <label> without a name"),
         ("<labels></labels>", "names no label"),
         ("<labels><label name='war'/><label name='war'/></labels>", "the label 'war' twice"),
-        (
-            "<labels><label name='wars'/></labels>",
-            "'wars', .*no such column. Did you mean 'war'",
-        ),
+        ("<labels><label name='wars'/></labels>", "'wars', .*no such column. Did you mean 'war'"),
         ("<!DOCTYPE labels><labels><label name='war'/></labels>", "declares a document type"),
         (
             "<!DOCTYPE l [<!ENTITY a 'x'><!ENTITY b '&a;&a;'>]><labels>&b;</labels>",

@@ -11,8 +11,10 @@ from scumble.data.columns import are_whole
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Array = np.ndarray[Any, Any]
 
-def number_texts(values: np.ndarray[Any, Any], *, whole: bool) -> pa.Array:
+
+def number_texts(values: Array, *, whole: bool) -> pa.Array:
     """Write doubles as the shortest text that reads back the same; missing ones become null."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -26,7 +28,7 @@ def number_texts(values: np.ndarray[Any, Any], *, whole: bool) -> pa.Array:
     return pc.if_else(bare, pc.binary_join_element_wise(texts, ".0", ""), texts)
 
 
-def join_runs(texts: pa.Array, ends: np.ndarray[Any, Any], separator: str) -> pa.Array:
+def join_runs(texts: pa.Array, ends: Array, separator: str) -> pa.Array:
     """Join texts that follow each other, each run between two of ``ends``."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -11,6 +11,7 @@ import numpy as np
 from scumble.data.formats.base import Format, LabelChoice, Source, Target
 from scumble.data.formats.sparse_lines import (
     BOM,
+    CARRIES,
     MOST_COLUMNS,
     Rows,
     check_width,
@@ -105,18 +106,12 @@ def _drop_last_blank_lines(rows: Rows, n_rows: int) -> None:
         full = np.flatnonzero(rows.label_counts[-1] + rows.value_counts[-1])
         keep = max(int(full[-1]) + 1 if len(full) else 0, len(rows.lines[-1]) - surplus)
         surplus -= len(rows.lines[-1]) - keep
-        for part in (rows.label_counts, rows.value_counts, rows.lines):
+        counted = (rows.label_counts, rows.value_counts, rows.lines)
+        for part in counted:
             part[-1] = part[-1][:keep]
         if keep:
             return
-        for part in (
-            rows.label_counts,
-            rows.value_counts,
-            rows.lines,
-            rows.labels,
-            rows.indices,
-            rows.values,
-        ):
+        for part in (*counted, rows.labels, rows.indices, rows.values):
             part.pop()
 
 
@@ -144,7 +139,5 @@ FORMAT = Format(
     sniff=sniff,
     read=read_extreme,
     write=write_extreme,
-    carries=frozenset(
-        {"labels never seen", "missing values", "rows without labels", "sparse storage"}
-    ),
+    carries=CARRIES,
 )

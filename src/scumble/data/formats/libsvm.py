@@ -15,6 +15,7 @@ from scumble._core.validation import check_count
 from scumble.data.formats.base import Format, LabelChoice, Source, Target
 from scumble.data.formats.sparse_lines import (
     BOM,
+    CARRIES,
     MOST_COLUMNS,
     Rows,
     check_width,
@@ -170,7 +171,5 @@ FORMAT = Format(
     sniff=sniff,
     read=read_libsvm,
     write=write_libsvm,
-    carries=frozenset(
-        {"labels never seen", "missing values", "rows without labels", "sparse storage"}
-    ),
+    carries=CARRIES,
 )

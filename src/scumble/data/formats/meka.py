@@ -13,7 +13,7 @@ from scumble.data.formats.arff.header import Header
 from scumble.data.formats.arff.reader import read_arff, sniff_relation
 from scumble.data.formats.arff.writer import write_arff
 from scumble.data.formats.base import PARTS, Format, LabelChoice
-from scumble.data.formats.label_choice import Chosen, by_count, choose_labels
+from scumble.data.formats.label_choice import Chosen, by_count
 
 _COUNT = re.compile(r"(?:^|[\s:'\"])-[Cc]\s+(-?\d{1,9})(?=\s|$|['\"])")
 _OPTION = re.compile(r"(?:^|(?<=[\s:]))-[A-Za-z]")
@@ -54,10 +54,7 @@ def read_meka(
     <MultilabelDataset 'films': 1 instance, 1 feature, 1 label>
     """
 
-    def choose(header: Header) -> Chosen:
-        if labels is not None:
-            unlabelled = header.notes.get("unlabelled", False)
-            return choose_labels(source, header.names, labels, unlabelled=unlabelled)
+    def declared(header: Header) -> Chosen:
         count = split_relation(header.relation)[1]
         if count is None:
             raise source.error(
@@ -68,7 +65,7 @@ def read_meka(
             raise source.error("the relation says -C 0, no labels. Expected at least one.")
         return by_count(source, header.names, count)
 
-    file = read_arff(source, choose, encoding=encoding)
+    file = read_arff(source, declared, labels=labels, encoding=encoding)
     return file.to_dataset(split_relation(file.header.relation)[0])
 
 
@@ -86,12 +83,7 @@ def write_meka(dataset: MultilabelDataset, target: Target) -> None:
         notes["parents"] = list(dataset.label_parents)
     with target.open() as stream:
         write_arff(
-            stream,
-            dataset,
-            relation=relation,
-            label_names=names,
-            labels_first=True,
-            notes=notes,
+            stream, dataset, relation=relation, label_names=names, labels_first=True, notes=notes
         )
 
 

@@ -20,7 +20,7 @@ from scumble.data.formats.arff.label_xml import (
 from scumble.data.formats.arff.reader import read_arff, sniff_relation
 from scumble.data.formats.arff.writer import write_arff
 from scumble.data.formats.base import PARTS, Format, LabelChoice
-from scumble.data.formats.label_choice import Chosen, by_tree, choose_labels
+from scumble.data.formats.label_choice import Chosen, by_tree
 
 
 def sniff(source: Source, head: bytes) -> float:
@@ -65,10 +65,7 @@ def read_mulan(
     ('war',)
     """
 
-    def choose(header: Header) -> Chosen:
-        if labels is not None:
-            unlabelled = header.notes.get("unlabelled", False)
-            return choose_labels(source, header.names, labels, unlabelled=unlabelled)
+    def declared(header: Header) -> Chosen:
         path, _ = find_label_xml(source)
         if path is None:
             raise MissingXmlError(
@@ -79,7 +76,7 @@ def read_mulan(
         unlabelled = header.notes.get("unlabelled", False)
         return by_tree(source, header.names, read_label_xml(path), unlabelled=unlabelled)
 
-    file = read_arff(source, choose, encoding=encoding)
+    file = read_arff(source, declared, labels=labels, encoding=encoding)
     return file.to_dataset(file.header.relation)
 
 

@@ -16,13 +16,7 @@ from scumble.evaluate.statistics.pairs import (
     pearson,
     win_tie_loss,
 )
-from scumble.evaluate.statistics.ranks import (
-    FriedmanResult,
-    NemenyiResult,
-    friedman,
-    holm,
-    nemenyi,
-)
+from scumble.evaluate.statistics.ranks import FriedmanResult, NemenyiResult, friedman, holm, nemenyi
 from scumble.evaluate.statistics.score_table import ScoreTable, score_table
 from scumble.evaluate.statistics.signed_ranks import WilcoxonResult, wilcoxon
 

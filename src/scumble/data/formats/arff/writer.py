@@ -56,12 +56,7 @@ def write_arff(
     header = f"{format_notes(notes)}@relation {quote(relation)}\n\n{attributes}\n@data\n"
     stream.write(header.encode())
     write_rows(
-        stream,
-        dataset,
-        columns,
-        labels_first=labels_first,
-        sparse_rows=sparse_rows,
-        weights=True,
+        stream, dataset, columns, labels_first=labels_first, sparse_rows=sparse_rows, weights=True
     )
 
 

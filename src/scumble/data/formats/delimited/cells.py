@@ -14,6 +14,8 @@ from scumble._core.errors import ParameterError, ReadError
 from scumble._core.files import BLOCK, Source
 from scumble.data.formats.kernels import csv as k
 
+Array = np.ndarray[Any, Any]
+
 DELIMITERS = ",;\t|"
 # The writer marks columns in the header, so that a file tells its labels itself.
 LABEL, LISTS, FEATURE, WEIGHT = "label:", "labels:", "feature:", "weight:"
@@ -34,10 +36,10 @@ _OTHER_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 class Cells:
     """Rows of one block."""
 
-    text: np.ndarray[Any, Any]
-    places: np.ndarray[Any, Any]
-    marks: np.ndarray[Any, Any]
-    lines: np.ndarray[Any, Any]
+    text: Array
+    places: Array
+    marks: Array
+    lines: Array
     n_columns: int
 
     def __len__(self) -> int:
@@ -57,7 +59,7 @@ class Cells:
         text = self.text[self.places[at, 0] : self.places[at, 1]].tobytes().decode(errors="replace")
         return text.replace('""', '"') if self.marks[at] == k.DOUBLED else text
 
-    def column(self, column: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], Any]:
+    def column(self, column: int) -> tuple[Array, Array, Any]:
         """Copy a column's texts."""
         places = self.places[column :: self.n_columns]
         data = np.empty(int((places[:, 1] - places[:, 0]).sum()), np.uint8)
