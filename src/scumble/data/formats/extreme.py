@@ -42,19 +42,7 @@ def sniff(source: Source, head: bytes) -> float:
 def read_extreme(
     source: Source, *, labels: LabelChoice = None, max_columns: int | None = None
 ) -> MultilabelDataset:
-    r"""Read a file of the extreme-classification text form.
-
-    Examples
-    --------
-    >>> import scumble, tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.txt"
-    >>> _ = path.write_text("3 4 2\n0,1 0:150 3:0.5\n 2:1\n1 0:90\n")
-    >>> films = scumble.read(path)
-    >>> films
-    <MultilabelDataset 'films': 3 instances, 4 features, 2 labels>
-    >>> films.Y.toarray().astype(int).tolist()
-    [[1, 1], [0, 0], [0, 1]]
-    """
+    """Read a file of the extreme-classification text form."""
     from scumble.data.dataset import MultilabelDataset
 
     refuse_label_choice(labels, "extreme")

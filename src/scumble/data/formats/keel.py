@@ -34,22 +34,7 @@ def sniff(source: Source, head: bytes) -> float:
 def read_keel(
     source: Source, *, labels: LabelChoice = None, encoding: str | None = None
 ) -> MultilabelDataset:
-    r"""Read a KEEL data set.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from scumble._core.files import Source
-    >>> from scumble.data.formats.keel import read_keel
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.dat"
-    >>> _ = path.write_text(
-    ...     "@relation films\n@attribute minutes integer [60, 240]\n@attribute war {0, 1}\n"
-    ...     "@inputs minutes\n@outputs war\n@data\n90, 1\n<null>, 0\n"
-    ... )
-    >>> read_keel(Source(path)).X
-    array([[90.],
-           [nan]])
-    """
+    """Read a KEEL data set."""
 
     def declared(header: Header) -> Chosen:
         inputs = header.inputs

@@ -38,21 +38,7 @@ def sniff(source: Source, head: bytes) -> float:
 def read_meka(
     source: Source, *, labels: LabelChoice = None, encoding: str | None = None
 ) -> MultilabelDataset:
-    r"""Read a MEKA data set.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from scumble._core.files import Source
-    >>> from scumble.data.formats.meka import read_meka
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.arff"
-    >>> _ = path.write_text(
-    ...     "@relation 'films: -C 1'\n@attribute war {0,1}\n@attribute minutes numeric\n"
-    ...     "@data\n1,90\n"
-    ... )
-    >>> read_meka(Source(path))
-    <MultilabelDataset 'films': 1 instance, 1 feature, 1 label>
-    """
+    """Read a MEKA data set."""
 
     def declared(header: Header) -> Chosen:
         count = split_relation(header.relation)[1]

@@ -37,33 +37,16 @@ def sniff(source: Source, head: bytes) -> float:
 def read_mulan(
     source: Source, *, labels: LabelChoice = None, encoding: str | None = None
 ) -> MultilabelDataset:
-    r"""Read a MULAN data set.
-
-    Notes
-    -----
-    Rows are read as WEKA reads them, with these decisions where it leaves room:
-
-    - an attribute omitted from a sparse row has the value 0, its first nominal value, or the
-      empty text;
-    - a percent sign begins a comment where a value could begin, not inside of a word;
-    - ``nan`` is a missing value, ``inf`` and ``infinity`` are numbers, and a number too large for
-      a double is refused;
-    - dates are read as UTC;
-    - labels are nominal with the values 0 and 1 (or false and true) in any order, or numeric.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from scumble._core.files import Source
-    >>> from scumble.data.formats.mulan import read_mulan
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "films.arff").write_text(
-    ...     "@relation films\n@attribute minutes numeric\n@attribute war {0,1}\n@data\n{0 90}\n"
-    ... )
-    >>> _ = (folder / "films.xml").write_text("<labels><label name='war'/></labels>")
-    >>> read_mulan(Source(folder / "films.arff")).labels
-    ('war',)
-    """
+    """Read a MULAN data set."""
+    # Rows are read as WEKA reads them, with these decisions where it leaves room:
+    #
+    # - an attribute omitted from a sparse row has the value 0, its first nominal value, or the
+    #   empty text;
+    # - a percent sign begins a comment where a value could begin, not inside of a word;
+    # - ``nan`` is a missing value, ``inf`` and ``infinity`` are numbers, and a number too large for
+    #   a double is refused;
+    # - dates are read as UTC;
+    # - labels are nominal with the values 0 and 1 (or false and true) in any order, or numeric.
 
     def declared(header: Header) -> Chosen:
         path, _ = find_label_xml(source)
