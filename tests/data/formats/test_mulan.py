@@ -206,14 +206,23 @@ def test_names_survive_the_xml_file(tmp_path_factory, names, data):
 # --- write, then read ----------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("name", "format", "files"),
+    [
+        ("data.arff", None, ["data.arff", "data.xml"]),
+        ("data.arff", "meka", ["data.arff"]),
+        ("data.dat", None, ["data.dat"]),
+    ],
+)
 @settings(max_examples=150)
-@given(any_dataset(infinite=True))
-def test_writing_and_reading_gives_the_same_back(tmp_path_factory, data):
-    path = tmp_path_factory.mktemp("mulan") / "data.arff"
-    scumble.write(data, path)
+@given(data=any_dataset(infinite=True))
+def test_writing_and_reading_gives_the_same_back(tmp_path_factory, name, format, files, data):
+    path = tmp_path_factory.mktemp("family") / name
+    scumble.write(data, path, format=format)
     again = scumble.read(path)
     assert again == data
     assert again.is_sparse == data.is_sparse
+    assert sorted(file.name for file in path.parent.iterdir()) == files
 
 
 def awkward() -> dict[str, MultilabelDataset]:
