@@ -27,13 +27,7 @@ _CELLS_AT_ONCE = 2**24
 
 
 class Estimate(NamedTuple):
-    """A value and the interval that shall hold it in nine of ten cases.
-
-    Attributes
-    ----------
-    value, low, high : float
-        The mean of drawn parts, and the interval.
-    """
+    """A value, the mean of drawn parts, and the interval that holds it in nine of ten cases."""
 
     value: float
     low: float

@@ -31,6 +31,7 @@ from scumble.evaluate.groups import GROUPS
 from scumble.evaluate.naming import POOLED, find_metric, metric_title
 from scumble.evaluate.pooling import LabelCounts, label_table, pool
 from scumble.evaluate.statistics.overlapping_folds import FoldDifference, corrected_t_test
+from scumble.measures.summary import plain
 
 Array = np.ndarray[Any, Any]
 #: Name, classifier and resampler.
@@ -279,8 +280,8 @@ class Comparison(Shown):
             {
                 "name": trial.name,
                 "seconds": trial.seconds,
-                "means": {metric: _plain(self._mean(trial, metric)) for metric in self.metrics},
-                "folds": {m: [_plain(v) for v in trial.values[m]] for m in self.metrics},
+                "means": {metric: plain(self._mean(trial, metric)) for metric in self.metrics},
+                "folds": {m: [plain(v) for v in trial.values[m]] for m in self.metrics},
             }
             for trial in self.trials
         ]
@@ -291,11 +292,11 @@ class Comparison(Shown):
             "metrics": list(self.metrics),
             "methods": methods,
             "differences": [
-                {name: _plain(value) for name, value in vars(one).items()} for one in self.table
+                {name: plain(value) for name, value in vars(one).items()} for one in self.table
             ],
             "verdicts": self.verdicts(),
             "best": self.best,
-            "optimism": _plain(self.optimism),
+            "optimism": plain(self.optimism),
             "gains": self.gains(self.best),
         }
 
@@ -589,9 +590,3 @@ def _named(given: Any, parameter: str) -> dict[str, Any]:
 
 def _or_zero(value: float) -> float:
     return 0.0 if math.isnan(value) else float(value)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float | np.floating):
-        return float(value) if math.isfinite(value) else None
-    return value

@@ -34,10 +34,7 @@ def make_resamplers(part: Part, *, seed: int) -> list[Any]:
 
 
 def make_classifier(part: Part, *, seed: int) -> Any:
-    """Make a classifier from a name of the catalogue or a dotted name.
-
-    A parameter that is a table with a ``name`` stands for another classifier.
-    """
+    """Make a classifier; a parameter that is a table with a ``name`` stands for another one."""
     return _instance(_class_of(part.name), part.parameters, seed)
 
 

@@ -146,10 +146,7 @@ class Against:
 def compare_methods(
     one: ScoreTable, against: str, *, without: Sequence[str] = (), rope: float = 0.01
 ) -> Records[Against]:
-    """Compare every method of a grid with one of them.
-
-    ``rope`` is the difference up to which two methods are practically equal.
-    """
+    """Compare all methods with one; up to a difference of ``rope`` two are practically equal."""
     _refuse_unknown("method", [against], one.columns)
     _refuse_unknown("data set", without, one.rows)
     rows = [row for row in one.rows if row not in without]

@@ -27,11 +27,9 @@ PHASES = {
 
 
 def load(name: str) -> MultilabelDataset | None:
-    """Load one of the paper's data sets; None where it is not on this machine.
-
-    Nothing is downloaded: a check of the paper must not start with an hour of transfers. ``scumble
-    data get NAME`` brings a missing one.
-    """
+    """Load one of the paper's data sets; None where it is not on this machine."""
+    # Nothing is downloaded: a check of the paper must not start with an hour of transfers.
+    # 'scumble data get NAME' brings a missing one.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ScumbleWarning)  # the ledger names substitutes itself
         try:
