@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.errors import ParameterError
+from scumble._core.parameters import Real
 from scumble._core.progress import track
 from scumble._core.shown import Records, Sheet, Shown
 from scumble.data import MultilabelDataset
@@ -528,11 +529,7 @@ class Match:
 def _check_metrics(metrics: Sequence[str], confidence: float) -> None:
     if not metrics:
         raise ParameterError("compare needs at least one metric. Got none.")
-    if not 0 < confidence < 1:
-        raise ParameterError(
-            "The 'confidence' parameter of compare must lie between 0 and 1. "
-            f"Got {confidence!r} instead."
-        )
+    Real(0, 1, open="both").check(confidence, name="confidence", caller="compare")
     for metric in metrics:
         if find_metric(metric, groups=GROUPS) and metric.startswith(POOLED):
             raise ParameterError(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scumble._core.errors import ParameterError, ReadError
+from scumble._core.validation import check_choice
 
 FORMATS = {
     ".parquet": "parquet",
@@ -93,11 +94,8 @@ def find_files(
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if not given:
         raise ParameterError("The 'paths' parameter of scan is empty. Expected files.")
-    if format is not None and format not in set(FORMATS.values()):
-        raise ParameterError(
-            "The 'format' parameter of scan must be 'parquet', 'arrow' or 'csv'. "
-            f"Got {format!r} instead."
-        )
+    if format is not None:
+        check_choice(format, ("parquet", "arrow", "csv"), name="format", caller="scan")
     found: list[str] = []
     roots: list[str] = []
     for path in given:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import stats
 
 from scumble._core.errors import ParameterError
+from scumble._core.parameters import Real
 from scumble._core.random import as_generator
 from scumble._core.shown import Shown
 from scumble._core.validation import check_count
@@ -154,11 +155,7 @@ def win_tie_loss(
         results = score_table(results, metric, higher_is_better=higher_is_better)
         higher_is_better = results.higher_is_better
     first, second = check_pairs(x, y, caller="win_tie_loss", results=results)
-    if not tolerance >= 0:
-        raise ParameterError(
-            "The 'tolerance' parameter of win_tie_loss must be a float in [0, inf). "
-            f"Got {tolerance!r} instead."
-        )
+    Real(0).check(tolerance, name="tolerance", caller="win_tie_loss")
     gains = paired_differences(first, second) * (-1 if higher_is_better is False else 1)
     wins, losses = int(np.sum(gains > tolerance)), int(np.sum(gains < -tolerance))
     return WinTieLoss(wins, len(gains) - wins - losses, losses)
@@ -302,12 +299,8 @@ def bayesian_signed_rank(
     """
     first, second = check_pairs(x, y, caller="bayesian_signed_rank", results=results, metric=metric)
     n_draws = check_count(n_draws, name="n_draws", caller="bayesian_signed_rank")
-    for name, value in (("rope", rope), ("prior", prior)):
-        if not value >= 0:
-            raise ParameterError(
-                f"The {name!r} parameter of bayesian_signed_rank must be a float in [0, inf). "
-                f"Got {value!r} instead."
-            )
+    Real(0).check(rope, name="rope", caller="bayesian_signed_rank")
+    Real(0).check(prior, name="prior", caller="bayesian_signed_rank")
     differences = np.append(paired_differences(first, second), 0.0)
     doubled_mean = differences[:, None] + differences[None, :]
     # A hair's breadth above the region is inside it: 0.51 - 0.5 is more than 0.01 in binary.
