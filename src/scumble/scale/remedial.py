@@ -40,22 +40,17 @@ def decouple(tables: LabelsetTables, method: REMEDIAL) -> tuple[Pass, ...]:
         total = tables.number(statements.PASS_TOTAL, title=title, lowest=lowest)
         mean = mean_of_scores(float(total), n_rows)
         limits = {"lowest": repr(lowest), "threshold": repr(mean + ABOVE_MEAN)}
-        met = _met(tables, mean, limits, method.one_sided, title)
-        if method.one_sided == "clone":
+        facts = tables.record(statements.PASS_FACTS, title=title, **limits)
+        above, sided = facts["n_above_mean"], facts["n_one_sided"]
+        clones = method.one_sided == "clone"
+        met = Pass(mean, above, sided, above if clones else above - sided)
+        if clones:
             empties.append(statements.ONE_SIDED_ABOVE.format_map(limits))
         lowest = min(lowest, mean + ABOVE_MEAN)
         n_rows += met.n_added
         history.append(met)
     _make_parts(tables, repr(lowest), " + ".join(empties) or "0", method.passes)
     return tuple(history)
-
-
-def _met(
-    tables: LabelsetTables, mean: float, limits: dict[str, str], one_sided: str, title: str
-) -> Pass:
-    facts = tables.record(statements.PASS_FACTS, title=title, **limits)
-    above, sided = facts["n_above_mean"], facts["n_one_sided"]
-    return Pass(mean, above, sided, above if one_sided == "clone" else above - sided)
 
 
 def _make_parts(tables: LabelsetTables, lowest: str, n_empty: str, passes: int) -> None:
@@ -85,7 +80,11 @@ def result_sql(tables: LabelsetTables, output: Output) -> str:
         return tables.fill(
             statements.REMEDIAL_LISTS,
             columns=_list_columns(layout, labels, output.clone_column),
-            kept="".join(f"s.{layout.dialect.quote(name)}, " for name in _passed(layout)),
+            kept="".join(
+                f"s.{layout.dialect.quote(column.name)}, "
+                for column in layout.columns
+                if column.name != layout.label.name
+            ),
             own=layout.label_in("s."),
         )
     return _pairs_sql(tables, labels, output.clone_column or "clone")
@@ -117,11 +116,6 @@ def _pairs_sql(tables: LabelsetTables, labels: str, clone_column: str) -> str:
         same_ids=layout.same_ids("d", "s"),
         label=label,
     )
-
-
-def _passed(layout: Layout) -> list[str]:
-    """Name the columns that pass through."""
-    return [column.name for column in layout.columns if column.name != layout.label.name]
 
 
 def _list_columns(layout: Layout, labels: str, clone_column: str | None) -> str:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, NoReturn
 
 import numpy as np
@@ -326,7 +327,8 @@ class Lookup:
         blob: list[bytes] = []
         size = 0
         for kind, domain in known.items():
-            for code, (value, raw) in enumerate(_spellings(kind)):
+            spellings = zip(kind.categories, kind.raw or repeat(None), strict=False)
+            for code, (value, raw) in enumerate(spellings):
                 for text, escaped in ((value, 0), (raw, 1)):
                     spelled = None if text is None else _encode(text, encoding)
                     if spelled is None:
@@ -336,10 +338,6 @@ class Lookup:
                     size += len(spelled)
         self.entries = np.array(entries, np.int64).reshape(-1, 6)
         self.blob = np.frombuffer(b"".join(blob), np.uint8)
-
-
-def _spellings(kind: Type) -> zip[tuple[str, str | None]]:
-    return zip(kind.categories, kind.raw or (None,) * len(kind.categories), strict=True)
 
 
 def _encode(text: str, encoding: str) -> bytes | None:
