@@ -12,7 +12,6 @@ import numpy.typing as npt
 from scipy import stats
 
 from scumble._core.errors import ParameterError
-from scumble._core.parameters import Real
 from scumble._core.shown import Sheet, Shown, cell_text
 from scumble.evaluate.statistics.inputs import Floats, check_numbers, check_scores
 from scumble.evaluate.statistics.score_table import rank_rows
@@ -214,7 +213,10 @@ def nemenyi(
     >>> round(found.critical_difference, 3), found.groups
     (0.957, ((0, 1),))
     """
-    Real(0, 1, open="both").check(alpha, name="alpha", caller="nemenyi")
+    if not 0 < alpha < 1:
+        raise ParameterError(
+            f"The 'alpha' parameter of nemenyi must be a float in (0, 1). Got {alpha!r} instead."
+        )
     ranks, methods = _ranks(scores, metric, higher_is_better, caller="nemenyi")
     n_cases, n_methods = ranks.shape
     means = ranks.mean(axis=0)

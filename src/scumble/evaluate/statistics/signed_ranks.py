@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
+from scumble._core.errors import ParameterError
 from scumble._core.shown import Shown
-from scumble._core.validation import check_choice
 from scumble.evaluate.statistics.inputs import Floats, check_pairs
 
 METHODS = ("exact", "normal")
@@ -118,8 +118,16 @@ def wilcoxon(
     >>> round(wilcoxon(before, after, method="normal").p_value, 6)
     0.003857
     """
-    check_choice(method, METHODS, name="method", caller="wilcoxon")
-    check_choice(zeros, ZEROS, name="zeros", caller="wilcoxon")
+    if method not in METHODS:
+        raise ParameterError(
+            f"The 'method' parameter of wilcoxon must be one of {', '.join(METHODS)}. "
+            f"Got {method!r} instead."
+        )
+    if zeros not in ZEROS:
+        raise ParameterError(
+            f"The 'zeros' parameter of wilcoxon must be one of {', '.join(ZEROS)}. "
+            f"Got {zeros!r} instead."
+        )
     first, second = check_pairs(x, y, caller="wilcoxon", results=results, metric=metric)
     differences = paired_differences(first, second)
     ranks, signs = _signed_ranks(differences, zeros)
