@@ -16,6 +16,7 @@ from scumble._core.parameters import Real
 from scumble._core.progress import track
 from scumble._core.shown import Records, Sheet, Shown
 from scumble.data import MultilabelDataset
+from scumble.data.feature import first_repeated
 from scumble.evaluate.cross_validation import (
     FoldResult,
     Split,
@@ -575,13 +576,11 @@ def _named(given: Any, parameter: str) -> dict[str, Any]:
         found = [(str(name), entry) for name, entry in given.items()]
     else:
         found = [(entry if isinstance(entry, str) else repr(entry), entry) for entry in given]
-    names = [name for name, _ in found]
-    for name in names:
-        if names.count(name) > 1:
-            raise ParameterError(
-                f"compare: {name!r} stands twice among the {parameter}. Give a mapping from names "
-                "to estimators, so that they can be told apart."
-            )
+    if (twice := first_repeated([name for name, _ in found])) is not None:
+        raise ParameterError(
+            f"compare: {twice!r} stands twice among the {parameter}. Give a mapping from names to "
+            "estimators, so that they can be told apart."
+        )
     return {name: None if entry == "none" else entry for name, entry in found}
 
 

@@ -75,9 +75,7 @@ class MulanKFold(BaseSplitter, name="mulan", family="By chance"):
     domains = declare(random_state=Int(0))
 
     def __init__(self, n_splits: int = 10, n_repeats: int = 1, *, random_state: int = 1) -> None:
-        self.n_splits = n_splits
-        self.n_repeats = n_repeats
-        self.random_state = random_state
+        super().__init__(n_splits, n_repeats, random_state=random_state)
 
     def _parts(self, Y: sparse.csr_array) -> Iterator[tuple[Array, Array]]:
         for order in self._orders(Y):
