@@ -122,7 +122,8 @@ def test_reports_are_ink_until_a_treatment_or_a_picture_is_asked_for():
     code = (
         "import sys, scumble\n"
         "from scumble.report import render_comparison, render_report, render_treatment\n"
-        "from scumble.report.terminal import label_rows, render_labels, render_summary\n"
+        "from scumble.report.concurrence import label_rows\n"
+        "from scumble.report.terminal import render_labels, render_summary\n"
         "summary = scumble.characterize([[1, 0], [1, 1]])\n"
         "assert render_summary(summary.to_dict()) and render_labels(label_rows(summary))\n"
         f"print(*({set(ABOVE_A_SUMMARY)} & set(sys.modules)))"

@@ -6,13 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from scumble.advise.estimates import (
-    Draws,
-    _rate,
-    estimate,
-    learnable_labels,
-    rows_needed,
-)
+from scumble.advise.estimates import Draws, _rate, estimate, learnable_labels, rows_needed
 from scumble.evaluate import evaluate
 
 

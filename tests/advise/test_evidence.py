@@ -17,6 +17,7 @@ from scumble.advise.evidence import (
     remedial_here,
     treatment_sentences,
 )
+from scumble.advise.words import fill_shell
 
 TABLE = Path(__file__).parents[2] / "experiments" / "advice.csv"
 
@@ -84,3 +85,8 @@ def test_report_and_advice_name_the_same_reason_for_the_harm():
             "an equal twin without the label, and most rows of rare labels are split."
         )
     assert "twin" not in treatment_sentences(0.01)[1]  # there is hardly a row to split
+
+
+def test_a_suggested_command_names_the_files_and_options_of_the_user():
+    told = fill_shell("scumble train DATA MODEL -c rare", "my data.csv", "mine", ["--labels", "6"])
+    assert told == "scumble train 'my data.csv' mine -c rare --labels 6"

@@ -158,14 +158,7 @@ def genres(**given):
 
 
 @pytest.mark.parametrize(
-    "asked",
-    [
-        ["noir", "film"],
-        ("noir", 0),
-        np.array([3, 0]),
-        [-1, 0],
-        np.array(["noir", "film"]),
-    ],
+    "asked", [["noir", "film"], ("noir", 0), np.array([3, 0]), [-1, 0], np.array(["noir", "film"])]
 )
 def test_labels_are_selected_in_the_order_asked(asked):
     data = genres()

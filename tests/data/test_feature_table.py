@@ -7,7 +7,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 from scumble.data import Feature, MultilabelDataset
-from scumble.data.feature_table import describe_features, feature_table
+from scumble.data.feature_table import describe_features, feature_distribution, feature_table
 
 VALUES = st.sampled_from([0.0, 0.0, 1.0, -2.5, 7.0, np.nan])
 
@@ -62,3 +62,9 @@ def test_a_closer_look_is_the_same_for_sparse_and_dense(X):
     columns = list(range(X.shape[1]))[::-1]
     dense = describe_features(MultilabelDataset(X, Y), columns)
     assert describe_features(MultilabelDataset(sparse.csr_array(X), Y), columns) == dense
+
+
+def test_whole_numbers_are_counted_in_classes_around_them():
+    data = MultilabelDataset([[1.0], [2.0], [2.0]], [["a"], ["b"], ["b"]])
+    found = feature_distribution(data, 0)
+    assert found == {"edges": [0.5, 1.5, 2.5], "counts": [1, 2], "values": []}

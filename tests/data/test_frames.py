@@ -23,6 +23,7 @@ from scumble._core.errors import (
 )
 from scumble.data import Feature, MultilabelDataset, frames
 from scumble.data.formats.base import PARTS
+from scumble.data.label_lists import split_labels
 from scumble.testing.strategies import datasets
 
 from_frame = MultilabelDataset.from_frame
@@ -413,3 +414,9 @@ def test_sparse_columns_of_text():
     frame = pd.DataFrame({"word": words, "war": [1, 0, 1]})
     with pytest.raises(DataError, match="column 'word' of type object cannot be read"):
         MultilabelDataset.from_frame(frame, label_columns=["war"])
+
+
+def test_texts_of_labels_are_cut_and_empty_names_counted():
+    names, counts, n_empty = split_labels(pa.array(["war; love", "", "war;;"]), ";")
+    assert names.to_pylist() == ["war", "love", "war"]
+    assert (counts.tolist(), n_empty) == ([2, 0, 1], 2)

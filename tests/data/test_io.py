@@ -25,7 +25,7 @@ from scumble._core.errors import ParameterError, ReadError, ScumbleError, Scumbl
 from scumble._core.files import COMPRESSIONS, Source, writing
 from scumble._core.registry import registered
 from scumble.data import MultilabelDataset
-from scumble.data.io import _by_content
+from scumble.data.io import _by_content, part_paths
 
 FORMATS = dict(registered("format"))
 DATA = MultilabelDataset(
@@ -353,3 +353,8 @@ def test_what_a_damaged_zstandard_file_took_is_given_back(tmp_path):
         assert held_after(20) - before < 200_000
     finally:
         tracemalloc.stop()
+
+
+def test_parts_are_named_as_mulan_does():
+    names = [part.name for part in part_paths("films.arff.gz")]
+    assert names == ["films-train.arff.gz", "films-test.arff.gz"]

@@ -119,10 +119,7 @@ def test_rounding_keeps_the_sum_of_inverses():
 # Dealing
 
 
-@given(
-    counts=st.lists(st.integers(1, 30), min_size=1, max_size=20),
-    n_blocks=st.integers(1, 7),
-)
+@given(counts=st.lists(st.integers(1, 30), min_size=1, max_size=20), n_blocks=st.integers(1, 7))
 def test_blocks_share_the_line_of_assignments(counts, n_blocks):
     line = np.repeat(np.arange(len(counts)), counts)
     ones = np.ones(len(counts))

@@ -18,6 +18,7 @@ from scumble.evaluate import (
     metric_names,
     pool,
 )
+from scumble.evaluate.naming import metric_title
 
 #: Counts 6, 3, 1, 1, 0: IRLbl 1, 2, 6, 6; MeanIR 3.75. Label 2 meets label 0, label 3 nobody.
 TRAINING = np.array(
@@ -277,3 +278,8 @@ def test_names_of_metrics():
             find_metric(name, groups=["few", "minority"])
     with pytest.raises(scumble.ScumbleError, match=r"no metric 'few.macro_f1'"):
         find_metric("few.macro_f1")
+
+
+def test_a_title_says_a_metric_in_words():
+    assert metric_title("all.macro_f1") == "macro F1"
+    assert metric_title("pooled.minority.macro_auc_pr") == "pooled macro AUC-PR of minority labels"

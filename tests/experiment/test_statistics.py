@@ -16,9 +16,9 @@ from scumble.evaluate.statistics import (
     wilcoxon,
 )
 from scumble.experiment import Cell, Part, Result, Store
-from scumble.experiment.export import export
-from scumble.experiment.result_files import read_cells
+from scumble.experiment.export import export, read_cells
 from scumble.experiment.result_tables import compare_methods
+from scumble.experiment.scores import complaint, score_names
 from scumble.plots.statistics import plot_critical_difference
 from tests.cli.test_cli import run
 
@@ -174,3 +174,12 @@ def test_tables_that_are_no_results(tmp_path, capsys):
         read_cells(wrong)
     with pytest.raises(ScumbleError, match="no such store"):
         read_cells(tmp_path / "absent.csv")
+
+
+def test_scores_of_groups_and_measures_have_names():
+    known = {"macro_f1", "pooled.minority.macro_f1", "ignore.f1", "after.scumble"}
+    assert known <= {*score_names()}
+    said = complaint("minorty.macro_f1")
+    assert said.startswith(
+        "There is no metric 'minorty.macro_f1'. Did you mean 'minority.macro_f1'"
+    )

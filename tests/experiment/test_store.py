@@ -21,6 +21,22 @@ def path(tmp_path):
     return tmp_path / "results.db"
 
 
+def begin(store, cells):
+    store.add(cells)
+    store.register()
+
+
+def finish(store, cell, score=1.0):
+    return store.finish(cell.key, Result({"f1": score}), seconds=0, megabytes=None)
+
+
+def finish_all(store, cells, score=1.0):
+    begin(store, cells)
+    for cell in cells:
+        assert store.claim([cell.key]) == cell.key
+        finish(store, cell, score)
+
+
 def test_a_cell_goes_from_pending_to_done(path):
     (cell,) = make_cells(1)
     with Store(path) as store:
@@ -43,10 +59,8 @@ def test_a_cell_goes_from_pending_to_done(path):
 def test_adding_again_changes_nothing(path):
     cells = make_cells(3)
     with Store(path) as store:
+        finish_all(store, cells[:1])
         store.add(cells)
-        store.register()
-        store.claim([cells[0].key])
-        store.finish(cells[0].key, Result({"f1": 1.0}), seconds=0, megabytes=None)
         assert store.add(make_cells(5)) == 2
         assert store.counts() == {"pending": 4, "running": 0, "done": 1, "failed": 0}
 
@@ -54,14 +68,13 @@ def test_adding_again_changes_nothing(path):
 def test_a_claim_is_exclusive_and_lost_claims_record_nothing(path):
     (cell,) = make_cells(1)
     with Store(path) as first, Store(path) as second:
-        first.add([cell])
-        first.register()
+        begin(first, [cell])
         second.register()
         assert first.claim([cell.key]) == cell.key
         assert second.claim([cell.key]) is None
-        assert not second.finish(cell.key, Result({"f1": 0.0}), seconds=0, megabytes=None)
+        assert not finish(second, cell, 0.0)
         assert not second.fail(cell.key, "error", "no", seconds=0)
-        assert first.finish(cell.key, Result({"f1": 1.0}), seconds=0, megabytes=None)
+        assert finish(first, cell)
         assert first.cells()[0]["scores"] == {"f1": 1.0}
 
 
@@ -70,8 +83,7 @@ def test_claims_keep_the_order_and_do_not_ask_for_every_cell(path):
     keys = [cell.key for cell in cells]
     asked = []
     with Store(path) as store:
-        store.add(cells)
-        store.register()
+        begin(store, cells)
         assert [store.claim(keys[::-1]) for _ in range(3)] == keys[:-4:-1]
         store._change("UPDATE cells SET state = 'done' WHERE key <> ?", keys[-4])
         store._connection.set_trace_callback(asked.append)
@@ -84,8 +96,7 @@ def test_claims_keep_the_order_and_do_not_ask_for_every_cell(path):
 def test_closing_gives_claims_back(path):
     (cell,) = make_cells(1)
     with Store(path) as store:
-        store.add([cell])
-        store.register()
+        begin(store, [cell])
         store.claim([cell.key])
     with Store(path) as store:
         assert store.counts()["pending"] == 1
@@ -122,8 +133,7 @@ def test_claims_of_dead_runners_are_found_by_process_and_by_silence(path):
 def test_a_runner_taken_for_dead_that_was_only_silent_is_known_again(path):
     cells = make_cells(2)
     with Store(path) as silent, Store(path) as other:
-        silent.add(cells)
-        silent.register()
+        begin(silent, cells)
         other._change("UPDATE runners SET host = 'elsewhere', heartbeat = 0")
         other.release_stale()
         silent.beat()
@@ -141,8 +151,7 @@ def test_processes_are_told_apart():
 def test_retry_makes_failed_cells_pending(path):
     cells = make_cells(2)
     with Store(path) as store:
-        store.add(cells)
-        store.register()
+        begin(store, cells)
         store.claim([cells[0].key])
         store.fail(cells[0].key, "error", "ValueError: bad", seconds=0.1)
         assert store.cells()[0]["reason"] == "error"
@@ -188,10 +197,8 @@ def test_other_files_are_refused(path, tmp_path):
 def test_a_full_disk_stops_with_a_message_and_loses_nothing(path):
     cells = make_cells(2)
     with Store(path) as store:
+        finish_all(store, cells[:1])
         store.add(cells)
-        store.register()
-        store.claim([cells[0].key])
-        store.finish(cells[0].key, Result({"f1": 1.0}), seconds=0, megabytes=None)
         store.claim([cells[1].key])
         pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
         store._connection.execute(f"PRAGMA max_page_count = {pages}")
@@ -215,14 +222,6 @@ def test_plain_values_are_remembered(path):
         assert (store.recall("yeast"), store.recall("metrics")) == (None, ["f1"])
 
 
-def finish_all(store, cells, score):
-    store.add(cells)
-    store.register()
-    for cell in cells:
-        assert store.claim([cell.key]) == cell.key
-        store.finish(cell.key, Result({"f1": score}), seconds=0, megabytes=None)
-
-
 def test_results_of_changed_data_or_code_are_never_averaged_with_earlier_ones(path):
     old = make_cells(2)
     new = [replace(cell, content="abd") for cell in old]
@@ -242,7 +241,7 @@ def test_results_of_changed_data_or_code_are_never_averaged_with_earlier_ones(pa
 def test_results_of_two_splitters_are_not_averaged(path):
     cells = make_cells(2)
     with Store(path) as store:
-        finish_all(store, cells, 1.0)
+        finish_all(store, cells)
         finish_all(store, [replace(cell, splitter=Part("other")) for cell in cells], 0.0)
         means = grid(store.cells(), "f1").means
     assert means == {("toy data, folds", "toy"): 1.0, ("toy data, other", "toy"): 0.0}

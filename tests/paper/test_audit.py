@@ -124,10 +124,7 @@ def test_the_columns_of_ecc_are_shifted_by_a_row_and_no_others():
     assert found["ECC"].rows[-1] == "yeast"
     assert found["ECC"].repaired < found["ECC"].misfit / 3
     changed = {one.item.split(",")[0]: one.ours for one in displaced() if "other" in one.verdict}
-    assert changed == {
-        "ECC MacroFM": "p = 0.0051, 1 better",
-        "ECC OE": "p = 0.0087, 1 better",
-    }
+    assert changed == {"ECC MacroFM": "p = 0.0051, 1 better", "ECC OE": "p = 0.0087, 1 better"}
 
 
 def test_our_tables_hold_what_was_published(paper):

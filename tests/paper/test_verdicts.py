@@ -4,10 +4,12 @@ import math
 
 import pytest
 
+from scumble import MultilabelDataset
 from scumble.paper import published
 from scumble.paper.ledger import causes, experiments
 from scumble.paper.means import Means, standard_error
-from scumble.paper.verdicts import CAUSES, Entry
+from scumble.paper.sources import substitution
+from scumble.paper.verdicts import CAUSES, Entry, is_near
 from scumble.paper.versions import versions
 
 
@@ -148,3 +150,10 @@ def test_the_version_that_reaches_most_numbers_is_found():
     assert clr.published == "16 numbers"
     assert (clr.ours, clr.verdict) == ("CLR 16, CLR that loses votes 0", "fits CLR")
     assert found["HOMER, where versions differ"].verdict == "not computable here"
+
+
+def test_chance_and_rounding_decide_what_is_near_and_stand_ins_are_named():
+    assert is_near(0.25, 0.27, error=0.011, decimals=4)
+    assert not is_near(0.25, 0.28, error=0.011, decimals=4)
+    data = MultilabelDataset([[1.0]], [[1]], name="tmc2007-500")
+    assert substitution("tmc2007", data) == "tmc2007-500: the same labels with 500 features"

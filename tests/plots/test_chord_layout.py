@@ -11,6 +11,7 @@ import scumble
 from scumble._core.errors import ParameterError, ParameterTypeError
 from scumble.plots import ChordLayout, chord_layout
 from scumble.plots.chord_layout import FARTHEST, NAME_STEP
+from scumble.plots.spread import keep_apart
 from scumble.testing.strategies import label_matrices
 
 # Ten instances: a 8 times, b 5 times, c twice. b and a meet 4 times, c and a twice, c and b once;
@@ -34,11 +35,7 @@ def test_an_example_worked_by_hand():
     assert a.start - c.end == pytest.approx(math.radians(6))
     assert b.start - a.end == pytest.approx(math.radians(2))
     ribbons = {(r.source, r.target): r for r in layout.ribbons}
-    assert {pair: r.joint_count for pair, r in ribbons.items()} == {
-        (2, 1): 4,
-        (0, 1): 2,
-        (0, 2): 1,
-    }
+    assert {pair: r.joint_count for pair, r in ribbons.items()} == {(2, 1): 4, (0, 1): 2, (0, 2): 1}
     # c has company twice; its joint counts are 2 and 1. Left of c lies b, so b comes first.
     assert ribbons[0, 2].source_start == pytest.approx(c.start)
     assert ribbons[0, 2].source_end - c.start == pytest.approx(2 * per_row * 1 / 3)
@@ -213,3 +210,7 @@ def test_what_cannot_be_drawn_is_refused():
         chord_layout(ROWS, max_ribbons=-1)
     with pytest.raises(ParameterError, match="does not say which labels meet"):
         chord_layout(scumble.characterize(ROWS))
+
+
+def test_places_move_apart_by_as_little_as_possible():
+    assert keep_apart(np.array([1.0, 5.0, 5.0]), 2.0, 0.0, 10.0).tolist() == [1.0, 4.0, 6.0]

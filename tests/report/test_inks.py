@@ -15,16 +15,10 @@ import scumble
 from scumble._core.numbers import format_number, significant
 from scumble.plots import chord_layout
 from scumble.plots.theme import LIGHT
-from scumble.report import (
-    concurrence_report,
-    pdf,
-    render_html,
-    render_pdf,
-    render_report,
-)
+from scumble.report import concurrence_report, pdf, render_html, render_pdf, render_report
 from scumble.report.concurrence import more_labelsets, origin_in_words
 from scumble.report.pages import asset
-from scumble.report.printed_names import breakable, unprintable
+from scumble.report.pdf import breakable, spelled, unprintable
 from scumble.resample import apply_chain, apply_remedial, make_chain
 
 NASTY = [
@@ -372,3 +366,7 @@ def test_browser_and_paper_use_the_same_colours():
         assert f".chord-rare-{at} {{ fill: {colour}; stroke: {colour}; }}" in style
     for at, colour in enumerate(DARK.common):
         assert f".chord-common-{at} {{ fill: {colour}; stroke: {colour}; }}" in style
+
+
+def test_letters_are_spelled_in_all_texts():
+    assert spelled(["\u96fb, war"], {"\u96fb"}) == [r"\u96fb, war"]

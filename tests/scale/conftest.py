@@ -45,3 +45,11 @@ def spark(tmp_path_factory):
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
+
+
+@pytest.fixture(params=["duckdb", "spark"])
+def engine(request):
+    """Parameters of a scan for each engine."""
+    if request.param == "spark":
+        return {"engine": "spark", "spark": request.getfixturevalue("spark")}
+    return {"engine": "duckdb", "threads": 2}

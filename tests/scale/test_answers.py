@@ -45,15 +45,6 @@ AWKWARD = [
     ["it's", 'a "quote"', "a"],
     ["日本", "a", "ü"],
 ]
-ENGINES = ["duckdb", "spark"]
-
-
-@pytest.fixture(params=ENGINES)
-def engine(request):
-    """Parameters of scan for each engine."""
-    if request.param == "spark":
-        return {"engine": "spark", "spark": request.getfixturevalue("spark")}
-    return {"engine": "duckdb", "threads": 2}
 
 
 def test_the_films_by_hand(tmp_path, engine):

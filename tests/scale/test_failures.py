@@ -22,6 +22,7 @@ from scumble._core.errors import (
 from scumble.measures import characterize
 from scumble.resample import LPROS, MLROS, REMEDIAL
 from scumble.scale import Output, scan
+from scumble.scale.engines.base import Column, column_from_type
 from tests.scale.tables import write_lists
 
 pytest.importorskip("duckdb", reason="DuckDB is missing: pip install 'scumble[scale]'")
@@ -224,3 +225,7 @@ def test_a_job_killed_while_it_writes(tmp_path):
     with scan(source) as table:
         result = REMEDIAL().resample(table, out)
         assert characterize(result).n_instances > n_rows
+
+
+def test_a_type_of_an_engine_is_understood():
+    assert column_from_type("tags", "VARCHAR[]") == Column("tags", "string", is_list=True)

@@ -17,14 +17,6 @@ pytest.importorskip("duckdb", reason="DuckDB is missing: pip install 'scumble[sc
 
 # Bags of 4, 2, 1 and 1 rows, 2 on average.
 ROWS = [["a"], ["a"], ["b", "a"], ["a"], ["b"], [], ["a"], ["a", "b"]]
-ENGINES = ["duckdb", "spark"]
-
-
-@pytest.fixture(params=ENGINES)
-def engine(request):
-    if request.param == "spark":
-        return {"engine": "spark", "spark": request.getfixturevalue("spark")}
-    return {"engine": "duckdb", "threads": 2}
 
 
 def in_memory(method, rows):

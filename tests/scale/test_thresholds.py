@@ -15,7 +15,6 @@ from scumble.scale import DuckDBEngine, label_thresholds, scan
 
 pytest.importorskip("duckdb", reason="DuckDB is missing: pip install 'scumble[scale]'")
 
-ENGINES = ["duckdb", "spark"]
 RULES = ("shrunken", "capped", "rate", "fixed")
 
 
@@ -25,14 +24,6 @@ def duckdb():
     engine = DuckDBEngine(threads=1)
     yield engine
     engine.close()
-
-
-@pytest.fixture(params=ENGINES)
-def engine(request):
-    """Parameters of label_thresholds for each engine."""
-    if request.param == "spark":
-        return {"engine": "spark", "spark": request.getfixturevalue("spark")}
-    return {"engine": "duckdb", "threads": 2}
 
 
 def problem(seed):

@@ -44,27 +44,13 @@ GROWTH, GROWTH_OF_BLENDS = 1.0, 1.4
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Judged(Shown):
-    """A candidate with what to expect of it.
-
-    Attributes
-    ----------
-    candidate : Candidate
-        The method.
-    expected : dict of str to Estimate
-        ``macro_f1``, ``minority_f1`` and ``micro_f1`` on new rows.
-    gain : Estimate
-        Change of macro F1 against the untreated classifier.
-    label_f1 : ndarray of shape (n_labels,)
-        F1 of every label on rows the models had not seen, 0 where it is undefined.
-    seconds : float
-        What it took to judge it.
-    """
+    """A candidate with what to expect of it."""
 
     candidate: Candidate
-    expected: dict[str, Estimate]
-    gain: Estimate
-    label_f1: Array
-    seconds: float
+    expected: dict[str, Estimate]  # macro_f1, minority_f1 and micro_f1 on new rows
+    gain: Estimate  # change of macro F1 against the untreated classifier
+    label_f1: Array  # F1 of every label on rows the models had not seen, 0 where it is undefined
+    seconds: float  # what it took to judge it
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -14,7 +14,13 @@ from scumble._core.shown import Shown
 from scumble.advise.budget import Budget
 from scumble.data import MultilabelDataset
 from scumble.evaluate.folds import run_fold
-from scumble.learn import BinaryRelevance, RareLabelClassifier, fit_dataset, label_thresholds
+from scumble.learn import (
+    BinaryRelevance,
+    RareLabelClassifier,
+    ThresholdedClassifier,
+    fit_dataset,
+    label_thresholds,
+)
 from scumble.learn.inner_classifier import tell_nominal
 from scumble.learn.predictions import features_for
 from scumble.learn.seeds import close_seeds
@@ -97,28 +103,12 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tried(Shown):
-    """What a candidate says of every row by models that have not seen it.
-
-    Attributes
-    ----------
-    candidate : Candidate
-        The method.
-    predictions : csr_array of bool
-        The labels it predicts.
-    scores : ndarray or None
-        How sure it is.
-    seconds : float
-        What it took to find out.
-    """
+    """What a candidate says of every row by models that have not seen it."""
 
     candidate: Candidate
-    predictions: sparse.csr_array
-    scores: Array | None
-    seconds: float
-
-
-def _balanced_trees() -> Any:
-    return BinaryRelevance(class_weight="balanced")
+    predictions: sparse.csr_array  # the labels it predicts
+    scores: Array | None  # how sure it is
+    seconds: float  # what it took to find out
 
 
 def _logistic() -> Any:
@@ -129,12 +119,6 @@ def _logistic() -> Any:
     # Columns of one size: else it takes ten times as long, and finds less.
     learner = LogisticRegression(class_weight="balanced", solver="liblinear")
     return BinaryRelevance(make_pipeline(MaxAbsScaler(), learner))
-
-
-def _thresholded() -> Any:
-    from scumble.learn import ThresholdedClassifier
-
-    return ThresholdedClassifier(BinaryRelevance())
 
 
 def _after(resampler: str) -> Candidate:
@@ -171,7 +155,7 @@ CANDIDATES = (
         "br with thresholds",
         "a tree for each label, with a threshold of its own",
         "thresholds",
-        _thresholded,
+        lambda: ThresholdedClassifier(BinaryRelevance()),
         "fit_dataset(ThresholdedClassifier(BinaryRelevance()), data)",
         of="br",
         share=1,
@@ -198,7 +182,7 @@ CANDIDATES = (
         "br with balanced weights",
         "a tree for each label in which rare and frequent weigh the same",
         "weights",
-        _balanced_trees,
+        lambda: BinaryRelevance(class_weight="balanced"),
         'fit_dataset(BinaryRelevance(class_weight="balanced"), data)',
         "scumble train DATA MODEL -c br --param class_weight=balanced",
         share=9,

@@ -27,13 +27,7 @@ _CELLS_AT_ONCE = 2**24
 
 
 class Estimate(NamedTuple):
-    """A value and the interval that shall hold it in nine of ten cases.
-
-    Attributes
-    ----------
-    value, low, high : float
-        The mean of drawn parts, and the interval.
-    """
+    """A value, the mean of drawn parts, and the interval that holds it in nine of ten cases."""
 
     value: float
     low: float
@@ -42,27 +36,15 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """The same parts of the rows, drawn for all methods.
+    """The same parts of the rows, drawn for all methods."""
 
-    Attributes
-    ----------
-    truth : csr_array of bool
-        The labels that are there.
-    is_rare : ndarray of bool
-        Labels that count for ``minority_f1``.
-    random_state : int
-        Draws the parts.
-    """
-
-    truth: sparse.csr_array
-    is_rare: Array
-    random_state: int
+    truth: sparse.csr_array  # the labels that are there
+    is_rare: Array  # labels that count for minority_f1
+    random_state: int  # draws the parts
 
     def values(self, predictions: sparse.csr_array) -> Array:
-        """Compute all metrics on every part, shape (n_draws, n_metrics).
-
-        A label counts on a part if it occurs there, and at least twice among all rows.
-        """
+        """Compute all metrics on every part, shape (n_draws, n_metrics)."""
+        # A label counts on a part if it occurs there, and at least twice among all rows.
         truth = sparse.csr_array(self.truth, dtype=np.float64)
         told = sparse.csr_array(predictions, dtype=np.float64)
         tables = (truth.multiply(told).tocsr(), told, truth)
@@ -119,16 +101,13 @@ def estimate(values: Array, *, wider: float = WIDER) -> Estimate:
 def learnable_labels(
     rankings: Sequence[Array], Y: sparse.csr_array, *, risk: float = 0.05, doubt: float = 2e-4
 ) -> Array:
-    """Tell which labels are ranked better than by chance, among all of them at once.
-
-    Several methods may rank them, and what one cannot tell another may: for each label the best of
-    them counts, its p-value times their number. Rank sums of positives among out-of-sample scores,
-    one-sided, with the rule of Benjamini and Hochberg: of the labels that are called learnable, no
-    more than ``risk`` are not, on average.
-    That anything can be learnt at all must be more certain: where labels hang together, one that
-    looks learnable by chance seldom comes alone. By the same rule chance alone is at most
-    ``doubt`` likely.
-    """
+    """Tell which labels are ranked better than by chance, among all of them at once."""
+    # Several methods may rank them, and what one cannot tell another may: for each label the best
+    # of them counts, its p-value times their number. Rank sums of positives among out-of-sample
+    # scores, one-sided, with the rule of Benjamini and Hochberg: of the labels that are called
+    # learnable, no more than `risk` are not, on average. That anything can be learnt at all must be
+    # more certain: where labels hang together, one that looks learnable by chance seldom comes
+    # alone. By the same rule chance alone is at most `doubt` likely.
     n_labels = Y.shape[1]
     if not len(rankings):
         return np.ones(n_labels, bool)
@@ -161,11 +140,9 @@ def _p_values(scores: Array, by_label: sparse.csc_array) -> Array:
 
 
 def rows_needed(counts: Array, f1: Array, *, learnt_from: float = 0.2) -> int | None:
-    """Tell from how many rows on most labels of this data are learnt; None where none tells.
-
-    The smallest number such that of the labels with at least that many rows, and less than twice as
-    many, half or more reach an F1 of ``learnt_from``; and so for all numbers above it.
-    """
+    """Tell from how many rows on most labels of this data are learnt; None where none tells."""
+    # The smallest number such that of the labels with at least that many rows, and less than twice
+    # as many, half or more reach an F1 of `learnt_from`; and so for all numbers above it.
     known = counts > 0
     steps = np.unique(np.round(2 ** np.arange(0, 21, 0.5)).astype(np.int64))
     answer = None

@@ -25,33 +25,17 @@ REMEDIAL = AFTER + "remedial"
 
 @dataclass(frozen=True)
 class Record:
-    """What a method changed against untreated binary relevance, over data sets.
+    """What a method changed against untreated binary relevance, over data sets."""
 
-    Attributes
-    ----------
-    n_sets, n_better, n_worse : int
-        Data sets, and those on which macro F1 was higher and lower.
-    change : float
-        The mean change of macro F1.
-    """
-
-    n_sets: int
+    n_sets: int  # data sets; then those on which macro F1 was higher, and lower
     n_better: int
     n_worse: int
-    change: float
+    change: float  # the mean change of macro F1
 
 
 @cache
 def measured() -> dict[str, tuple[float, dict[str, float]]]:
-    """Return SCUMBLE, and macro F1 by method, of every data set that was measured.
-
-    Examples
-    --------
-    >>> from scumble.advise.evidence import measured
-    >>> scumble, found = measured()["enron"]
-    >>> scumble > 0.1, found["rare"] > found["br"]
-    (True, True)
-    """
+    """Return SCUMBLE, and macro F1 by method, of every data set that was measured."""
     found: dict[str, tuple[float, dict[str, float]]] = {}
     text = (files(__package__) / "evidence.csv").read_text(encoding="utf-8")
     for row in csv.DictReader(text.splitlines()):
@@ -72,14 +56,7 @@ def record(method: str, *, concurrent: bool | None = None) -> Record:
 
 
 def advised_resampler(scumble: float) -> tuple[str, str]:
-    """Name the resampler that served trees best on data of this concurrence, and say why.
-
-    Examples
-    --------
-    >>> from scumble.advise.evidence import advised_resampler
-    >>> advised_resampler(0.3)[0]
-    'mlros'
-    """
+    """Name the resampler that served trees best on data of this concurrence, and say why."""
     concurrent = scumble > HIGH_CONCURRENCE
     found = {
         method.removeprefix(AFTER): record(method, concurrent=concurrent)

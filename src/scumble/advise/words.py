@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from scumble._core.numbers import counted
 from scumble.advise.estimates import METRICS, Estimate
 from scumble.advise.evidence import AFTER, HELD, measured, remedial_here
+from scumble.measures.summary import plain
 
 if TYPE_CHECKING:
     from scumble.advise.advice import Advice, Judged
@@ -86,10 +88,8 @@ def plain_advice(advice: Advice) -> dict[str, Any]:
 
 
 def resampler_here(told: dict[str, Any]) -> tuple[str, str] | None:
-    """Name the resampler that was measured best on this data, and say by how much.
-
-    Takes what `Advice.to_dict` gives; None where no resampler was judged.
-    """
+    """Name the resampler that was measured best on this data, and say by how much."""
+    # Takes what `Advice.to_dict` gives; None where no resampler was judged.
     judged = [
         one
         for one in told["methods"]
@@ -102,7 +102,7 @@ def resampler_here(told: dict[str, Any]) -> tuple[str, str] | None:
     chance = ", which may be chance" if gain.low <= 0 <= gain.high else ""
     method = best["name"].removeprefix(AFTER)
     reason = (
-        f"Of {_count(len(judged), 'resampler')} tried on this data, {method} served trees best: "
+        f"Of {counted(len(judged), 'resampler')} tried on this data, {method} served trees best: "
         f"macro F1 changed by {_change(gain)}{chance}."
     )
     if told["chosen"] != best["name"]:
@@ -131,14 +131,7 @@ def python_lines(advice: Advice) -> list[str]:
 
 
 def fill_shell(line: str, source: str, model: str, more: Sequence[str] = ()) -> str:
-    """Put the user's files and options into a suggested command.
-
-    Examples
-    --------
-    >>> from scumble.advise.words import fill_shell
-    >>> fill_shell("scumble train DATA MODEL -c rare", "my data.csv", "mine", ["--labels", "6"])
-    "scumble train 'my data.csv' mine -c rare --labels 6"
-    """
+    """Put the user's files and options into a suggested command."""
     known = {"DATA": source, "MODEL": model}
     words = [shlex.quote(known.get(word, word)) for word in line.split(" ")]
     return " ".join([*words, *map(shlex.quote, more)])
@@ -154,8 +147,8 @@ def _wrong(advice: Advice) -> list[str]:
     rare = np.flatnonzero(found.is_rare)
     are = "is" if rare.size == 1 else "are"
     lines = [
-        f"{_count(len(advice.data), 'row')} with {_count(len(names), 'label')}; "
-        f"{_count(rare.size, 'label')} {are} rarer than average."
+        f"{counted(len(advice.data), 'row')} with {counted(len(names), 'label')}; "
+        f"{counted(rare.size, 'label')} {are} rarer than average."
     ]
     lines += _never_found(advice, rare)
     lines += _not_yet(advice)
@@ -236,7 +229,7 @@ def _named_risks(advice: Advice) -> list[str]:
 def _risk(advice: Advice, label: int) -> str:
     found, names = advice.diagnosis, advice.data.labels
     text = (
-        f"{names[label]} ({_count(int(found.counts[label]), 'row')}, {found.irlbl[label]:,.0f} "
+        f"{names[label]} ({counted(int(found.counts[label]), 'row')}, {found.irlbl[label]:,.0f} "
         f"times rarer than the most frequent label, SCUMBLE {found.scumble[label]:.2f}"
     )
     company = found.company[label]
@@ -252,20 +245,20 @@ def _not_yet(advice: Advice) -> list[str]:
     if absent.size:
         verb = "occurs" if absent.size == 1 else "occur"
         listed = _listed([names[at] for at in absent])
-        lines.append(f"{_count(absent.size, 'label')} never {verb} in this data: {listed}.")
+        lines.append(f"{counted(absent.size, 'label')} never {verb} in this data: {listed}.")
     always = np.flatnonzero(found.counts == len(advice.data))
     if always.size:
         verb = "is" if always.size == 1 else "are"
         listed = _listed([names[at] for at in always])
         lines.append(
-            f"{_count(always.size, 'label')} {verb} on every row, so that there is nothing to "
+            f"{counted(always.size, 'label')} {verb} on every row, so that there is nothing to "
             f"learn of {'it' if always.size == 1 else 'them'}: {listed}."
         )
     waiting = np.flatnonzero(advice.not_learnable_yet)
     if not waiting.size or advice.nothing_to_learn:
         return lines
     order = waiting[np.argsort(-found.counts[waiting], kind="stable")]
-    listed = _listed([f"{names[at]} ({_count(int(found.counts[at]), 'row')})" for at in order])
+    listed = _listed([f"{names[at]} ({counted(int(found.counts[at]), 'row')})" for at in order])
     lines.append(f"Not learnt yet, never found or no better than by chance: {listed}.")
     return lines + _more_needed(advice, order)
 
@@ -277,7 +270,7 @@ def _more_needed(advice: Advice, waiting: Any) -> list[str]:
         return []
     short = needed - counts[waiting]
     short = short[short > 0]
-    curve = f"In this data most labels are learnt from about {_count(needed, 'row')} on"
+    curve = f"In this data most labels are learnt from about {counted(needed, 'row')} on"
     if not short.size:
         lack = "it lacks" if waiting.size == 1 else "these lack"
         return [f"{curve}: more rows alone may not be what {lack}."]
@@ -319,7 +312,9 @@ def _helps(advice: Advice) -> list[str]:
         )
         up = int((chosen.label_f1 > untreated.label_f1 + NOTABLE).sum())
         down = int((chosen.label_f1 < untreated.label_f1 - NOTABLE).sum())
-        gain = f"{_count(up, 'label')} {'gains' if up == 1 else 'gain'}" if up else "No label gains"
+        gain = (
+            f"{counted(up, 'label')} {'gains' if up == 1 else 'gain'}" if up else "No label gains"
+        )
         lose = f"{down} {'loses' if down == 1 else 'lose'}" if down else "none loses"
         lines.append(f"{gain}, {lose}.")
     others = [one for one in advice.judged if one not in (chosen, untreated)]
@@ -375,7 +370,9 @@ def _sure(advice: Advice) -> list[str]:
     n_rows = int((rare.sum(axis=1) > 0).sum())
     lines = _measured_how(advice)
     if 0 < n_rows < FEW_ROWS and not advice.nothing_to_learn:
-        lines.append(f"What is said of rare labels hangs on {_count(n_rows, 'row')} that have one.")
+        lines.append(
+            f"What is said of rare labels hangs on {counted(n_rows, 'row')} that have one."
+        )
     best = chosen.expected["macro_f1"].value
     rivals = [one for one in advice.judged if one.expected["macro_f1"].value > best + NOTABLE]
     if rivals and not advice.nothing_to_learn:
@@ -405,7 +402,7 @@ def _measured_how(advice: Advice) -> list[str]:
     if advice.nothing_to_learn:
         return [
             "Every method was asked for rows that it had not seen. A pattern too weak for "
-            f"{_count(n_rows, 'row')} looks like chance."
+            f"{counted(n_rows, 'row')} looks like chance."
         ]
     return [
         "Every number was measured on rows that the models had not seen. New rows, a quarter as "
@@ -437,14 +434,6 @@ def _listed(words: Sequence[str], *, last: str = ", ") -> str:
     return last.join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
 
 
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
-def _plain(value: Any) -> float | None:
-    return float(value) if math.isfinite(value) else None
-
-
 def _plain_labels(advice: Advice, chosen: Judged, untreated: Judged | None) -> list[dict[str, Any]]:
     found, names = advice.diagnosis, advice.data.labels
     waiting = advice.not_learnable_yet | (found.counts == 0)
@@ -452,8 +441,8 @@ def _plain_labels(advice: Advice, chosen: Judged, untreated: Judged | None) -> l
         {
             "name": name,
             "rows": int(found.counts[at]),
-            "irlbl": _plain(found.irlbl[at]),
-            "scumble": _plain(found.scumble[at]),
+            "irlbl": plain(found.irlbl[at]),
+            "scumble": plain(found.scumble[at]),
             "is_rare": bool(found.is_rare[at]),
             "company": None if (met := found.company[at]) is None else names[met[0]],
             "company_share": None if met is None else met[1],
@@ -466,16 +455,16 @@ def _plain_labels(advice: Advice, chosen: Judged, untreated: Judged | None) -> l
 
 
 def _plain_method(one: Judged, chosen: bool) -> dict[str, Any]:
-    def plain(found: Estimate) -> dict[str, float | None]:
-        return {name: _plain(value) for name, value in found._asdict().items()}
+    def parts(found: Estimate) -> dict[str, float | None]:
+        return {name: plain(value) for name, value in found._asdict().items()}
 
     return {
         "name": one.candidate.name,
         "what": one.candidate.what,
         "family": one.candidate.family,
         "chosen": chosen,
-        "expected": {metric: plain(one.expected[metric]) for metric in METRICS},
-        "gain": plain(one.gain),
+        "expected": {metric: parts(one.expected[metric]) for metric in METRICS},
+        "gain": parts(one.gain),
         "seconds": one.seconds,
         "shell": one.candidate.shell,
         "python": one.candidate.python,

@@ -76,7 +76,8 @@ def labels(
     from scumble._core.validation import check_choice
     from scumble.cli.console import show, show_json, width
     from scumble.measures import characterize
-    from scumble.report.terminal import label_rows, render_labels
+    from scumble.report.concurrence import label_rows
+    from scumble.report.terminal import render_labels
 
     check_choice(sort, SORTS, name="sort", caller="labels")
     rows = label_rows(

@@ -378,7 +378,7 @@ def _results(
     path: Path, metrics: list[str] | None, datasets: list[str] | None, classifiers: list[str] | None
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Read the cells that were asked for, and which metrics to show."""
-    from scumble.experiment.result_files import read_cells
+    from scumble.experiment.export import read_cells
     from scumble.experiment.result_tables import only
 
     cells, planned = read_cells(path)

@@ -15,18 +15,11 @@ from scumble.data.feature import Feature
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Array = np.ndarray[Any, Any]
 
-def feature_from_column(name: str, column: Any) -> tuple[Feature, np.ndarray[Any, Any]]:
-    """Read an Arrow column as a feature.
 
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from scumble.data.columns import feature_from_column
-    >>> feature, values = feature_from_column("colour", pa.array(["red", None, "blue"]))
-    >>> feature.categories, values.tolist()
-    (('blue', 'red'), [1.0, nan, 0.0])
-    """
+def feature_from_column(name: str, column: Any) -> tuple[Feature, Array]:
+    """Read an Arrow column as a feature."""
     read = read_column(column, f"column {name!r}", caller="from_frame")
     feature, column = describe_column(name, read)
     return feature, column.values
@@ -56,7 +49,7 @@ def describe_column(name: str, column: Column) -> tuple[Feature, Column]:
     return Feature(name, "nominal", categories), column
 
 
-def column_from_feature(feature: Feature, values: np.ndarray[Any, Any]) -> pa.Array:
+def column_from_feature(feature: Feature, values: Array) -> pa.Array:
     """Write a feature as an Arrow column; the inverse of `feature_from_column`."""
     import pyarrow as pa
 
@@ -74,7 +67,7 @@ def column_from_feature(feature: Feature, values: np.ndarray[Any, Any]) -> pa.Ar
     return pa.array(values, mask=missing)
 
 
-def category_codes(feature: Feature, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def category_codes(feature: Feature, values: Array) -> Array:
     """Check that values are codes of the feature's categories."""
     codes = np.where(np.isnan(values), -1.0, values)
     wrong = (codes != np.floor(codes)) | (codes >= len(feature.categories)) | (codes < -1)
@@ -88,12 +81,12 @@ def category_codes(feature: Feature, values: np.ndarray[Any, Any]) -> np.ndarray
     return codes.astype(np.int32)
 
 
-def are_whole(values: np.ndarray[Any, Any]) -> bool:
+def are_whole(values: Array) -> bool:
     """Tell whether all values are whole numbers that fit 64 bits."""
     return bool(np.all((values == np.floor(values)) & (np.abs(values) < 2.0**63)))
 
 
-def _to_times(feature: Feature, values: np.ndarray[Any, Any], missing: np.ndarray[Any, Any]) -> Any:
+def _to_times(feature: Feature, values: Array, missing: Array) -> Any:
     import pyarrow as pa
 
     known = np.where(missing, 0.0, values)

@@ -13,10 +13,13 @@ from scumble._core.errors import DataError, ParameterError
 from scumble._core.features import as_matrix, take_apart
 from scumble._core.hierarchy import check_parents, select_parents
 from scumble._core.label_selection import find_labels
+from scumble._core.numbers import counted
 from scumble._core.validation import check_named_labels
 from scumble.data.columns import features_from_columns
-from scumble.data.feature import Feature
+from scumble.data.feature import Feature, first_repeated
 from scumble.data.guesses import column_of, look_up, with_columns
+
+Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -54,12 +57,12 @@ class MultilabelDataset:
     array([[False,  True,  True]])
     """
 
-    X: np.ndarray[Any, Any] | sparse.csr_array
+    X: Array | sparse.csr_array
     Y: sparse.csr_array
     features: tuple[Feature, ...]
     labels: tuple[str, ...]
     name: str
-    weights: np.ndarray[Any, Any] | None
+    weights: Array | None
     label_parents: tuple[int, ...] | None
 
     def __init__(
@@ -137,9 +140,9 @@ class MultilabelDataset:
 
     def __repr__(self) -> str:
         counts = (
-            _counted(self.n_instances, "instance"),
-            _counted(self.n_features, "feature"),
-            _counted(self.n_labels, "label"),
+            counted(self.n_instances, "instance"),
+            counted(self.n_features, "feature"),
+            counted(self.n_labels, "label"),
         )
         return f"<MultilabelDataset {self.name!r}: {', '.join(counts)}>"
 
@@ -163,7 +166,7 @@ class MultilabelDataset:
         index = self._row_numbers(rows)
         return chosen.with_rows(chosen.X[index], chosen.Y[index], index)
 
-    def _row_numbers(self, rows: Any) -> np.ndarray[Any, Any]:
+    def _row_numbers(self, rows: Any) -> Array:
         if not isinstance(rows, slice) and (given := np.asarray(rows)).dtype.kind in "US":
             raise DataError(
                 f"{given.ravel()[:1].item()!r} is no row. Labels stand behind a comma: "
@@ -225,9 +228,7 @@ class MultilabelDataset:
             label_parents=select_parents(self.label_parents, chosen.tolist()),
         )
 
-    def with_rows(
-        self, X: Any, Y: Any, sample_indices: np.ndarray[Any, Any] | None = None
-    ) -> MultilabelDataset:
+    def with_rows(self, X: Any, Y: Any, sample_indices: Array | None = None) -> MultilabelDataset:
         """Make a data set with the same columns and other rows.
 
         Parameters
@@ -467,7 +468,7 @@ def _as_label_tuple(labels: Sequence[str] | None, n_labels: int) -> tuple[str, .
     return tuple(str(label) for label in labels)
 
 
-def _as_weights(weights: Any, n_rows: int) -> np.ndarray[Any, Any] | None:
+def _as_weights(weights: Any, n_rows: int) -> Array | None:
     if weights is None:
         return None
     try:
@@ -490,13 +491,8 @@ def _as_parents(parents: Sequence[int] | None, n_labels: int) -> tuple[int, ...]
 
 
 def _refuse_repeated(names: Sequence[str], what: str) -> None:
-    if len(set(names)) == len(names):
-        return
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise DataError(f"Two {what}s are called {name!r}. Names must be unique.")
-        seen.add(name)
+    if (name := first_repeated(names)) is not None:
+        raise DataError(f"Two {what}s are called {name!r}. Names must be unique.")
 
 
 def _refuse_other_columns(first: MultilabelDataset, other: MultilabelDataset) -> None:
@@ -527,7 +523,7 @@ def _with_texts(part: MultilabelDataset, at: int, code_of: dict[str, int]) -> Mu
     return replace(part, X=with_columns(part.X, column), features=tuple(features))
 
 
-def _concat_weights(parts: list[MultilabelDataset]) -> np.ndarray[Any, Any] | None:
+def _concat_weights(parts: list[MultilabelDataset]) -> Array | None:
     if all(part.weights is None for part in parts):
         return None
     return np.concatenate(
@@ -535,7 +531,7 @@ def _concat_weights(parts: list[MultilabelDataset]) -> np.ndarray[Any, Any] | No
     )
 
 
-def _same(a: np.ndarray[Any, Any] | None, b: np.ndarray[Any, Any] | None) -> bool:
+def _same(a: Array | None, b: Array | None) -> bool:
     if a is None or b is None:
         return a is b
     return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
@@ -548,7 +544,3 @@ def _same_matrix(a: Any, b: Any) -> bool:
     if not sparse.issparse(a):
         return _same(a, b)
     return all(_same(getattr(a, part), getattr(b, part)) for part in ("indptr", "indices", "data"))
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -30,11 +30,9 @@ allow_loopback_http = False
 def download(
     address: str, path: Path, *, size: int, sha256: str, timeout: float | None = None
 ) -> None:
-    """Fetch ``address`` into ``path`` if it is exactly the file that was promised.
-
-    It appears whole or not at all, so several processes may fetch the same file at once, and a
-    broken download leaves nothing behind.
-    """
+    """Fetch ``address`` into ``path`` if it is exactly the file that was promised."""
+    # It appears whole or not at all, so several processes may fetch the same file at once, and a
+    # broken download leaves nothing behind.
     _refuse_insecure(address)
     blocks = _received(address, size, TIMEOUT if timeout is None else timeout)
     digest = hashlib.sha256()

@@ -15,25 +15,14 @@ FILE = "debtags.npz"
 
 
 def load_debtags() -> MultilabelDataset:
-    """Load a slice of Debian's package tags.
-
-    Every row is a package of Debian, its labels are the tags Debian's developers and users gave
-    it (``role::program``, ``uitoolkit::gtk``, ``culture::icelandic``), its features count the
-    words of its one-line description. A few tags are everywhere, hundreds are rare, and the rare
-    ones mostly travel with the frequent ones: imbalance and concurrence as they come.
-
-    Notes
-    -----
-    The file holds tag names, words and counts: facts about the archive, gathered by
-    ``tools/build_debtags.py``, which also tells how the slice was cut. It holds no text and no
-    file of Debian's.
-
-    Examples
-    --------
-    >>> from scumble.data.embedded import load_debtags
-    >>> load_debtags()
-    <MultilabelDataset 'debtags': 5,000 instances, 949 features, 431 labels>
-    """
+    """Load a slice of Debian's package tags."""
+    # Every row is a package of Debian, its labels are the tags Debian's developers and users gave
+    # it (role::program, uitoolkit::gtk, culture::icelandic), its features count the words of its
+    # one-line description. A few tags are everywhere, hundreds are rare, and the rare ones mostly
+    # travel with the frequent ones: imbalance and concurrence as they come.
+    # The file holds tag names, words and counts: facts about the archive, gathered by
+    # tools/build_debtags.py, which also tells how the slice was cut. It holds no text and no file
+    # of Debian's.
     arrays = _arrays()
     tags, words = _names(arrays["tags"]), _names(arrays["words"])
     Y = _rows(arrays["tag_sizes"], arrays["tag_columns"], None, len(tags))
@@ -43,23 +32,13 @@ def load_debtags() -> MultilabelDataset:
 
 
 def debtags_source() -> dict[str, Any]:
-    """Tell where the embedded data come from.
-
-    Examples
-    --------
-    >>> from scumble.data.embedded import debtags_source
-    >>> debtags_source()["source"]
-    'Debian 12.15 (bookworm), main, amd64'
-    """
+    """Tell where the embedded data come from."""
     source: dict[str, Any] = json.loads(_arrays()["meta"].tobytes())
     return source
 
 
 def _arrays() -> dict[str, np.ndarray[Any, Any]]:
-    with (
-        as_file(files(__package__) / FILE) as path,
-        np.load(path, allow_pickle=False) as archive,
-    ):
+    with as_file(files(__package__) / FILE) as path, np.load(path, allow_pickle=False) as archive:
         return dict(archive)
 
 

@@ -1,9 +1,10 @@
-"""What a column of features means."""
+"""What a column of features means, and whether names of columns are unique."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from scumble._core.errors import DataError, ParameterError
 
@@ -63,3 +64,15 @@ class Feature:
     def holds_codes(self) -> bool:
         """Whether ``X`` holds codes of `categories` rather than quantities."""
         return self.is_categorical or self.kind == "text"
+
+
+def first_repeated(items: Sequence[Any]) -> Any:
+    """Find the first item that stands in a list twice; None if there is none."""
+    if len(set(items)) == len(items):
+        return None
+    seen: set[Any] = set()
+    for item in items:
+        if item in seen:
+            break
+        seen.add(item)
+    return item

@@ -23,23 +23,13 @@ N_DRAWN = 30
 
 @dataclass(frozen=True, eq=False)
 class FeatureTable:
-    """The range of every feature, in data order.
-
-    Attributes
-    ----------
-    name, kind : tuple of str
-        As in `Feature`.
-    n_missing, n_nonzero : ndarray of int64, shape (n_features,)
-        Values that are missing; values other than 0 (and not missing).
-    minimum, mean, maximum : ndarray of float, shape (n_features,)
-        Of the values present; NaN for features that hold codes, and without values.
-    """
+    """The range of every feature, in data order."""
 
     name: tuple[str, ...]
     kind: tuple[str, ...]
     n_missing: Array
     n_nonzero: Array
-    minimum: Array
+    minimum: Array  # of the values present; NaN for features that hold codes, and without values
     mean: Array
     maximum: Array
 
@@ -48,16 +38,7 @@ class FeatureTable:
 
 
 def feature_table(data: MultilabelDataset) -> FeatureTable:
-    """Describe the range of every feature.
-
-    Examples
-    --------
-    >>> from scumble import MultilabelDataset
-    >>> from scumble.data.feature_table import feature_table
-    >>> table = feature_table(MultilabelDataset([[1.0, 0.0], [3.0, 2.0]], [["a"], ["b"]]))
-    >>> table.mean, table.n_nonzero
-    (array([2., 1.]), array([2, 1]))
-    """
+    """Describe the range of every feature."""
     missing, nonzero, low, mean, high = (
         _of_sparse(data.X) if sparse.issparse(data.X) else _of_dense(data.X)
     )
@@ -76,16 +57,7 @@ def feature_table(data: MultilabelDataset) -> FeatureTable:
 
 
 def describe_features(data: MultilabelDataset, columns: Sequence[int]) -> list[dict[str, Any]]:
-    """Look closer at some features: quartiles, or the most frequent values.
-
-    Examples
-    --------
-    >>> from scumble import MultilabelDataset
-    >>> from scumble.data.feature_table import describe_features
-    >>> data = MultilabelDataset([[1.0], [2.0], [9.0]], [["a"], ["b"], ["b"]])
-    >>> describe_features(data, [0])
-    [{'quartiles': [1.5, 2.0, 5.5], 'values': [], 'n_values': 3}]
-    """
+    """Look closer at some features: quartiles, or the most frequent values."""
     chosen: Any = data.X[:, list(columns)]
     if sparse.issparse(chosen):
         chosen = sparse.csc_array(chosen)
@@ -95,16 +67,7 @@ def describe_features(data: MultilabelDataset, columns: Sequence[int]) -> list[d
 
 
 def feature_distribution(data: MultilabelDataset, column: int) -> dict[str, Any]:
-    """Count the values of a feature: in classes of equal width, or one by one if it is nominal.
-
-    Examples
-    --------
-    >>> from scumble import MultilabelDataset
-    >>> from scumble.data.feature_table import feature_distribution
-    >>> data = MultilabelDataset([[1.0], [2.0], [2.0]], [["a"], ["b"], ["b"]])
-    >>> feature_distribution(data, 0)
-    {'edges': [0.5, 1.5, 2.5], 'counts': [1, 2], 'values': []}
-    """
+    """Count the values of a feature: in classes of equal width, or one by one if it is nominal."""
     chosen: Any = data.X[:, [column]]
     values, n_zeros = _values(sparse.csc_array(chosen) if sparse.issparse(chosen) else chosen, 0)
     if data.features[column].is_categorical:
@@ -141,11 +104,7 @@ def _describe(
     elif n_zeros:
         distinct, times = np.append(distinct, 0.0), np.append(times, n_zeros)
     if not feature.holds_codes:
-        return {
-            "quartiles": _quartiles(values, n_zeros),
-            "values": [],
-            "n_values": len(distinct),
-        }
+        return {"quartiles": _quartiles(values, n_zeros), "values": [], "n_values": len(distinct)}
     order = np.lexsort((distinct, -times))[:n_listed]
     listed = [(_value(feature, distinct[k]), int(times[k])) for k in order]
     return {"quartiles": None, "values": listed, "n_values": len(distinct)}

@@ -28,12 +28,14 @@ from scumble.data.columns import (
     column_from_feature,
     features_from_columns,
 )
-from scumble.data.feature import Feature
+from scumble.data.feature import Feature, first_repeated
 from scumble.data.guesses import Asked, settle_columns
 from scumble.data.label_lists import labels_from_lists, labels_from_texts
 
 if TYPE_CHECKING:
     from scumble.data.dataset import MultilabelDataset
+
+Array = np.ndarray[Any, Any]
 
 #: A table that a sparse data set would need to fill may have this many bytes.
 MOST_BYTES = 1 << 30
@@ -51,30 +53,17 @@ def read_frame(
     keep: Sequence[str] | str | Literal[True] = (),
     where: str = "from_frame",
 ) -> dict[str, Any]:
-    """Read what makes a data set from a table; see `MultilabelDataset.from_frame`.
-
-    Notes
-    -----
-    Numbers become numeric features; text, categories and truth values nominal ones, a category
-    that never occurs included (polars declares them for an ``Enum`` only); dates and times become
-    date features in UTC. Labels from lists are put in the order of their names, or of their
-    numbers if all are whole numbers. An index is not a column. What is guessed of columns that
-    declare no categories stands in `scumble.data.guesses.settle_columns`.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from scumble.data import MultilabelDataset
-    >>> table = pa.table({"minutes": [150, 90], "tags": [["war", "love"], ["love"]]})
-    >>> films = MultilabelDataset.from_frame(table, label_columns="tags")
-    >>> films.features[0], films.labels
-    (Feature(name='minutes', kind='numeric', categories=(), integer=True, date_format=None),
-     ('love', 'war'))
-    """
+    """Read what makes a data set from a table; see `MultilabelDataset.from_frame`."""
+    # Numbers become numeric features; text, categories and truth values nominal ones, a category
+    # that never occurs included (polars declares them for an Enum only); dates and times become
+    # date features in UTC. Labels from lists are put in the order of their names, or of their
+    # numbers if all are whole numbers. An index is not a column. What is guessed of columns that
+    # declare no categories stands in `scumble.data.guesses.settle_columns`.
     if not is_frame(frame):
         raise no_table(frame, "from_frame")
     names, column = frame_columns(frame, caller="from_frame")
-    _refuse_repeated(names)
+    if (twice := first_repeated(names)) is not None:
+        raise DataError(f"Two columns of the table are called {twice!r}. Rename one of them.")
     chosen = _listed(label_columns)
     taken = {"label_columns": chosen, "weight_column": _listed(weight_column)}
     taken["ignore"] = _listed(ignore)
@@ -140,22 +129,11 @@ def _declares_categories(column: Any) -> bool:
 
 
 def make_frame(dataset: MultilabelDataset, backend: str = "pandas") -> Any:
-    """Make a table from a data set; see `MultilabelDataset.to_frame`.
-
-    Notes
-    -----
-    `MultilabelDataset.from_frame` gives the same data set back, except for what a table has no
-    place for: the data set's name, weights, the labels' hierarchy, the formats of dates (which
-    are kept to the microsecond), texts of kind *string*, which come back as nominal, and the mark
-    of an integer feature with missing values in a sparse pandas column.
-
-    Examples
-    --------
-    >>> from scumble import MultilabelDataset
-    >>> films = MultilabelDataset([[90.0], [150.0]], [["comedy"], ["drama", "war"]])
-    >>> films.to_frame("pyarrow").column_names
-    ['x0', 'comedy', 'drama', 'war']
-    """
+    """Make a table from a data set; see `MultilabelDataset.to_frame`."""
+    # `MultilabelDataset.from_frame` gives the same data set back, except for what a table has no
+    # place for: the data set's name, weights, the labels' hierarchy, the formats of dates (which
+    # are kept to the microsecond), texts of kind *string*, which come back as nominal, and the mark
+    # of an integer feature with missing values in a sparse pandas column.
     check_choice(backend, BACKENDS, name="backend", caller="to_frame")
     clash = set(dataset.feature_names) & set(dataset.labels)
     if clash:
@@ -167,14 +145,6 @@ def make_frame(dataset: MultilabelDataset, backend: str = "pandas") -> Any:
         return _to_pandas(dataset)
     _refuse_large(dataset, backend)
     return _to_polars(dataset) if backend == "polars" else _to_arrow(dataset)
-
-
-def _refuse_repeated(names: Sequence[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise DataError(f"Two columns of the table are called {name!r}. Rename one of them.")
-        seen.add(name)
 
 
 def _refuse_unknown(wanted: dict[str, list[str]], names: Sequence[str]) -> None:
@@ -207,7 +177,7 @@ def _label_column(name: str, column: Any) -> sparse.csc_array:
     return check_named_labels(cells, caller="from_frame")[0].tocsc()
 
 
-def _weights(name: str, column: Any) -> np.ndarray[Any, Any]:
+def _weights(name: str, column: Any) -> Array:
     read = read_column(dense_column(column), f"column {name!r}", caller="from_frame")
     if read.date or read.categories not in (None, (False, True)):
         raise DataError(
@@ -227,7 +197,7 @@ def _side_by_side(parts: list[Any], n_rows: int) -> sparse.csr_array:
     return sparse.hstack(parts, format="csr", dtype=bool)
 
 
-def _feature_columns(dataset: MultilabelDataset) -> Iterator[tuple[Feature, np.ndarray[Any, Any]]]:
+def _feature_columns(dataset: MultilabelDataset) -> Iterator[tuple[Feature, Array]]:
     """Hand out the features one after the other, dense."""
     X = cast(Any, dataset.X)
     X = X.tocsc() if dataset.is_sparse else X
@@ -235,7 +205,7 @@ def _feature_columns(dataset: MultilabelDataset) -> Iterator[tuple[Feature, np.n
         yield feature, _dense_column(X, at) if dataset.is_sparse else X[:, at]
 
 
-def _dense_column(matrix: Any, at: int) -> np.ndarray[Any, Any]:
+def _dense_column(matrix: Any, at: int) -> Array:
     column = np.zeros(matrix.shape[0], matrix.dtype)
     part = slice(matrix.indptr[at], matrix.indptr[at + 1])
     column[matrix.indices[part]] = matrix.data[part]
@@ -282,7 +252,7 @@ def _to_pandas(dataset: MultilabelDataset) -> Any:
     return pd.DataFrame(columns, index=index)
 
 
-def _series(pd: Any, feature: Feature, values: np.ndarray[Any, Any]) -> Any:
+def _series(pd: Any, feature: Feature, values: Array) -> Any:
     """Make a pandas array: the plain type where there is one for the values."""
     if feature.kind == "nominal":
         return pd.Categorical.from_codes(category_codes(feature, values), feature.categories)

@@ -14,12 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from scumble._core.errors import (
-    ParameterError,
-    ParameterTypeError,
-    ReadError,
-    ScumbleWarning,
-)
+from scumble._core.errors import ParameterError, ParameterTypeError, ReadError, ScumbleWarning
 from scumble._core.files import Source, Target, writing, writing_all
 from scumble._core.registry import load_plugins, registered
 from scumble._core.suggestions import suggest
@@ -128,11 +123,13 @@ def write(
             "with MultilabelDataset(X, Y) or MultilabelDataset.from_frame."
         )
     if os.fspath(_checked_path(path, "write")) != "-":
-        _write(dataset, path, "", format, options)
+        with writing(path) as target:
+            _write_to(dataset, target, os.fspath(path), format, options)
         return
     with TemporaryDirectory(prefix="scumble-") as folder:
         copy = os.path.join(folder, "stdout")
-        _write(dataset, copy, "standard output", format, options)
+        with writing(copy) as target:
+            _write_to(dataset, target, "standard output", format, options)
         if len(os.listdir(folder)) > 1:
             raise ParameterError(
                 f"The {format} format makes several files, which standard output cannot hold. "
@@ -144,18 +141,6 @@ def write(
             sys.stdout.buffer.flush()
 
 
-def _write(
-    dataset: MultilabelDataset,
-    path: str | os.PathLike[str],
-    shown: str,
-    format: str | None,
-    options: dict[str, Any],
-) -> None:
-    """Write a file, which messages call ``shown``, or by its path."""
-    with writing(path) as target:
-        _write_to(dataset, target, shown or os.fspath(path), format, options)
-
-
 def _write_to(
     dataset: MultilabelDataset,
     target: Target,
@@ -163,7 +148,7 @@ def _write_to(
     format: str | None,
     options: dict[str, Any],
 ) -> None:
-    """Write what becomes visible when the target is committed."""
+    """Write what becomes visible when the target is committed; messages call it ``shown``."""
     chosen = _by_name(format) if format is not None else _by_suffix(target.suffix, shown)
     _refuse_unknown_options(chosen.write, options, f"writing {chosen.name} files")
     lost = sorted(_parts_held(dataset, target.stem) - chosen.carries)
@@ -171,7 +156,7 @@ def _write_to(
         warnings.warn(
             f"{shown}: the {chosen.name} format cannot carry: {', '.join(lost)}.",
             ScumbleWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
     chosen.write(dataset, target, **options)
 
@@ -190,14 +175,7 @@ def write_parts(
 
 
 def part_paths(path: str | os.PathLike[str]) -> list[Path]:
-    """Name the training and the test part of a data set as MULAN does.
-
-    Examples
-    --------
-    >>> from scumble.data.io import part_paths
-    >>> [part.name for part in part_paths("films.arff.gz")]
-    ['films-train.arff.gz', 'films-test.arff.gz']
-    """
+    """Name the training and the test part of a data set as MULAN does."""
     target = Target(path)
     rest = target.path.name[len(target.stem) :]
     return [target.path.with_name(f"{target.stem}-{part}{rest}") for part in ("train", "test")]
@@ -348,10 +326,8 @@ def _by_suffix(suffix: str, shown: str) -> Format:
 
 
 def _parts_held(dataset: MultilabelDataset, stem: str = "") -> set[str]:
-    """Name the parts of a data set that a format might lose, as in `formats.base.PARTS`.
-
-    A reader names a data set after its file where nothing else does.
-    """
+    """Name the parts of a data set that a format might lose, as in `formats.base.PARTS`."""
+    # A reader names a data set after its file where nothing else does.
     import numpy as np
 
     n_labels = dataset.n_labels

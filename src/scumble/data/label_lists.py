@@ -12,18 +12,13 @@ from scipy import sparse
 
 from scumble._core.errors import LabelError, ParameterError, ScumbleWarning
 
+Array = np.ndarray[Any, Any]
+
 _INTEGER = re.compile(r"-?\d+", re.ASCII)
 
 
-def label_order(names: Sequence[str]) -> np.ndarray[Any, Any]:
-    """Find the order in which labels found in lists become columns.
-
-    Examples
-    --------
-    >>> from scumble.data.label_lists import label_order
-    >>> label_order(["10", "9"]).tolist(), label_order(["10", "9", "b"]).tolist()
-    ([1, 0], [0, 1, 2])
-    """
+def label_order(names: Sequence[str]) -> Array:
+    """Find the order in which labels found in lists become columns."""
     if all(_INTEGER.fullmatch(name) for name in names):
         order = sorted(range(len(names)), key=lambda at: (int(names[at]), names[at]))
     else:
@@ -32,10 +27,7 @@ def label_order(names: Sequence[str]) -> np.ndarray[Any, Any]:
 
 
 def label_matrix(
-    indptr: np.ndarray[Any, Any],
-    codes: np.ndarray[Any, Any],
-    names: Sequence[str],
-    where: str,
+    indptr: Array, codes: Array, names: Sequence[str], where: str
 ) -> tuple[sparse.csr_array, tuple[str, ...]]:
     """Make a label matrix with one column per name, in `label_order`."""
     order = label_order(names)
@@ -45,9 +37,7 @@ def label_matrix(
     return Y, tuple(names[at] for at in order)
 
 
-def indicator(
-    indptr: np.ndarray[Any, Any], columns: np.ndarray[Any, Any], n_labels: int, where: str
-) -> sparse.csr_array:
+def indicator(indptr: Array, columns: Array, n_labels: int, where: str) -> sparse.csr_array:
     """Make a label matrix from column numbers; a label named twice in a row counts once."""
     present = np.ones(len(columns), bool)
     Y = sparse.csr_array((present, columns, indptr), shape=(len(indptr) - 1, n_labels))
@@ -62,20 +52,10 @@ def indicator(
     return Y
 
 
-def split_labels(cells: Any, separator: str) -> tuple[Any, np.ndarray[Any, Any], int]:
-    """Cut an Arrow array of texts at a separator; blanks around names do not count.
-
-    Returns all names, how many each cell has, and how many empty ones were left out of cells that
-    hold others.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from scumble.data.label_lists import split_labels
-    >>> names, counts, n_empty = split_labels(pa.array(["war; love", "", "war;;"]), ";")
-    >>> names.to_pylist(), counts.tolist(), n_empty
-    (['war', 'love', 'war'], [2, 0, 1], 2)
-    """
+def split_labels(cells: Any, separator: str) -> tuple[Any, Array, int]:
+    """Cut an Arrow array of texts at a separator; blanks around names do not count."""
+    # Returns all names, how many each cell has, and how many empty ones were left out of cells that
+    # hold others.
     import pyarrow.compute as pc
 
     lists = pc.split_pattern(cells, separator)
@@ -103,18 +83,8 @@ def warn_of_empty(n_empty: int, where: str, *, stacklevel: int) -> None:
 def labels_from_texts(
     column: Any, separator: str, where: str
 ) -> tuple[sparse.csr_array, tuple[str, ...]]:
-    """Make a label matrix from an Arrow column of texts in which a separator parts the labels.
-
-    A text that is missing has no labels: that is how pandas reads an empty cell.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from scumble.data.label_lists import labels_from_texts
-    >>> Y, names = labels_from_texts(pa.array(["war;love", None, "love"]), ";", "column 'tags'")
-    >>> names, Y.toarray().astype(int).tolist()
-    (('love', 'war'), [[1, 1], [0, 0], [1, 0]])
-    """
+    """Make a label matrix from an Arrow column of texts in which a separator parts the labels."""
+    # A text that is missing has no labels: that is how pandas reads an empty cell.
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -138,15 +108,7 @@ def labels_from_texts(
 
 
 def labels_from_lists(column: Any, where: str) -> tuple[sparse.csr_array, tuple[str, ...]]:
-    """Make a label matrix from an Arrow column of label lists.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from scumble.data.label_lists import labels_from_lists
-    >>> labels_from_lists(pa.array([[10, 9], []]), "column 'tags'")[1]
-    ('9', '10')
-    """
+    """Make a label matrix from an Arrow column of label lists."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

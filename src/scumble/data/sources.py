@@ -45,13 +45,7 @@ class StandardInput(Source):
 
 
 class Member(Source):
-    """A file inside of an archive, read like any other.
-
-    Attributes
-    ----------
-    member : str
-        Its name in the archive.
-    """
+    """A file inside of an archive, read like any other."""
 
     def __init__(self, path: str | os.PathLike[str], member: str) -> None:
         super().__init__(path)
@@ -111,11 +105,9 @@ def is_archive(source: Source) -> bool:
 
 
 def data_member(source: Source, suffixes: Sequence[str], wanted: str | None) -> Member:
-    """Choose the file of an archive that holds the data: the wanted one, or the only one.
-
-    A train and a test part stand back behind the whole, and text behind other forms: it may be
-    a word about the data.
-    """
+    """Choose the file of an archive that holds the data: the wanted one, or the only one."""
+    # A train and a test part stand back behind the whole, and text behind other forms: it may be a
+    # word about the data.
     names = _members(source)
     if "[Content_Types].xml" in names:
         raise source.error(

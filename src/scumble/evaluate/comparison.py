@@ -12,9 +12,11 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.errors import ParameterError
+from scumble._core.parameters import Real
 from scumble._core.progress import track
 from scumble._core.shown import Records, Sheet, Shown
 from scumble.data import MultilabelDataset
+from scumble.data.feature import first_repeated
 from scumble.evaluate.cross_validation import (
     FoldResult,
     Split,
@@ -31,6 +33,7 @@ from scumble.evaluate.groups import GROUPS
 from scumble.evaluate.naming import POOLED, find_metric, metric_title
 from scumble.evaluate.pooling import LabelCounts, label_table, pool
 from scumble.evaluate.statistics.overlapping_folds import FoldDifference, corrected_t_test
+from scumble.measures.summary import plain
 
 Array = np.ndarray[Any, Any]
 #: Name, classifier and resampler.
@@ -279,8 +282,8 @@ class Comparison(Shown):
             {
                 "name": trial.name,
                 "seconds": trial.seconds,
-                "means": {metric: _plain(self._mean(trial, metric)) for metric in self.metrics},
-                "folds": {m: [_plain(v) for v in trial.values[m]] for m in self.metrics},
+                "means": {metric: plain(self._mean(trial, metric)) for metric in self.metrics},
+                "folds": {m: [plain(v) for v in trial.values[m]] for m in self.metrics},
             }
             for trial in self.trials
         ]
@@ -291,11 +294,11 @@ class Comparison(Shown):
             "metrics": list(self.metrics),
             "methods": methods,
             "differences": [
-                {name: _plain(value) for name, value in vars(one).items()} for one in self.table
+                {name: plain(value) for name, value in vars(one).items()} for one in self.table
             ],
             "verdicts": self.verdicts(),
             "best": self.best,
-            "optimism": _plain(self.optimism),
+            "optimism": plain(self.optimism),
             "gains": self.gains(self.best),
         }
 
@@ -432,28 +435,15 @@ def compare(
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """Methods and the parts of the data they meet on.
+    """Methods and the parts of the data they meet on."""
 
-    Attributes
-    ----------
-    data : MultilabelDataset
-        All rows.
-    methods : list of tuple
-        Name, classifier and resampler of each; the first is the baseline.
-    splits : list of tuple
-        Training and test rows of every fold.
-    metrics, confidence, random_state : object
-        See `compare`.
-    draws : bool
-        Whether chance is that of drawn test rows, since there is one test part instead of folds.
-    """
-
-    data: MultilabelDataset
-    methods: list[Method]
-    splits: list[Split]
-    metrics: tuple[str, ...]
+    data: MultilabelDataset  # all rows
+    methods: list[Method]  # name, classifier and resampler of each; the first is the baseline
+    splits: list[Split]  # training and test rows of every fold
+    metrics: tuple[str, ...]  # see `compare`
     confidence: float
     random_state: int
+    # Whether chance is that of drawn test rows, since there is one test part instead of folds.
     draws: bool
 
     @classmethod
@@ -540,11 +530,7 @@ class Match:
 def _check_metrics(metrics: Sequence[str], confidence: float) -> None:
     if not metrics:
         raise ParameterError("compare needs at least one metric. Got none.")
-    if not 0 < confidence < 1:
-        raise ParameterError(
-            "The 'confidence' parameter of compare must lie between 0 and 1. "
-            f"Got {confidence!r} instead."
-        )
+    Real(0, 1, open="both").check(confidence, name="confidence", caller="compare")
     for metric in metrics:
         if find_metric(metric, groups=GROUPS) and metric.startswith(POOLED):
             raise ParameterError(
@@ -590,21 +576,13 @@ def _named(given: Any, parameter: str) -> dict[str, Any]:
         found = [(str(name), entry) for name, entry in given.items()]
     else:
         found = [(entry if isinstance(entry, str) else repr(entry), entry) for entry in given]
-    names = [name for name, _ in found]
-    for name in names:
-        if names.count(name) > 1:
-            raise ParameterError(
-                f"compare: {name!r} stands twice among the {parameter}. Give a mapping from names "
-                "to estimators, so that they can be told apart."
-            )
+    if (twice := first_repeated([name for name, _ in found])) is not None:
+        raise ParameterError(
+            f"compare: {twice!r} stands twice among the {parameter}. Give a mapping from names to "
+            "estimators, so that they can be told apart."
+        )
     return {name: None if entry == "none" else entry for name, entry in found}
 
 
 def _or_zero(value: float) -> float:
     return 0.0 if math.isnan(value) else float(value)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float | np.floating):
-        return float(value) if math.isfinite(value) else None
-    return value

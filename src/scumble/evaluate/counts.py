@@ -83,15 +83,9 @@ class Counts(Shown):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelConfusion(Shown):
-    """Labels and predictions, counted by label.
+    """Labels and predictions, counted by label."""
 
-    Attributes
-    ----------
-    by_label : Counts
-        One number per label.
-    """
-
-    by_label: Counts
+    by_label: Counts  # one number per label
 
     @property
     def in_all(self) -> Counts:

@@ -22,12 +22,7 @@ from scumble._core.validation import (
     names_of,
 )
 from scumble.evaluate import bipartition_metrics, ranking_metrics
-from scumble.evaluate.counts import (
-    Counts,
-    LabelConfusion,
-    check_truth,
-    confusion,
-)
+from scumble.evaluate.counts import Counts, LabelConfusion, check_truth, confusion
 from scumble.evaluate.groups import LEARNABLE, check_groups, find_groups
 from scumble.evaluate.metric import Metric
 from scumble.evaluate.rankings import TIES, LabelRankings, Rankings

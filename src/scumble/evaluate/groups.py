@@ -137,11 +137,7 @@ def _by_rule(Y: Any) -> dict[str, Array]:
     middle = np.median(found.by_label[minority]) if minority.any() else np.nan
     # As everywhere, equal scores must not lie above themselves by rounding.
     difficult = minority & (np.nan_to_num(found.by_label) > middle + 1e-12)
-    return {
-        "minority": minority,
-        "difficult": difficult,
-        "few": (counts > 0) & (counts < FEW),
-    }
+    return {"minority": minority, "difficult": difficult, "few": (counts > 0) & (counts < FEW)}
 
 
 def _by_choice(name: str, chosen: Any, n_labels: int, names: Sequence[str] | None) -> Array:

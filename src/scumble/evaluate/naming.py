@@ -74,14 +74,7 @@ def find_metric(name: str, *, groups: Iterable[str] = ()) -> Metric:
 
 
 def direction(name: str) -> int:
-    """Tell which values of a metric are better: 1 for more, -1 for less, 0 where neither is.
-
-    Examples
-    --------
-    >>> from scumble.evaluate.naming import direction
-    >>> direction("pooled.few.macro_f1"), direction("hamming_loss"), direction("after.mean_ir")
-    (1, -1, 0)
-    """
+    """Tell which values of a metric are better: 1 for more, -1 for less, 0 where neither is."""
     start, _, last = name.rpartition(".")
     if start in ("before", "after"):  # measures of training parts
         return 0
@@ -92,14 +85,7 @@ def direction(name: str) -> int:
 
 
 def metric_title(name: str) -> str:
-    """Write the name of a metric as a reader says it.
-
-    Examples
-    --------
-    >>> from scumble.evaluate.naming import metric_title
-    >>> metric_title("all.macro_f1"), metric_title("pooled.minority.macro_auc_pr")
-    ('macro F1', 'pooled macro AUC-PR of minority labels')
-    """
+    """Write the name of a metric as a reader says it."""
     pooled, rest = name.startswith(POOLED), name.removeprefix(POOLED)
     group, _, last = rest.rpartition(".")
     words = last.replace("auc_pr", "AUC-PR").replace("auc", "AUC").replace("f1", "F1")

@@ -23,52 +23,25 @@ LABELS_AT_ONCE = 8
 
 
 class InstanceRankings(NamedTuple):
-    """How the labels of each instance are ordered; 0 where no label is relevant.
+    """How the labels of each instance are ordered; 0 where no label is relevant."""
 
-    Attributes
-    ----------
-    n_relevant : ndarray
-        Number of labels the instance has.
-    n_pairs : ndarray
-        Pairs of a relevant and an irrelevant label.
-    wrong_pairs : ndarray
-        Those with the irrelevant label first, ties as chosen.
-    tied_wrong_pairs : ndarray
-        Those with the irrelevant label first, ties as halves.
-    worst_rank : ndarray
-        Rank of the last relevant label.
-    precision : ndarray
-        Average precision.
-    top_fault : ndarray
-        Whether the best label is irrelevant.
-    """
-
-    n_relevant: Array
-    n_pairs: Array
-    wrong_pairs: Array
-    tied_wrong_pairs: Array
-    worst_rank: Array
-    precision: Array
-    top_fault: Array
+    n_relevant: Array  # number of labels the instance has
+    n_pairs: Array  # pairs of a relevant and an irrelevant label
+    wrong_pairs: Array  # those with the irrelevant label first, ties as chosen
+    tied_wrong_pairs: Array  # those with the irrelevant label first, ties as halves
+    worst_rank: Array  # rank of the last relevant label
+    precision: Array  # average precision
+    top_fault: Array  # whether the best label is irrelevant
 
 
 class LabelRankings(NamedTuple):
-    """How the instances are ordered by the scores of each label; NaN where there is no answer.
+    """How the instances are ordered by the scores of each label; NaN where there is no answer."""
 
-    Attributes
-    ----------
-    auc : ndarray
-        Area under the ROC curve.
-    average_precision, interpolated_precision : ndarray
-        Mean precision at the relevant instances, and at ten levels of recall.
-    auc_pr : ndarray
-        Area under the precision-recall curve.
-    """
-
-    auc: Array
+    auc: Array  # area under the ROC curve
+    # Mean precision at the relevant instances, and at ten levels of recall.
     average_precision: Array
     interpolated_precision: Array
-    auc_pr: Array
+    auc_pr: Array  # area under the precision-recall curve
 
 
 class Rankings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,7 @@ class Scorer:
 
     def __reduce__(self) -> tuple[Any, ...]:
         names = [metric.name for metric in self._metrics]
-        return _remake, (names[0] if self._single else names, self._options)
+        return partial(scorer, **self._options), (names[0] if self._single else names,)
 
 
 def scorer(name: str | Sequence[str], **options: Any) -> Scorer:
@@ -110,7 +111,3 @@ def scorer(name: str | Sequence[str], **options: Any) -> Scorer:
             f"scorer has no option {', '.join(sorted(unknown))!r}. Expected undefined or ties."
         )
     return Scorer(tuple(find_metric(one) for one in names), single, options)
-
-
-def _remake(name: str | list[str], options: dict[str, Any]) -> Scorer:
-    return scorer(name, **options)

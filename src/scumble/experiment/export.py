@@ -1,4 +1,4 @@
-"""Tables in files: all cells as CSV or Parquet, one metric as LaTeX, Markdown or HTML."""
+"""Tables in files: all cells as CSV or Parquet, also read back; one metric as LaTeX and others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError
 from scumble._core.files import writing
-from scumble.experiment.result_tables import grid, long_table
+from scumble.experiment.errors import StoreError
+from scumble.experiment.result_tables import COST_KEYS, ROW_KEYS, grid, long_table
+from scumble.experiment.store import Store
 
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import ScoreTable
@@ -31,11 +33,9 @@ def export(
     deviations: bool = False,
     ranks: bool = False,
 ) -> None:
-    """Write results to a file whose suffix says how.
-
-    Tables of means have the methods asked for, in that order, and on demand the standard
-    deviations over folds and seeds, and a last row of mean ranks.
-    """
+    """Write results to a file whose suffix says how."""
+    # Tables of means have the methods asked for, in that order, and on demand the standard
+    # deviations over folds and seeds, and a last row of mean ranks.
     suffix = Path(path).suffix.lower()
     cells = list(cells)
     if suffix == ".csv":
@@ -62,10 +62,8 @@ def table_rows(
     best: str = "{}",
     spread: str = " ± {}",
 ) -> list[list[str]]:
-    """Write the means of a table as texts, the best of a row as ``best`` says.
-
-    With deviations and ranks where they are asked for: the last row then has the ranks.
-    """
+    """Write the means of a table as texts, the best of a row as ``best`` says."""
+    # With deviations and ranks where they are asked for: the last row then has the ranks.
     lines = [[row, *_texts(table, row, best, spread if deviations else None)] for row in table.rows]
     if ranks:
         lines.append(["mean rank", *(_number(rank, 2) for rank in table.ranks().values())])
@@ -186,3 +184,42 @@ def _parquet(rows: list[dict[str, Any]]) -> bytes:
     stream = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(rows), stream)
     return stream.getvalue()
+
+
+# Read back ----------------------------------------------------------------------------------------
+
+
+def read_cells(path: str | os.PathLike[str]) -> tuple[list[dict[str, Any]], list[str]]:
+    """Read results from a store, or from a .csv or .parquet file that `export` wrote."""
+    # Returns the cells, as a store gives them, and the metrics that a plan named.
+    if Path(path).suffix.lower() not in (".csv", ".parquet") or _is_store(path):
+        with Store(path, create=False) as store:
+            return store.cells(), store.recall("metrics") or []
+    from scumble.evaluate.statistics.score_table import read_table
+
+    rows = read_table(path).to_pylist()
+    needed = [key for key in ("dataset", "classifier") if rows and key not in rows[0]]
+    if needed or not rows:
+        found = f"has no column {needed[0]!r}" if needed else "is empty"
+        raise StoreError(
+            f"{path} {found}. Expected a store, or a table that 'scumble experiment export' wrote."
+        )
+    return [_cell_of_row(row) for row in rows], []
+
+
+def _is_store(path: str | os.PathLike[str]) -> bool:
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(6) == b"SQLite"
+    except OSError:
+        return True  # the store knows what to say
+
+
+def _cell_of_row(row: dict[str, Any]) -> dict[str, Any]:
+    """Undo what `long_table` did, as far as that is possible."""
+    usual = {"resampler": "none", "splitter": "", "seed": 0, "fold": 0}
+    place = {key: usual.get(key) if row.get(key) is None else row[key] for key in ROW_KEYS}
+    names = row.keys() - {*ROW_KEYS, *COST_KEYS}
+    scores = {name: math.nan if row[name] is None else float(row[name]) for name in names}
+    costs = {key: row.get(key) for key in COST_KEYS}
+    return {**place, **costs, "state": "done", "scores": scores, "details": {}}

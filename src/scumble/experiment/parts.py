@@ -34,19 +34,14 @@ def make_resamplers(part: Part, *, seed: int) -> list[Any]:
 
 
 def make_classifier(part: Part, *, seed: int) -> Any:
-    """Make a classifier from a name of the catalogue or a dotted name.
-
-    A parameter that is a table with a ``name`` stands for another classifier.
-    """
+    """Make a classifier; a parameter that is a table with a ``name`` stands for another one."""
     return _instance(_class_of(part.name), part.parameters, seed)
 
 
 def runs_otherwise(part: Part, weighted: bool) -> bool:
-    """Tell whether a classifier's cells hold other numbers than those of the first stores.
-
-    Their fold runner knew neither weights nor scores other than probabilities, and told nominal
-    columns to the outermost classifier only. Cells for which this matters have keys of their own.
-    """
+    """Tell whether a classifier's cells hold other numbers than those of the first stores."""
+    # Their fold runner knew neither weights nor scores other than probabilities, and told nominal
+    # columns to the outermost classifier only. Cells for which this matters have keys of their own.
     from scumble.learn.weights import takes_weights
 
     if part.name == NOTHING:
@@ -59,10 +54,8 @@ def runs_otherwise(part: Part, weighted: bool) -> bool:
 
 
 def versions_of(resampler: Part, classifier: Part, splitter: Part) -> dict[str, str]:
-    """Name the versions of the code that decides about results.
-
-    A class whose results change raises its ``revision``, so that stored cells are computed anew.
-    """
+    """Name the versions of the code that decides about results."""
+    # A class whose results change raises its revision, so that stored cells are computed anew.
     found = {"scumble": __version__}
     for kind, part in (("resampler", resampler), ("classifier", classifier)):
         if part.name == NOTHING:
@@ -80,10 +73,7 @@ def versions_of(resampler: Part, classifier: Part, splitter: Part) -> dict[str, 
 
 
 def complaints(
-    splitter: Sequence[Part],
-    resamplers: Sequence[Part],
-    classifiers: Sequence[Part],
-    folder: str,
+    splitter: Sequence[Part], resamplers: Sequence[Part], classifiers: Sequence[Part], folder: str
 ) -> Iterator[str]:
     """Make everything a plan names, and say what cannot be made."""
     attempts: list[tuple[Sequence[Part], Callable[[Part], Any]]] = [

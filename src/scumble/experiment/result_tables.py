@@ -21,21 +21,21 @@ COST_KEYS = ("seconds", "cpu_seconds", "megabytes")
 
 
 def only(cells: list[dict[str, Any]], **wanted: Sequence[str] | None) -> list[dict[str, Any]]:
-    """Keep the cells of some data sets or classifiers, in the order of their names.
-
-    A name that no cell has is refused.
-    """
+    """Keep the cells of some data sets or classifiers, in the order of their names."""
     for kind, names in wanted.items():
-        known = {cell[kind] for cell in cells}
-        for name in names or ():
-            if name not in known:
-                raise ParameterError(
-                    f"The store has no {kind} {name!r}.{suggest(name, sorted(known))} "
-                    f"There are: {', '.join(sorted(known)) or 'none'}."
-                )
+        _refuse_unknown(kind, names or (), sorted({cell[kind] for cell in cells}))
         if names:
             cells = [cell for name in dict.fromkeys(names) for cell in cells if cell[kind] == name]
     return cells
+
+
+def _refuse_unknown(kind: str, names: Sequence[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise ParameterError(
+                f"The store has no {kind} {name!r}.{suggest(name, known)} "
+                f"There are: {', '.join(known) or 'none'}."
+            )
 
 
 def costs(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -122,36 +122,22 @@ def _pooled(cells: list[dict[str, Any]]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Against:
-    """One method beside another, by one metric.
-
-    Attributes
-    ----------
-    metric, method : str
-        The metric, and the method that is compared.
-    n_datasets : int
-        Data sets on which both have a value; all that follows is over these.
-    mean, ratio : float
-        The mean of the method, and in times of the other's mean.
-    wins, ties, losses : int
-        Data sets on which the method is better, equal and worse.
-    p_value, holm : float
-        Wilcoxon's signed ranks, exact and two-sided, one pair per data set; and the same adjusted
-        for the number of methods.
-    worse, equal, better : float
-        How probable it is that the method is in truth worse, practically equal and better:
-        the Bayesian signed-rank test.
-    """
+    """One method beside another, by one metric."""
 
     metric: str
     method: str
-    n_datasets: int
+    n_datasets: int  # data sets on which both have a value; all that follows is over these
     mean: float
     ratio: float
     wins: int
     ties: int
     losses: int
+    # Wilcoxon's signed ranks, exact and two-sided, one pair per data set; and the same adjusted for
+    # the number of methods.
     p_value: float
     holm: float = math.nan
+    # How probable it is that the method is in truth worse, practically equal and better: the
+    # Bayesian signed-rank test.
     worse: float = math.nan
     equal: float = math.nan
     better: float = math.nan
@@ -160,17 +146,9 @@ class Against:
 def compare_methods(
     one: ScoreTable, against: str, *, without: Sequence[str] = (), rope: float = 0.01
 ) -> Records[Against]:
-    """Compare every method of a grid with one of them.
-
-    ``rope`` is the difference up to which two methods are practically equal.
-    """
-    for kind, names, known in (("method", [against], one.columns), ("data set", without, one.rows)):
-        for name in names:
-            if name not in known:
-                raise ParameterError(
-                    f"The store has no {kind} {name!r}.{suggest(name, known)} "
-                    f"There are: {', '.join(known)}."
-                )
+    """Compare all methods with one; up to a difference of ``rope`` two are practically equal."""
+    _refuse_unknown("method", [against], one.columns)
+    _refuse_unknown("data set", without, one.rows)
     rows = [row for row in one.rows if row not in without]
     others = [column for column in one.columns if column != against]
     found = [_against(one, column, against, rows, rope) for column in (against, *others)]

@@ -182,7 +182,8 @@ def run_cells(
     store.add(wanted.values())
     if retry_failed:
         store.retry_failed(list(wanted))
-    store.reopen([key for key, cell in wanted.items() if _has_predictions(cell)])
+    kept = [key for key, cell in wanted.items() if cell.keep_predictions]
+    store.reopen([key for key in kept if wanted[key].classifier.name != NOTHING])
     store.register()
     try:
         with closing(_executor(compute, n_jobs, cluster)) as executor:
@@ -286,7 +287,7 @@ class _Loop:
 def _executor(compute: Compute, n_jobs: int | None, cluster: Any) -> Executor:
     """Choose where cells are computed."""
     if cluster is not None:
-        from scumble.experiment.cluster import ClusterExecutor
+        from scumble.experiment.executors import ClusterExecutor
 
         return ClusterExecutor(compute, cluster)
     if n_jobs == 0:
@@ -300,10 +301,6 @@ def _count(n_jobs: int | None) -> int:
     from scumble._core.parallel import thread_count  # needs numpy, which a worker may not
 
     return thread_count(1 if n_jobs == 0 else n_jobs)
-
-
-def _has_predictions(cell: Cell) -> bool:
-    return cell.keep_predictions and cell.classifier.name != NOTHING
 
 
 def _ignore(_event: str, _what: Any) -> None:

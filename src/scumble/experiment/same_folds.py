@@ -6,6 +6,7 @@ import hashlib
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -81,9 +82,7 @@ def compare(
         data, classifiers, resamplers, folds=folds, metrics=metrics, test=test,
         confidence=confidence, random_state=random_state,
     )  # fmt: skip
-    if isinstance(store, Store):
-        return _compare(match, store, n_jobs)
-    with Store(store) as opened:
+    with nullcontext(store) if isinstance(store, Store) else Store(store) as opened:
         return _compare(match, opened, n_jobs)
 
 
@@ -173,15 +172,7 @@ def _part_of_folds(match: Match) -> Part:
 
 
 def describe(value: Any) -> Any:
-    """Tell an estimator, or a parameter of one, in plain values that stay the same.
-
-    Examples
-    --------
-    >>> from scumble.experiment.same_folds import describe
-    >>> from scumble.resample import MLROS
-    >>> describe(MLROS(percent=10))["parameters"]["percent"]
-    10
-    """
+    """Tell an estimator, or a parameter of one, in plain values that stay the same."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):

@@ -17,14 +17,7 @@ LABELS = "labels"
 
 
 def score_names() -> tuple[str, ...]:
-    """List every score that tables may show.
-
-    Examples
-    --------
-    >>> from scumble.experiment.scores import score_names
-    >>> {"macro_f1", "pooled.minority.macro_f1", "ignore.f1", "after.scumble"} <= {*score_names()}
-    True
-    """
+    """List every score that tables may show."""
     from scumble.evaluate import metric_names
 
     return (
@@ -36,14 +29,7 @@ def score_names() -> tuple[str, ...]:
 
 
 def complaint(name: object) -> str | None:
-    """Say what is wrong with the name of a score.
-
-    Examples
-    --------
-    >>> from scumble.experiment.scores import complaint
-    >>> complaint("minorty.macro_f1")
-    "There is no metric 'minorty.macro_f1'. Did you mean 'minority.macro_f1' ..."
-    """
+    """Say what is wrong with the name of a score."""
     known = score_names()
     if name in known:
         return None

@@ -4,8 +4,8 @@ from scumble.paper.audit import audit
 from scumble.paper.claims import claims
 from scumble.paper.findings import Finding, tally
 from scumble.paper.ledger import ledger
-from scumble.paper.phases import PHASES, phase, phase_text
 from scumble.paper.repair import displaced
+from scumble.paper.sources import PHASES, phase, phase_text
 from scumble.paper.verdicts import Entry
 
 __all__ = [

@@ -285,11 +285,9 @@ def _number(part: str, item: str, printed: float, found: float, decimals: int) -
 
 
 def _reached_by_rounding(pairs: Sequence[Pair], printed: float) -> bool:
-    """Tell whether values that round to the printed ones can have the printed p-value.
-
-    The printed decimals are continued by one random digit, so that some ties stay ties, and by
-    five, so that none does.
-    """
+    """Tell whether values that round to the printed ones can have the printed p-value."""
+    # The printed decimals are continued by one random digit, so that some ties stay ties, and by
+    # five, so that none does.
     rng = np.random.default_rng(0)
     before, after = (np.array(side) for side in before_and_after(pairs))
     for further in (1, 5):

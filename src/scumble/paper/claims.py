@@ -14,13 +14,7 @@ from scumble.measures import characterize, is_minority, scumble_by_label
 from scumble.paper import published, sources
 from scumble.paper.findings import Finding
 from scumble.paper.ledger import NOT_RUN
-from scumble.paper.means import (
-    METRIC_NAMES,
-    Means,
-    best_policy,
-    imbalance_means,
-    result_means,
-)
+from scumble.paper.means import METRIC_NAMES, Means, best_policy, imbalance_means, result_means
 from scumble.paper.published import Pair
 from scumble.paper.versions import versions
 from scumble.resample import REMEDIAL

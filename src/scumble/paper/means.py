@@ -30,11 +30,10 @@ POLICIES = {
 
 
 class Means:
-    """Means over folds of what a store holds, and their standard errors.
+    """Means over folds of what a store holds, and their standard errors."""
 
-    A seed of which a fold is pending or failed does not count: half of its folds would pass for all
-    of them.
-    """
+    # A seed of which a fold is pending or failed does not count: half of its folds would pass for
+    # all of them.
 
     def __init__(self, cells: Iterable[dict[str, Any]]) -> None:
         self._values: dict[tuple[str, str, str, str], dict[Any, float]] = {}
@@ -83,14 +82,7 @@ def _place(cell: Mapping[str, Any]) -> tuple[str, str, str, Any]:
 
 
 def standard_error(values: Iterable[float]) -> float:
-    """Return the standard error of our mean less one over ten other folds; 0 for a single value.
-
-    Examples
-    --------
-    >>> from scumble.paper.means import standard_error
-    >>> round(standard_error([0.0, 1.0] * 5), 4)  # sd 0.527, twice ten folds
-    0.2357
-    """
+    """Return the standard error of our mean less one over ten other folds; 0 for a single value."""
     known = list(values)
     if len(known) < 2:
         return 0.0

@@ -164,14 +164,7 @@ def counts() -> tuple[Count, ...]:
 
 
 def n_published() -> int:
-    """Count the numbers in the paper's ten tables.
-
-    Examples
-    --------
-    >>> from scumble.paper import published
-    >>> published.n_published()
-    855
-    """
+    """Count the numbers in the paper's ten tables."""
     shared_before = len(f_measures()) // 2  # both resamplers start from the same value
     return (
         sum(map(len, characteristics().values()))

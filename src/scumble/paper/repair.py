@@ -16,12 +16,7 @@ from statistics import correlation, fmean
 
 from scumble.evaluate.statistics import pearson, wilcoxon
 from scumble.paper import published
-from scumble.paper.audit import (
-    before_and_after,
-    imbalance_pairs,
-    result_pairs,
-    scumble_and_change,
-)
+from scumble.paper.audit import before_and_after, imbalance_pairs, result_pairs, scumble_and_change
 from scumble.paper.findings import Finding
 from scumble.paper.published import Pair
 
@@ -30,11 +25,10 @@ PART = "Displaced rows"
 
 @dataclass(frozen=True)
 class Rotation:
-    """A run of rows whose values after treatment stand one row too high or too low.
+    """A run of rows whose values after treatment stand one row too high or too low."""
 
-    The values of row ``i`` of the run belong to row ``i + shift``. ``misfit`` and ``repaired`` are
-    the mean size of the logarithm of after / before, as printed and put back.
-    """
+    # The values of row i of the run belong to row i + `shift`. `misfit` and `repaired` are the mean
+    # size of the logarithm of after / before, as printed and put back.
 
     classifier: str
     rows: tuple[str, ...]
@@ -45,16 +39,8 @@ class Rotation:
 
 @cache
 def order_of_undersampled() -> dict[str, str]:
-    """Find the order of LP-RUS' results that fits the published correlations best.
-
-    All 720 orders are tried on MaxIR and MeanIR together.
-
-    Examples
-    --------
-    >>> from scumble.paper.repair import order_of_undersampled
-    >>> {name: row for name, row in order_of_undersampled().items() if name != row}
-    {'yeast': 'medical', 'medical': 'genbase', 'genbase': 'yeast'}
-    """
+    """Find the order of LP-RUS' results that fits the published correlations best."""
+    # All 720 orders are tried on MaxIR and MeanIR together.
     orders = itertools.permutations(published.PHASE_1)
     candidates = (dict(zip(published.PHASE_1, order, strict=True)) for order in orders)
     targets = {
@@ -72,22 +58,9 @@ def order_of_undersampled() -> dict[str, str]:
 
 @cache
 def rotated_column(classifier: str) -> Rotation | None:
-    """Look for a run of rows that is shifted by one in a classifier's columns after REMEDIAL.
-
-    REMEDIAL changes a value by a few percent where neighbouring rows differ by factors, so that
-    a displaced run stands out in all five metrics at once.
-
-    Examples
-    --------
-    >>> from scumble.paper.repair import rotated_column
-    >>> found = rotated_column("ECC")
-    >>> found.rows
-    ('corel5k', 'cs', 'enron', 'genbase', 'mediamill', 'medical', 'tmc2007', 'yeast')
-    >>> found.shift
-    1
-    >>> rotated_column("BR") is None
-    True
-    """
+    """Look for a run of rows that is shifted by one in a classifier's columns after REMEDIAL."""
+    # REMEDIAL changes a value by a few percent where neighbouring rows differ by factors, so that a
+    # displaced run stands out in all five metrics at once.
     names = tuple(pair.dataset for pair in result_pairs(classifier=classifier, metric="HL"))
     misfit = _misfit(classifier, {name: name for name in names})
     best = None
@@ -101,17 +74,7 @@ def rotated_column(classifier: str) -> Rotation | None:
 
 
 def put_back(pair: Pair) -> Pair:
-    """Give a pair the value after treatment that belongs to it, where its row looks displaced.
-
-    Examples
-    --------
-    >>> from scumble.paper import published
-    >>> from scumble.paper.repair import put_back
-    >>> wanted = ("ECC", "HL", "yeast")
-    >>> ecc = [p for p in published.results() if (p.method, p.measure, p.dataset) == wanted]
-    >>> ecc[0].before, ecc[0].after, put_back(ecc[0]).after
-    (0.3594, 0.0094, 0.2316)
-    """
+    """Give a pair the value after treatment that belongs to it, where its row looks displaced."""
     if pair.table == 2:
         pairs: Sequence[Pair] = imbalance_pairs(pair.method, pair.measure)
         sources = order_of_undersampled() if pair.method == "LP-RUS" else {}

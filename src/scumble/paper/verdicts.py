@@ -82,11 +82,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class Printed:
-    """A number of the paper that is about to be compared.
+    """A number of the paper that is about to be compared."""
 
-    ``meant`` differs from ``value`` where a row is put back; ``before`` is the printed value before
-    treatment, where there is one and the direction of the change counts.
-    """
+    # `meant` differs from `value` where a row is put back; `before` is the printed value before
+    # treatment, where there is one and the direction of the change counts.
 
     table: int
     item: str
@@ -102,14 +101,7 @@ def absent(printed: Printed, reason: str) -> Entry:
 
 
 def is_near(printed: float, ours: float, error: float, decimals: int, reach: float = NEAR) -> bool:
-    """Tell whether two numbers differ by no more than chance and rounding explain.
-
-    Examples
-    --------
-    >>> from scumble.paper.verdicts import is_near
-    >>> is_near(0.25, 0.27, error=0.011, decimals=4), is_near(0.25, 0.28, error=0.011, decimals=4)
-    (True, False)
-    """
+    """Tell whether two numbers differ by no more than chance and rounding explain."""
     return abs(ours - printed) <= reach * error + 0.5000001 * 10.0**-decimals
 
 

@@ -56,11 +56,9 @@ class Fit:
 
 
 def versions(means: Means) -> Iterator[Finding]:
-    """Say which version of a rule or a classifier reproduces most of the printed numbers.
-
-    A number is reached within two standard errors. Values of displaced rows are put back; data
-    sets for which others stand in are left out.
-    """
+    """Say which version of a rule or a classifier reproduces most of the printed numbers."""
+    # A number is reached within two standard errors. Values of displaced rows are put back; data
+    # sets for which others stand in are left out.
     rules = {metric: best_policy(means, metric) for metric in published.METRICS}
     for metric, names in POLICIES.items():
         pairs = _pairs(metrics=(metric,))

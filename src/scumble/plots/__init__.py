@@ -9,9 +9,8 @@ from scumble.plots.bars import plot_labels, plot_labelsets
 from scumble.plots.base import Plot, plot_bytes, save_plot
 from scumble.plots.chord import plot_chord
 from scumble.plots.chord_layout import ChordArc, ChordLayout, ChordRibbon, chord_layout
-from scumble.plots.comparison import plot_before_after, plot_pair
+from scumble.plots.comparison import plot_before_after, plot_gains, plot_pair
 from scumble.plots.difficult import plot_difficult
-from scumble.plots.gains import plot_gains
 from scumble.plots.heatmap import plot_cooccurrence
 from scumble.plots.histograms import (
     plot_attributes,

@@ -21,19 +21,10 @@ def plot_choices(
     ax: Any = None,
     dark: bool | None = None,
 ) -> Any:
-    """Draw a table of situations down and methods across; the higher a value, the better.
-
-    The best method of a row is framed, those within ``near`` of it are framed by dots. The darker a
-    cell (the lighter, on a dark page), the nearer to the best of its row; a cell without a value
-    stays empty.
-
-    Examples
-    --------
-    >>> from scumble.plots.choices import plot_choices
-    >>> ax = plot_choices([[0.2, 0.5], [0.61, 0.6]], ["rare", "frequent"], ["br", "cure"])
-    >>> [text.get_text() for text in ax.texts], len(ax.patches)
-    (['.20', '.50', '.61', '.60'], 3)
-    """
+    """Draw a table of situations down and methods across; the higher a value, the better."""
+    # The best method of a row is framed, those within `near` of it are framed by dots. The darker a
+    # cell (the lighter, on a dark page), the nearer to the best of its row; a cell without a value
+    # stays empty.
     table = np.asarray(values, np.float64)
     if table.shape != (len(situations), len(methods)):
         raise ParameterError(

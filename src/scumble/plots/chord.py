@@ -139,8 +139,7 @@ def _fill(ax: Any, paths: list[Any], inks: list[str], strengths: list[float]) ->
 
     colours = to_rgba_array(inks, strengths) if paths else "none"
     ax.add_collection(
-        PathCollection(paths, facecolors=colours, edgecolors=colours, linewidths=0.5),
-        autolim=False,
+        PathCollection(paths, facecolors=colours, edgecolors=colours, linewidths=0.5), autolim=False
     )
 
 

@@ -437,10 +437,8 @@ def _starts(counts: Array, n_rare: int) -> tuple[Array, float]:
 
 
 def _name_angles(starts: Array, ends: Array, scores: Array) -> list[float | None]:
-    """Write names beside the middle of their arcs, moved apart where they would overlap.
-
-    Where not all have room, the longest arcs and the most concurrent labels keep their names.
-    """
+    """Write names beside the middle of their arcs, moved apart where they would overlap."""
+    # Where not all have room, the longest arcs and the most concurrent labels keep their names.
     angles: list[float | None] = [None] * len(starts)
     if not len(starts):
         return angles
@@ -481,11 +479,9 @@ def _ribbons(
 
 
 def _spans(arc: ChordArc, at: int, row: Array) -> dict[int, tuple[float, float]]:
-    """Deal the part of an arc with drawn company among the labels it meets.
-
-    The neighbour on the left gets the left end and so on round the circle, so that ribbons of one
-    arc do not cross each other.
-    """
+    """Deal the part of an arc with drawn company among the labels it meets."""
+    # The neighbour on the left gets the left end and so on round the circle, so that ribbons of one
+    # arc do not cross each other.
     met = np.flatnonzero(row)
     met = met[np.argsort((at - met) % len(row))]
     edges = np.concatenate([[0], np.cumsum(row[met])])

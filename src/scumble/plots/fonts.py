@@ -30,14 +30,7 @@ def complete_fonts(figure: Any) -> set[str]:
 
 
 def letters_without_font(text: str) -> frozenset[str]:
-    """Find letters that no picture can show.
-
-    Examples
-    --------
-    >>> from scumble.plots.fonts import letters_without_font
-    >>> letters_without_font("war, na\u00efve")
-    frozenset()
-    """
+    """Find letters that no picture can show."""
     from matplotlib.font_manager import FontProperties
 
     return frozenset() if text.isascii() else _fonts_with(_beyond(text, FontProperties()))[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 from typing import Any
 
@@ -157,10 +158,10 @@ def plot_attributes(data: Any, *, ax: Any = None, dark: bool | None = None) -> A
         raise ParameterTypeError(
             f"plot_attributes needs a data set with features. Got {type(data).__name__} instead."
         )
-    kinds: dict[str, int] = {}
-    for feature in data.features:
-        kind = "integer" if feature.kind == "numeric" and feature.integer else feature.kind
-        kinds[kind] = kinds.get(kind, 0) + 1
+    kinds = Counter(
+        "integer" if feature.kind == "numeric" and feature.integer else feature.kind
+        for feature in data.features
+    )
     kinds["labels"] = len(data.labels)
     ax, theme = canvas(ax, dark, size=(7.0, 1.2 + 0.4 * len(kinds)), purpose="plot_attributes")
     colours = [theme.common[0]] * (len(kinds) - 1) + [theme.rare[1]]

@@ -10,15 +10,7 @@ Array = np.ndarray[Any, Any]
 
 
 def keep_apart(wanted: Array, step: float, low: float, high: float) -> Array:
-    """Move places apart by as little as possible, in the sense of least squares.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scumble.plots.spread import keep_apart
-    >>> keep_apart(np.array([1.0, 5.0, 5.0]), 2.0, 0.0, 10.0).tolist()
-    [1.0, 4.0, 6.0]
-    """
+    """Move places apart by as little as possible, in the sense of least squares."""
     steps = step * np.arange(len(wanted))
     first = low + step / 2
     last = max(high - step * (len(wanted) - 0.5), first)

@@ -93,15 +93,7 @@ def plot_change(
     ax: Any = None,
     dark: bool | None = None,
 ) -> Any:
-    """Draw SCUMBLE beside relative changes, each with a logarithmic trend line.
-
-    Examples
-    --------
-    >>> from scumble.plots.statistics import plot_change
-    >>> ax = plot_change(["a", "b", "c"], [0.4, 0.2, 0.1], {"MeanIR": [0.1, -0.3, -0.5]})
-    >>> len(ax.patches), ax.get_ylabel()
-    (3, 'SCUMBLE, and relative change')
-    """
+    """Draw SCUMBLE beside relative changes, each with a logarithmic trend line."""
     columns = {name: np.asarray(values, dtype=float) for name, values in changes.items()}
     for name, values in {"SCUMBLE": np.asarray(scumble, dtype=float), **columns}.items():
         if len(values) != len(datasets):
@@ -138,18 +130,8 @@ def plot_intervals(
     ax: Any = None,
     dark: bool | None = None,
 ) -> Any:
-    """Draw values with their intervals, names down and one mark for each series; 0 is no change.
-
-    A value is a mean with the ends of its interval; one that is NaN stays undrawn.
-
-    Examples
-    --------
-    >>> from scumble.plots.statistics import plot_intervals
-    >>> changes = {"keep": [(-0.1, -0.2, 0.0), (0.02, -0.01, 0.05)]}
-    >>> ax = plot_intervals(["BR", "LP"], changes)
-    >>> ax.collections[0].get_offsets().data[:, 0].tolist()
-    [-0.1, 0.02]
-    """
+    """Draw values with their intervals, names down and one mark for each series; 0 is no change."""
+    # A value is a mean with the ends of its interval; one that is NaN stays undrawn.
     for name, values in series.items():
         if len(values) != len(names):
             raise ParameterError(
@@ -181,15 +163,7 @@ def plot_intervals(
 
 
 def log_trend(values: Any, positions: Any) -> Array:
-    """Fit ``a + b ln(position)`` to values at positions 1, 2, ... and evaluate it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scumble.plots.statistics import log_trend
-    >>> log_trend(2 - 3 * np.log([1, 2, 3, 4]), [1, np.e]).round(6)
-    array([ 2., -1.])
-    """
+    """Fit ``a + b ln(position)`` to values at positions 1, 2, ... and evaluate it."""
     values = np.asarray(values, dtype=float)
     where = np.log(np.asarray(positions, dtype=float))
     if len(values) < 2:

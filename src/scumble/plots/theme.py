@@ -24,25 +24,15 @@ DARK_BELOW = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """The colours of a picture.
-
-    Attributes
-    ----------
-    page, ink, dim, line : str
-        Background, text, lesser text and lines.
-    rare, common : tuple of str
-        Colours of minority and majority labels, used in turns.
-    colormap : str
-        Name of matplotlib's map for amounts.
-    """
+    """The colours of a picture."""
 
     page: str
     ink: str
     dim: str
     line: str
-    rare: tuple[str, ...]
-    common: tuple[str, ...]
-    colormap: str
+    rare: tuple[str, ...]  # colours of minority labels, used in turns
+    common: tuple[str, ...]  # and of majority labels
+    colormap: str  # name of matplotlib's map for amounts
 
     def dress(self, ax: Any) -> None:
         """Give axes the colours of the theme, and no more lines than needed."""
@@ -79,24 +69,37 @@ def canvas(
     ax: Any, dark: bool | None, *, size: tuple[float, float], purpose: str
 ) -> tuple[Any, Theme]:
     """Return the axes to draw on, and the colours to draw with."""
-    figure = require("matplotlib.figure", purpose=purpose, extra="plots")
     if ax is None:
-        whole = figure.Figure(figsize=size, layout="constrained")
-        whole.get_layout_engine().set(w_pad=0.12, h_pad=0.12)
-        ax = whole.add_subplot()
-        if dark is not None:
-            ax.figure.set_facecolor((DARK if dark else LIGHT).page)
-    theme = DARK if (is_dark(ax) if dark is None else dark) else LIGHT
+        ax = new_figure(size, dark, purpose=purpose).add_subplot()
+    theme = theme_for(ax, dark)
     theme.dress(ax)
     return ax, theme
 
 
-def is_dark(ax: Any) -> bool:
-    """Tell whether axes stand on a dark background."""
+def new_figure(
+    size: tuple[float, float],
+    dark: bool | None = None,
+    *,
+    pads: tuple[float, float] = (0.12, 0.12),
+    purpose: str,
+) -> Any:
+    """Make a figure, with so much room between its parts, across and down."""
+    figure = require("matplotlib.figure", purpose=purpose, extra="plots")
+    whole = figure.Figure(figsize=size, layout="constrained")
+    whole.get_layout_engine().set(w_pad=pads[0], h_pad=pads[1])
+    if dark is not None:
+        whole.set_facecolor((DARK if dark else LIGHT).page)
+    return whole
+
+
+def theme_for(ax: Any, dark: bool | None) -> Theme:
+    """Return the colours that are asked for, or that suit the background of axes."""
     from matplotlib.colors import to_rgba
 
-    red, green, blue, alpha = to_rgba(ax.get_figure(root=True).get_facecolor())
-    return bool(alpha > 0 and 0.2126 * red + 0.7152 * green + 0.0722 * blue < DARK_BELOW)
+    if dark is None:
+        red, green, blue, alpha = to_rgba(ax.get_figure(root=True).get_facecolor())
+        dark = bool(alpha > 0 and 0.2126 * red + 0.7152 * green + 0.0722 * blue < DARK_BELOW)
+    return DARK if dark else LIGHT
 
 
 def embolden(names: Iterable[Any], is_rare: Iterable[bool]) -> None:
@@ -106,10 +109,8 @@ def embolden(names: Iterable[Any], is_rare: Iterable[bool]) -> None:
 
 
 def name_rows(ax: Any, places: Any, names: Sequence[str], theme: Theme, is_rare: Any) -> None:
-    """Write names beside rows, those of rare labels in bold; refuse to rename those of other axes.
-
-    Axes that were made with ``sharey`` have one set of names for all.
-    """
+    """Write names beside rows, those of rare labels in bold; refuse to rename other axes'."""
+    # Axes that were made with `sharey` have one set of names for all.
     shown = [written(name, 36) for name in names]
     others = [other for other in ax.get_shared_y_axes().get_siblings(ax) if other is not ax]
     if any(other.has_data() for other in others):

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scumble._core.errors import ParameterError, ParameterTypeError
-from scumble._core.optional import require
 from scumble._core.validation import check_count
 from scumble.measures.imbalance import minority_from_ratios, ratios_from_counts
 from scumble.plots.chord_layout import look_up_labels
-from scumble.plots.theme import DARK, LIGHT, Theme, is_dark, written
+from scumble.plots.theme import Theme, new_figure, theme_for, written
 
 if TYPE_CHECKING:
     from scumble.learn import ThresholdCurve
@@ -140,26 +139,17 @@ def _panels(n_panels: int, figure: Any, dark: bool | None) -> tuple[list[Any], T
     across = 2 if n_panels == 4 else min(ACROSS, n_panels)
     down = -(-n_panels // across)
     if figure is None:
-        figure = _new_figure(across, down)
-        if dark is not None:
-            figure.set_facecolor((DARK if dark else LIGHT).page)
+        size = (max(PANEL[0] * across, 3.6) + 0.4, PANEL[1] * down + 0.8)
+        figure = new_figure(size, dark, pads=(0.08, 0.08), purpose="plot_thresholds")
     grid = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True).ravel()
     for ax in grid[n_panels:]:
         ax.remove()
-    theme = DARK if (is_dark(grid[0]) if dark is None else dark) else LIGHT
+    theme = theme_for(grid[0], dark)
     for ax in grid[:n_panels]:
         theme.dress(ax)
     for ax in grid[max(n_panels - across, 0) : n_panels]:  # the lowest of each column
         ax.tick_params(labelbottom=True)
     return list(grid[:n_panels]), theme
-
-
-def _new_figure(across: int, down: int) -> Any:
-    figure = require("matplotlib.figure", purpose="plot_thresholds", extra="plots")
-    size = (max(PANEL[0] * across, 3.6) + 0.4, PANEL[1] * down + 0.8)
-    whole = figure.Figure(figsize=size, layout="constrained")
-    whole.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
-    return whole
 
 
 def _draw(ax: Any, theme: Theme, curve: ThresholdCurve, colour: str) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from scumble._core.errors import ParameterError
 from scumble._core.optional import require
+from scumble._core.parameters import Int, Optional
 from scumble.learn.export import TreeLabels
 
 Array = np.ndarray[Any, Any]
@@ -99,11 +99,7 @@ def plot_tree(
     >>> [text.get_text() for text in ax.texts]
     ['size', 'a (2.0)', '<= 2', 'b (2.0)', '> 2']
     """
-    if max_depth is not None and (not isinstance(max_depth, int) or max_depth < 0):
-        raise ParameterError(
-            f"The 'max_depth' parameter of plot_tree must be None or an int in [0, inf). "
-            f"Got {max_depth!r} instead."
-        )
+    Optional(Int(0)).check(max_depth, name="max_depth", caller="plot_tree")
     tree = classifier.tree_
     labels = TreeLabels(classifier, feature_names, class_names, value_names)
     x, depth = tree_layout(tree, max_depth)

@@ -9,8 +9,8 @@ from scumble._core.lazy import lazy_names
 if TYPE_CHECKING:
     from scumble.report.advice import render_advice, render_advice_page
     from scumble.report.concurrence import concurrence_report
-    from scumble.report.html import render_html
     from scumble.report.methods import render_methods
+    from scumble.report.pages import render_html
     from scumble.report.pdf import render_pdf
     from scumble.report.terminal import render_comparison, render_report, render_treatment
 
@@ -34,7 +34,7 @@ __getattr__, __dir__ = lazy_names(
         "render_advice": "scumble.report.advice",
         "render_advice_page": "scumble.report.advice",
         "render_comparison": "scumble.report.terminal",
-        "render_html": "scumble.report.html",
+        "render_html": "scumble.report.pages",
         "render_methods": "scumble.report.methods",
         "render_pdf": "scumble.report.pdf",
         "render_report": "scumble.report.terminal",

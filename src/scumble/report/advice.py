@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from scumble._core.numbers import format_number
-from scumble._core.text import safe, wrap
+from scumble._core.text import safe
 from scumble.report.pages import render_page
-from scumble.report.terminal import Line, Segment, table
+from scumble.report.terminal import Line, Segment, table, wrapped
 
 TITLES = {"macro_f1": "macro F1", "minority_f1": "of rare labels", "micro_f1": "micro F1"}
 
@@ -42,7 +42,7 @@ def render_advice(advice: dict[str, Any], *, width: int | None = None) -> list[L
             continue
         lines += [[], [Segment(heading, "title")]]
         for sentence in told:
-            lines += [[Segment(part)] for part in wrap(safe(sentence), width)]
+            lines += wrapped(sentence, width)
         if heading == "What is wrong":
             lines += _at_risk(advice, width)
         if heading == "What helps here" and not advice["nothing_to_learn"]:

@@ -86,14 +86,16 @@ def concurrence_report(
     )
     chord = chord_layout(data, summary=summary)
     drawn = [arc.label for arc in chord.arcs]
+    labelsets = frequent_labelsets(data, summary, top=N_LABELSETS)
     return {
         "version": __version__,
         "origin": origin,
         "summary": summary.to_dict(),
         "verdict": verdict(summary, difficult),
-        "labels": _labels_by_scumble(summary),
+        "labels": label_rows(summary, sort="scumble"),
         "difficult": [difficult_as_dict(label, n_partners) for label in difficult],
-        "labelsets": _repeated(frequent_labelsets(data, summary, top=N_LABELSETS)),
+        # What occurs once says little, and may fill pages with its names.
+        "labelsets": [row for row in labelsets if row["count"] > 1],
         "features": features_by_kind(data),
         "chord": chord.to_json(),
         "treatments": [_treated(data, method, drawn, random_state) for method in treatments],
@@ -138,11 +140,6 @@ def more_labelsets(report: dict[str, Any]) -> str:
     return f"and {n_more:,} more, of which {n_single:,} occur{'s' * (n_single == 1)} {once}"
 
 
-def _repeated(labelsets: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Leave out what occurs once: it says little, and may fill pages with its names."""
-    return [row for row in labelsets if row["count"] > 1]
-
-
 def _treated(
     data: MultilabelDataset, method: str, drawn: list[int], random_state: int | None
 ) -> dict[str, Any]:
@@ -179,10 +176,7 @@ def frequent_labelsets(
 
 def features_by_kind(data: MultilabelDataset) -> dict[str, int]:
     """Count the features of each kind."""
-    kinds: dict[str, int] = {}
-    for feature in data.features:
-        kinds[feature.kind] = kinds.get(feature.kind, 0) + 1
-    return kinds
+    return dict(Counter(feature.kind for feature in data.features))
 
 
 def verdict(summary: Summary, difficult: Sequence[DifficultLabel]) -> list[str]:
@@ -194,45 +188,40 @@ def verdict(summary: Summary, difficult: Sequence[DifficultLabel]) -> list[str]:
             _on_concurrence(summary),
             _on_difficult(difficult),
             _on_others(difficult),
-            *_on_treatment(summary),
+            # By the rules that `scumble.advise` follows, and what was measured for them.
+            *(treatment_sentences(summary.scumble) if summary.n_minority else ()),
             _on_gaps(summary),
         )
         if sentence
     ]
 
 
-def _labels_by_scumble(summary: Summary) -> list[dict[str, Any]]:
-    table = list(summary.labels)
-    scores = np.nan_to_num(summary.labels.scumble, nan=-1.0)
+def label_rows(
+    summary: Summary, *, sort: str = "order", top: int | None = None
+) -> list[dict[str, Any]]:
+    """List the labels with their measures."""
     rare = summary.labels.is_minority
-    return [
-        {
-            **{key: plain(value) for key, value in table[at].items()},
-            "is_minority": bool(rare[at]),
-        }
-        for at in np.argsort(-scores, kind="stable")
+    rows = [
+        {**{key: plain(value) for key, value in row.items()}, "is_minority": bool(rare[at])}
+        for at, row in enumerate(summary.labels)
     ]
+    if sort == "name":
+        rows.sort(key=lambda row: row["name"])
+    elif sort != "order":
+        rows.sort(key=lambda row: float("-inf") if row[sort] is None else row[sort], reverse=True)
+    return rows[:top]
 
 
 def difficult_as_dict(label: DifficultLabel, n_partners: int = N_PARTNERS) -> dict[str, Any]:
     """Describe a difficult label and what masks it."""
-    shown = label.partners[:n_partners]
+    of_label = ("label", "name", "count", "irlbl", "scumble")
+    of_partner = ("label", "name", "joint_count", "irlbl", "scumble")
     return {
-        "label": label.label,
-        "name": label.name,
-        "count": label.count,
-        "irlbl": plain(label.irlbl),
-        "scumble": plain(label.scumble),
+        **{key: plain(getattr(label, key)) for key in of_label},
         "n_partners": len(label.partners),
         "partners": [
-            {
-                "label": partner.label,
-                "name": partner.name,
-                "joint_count": partner.joint_count,
-                "irlbl": plain(partner.irlbl),
-                "scumble": plain(partner.scumble),
-            }
-            for partner in shown
+            {key: plain(getattr(partner, key)) for key in of_partner}
+            for partner in label.partners[:n_partners]
         ],
     }
 
@@ -281,11 +270,9 @@ def _on_concurrence(summary: Summary) -> str:
 
 
 def _on_difficult(difficult: Sequence[DifficultLabel]) -> str:
-    """Name the most difficult label, and which frequent ones are in a good part of its instances.
-
-    Majority labels mask a minority label "when they appear together", says the paper: the word is
-    kept for labels that are themselves highly concurrent.
-    """
+    """Name the most difficult label, and the frequent ones in a good part of its instances."""
+    # Majority labels mask a minority label "when they appear together", says the paper: the word is
+    # kept for labels that are themselves highly concurrent.
     met = [label for label in difficult if label.partners and label.scumble > 0]
     if not met:
         return ""
@@ -324,13 +311,6 @@ def _on_others(difficult: Sequence[DifficultLabel]) -> str:
         f"Next in difficulty: {others}. The frequent label {name} is in at least a tenth of the "
         f"instances of {share} difficult labels."
     )
-
-
-def _on_treatment(summary: Summary) -> list[str]:
-    """Say what to do, by the rules that `scumble.advise` follows and what was measured for them."""
-    if not summary.mean_ir >= 1 or not summary.n_minority:
-        return []
-    return treatment_sentences(summary.scumble)
 
 
 def _on_gaps(summary: Summary) -> str:

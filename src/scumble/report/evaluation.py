@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from scumble._core.numbers import format_number
 from scumble._core.text import safe
-from scumble.report.terminal import Line, Segment, format_number, table
+from scumble.report.terminal import Line, Segment, table
 
 MIB = 2**20
 #: What is told of a group of labels.
@@ -13,25 +14,7 @@ OF_GROUPS = ("macro_precision", "macro_recall", "macro_f1", "micro_f1", "never_p
 
 
 def render_evaluation(result: dict[str, Any], *, width: int | None = None) -> list[Line]:
-    """Lay out the metrics of a cross-validation with what it cost.
-
-    Examples
-    --------
-    >>> from scumble.report.evaluation import render_evaluation
-    >>> metric = {"mean": 0.5, "sd": 0.1, "folds": [0.4, 0.6]}
-    >>> fold = {"n_train": 80, "n_test": 40, "before": None, "after": None}
-    >>> seconds = {"resample": 0.0, "fit": 1.0, "predict": 0.5}
-    >>> lines = render_evaluation({
-    ...     "data": "films", "classifier": "br", "resample": None, "metrics": {"f1": metric},
-    ...     "seconds": seconds, "peak_memory": 2**28, "random_state": 7, "folds": [fold, fold],
-    ... })
-    >>> for line in lines:
-    ...     print("".join(part.text for part in line).rstrip())
-    films: br, 2 folds
-    metric    mean      sd
-    f1      0.5000  0.1000
-    a fold took 1.00 s to fit and 0.50 s to predict; at most 256 MiB; seed 7
-    """
+    """Lay out the metrics of a cross-validation with what it cost."""
     resampled = "" if result["resample"] is None else f" after {safe(result['resample'])}"
     tested = result.get("test")
     where = f"{len(result['folds'])} folds" if tested is None else f"tested on {safe(tested)}"
@@ -58,24 +41,7 @@ def render_evaluation(result: dict[str, Any], *, width: int | None = None) -> li
 def render_judgement(
     result: dict[str, Any], *, top: int = 20, width: int | None = None
 ) -> list[Line]:
-    """Lay out what predictions are worth: metrics, then labels, the rarest first.
-
-    Examples
-    --------
-    >>> from scumble.report.evaluation import render_judgement
-    >>> label = {"name": "war", "positives": 3, "precision": 1.0, "recall": 0.5, "f1": 0.6667}
-    >>> lines = render_judgement({
-    ...     "predictions": "said.csv", "truth": "films.arff", "n_instances": 9, "n_labels": 1,
-    ...     "cut": None, "metrics": {"f1": 0.5}, "labels": [label],
-    ... })
-    >>> for line in lines:
-    ...     print("".join(part.text for part in line).rstrip())
-    said.csv against films.arff: 9 instances, 1 labels
-    metric   value
-    f1      0.5000
-    label  positives  precision  recall      f1
-    war            3     1.0000  0.5000  0.6667
-    """
+    """Lay out what predictions are worth: metrics, then labels, the rarest first."""
     title = (
         f"{safe(result['predictions'])} against {safe(result['truth'])}: "
         f"{result['n_instances']:,} instances, {result['n_labels']:,} labels"

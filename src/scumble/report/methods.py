@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from scumble._core.numbers import format_number
-from scumble._core.text import safe, wrap
-from scumble.report.terminal import Line, Segment, table
+from scumble._core.text import safe
+from scumble.report.terminal import Line, Segment, table, wrapped
 
 #: Labels with the largest gains and losses that are shown.
 N_LABELS = 8
@@ -49,7 +49,7 @@ def render_methods(found: dict[str, Any], *, width: int | None = None) -> list[L
     marked = f"+ better and - worse than the first, beyond what chance in these {where} explains"
     lines += [[Segment(marked, "dim")], []]
     for sentence in (*found["verdicts"], *best_sentences(found)):
-        lines += [[Segment(part)] for part in wrap(safe(sentence), width)]
+        lines += wrapped(sentence, width)
     return lines + _labels(found, width)
 
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from scumble._core.numbers import significant
+from scumble.measures.summary import plain
 
 #: What is shown of each method: key, title, and whether less of it is better; None: neither.
 MEASURES = (
@@ -22,35 +23,10 @@ CAVEAT = "whether that helps a classifier, only cross-validation tells"
 
 
 def side_by_side(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Judge every change against the data as it is.
-
-    Parameters
-    ----------
-    rows : list of dict
-        From `scumble.resample.compare_methods`.
-
-    Returns
-    -------
-    dict
-        ``measures``; ``before``, the measures of the data; ``methods`` with their ``changes``, each
-        with ``value``, ``part`` (of the value before; None where that is 0) and ``verdict``; and
-        ``verdict``, one sentence. NaN is None.
-
-    Examples
-    --------
-    >>> import scumble
-    >>> from scumble.report.side_by_side import side_by_side
-    >>> films = [["war"], ["war", "love"], ["war", "noir"], ["war", "love"]]
-    >>> data = scumble.MultilabelDataset([[0.0]] * 4, films)
-    >>> found = side_by_side(scumble.resample.compare_methods(data, ["remedial"]))
-    >>> found["methods"][0]["changes"]["scumble"]["verdict"]
-    'better'
-    >>> print(found["verdict"])
-    remedial lowers SCUMBLE most (0.0786 to 0.02288), and no method lowers MeanIR; whether that
-    helps a classifier, only cross-validation tells.
-    """
+    """Judge every change against the data as it is, by what `compare_methods` gives."""
+    # `part` of a change is that of the value before, None where that is 0; NaN is None.
     first, *others = rows
-    before = {key: _plain(first[key]) for key, _, _ in MEASURES}
+    before = {key: plain(first[key]) for key, _, _ in MEASURES}
     methods = [_judge(row, before) for row in others]
     return {
         "measures": [
@@ -67,7 +43,7 @@ def _judge(row: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
     found = {key: row.get(key) for key in told}
     if row["error"] is not None:
         return {**found, "changes": {}}
-    changes = {key: _change(before[key], _plain(row[key]), less) for key, _, less in MEASURES}
+    changes = {key: _change(before[key], plain(row[key]), less) for key, _, less in MEASURES}
     return {**found, "changes": changes}
 
 
@@ -111,7 +87,3 @@ def _lowest(methods: list[dict[str, Any]], key: str) -> dict[str, Any] | None:
 
 def _from_to(before: float, change: dict[str, Any]) -> str:
     return f"{significant(before)} to {significant(change['value'])}"
-
-
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -9,28 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from scumble._core.numbers import format_number, significant
+from scumble._core.numbers import counted, format_number, significant
 from scumble._core.text import align, safe, wrap
 from scumble.data import MultilabelDataset
-from scumble.measures import Summary, characterize
-from scumble.measures.summary import plain
+from scumble.measures import characterize
 from scumble.report.concurrence import frequent_labelsets
 from scumble.report.treatment import TRAITS, step_notes, step_titles
 
 
 class Segment(NamedTuple):
-    """A piece of text and how it should look.
-
-    Attributes
-    ----------
-    text : str
-        The text.
-    style : str
-        ``""``, ``"title"``, ``"head"``, ``"rare"`` or ``"dim"``.
-    """
+    """A piece of text and how it should look."""
 
     text: str
-    style: str = ""
+    style: str = ""  # "", "title", "head", "rare" or "dim"
 
 
 Line = list[Segment]
@@ -52,6 +43,11 @@ def table(
     styles = list(styles) or [""] * len(body)
     lines = [line(row, style, "") for row, style in zip(body, styles, strict=True)]
     return [line(top, "head", "head"), *lines]
+
+
+def wrapped(text: str, width: int | None, style: str = "") -> list[Line]:
+    """Break a sentence into lines."""
+    return [[Segment(part, style)] for part in wrap(safe(text), width)]
 
 
 def render_report(report: dict[str, Any], *, width: int | None = None) -> list[Line]:
@@ -81,34 +77,16 @@ def render_report(report: dict[str, Any], *, width: int | None = None) -> list[L
     Mean SCUMBLE 0.07859548 with CV 1.085412
     """
     summary = report["summary"]
+    mean, spread = (significant(summary[key], 7) for key in ("scumble", "scumble_cv"))
     lines: list[Line] = [
         [Segment(f"Concurrence report: {safe(summary['name']) or 'data set'}", "title")],
-        [
-            Segment(
-                f"Mean SCUMBLE {significant(summary['scumble'], 7)} "
-                f"with CV {significant(summary['scumble_cv'], 7)}"
-            )
-        ],
+        [Segment(f"Mean SCUMBLE {mean} with CV {spread}")],
         [],
     ]
     for sentence in report["verdict"]:
-        lines += [[Segment(part)] for part in wrap(safe(sentence), width)]
+        lines += wrapped(sentence, width)
     lines += [[], [Segment("SCUMBLE by label (rarer than average: marked *)", "title")]]
-    lines += table(
-        ("label", "count", "IRLbl", "SCUMBLE", "CV"),
-        [
-            (
-                label["name"] + (" *" if label["is_minority"] else ""),
-                format_number(label["count"]),
-                format_number(label["irlbl"], ",.2f"),
-                significant(label["scumble"]),
-                significant(label["scumble_cv"]),
-            )
-            for label in report["labels"]
-        ],
-        styles=["rare" if label["is_minority"] else "" for label in report["labels"]],
-        width=width,
-    )
+    lines += render_labels(report["labels"], frequency=False, width=width)
     for label in report["difficult"]:
         lines += _difficult_lines(label, width)
     for treatment in report.get("treatments", ()):
@@ -118,8 +96,8 @@ def render_report(report: dict[str, Any], *, width: int | None = None) -> list[L
 
 
 def _difficult_lines(label: dict[str, Any], width: int | None) -> list[Line]:
-    times = f"{label['count']:,} instance{'' if label['count'] == 1 else 's'}"
     met = "it meets" if label["partners"] else "it meets no majority label"
+    times = counted(label["count"], "instance")
     facts = f"{times}, IRLbl {label['irlbl']:,.1f}, SCUMBLE {significant(label['scumble'])}"
     lines: list[Line] = [
         [],
@@ -184,7 +162,7 @@ def render_treatment(report: dict[str, Any], *, width: int | None = None) -> lis
     lines.append([])
     for title, sentence in zip(titles, step_notes(report), strict=True):
         where = "" if len(steps) == 1 else f"{title}: "
-        lines += [[Segment(part)] for part in wrap(where + sentence, width)]
+        lines += wrapped(where + sentence, width)
     return lines
 
 
@@ -232,8 +210,7 @@ def render_comparison(rows: list[dict[str, Any]], *, width: int | None = None) -
     )
     for row in rows:
         if row["error"] is not None:
-            message = f"{row['method']} failed: {safe(row['error'])}"
-            lines += [[Segment(part, "dim")] for part in wrap(message, width)]
+            lines += wrapped(f"{row['method']} failed: {row['error']}", width, "dim")
     return lines
 
 
@@ -279,31 +256,18 @@ def render_summary(numbers: dict[str, Any], *, width: int | None = None) -> list
     return [title, *table(("", ""), rows, width=width)[1:]]
 
 
-def label_rows(
-    summary: Summary, *, sort: str = "order", top: int | None = None
-) -> list[dict[str, Any]]:
-    """List the labels with their measures."""
-    rare = summary.labels.is_minority
-    rows = [
-        {**{key: plain(value) for key, value in row.items()}, "is_minority": bool(rare[at])}
-        for at, row in enumerate(summary.labels)
-    ]
-    if sort == "name":
-        rows.sort(key=lambda row: row["name"])
-    elif sort != "order":
-        rows.sort(key=lambda row: float("-inf") if row[sort] is None else row[sort], reverse=True)
-    return rows[:top]
-
-
-def render_labels(rows: list[dict[str, Any]], *, width: int | None = None) -> list[Line]:
+def render_labels(
+    rows: list[dict[str, Any]], *, frequency: bool = True, width: int | None = None
+) -> list[Line]:
     """Lay out the labels with their measures."""
+    shared = ["frequency"] if frequency else []
     return table(
-        ("label", "count", "frequency", "IRLbl", "SCUMBLE", "CV"),
+        ("label", "count", *shared, "IRLbl", "SCUMBLE", "CV"),
         [
             (
                 row["name"] + (" *" if row["is_minority"] else ""),
                 format_number(row["count"]),
-                format_number(row["frequency"], ".4f"),
+                *(format_number(row[key], ".4f") for key in shared),
                 format_number(row["irlbl"], ",.2f"),
                 significant(row["scumble"]),
                 significant(row["scumble_cv"]),
@@ -337,7 +301,7 @@ def render_thresholds(report: dict[str, Any], *, width: int | None = None) -> li
         f"Mean {title} to expect {format_number(report['mean_expected'], '.4f')}; "
         f"{report['n_silent']:,} of {len(report['labels']):,} labels are never predicted."
     )
-    return [*lines, [], *([Segment(part)] for part in wrap(words, width))]
+    return [*lines, [], *wrapped(words, width)]
 
 
 def labelset_rows(

@@ -14,26 +14,13 @@ _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"[^\"]*\"|`[^`]*`")
 
 @dataclass(frozen=True)
 class Dialect:
-    """How one engine spells what plain SQL has no common word for.
+    """How one engine spells what plain SQL has no common word for."""
 
-    Attributes
-    ----------
-    name : str
-        The engine.
-    quote_mark : str
-        What stands around a column name.
-    string_list : str
-        The type of a list of texts.
-    split : str
-        Takes the text ``$1`` apart at every ``$2``, without empty parts.
-    macros : mapping of str to str
-        For each name, the engine's expression with ``$1``, ``$2`` for the arguments.
-    """
-
-    name: str
-    quote_mark: str
-    string_list: str
-    split: str
+    name: str  # the engine
+    quote_mark: str  # what stands around a column name
+    string_list: str  # the type of a list of texts
+    split: str  # takes the text $1 apart at every $2, without empty parts
+    # For each name, the engine's expression with $1, $2 for the arguments.
     macros: Mapping[str, str]
 
     def quote(self, column: str) -> str:
@@ -48,14 +35,7 @@ class Dialect:
         return "'" + escaped.replace("'", quote) + "'"
 
     def spell(self, sql: str) -> str:
-        """Replace every ``NAME!(arguments)`` by the engine's own words.
-
-        Examples
-        --------
-        >>> from scumble.scale.dialect import DUCKDB, SPARK
-        >>> DUCKDB.spell("SELECT UNNEST!(labels)"), SPARK.spell("SELECT UNNEST!(labels)")
-        ('SELECT unnest(labels)', 'SELECT explode(labels)')
-        """
+        """Replace every ``NAME!(arguments)`` by the engine's own words."""
         while (found := _MACRO.search(sql)) is not None:
             arguments, end = _arguments(sql, found.end())
             words = self.macros[found[1]]

@@ -12,27 +12,14 @@ from scumble.scale.engines.base import Column
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of the input, and how statements name them.
+    """The columns of the input, and how statements name them."""
 
-    Attributes
-    ----------
-    columns : tuple of Column
-        All of them.
-    label : Column
-        The one with labels.
-    instances : tuple of str
-        Those that name the instance; there may be none where each row is an instance.
-    separator : str or None
-        What stands between the labels of a text.
-    dialect : Dialect
-        How the engine spells names and texts.
-    """
-
-    columns: tuple[Column, ...]
-    label: Column
+    columns: tuple[Column, ...]  # all of them
+    label: Column  # the one with labels
+    # Those that name the instance; there may be none where each row is an instance.
     instances: tuple[str, ...]
-    separator: str | None
-    dialect: Dialect
+    separator: str | None  # what stands between the labels of a text
+    dialect: Dialect  # how the engine spells names and texts
 
     @property
     def has_lists(self) -> bool:

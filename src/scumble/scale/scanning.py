@@ -192,7 +192,7 @@ class Scan:
     def __scumble_resample__(self, method: BaseResampler, out: Any) -> Scan:
         """Answer ``method.resample(scan, out)``; return a scan of the result."""
         from scumble.resample import LPROS, LPRUS, REMEDIAL
-        from scumble.scale import lp_random, remedial
+        from scumble.scale.resampling import write_lp_random, write_remedial
 
         output = as_output(out, caller=type(method).__name__)
         if not isinstance(method, REMEDIAL | LPROS | LPRUS):
@@ -203,9 +203,9 @@ class Scan:
         self._check_partitions(output)
         with naming_the_damaged(self.files), appearing_whole(output) as folder:
             if isinstance(method, REMEDIAL):
-                remedial.resample(self._tables, method, output, folder)
+                write_remedial(self._tables, method, output, folder)
             else:
-                lp_random.resample(self._tables, method, output, folder)
+                write_lp_random(self._tables, method, output, folder)
         return self._result(output)
 
     def _check_partitions(self, output: Output) -> None:

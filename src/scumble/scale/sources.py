@@ -1,15 +1,17 @@
-"""Which files are meant, and what form they have."""
+"""Which files are meant, what form they have, and how much memory they would take."""
 
 from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from scumble._core.errors import ParameterError, ReadError
+from scumble._core.validation import check_choice
 
 FORMATS = {
     ".parquet": "parquet",
@@ -21,25 +23,20 @@ FORMATS = {
     ".tsv": "csv",
 }
 _COMPRESSIONS = (".gz", ".zst", ".bz2", ".xz")
+#: Reading takes about this many times the bytes of the columns: they are held as they are read,
+#: as label and feature matrices, and once more while these are put together.
+GROWTH = 3
+#: Compressed text grows by about this much.
+EXPANSION = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files of one form.
+    """Files of one form."""
 
-    Attributes
-    ----------
-    paths : tuple of str
-        Local files in order, or object-store paths as they were given.
-    format : {"parquet", "arrow", "csv"}
-        The form of the files.
-    roots : tuple of str
-        The same as the user gave them, where these are folders or files.
-    """
-
-    paths: tuple[str, ...]
-    format: str
-    roots: tuple[str, ...]
+    paths: tuple[str, ...]  # local files in order, or object-store paths as they were given
+    format: str  # the form of the files
+    roots: tuple[str, ...]  # the same as the user gave them, where these are folders or files
 
     @property
     def name(self) -> str:
@@ -97,11 +94,8 @@ def find_files(
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if not given:
         raise ParameterError("The 'paths' parameter of scan is empty. Expected files.")
-    if format is not None and format not in set(FORMATS.values()):
-        raise ParameterError(
-            "The 'format' parameter of scan must be 'parquet', 'arrow' or 'csv'. "
-            f"Got {format!r} instead."
-        )
+    if format is not None:
+        check_choice(format, ("parquet", "arrow", "csv"), name="format", caller="scan")
     found: list[str] = []
     roots: list[str] = []
     for path in given:
@@ -156,3 +150,36 @@ def _format_of(paths: list[str]) -> str:
             path=paths[0],
         )
     return forms.pop() if forms else "parquet"
+
+
+def bytes_needed(files: Files) -> int:
+    """Estimate the memory that reading files takes."""
+    if files.is_remote:
+        return 0
+    return GROWTH * sum(_plain_bytes(path, files.format) for path in files.paths)
+
+
+def bytes_available() -> int:
+    """Tell how much memory this machine can still give."""
+    try:
+        found = re.search(r"MemAvailable:\s+(\d+)", Path("/proc/meminfo").read_text())
+    except OSError:
+        found = None
+    if found is not None:
+        return int(found[1]) * 1024
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+
+
+def _plain_bytes(path: str, format: str) -> int:
+    size = os.path.getsize(path)
+    if format != "parquet":
+        is_plain = path.lower().endswith((".csv", ".tsv", ".arrow", ".feather", ".ipc"))
+        return size if is_plain else size * EXPANSION
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        metadata = pq.read_metadata(path)
+    except (pa.ArrowException, OSError):
+        return size
+    return sum(metadata.row_group(at).total_byte_size for at in range(metadata.num_row_groups))

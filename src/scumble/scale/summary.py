@@ -39,7 +39,8 @@ def summarize(tables: LabelsetTables, name: str, declared: Sequence[Any] | None)
     mean = scumble_of(tables, totals)
     labels = label_table(tables, n_rows, declared)
     cardinality = totals["n_assignments"] / n_rows if n_rows else math.nan
-    n_features = _count_features(tables)
+    # Columns that are neither labels nor names; None where there are none.
+    n_features = len(tables.layout.others) or None if tables.layout.has_lists else None
     return Summary(
         name=name,
         n_instances=n_rows,
@@ -169,8 +170,3 @@ def _scumble_cv(tables: LabelsetTables, totals: dict[str, int], mean: float) -> 
         sql = statements.SCORE_SQUARES
         squares = float(tables.number(sql, title="Averaging scores", scumble=repr(mean)))
     return cv_of_scores(squares, totals["n_instances"], mean)
-
-
-def _count_features(tables: LabelsetTables) -> int | None:
-    """Count the columns that are neither labels nor names; None where there are none."""
-    return len(tables.layout.others) or None if tables.layout.has_lists else None

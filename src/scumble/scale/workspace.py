@@ -15,10 +15,9 @@ Array = np.ndarray[Any, Any]
 
 
 class Workspace:
-    """Tables and views of one piece of work, on an engine that others may use as well.
+    """Tables and views of one piece of work, on an engine that others may use as well."""
 
-    Statements name them in braces.
-    """
+    # Statements name them in braces.
 
     def __init__(self, engine: Engine, **values: Any) -> None:
         self.engine, self._values = engine, values

@@ -110,13 +110,7 @@ def test_everything_at_once_sparse(tmp_path):
     assert data.features[2] == Feature("s", "string", ("", "hello"))
     assert_same(
         data.X,
-        [
-            [0, 0, 0, 0],
-            [2.5, 1, 1, 31536000000],
-            [0, 0, 0, NAN],
-            [7, NAN, 1, 0],
-            [0, 0, 0, 0],
-        ],
+        [[0, 0, 0, 0], [2.5, 1, 1, 31536000000], [0, 0, 0, NAN], [7, NAN, 1, 0], [0, 0, 0, 0]],
     )
     assert data.X.nnz == 8
     assert labels_of(data) == [[0], [1], [0], [0], [1]]
@@ -405,8 +399,7 @@ def test_numbers_in_words_and_quotes(tmp_path, text, value):
 
 
 @pytest.mark.parametrize(
-    "text",
-    "|x|1x|1_0|0x1|1e|1e+|--1|+|-|.|e5|1.5.2|.nan|infin|1d|'1 '|١|nano|1e5.5|''".split("|"),
+    "text", "|x|1x|1_0|0x1|1e|1e+|--1|+|-|.|e5|1.5.2|.nan|infin|1d|'1 '|١|nano|1e5.5|''".split("|")
 )
 def test_what_is_no_number(tmp_path, text):
     head = "@relation r\n@attribute y {0,1}\n@attribute a real\n@attribute b real\n@data\n0,1,1\n"

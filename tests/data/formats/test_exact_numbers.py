@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import scumble
+from scumble.data.formats.arrow_texts import join_runs, number_texts
 from scumble.data.formats.kernels.numbers import exact_floats, parse_float
 
 #: Numbers that parsers get wrong: halfway between two doubles, at the ends of their range, with
@@ -89,3 +91,16 @@ def test_an_exponent_beyond_counting_is_no_small_number():
     """Its digits and its exponent, each cut to what fits, once cancelled to 1e9."""
     for text, value in (("0." + "0" * 99_990 + "1e150000", np.inf), ("1e-99999999999999999999", 0)):
         assert parse_float(text.encode())[1] == float(text) == value
+
+
+def test_texts_of_numbers_and_runs_of_them():
+    assert number_texts(np.array([5, 0.1, 1e300]), whole=False).to_pylist() == [
+        "5.0",
+        "0.1",
+        "1e+300",
+    ]
+    assert number_texts(np.array([5, np.nan]), whole=True).to_pylist() == ["5", None]
+    assert join_runs(pa.array(["a", "b", "c"]), np.array([0, 1, 3]), "-").to_pylist() == [
+        "a",
+        "b-c",
+    ]

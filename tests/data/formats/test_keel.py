@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from scipy import sparse
 
 import scumble
@@ -14,7 +13,6 @@ from scumble._core.errors import ReadError
 from scumble._core.files import Source
 from scumble.data import Feature, MultilabelDataset
 from scumble.data.formats.keel import sniff
-from scumble.testing.strategies import datasets as any_dataset
 
 HEAD = """@relation films
 @attribute minutes integer [60, 240]
@@ -104,16 +102,6 @@ def test_sniffing(tmp_path):
     other = tmp_path / "x.arff"
     other.write_text("x")
     assert sniff(Source(other), HEAD.encode()) == 0.1
-
-
-@settings(max_examples=150)
-@given(any_dataset(infinite=True))
-def test_writing_and_reading_gives_the_same_back(tmp_path_factory, data):
-    path = tmp_path_factory.mktemp("keel") / "data.dat"
-    scumble.write(data, path)
-    again = scumble.read(path)
-    assert again == data
-    assert again.is_sparse == data.is_sparse
 
 
 def test_what_is_written(tmp_path):

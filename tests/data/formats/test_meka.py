@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import scumble
 from scumble._core.errors import ReadError
 from scumble._core.files import Source
 from scumble.data import MultilabelDataset
 from scumble.data.formats.meka import sniff, split_relation
-from scumble.testing.strategies import datasets as any_dataset
 from scumble.testing.strategies import texts
 
 BODY = "@attribute a {0,1}\n@attribute b {0,1}\n@attribute c {0,1}\n@data\n1,0,1\n0,0,1\n"
@@ -84,17 +83,6 @@ def test_sniffing(tmp_path):
     assert sniff(source, b"@relation Music\n@attribute '-C 2' real\n") == 0
     assert sniff(source, b"@relation Music-C 2\n") == 0
     assert sniff(source, b"a,b\n") == 0
-
-
-@settings(max_examples=150)
-@given(any_dataset(infinite=True))
-def test_writing_and_reading_gives_the_same_back(tmp_path_factory, data):
-    path = tmp_path_factory.mktemp("meka") / "data.arff"
-    scumble.write(data, path, format="meka")
-    again = scumble.read(path)
-    assert again == data
-    assert again.is_sparse == data.is_sparse
-    assert [file.name for file in path.parent.iterdir()] == ["data.arff"]
 
 
 @given(texts(12))

@@ -164,10 +164,7 @@ def test_a_deep_hierarchy(tmp_path):
         ("<labels><label/></labels>", "the XML holds <label> without a name"),
         ("<labels></labels>", "names no label"),
         ("<labels><label name='war'/><label name='war'/></labels>", "the label 'war' twice"),
-        (
-            "<labels><label name='wars'/></labels>",
-            "'wars', .*no such column. Did you mean 'war'",
-        ),
+        ("<labels><label name='wars'/></labels>", "'wars', .*no such column. Did you mean 'war'"),
         ("<!DOCTYPE labels><labels><label name='war'/></labels>", "declares a document type"),
         (
             "<!DOCTYPE l [<!ENTITY a 'x'><!ENTITY b '&a;&a;'>]><labels>&b;</labels>",
@@ -209,14 +206,23 @@ def test_names_survive_the_xml_file(tmp_path_factory, names, data):
 # --- write, then read ----------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("name", "format", "files"),
+    [
+        ("data.arff", None, ["data.arff", "data.xml"]),
+        ("data.arff", "meka", ["data.arff"]),
+        ("data.dat", None, ["data.dat"]),
+    ],
+)
 @settings(max_examples=150)
-@given(any_dataset(infinite=True))
-def test_writing_and_reading_gives_the_same_back(tmp_path_factory, data):
-    path = tmp_path_factory.mktemp("mulan") / "data.arff"
-    scumble.write(data, path)
+@given(data=any_dataset(infinite=True))
+def test_writing_and_reading_gives_the_same_back(tmp_path_factory, name, format, files, data):
+    path = tmp_path_factory.mktemp("family") / name
+    scumble.write(data, path, format=format)
     again = scumble.read(path)
     assert again == data
     assert again.is_sparse == data.is_sparse
+    assert sorted(file.name for file in path.parent.iterdir()) == files
 
 
 def awkward() -> dict[str, MultilabelDataset]:

@@ -23,6 +23,8 @@ from scumble.data.formats.label_choice import (
 )
 from scumble.data.frames import read_frame
 
+Array = np.ndarray[Any, Any]
+
 KEY = b"scumble"
 VERSION = 1
 LAYOUTS = ("names", "numbers", "columns")
@@ -83,7 +85,7 @@ def dataset_from_table(
         raise source.error(str(error)) from error
 
 
-def _exact_column(feature: Feature, values: np.ndarray[Any, Any]) -> Any:
+def _exact_column(feature: Feature, values: Array) -> Any:
     """Make a column that loses nothing: times finer than a microsecond stay numbers."""
     import pyarrow as pa
 
@@ -103,7 +105,7 @@ def _add(columns: dict[str, Any], name: str, column: Any) -> str:
     return name
 
 
-def _lists(indptr: np.ndarray[Any, Any], values: Any) -> Any:
+def _lists(indptr: Array, values: Any) -> Any:
     import pyarrow as pa
 
     if indptr[-1] < 2**31:
@@ -223,7 +225,7 @@ def _restored_features(table: Any, features: list[Feature], places: dict[str, An
     return X
 
 
-def _restored_column(feature: Feature, column: Any) -> np.ndarray[Any, Any]:
+def _restored_column(feature: Feature, column: Any) -> Array:
     """Read a column; the codes of categories follow the description, not the file."""
     found, values = feature_from_column(feature.name, column)
     if not feature.holds_codes:
@@ -259,7 +261,7 @@ def _restored_labels(table: Any, labels: list[str], places: dict[str, Any]) -> s
     return Y
 
 
-def _flat(column: Any) -> tuple[Any, np.ndarray[Any, Any]]:
+def _flat(column: Any) -> tuple[Any, Array]:
     """Take a column of lists apart: all values, and where each row's begin."""
     import pyarrow.compute as pc
 

@@ -11,19 +11,11 @@ from scumble.data.columns import are_whole
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Array = np.ndarray[Any, Any]
 
-def number_texts(values: np.ndarray[Any, Any], *, whole: bool) -> pa.Array:
-    """Write doubles as the shortest text that reads back the same; missing ones become null.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scumble.data.formats.arrow_texts import number_texts
-    >>> number_texts(np.array([5, 0.1, 1e300]), whole=False).to_pylist()
-    ['5.0', '0.1', '1e+300']
-    >>> number_texts(np.array([5, np.nan]), whole=True).to_pylist()
-    ['5', None]
-    """
+def number_texts(values: Array, *, whole: bool) -> pa.Array:
+    """Write doubles as the shortest text that reads back the same; missing ones become null."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -36,16 +28,8 @@ def number_texts(values: np.ndarray[Any, Any], *, whole: bool) -> pa.Array:
     return pc.if_else(bare, pc.binary_join_element_wise(texts, ".0", ""), texts)
 
 
-def join_runs(texts: pa.Array, ends: np.ndarray[Any, Any], separator: str) -> pa.Array:
-    """Join texts that follow each other, each run between two of ``ends``.
-
-    Examples
-    --------
-    >>> import numpy as np, pyarrow as pa
-    >>> from scumble.data.formats.arrow_texts import join_runs
-    >>> join_runs(pa.array(["a", "b", "c"]), np.array([0, 1, 3]), "-").to_pylist()
-    ['a', 'b-c']
-    """
+def join_runs(texts: pa.Array, ends: Array, separator: str) -> pa.Array:
+    """Join texts that follow each other, each run between two of ``ends``."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -11,6 +11,7 @@ import numpy as np
 from scumble.data.formats.base import Format, LabelChoice, Source, Target
 from scumble.data.formats.sparse_lines import (
     BOM,
+    CARRIES,
     MOST_COLUMNS,
     Rows,
     check_width,
@@ -41,19 +42,7 @@ def sniff(source: Source, head: bytes) -> float:
 def read_extreme(
     source: Source, *, labels: LabelChoice = None, max_columns: int | None = None
 ) -> MultilabelDataset:
-    r"""Read a file of the extreme-classification text form.
-
-    Examples
-    --------
-    >>> import scumble, tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.txt"
-    >>> _ = path.write_text("3 4 2\n0,1 0:150 3:0.5\n 2:1\n1 0:90\n")
-    >>> films = scumble.read(path)
-    >>> films
-    <MultilabelDataset 'films': 3 instances, 4 features, 2 labels>
-    >>> films.Y.toarray().astype(int).tolist()
-    [[1, 1], [0, 0], [0, 1]]
-    """
+    """Read a file of the extreme-classification text form."""
     from scumble.data.dataset import MultilabelDataset
 
     refuse_label_choice(labels, "extreme")
@@ -105,18 +94,12 @@ def _drop_last_blank_lines(rows: Rows, n_rows: int) -> None:
         full = np.flatnonzero(rows.label_counts[-1] + rows.value_counts[-1])
         keep = max(int(full[-1]) + 1 if len(full) else 0, len(rows.lines[-1]) - surplus)
         surplus -= len(rows.lines[-1]) - keep
-        for part in (rows.label_counts, rows.value_counts, rows.lines):
+        counted = (rows.label_counts, rows.value_counts, rows.lines)
+        for part in counted:
             part[-1] = part[-1][:keep]
         if keep:
             return
-        for part in (
-            rows.label_counts,
-            rows.value_counts,
-            rows.lines,
-            rows.labels,
-            rows.indices,
-            rows.values,
-        ):
+        for part in (*counted, rows.labels, rows.indices, rows.values):
             part.pop()
 
 
@@ -144,7 +127,5 @@ FORMAT = Format(
     sniff=sniff,
     read=read_extreme,
     write=write_extreme,
-    carries=frozenset(
-        {"labels never seen", "missing values", "rows without labels", "sparse storage"}
-    ),
+    carries=CARRIES,
 )

@@ -15,14 +15,9 @@ from scumble.data.formats.arff.header import Header
 from scumble.data.formats.arff.notes import format_notes
 from scumble.data.formats.arff.quoting import quote
 from scumble.data.formats.arff.reader import read_arff, sniff_relation
-from scumble.data.formats.arff.writer import (
-    attribute_lines,
-    common_notes,
-    number_text,
-    write_rows,
-)
+from scumble.data.formats.arff.writer import attribute_lines, common_notes, number_text, write_rows
 from scumble.data.formats.base import PARTS, Format, LabelChoice
-from scumble.data.formats.label_choice import Chosen, by_names, choose_labels
+from scumble.data.formats.label_choice import Chosen, by_names
 
 _ROLES = re.compile(rb"(?im)^[\t ]*@(inputs?|outputs?)\b")
 
@@ -39,63 +34,27 @@ def sniff(source: Source, head: bytes) -> float:
 def read_keel(
     source: Source, *, labels: LabelChoice = None, encoding: str | None = None
 ) -> MultilabelDataset:
-    r"""Read a KEEL data set.
+    """Read a KEEL data set."""
 
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from scumble._core.files import Source
-    >>> from scumble.data.formats.keel import read_keel
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.dat"
-    >>> _ = path.write_text(
-    ...     "@relation films\n@attribute minutes integer [60, 240]\n@attribute war {0, 1}\n"
-    ...     "@inputs minutes\n@outputs war\n@data\n90, 1\n<null>, 0\n"
-    ... )
-    >>> read_keel(Source(path)).X
-    array([[90.],
-           [nan]])
-    """
-
-    def choose(header: Header) -> Chosen:
-        if labels is not None:
-            unlabelled = header.notes.get("unlabelled", False)
-            return choose_labels(source, header.names, labels, unlabelled=unlabelled)
+    def declared(header: Header) -> Chosen:
         inputs = header.inputs
         if inputs is not None:
             by_names(source, header.names, inputs, where="@inputs")
         outputs = header.outputs
         if outputs is None:
-            others = header.names if inputs is None else _without(header.names, inputs)
+            named = set(inputs or ())
+            others = [name for name in header.names if name not in named]
             outputs = others[-1:] if inputs is None else others
         if not outputs and not header.notes.get("unlabelled"):
             raise source.error("no attribute is an output. Expected the labels in @outputs.")
         return by_names(source, header.names, outputs, where="@outputs")
 
-    file = read_arff(source, choose, encoding=encoding, nulls=True)
+    file = read_arff(source, declared, labels=labels, encoding=encoding, nulls=True)
     return file.to_dataset(file.header.relation)
 
 
 def write_keel(dataset: MultilabelDataset, target: Target) -> None:
-    """Write a KEEL data set: dense rows, labels last.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import scumble
-    >>> films = scumble.MultilabelDataset([[90.0], [60.5]], [["war"], []], name="films")
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.dat"
-    >>> scumble.write(films, path)
-    >>> print(path.read_text())
-    @relation films
-    @attribute x0 real [60.5, 90]
-    @attribute war {0,1}
-    @inputs x0
-    @outputs war
-    @data
-    90,1
-    60.5,0
-    <BLANKLINE>
-    """
+    """Write a KEEL data set: dense rows, labels last."""
     names, renamed = label_columns(dataset, lambda name: True)
     lows, highs = _ranges(dataset.X)
     columns = [
@@ -160,11 +119,6 @@ def _ranges(X: Any) -> tuple[list[float], list[float]]:
 
 def _list(keyword: str, names: list[str]) -> str:
     return " ".join([keyword, ", ".join(quote(name) for name in names)]).strip() + "\n"
-
-
-def _without(names: list[str], others: list[str]) -> list[str]:
-    excluded = set(others)
-    return [name for name in names if name not in excluded]
 
 
 FORMAT = Format(

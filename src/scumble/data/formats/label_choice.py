@@ -15,9 +15,10 @@ import numpy as np
 from scumble._core.errors import ParameterError
 from scumble._core.files import Source
 from scumble._core.suggestions import suggest
+from scumble.data.feature import first_repeated
 from scumble.data.formats.arff.label_xml import LabelTree, read_label_xml
 from scumble.data.formats.base import Columns, LabelChoice
-from scumble.data.formats.messages import excerpt, first_repeated
+from scumble.data.formats.messages import excerpt
 from scumble.data.guesses import as_text
 
 if TYPE_CHECKING:
@@ -40,18 +41,7 @@ class Chosen:
 def choose_labels(
     source: Source, names: Sequence[str], labels: LabelChoice, *, unlabelled: bool = False
 ) -> Chosen:
-    """Find the columns a caller's ``labels=`` means; an XML may name none of ``unlabelled`` data.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from scumble._core.files import Source
-    >>> from scumble.data.formats.label_choice import choose_labels
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
-    >>> _ = path.write_text("x,war,love")
-    >>> choose_labels(Source(path), ["x", "war", "love"], -2).columns
-    (1, 2)
-    """
+    """Find the columns that ``labels=`` means; an XML may name none of ``unlabelled`` data."""
     if isinstance(labels, str | os.PathLike):
         _refuse_column_name(names, os.fspath(labels))
         return by_tree(source, names, read_label_xml(os.fspath(labels)), unlabelled=unlabelled)
@@ -137,10 +127,9 @@ def column_numbers(source: Source, names: Sequence[str], given: Columns, option:
 def choose_features(
     source: Source, data: MultilabelDataset, *, ignore: Columns = None, text: Columns = None
 ) -> MultilabelDataset:
-    """Leave out features of a data set that was read, and learn the words of others.
-
-    This is for files that declare what their columns are; a plain table is asked while it is read.
-    """
+    """Leave out features of a data set that was read, and learn the words of others."""
+    # This is for files that declare what their columns are; a plain table is asked while it is
+    # read.
     names = data.feature_names
     dropped = set(column_numbers(source, names, ignore, "ignore"))
     texts = set(column_numbers(source, names, text, "text"))

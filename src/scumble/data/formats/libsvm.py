@@ -15,6 +15,7 @@ from scumble._core.validation import check_count
 from scumble.data.formats.base import Format, LabelChoice, Source, Target
 from scumble.data.formats.sparse_lines import (
     BOM,
+    CARRIES,
     MOST_COLUMNS,
     Rows,
     check_width,
@@ -59,22 +60,9 @@ def read_libsvm(
     n_labels: int | None = None,
     max_columns: int | None = None,
 ) -> MultilabelDataset:
-    r"""Read a multilabel LibSVM file.
-
-    Notes
-    -----
-    An empty line is no row; a line with a blank only is a row without labels and features.
-    Query numbers (``qid:3``) and comments are passed over.
-
-    Examples
-    --------
-    >>> import scumble, tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.svm"
-    >>> _ = path.write_text("war,love 1:150 3:0.5\n 2:1\nlove 1:90 # a comment\n")
-    >>> films = scumble.read(path)
-    >>> films.labels, films.X.toarray().tolist()
-    (('love', 'war'), [[150.0, 0.0, 0.5], [0.0, 1.0, 0.0], [90.0, 0.0, 0.0]])
-    """
+    """Read a multilabel LibSVM file."""
+    # An empty line is no row; a line with a blank only is a row without labels and features. Query
+    # numbers (qid:3) and comments are passed over.
     from scumble.data.dataset import MultilabelDataset
 
     refuse_label_choice(labels, "libsvm")
@@ -170,7 +158,5 @@ FORMAT = Format(
     sniff=sniff,
     read=read_libsvm,
     write=write_libsvm,
-    carries=frozenset(
-        {"labels never seen", "missing values", "rows without labels", "sparse storage"}
-    ),
+    carries=CARRIES,
 )

@@ -13,23 +13,14 @@ from scumble.data.formats.arff.header import Header
 from scumble.data.formats.arff.reader import read_arff, sniff_relation
 from scumble.data.formats.arff.writer import write_arff
 from scumble.data.formats.base import PARTS, Format, LabelChoice
-from scumble.data.formats.label_choice import Chosen, by_count, choose_labels
+from scumble.data.formats.label_choice import Chosen, by_count
 
 _COUNT = re.compile(r"(?:^|[\s:'\"])-[Cc]\s+(-?\d{1,9})(?=\s|$|['\"])")
 _OPTION = re.compile(r"(?:^|(?<=[\s:]))-[A-Za-z]")
 
 
 def split_relation(relation: str) -> tuple[str, int | None]:
-    """Take the name and the number of labels out of a relation.
-
-    Examples
-    --------
-    >>> from scumble.data.formats.meka import split_relation
-    >>> split_relation("Enron: -split-percentage 66 -C 53")
-    ('Enron', 53)
-    >>> split_relation("IMDB")
-    ('IMDB', None)
-    """
+    """Take the name and the number of labels out of a relation."""
     count = _COUNT.search(relation)
     if count is None:
         return relation, None
@@ -47,26 +38,9 @@ def sniff(source: Source, head: bytes) -> float:
 def read_meka(
     source: Source, *, labels: LabelChoice = None, encoding: str | None = None
 ) -> MultilabelDataset:
-    r"""Read a MEKA data set.
+    """Read a MEKA data set."""
 
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from scumble._core.files import Source
-    >>> from scumble.data.formats.meka import read_meka
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.arff"
-    >>> _ = path.write_text(
-    ...     "@relation 'films: -C 1'\n@attribute war {0,1}\n@attribute minutes numeric\n"
-    ...     "@data\n1,90\n"
-    ... )
-    >>> read_meka(Source(path))
-    <MultilabelDataset 'films': 1 instance, 1 feature, 1 label>
-    """
-
-    def choose(header: Header) -> Chosen:
-        if labels is not None:
-            unlabelled = header.notes.get("unlabelled", False)
-            return choose_labels(source, header.names, labels, unlabelled=unlabelled)
+    def declared(header: Header) -> Chosen:
         count = split_relation(header.relation)[1]
         if count is None:
             raise source.error(
@@ -77,30 +51,12 @@ def read_meka(
             raise source.error("the relation says -C 0, no labels. Expected at least one.")
         return by_count(source, header.names, count)
 
-    file = read_arff(source, choose, encoding=encoding)
+    file = read_arff(source, declared, labels=labels, encoding=encoding)
     return file.to_dataset(split_relation(file.header.relation)[0])
 
 
 def write_meka(dataset: MultilabelDataset, target: Target) -> None:
-    """Write a MEKA data set: one ARFF file, labels first.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import scumble
-    >>> films = scumble.MultilabelDataset([[90.0]], [["war"]], name="films")
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.arff"
-    >>> scumble.write(films, path, format="meka")
-    >>> print(path.read_text())
-    @relation 'films: -C 1'
-    <BLANKLINE>
-    @attribute war {0,1}
-    @attribute x0 numeric
-    <BLANKLINE>
-    @data
-    1,90
-    <BLANKLINE>
-    """
+    """Write a MEKA data set: one ARFF file, labels first."""
     relation = f"{dataset.name}: -C {dataset.n_labels}"
     names, renamed = label_columns(dataset, lambda name: True)
     notes: dict[str, Any] = {}
@@ -113,12 +69,7 @@ def write_meka(dataset: MultilabelDataset, target: Target) -> None:
         notes["parents"] = list(dataset.label_parents)
     with target.open() as stream:
         write_arff(
-            stream,
-            dataset,
-            relation=relation,
-            label_names=names,
-            labels_first=True,
-            notes=notes,
+            stream, dataset, relation=relation, label_names=names, labels_first=True, notes=notes
         )
 
 

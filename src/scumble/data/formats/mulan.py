@@ -20,7 +20,7 @@ from scumble.data.formats.arff.label_xml import (
 from scumble.data.formats.arff.reader import read_arff, sniff_relation
 from scumble.data.formats.arff.writer import write_arff
 from scumble.data.formats.base import PARTS, Format, LabelChoice
-from scumble.data.formats.label_choice import Chosen, by_tree, choose_labels
+from scumble.data.formats.label_choice import Chosen, by_tree
 
 
 def sniff(source: Source, head: bytes) -> float:
@@ -37,38 +37,18 @@ def sniff(source: Source, head: bytes) -> float:
 def read_mulan(
     source: Source, *, labels: LabelChoice = None, encoding: str | None = None
 ) -> MultilabelDataset:
-    r"""Read a MULAN data set.
+    """Read a MULAN data set."""
+    # Rows are read as WEKA reads them, with these decisions where it leaves room:
+    #
+    # - an attribute omitted from a sparse row has the value 0, its first nominal value, or the
+    #   empty text;
+    # - a percent sign begins a comment where a value could begin, not inside of a word;
+    # - ``nan`` is a missing value, ``inf`` and ``infinity`` are numbers, and a number too large for
+    #   a double is refused;
+    # - dates are read as UTC;
+    # - labels are nominal with the values 0 and 1 (or false and true) in any order, or numeric.
 
-    Notes
-    -----
-    Rows are read as WEKA reads them, with these decisions where it leaves room:
-
-    - an attribute omitted from a sparse row has the value 0, its first nominal value, or the
-      empty text;
-    - a percent sign begins a comment where a value could begin, not inside of a word;
-    - ``nan`` is a missing value, ``inf`` and ``infinity`` are numbers, and a number too large for
-      a double is refused;
-    - dates are read as UTC;
-    - labels are nominal with the values 0 and 1 (or false and true) in any order, or numeric.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from scumble._core.files import Source
-    >>> from scumble.data.formats.mulan import read_mulan
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "films.arff").write_text(
-    ...     "@relation films\n@attribute minutes numeric\n@attribute war {0,1}\n@data\n{0 90}\n"
-    ... )
-    >>> _ = (folder / "films.xml").write_text("<labels><label name='war'/></labels>")
-    >>> read_mulan(Source(folder / "films.arff")).labels
-    ('war',)
-    """
-
-    def choose(header: Header) -> Chosen:
-        if labels is not None:
-            unlabelled = header.notes.get("unlabelled", False)
-            return choose_labels(source, header.names, labels, unlabelled=unlabelled)
+    def declared(header: Header) -> Chosen:
         path, _ = find_label_xml(source)
         if path is None:
             raise MissingXmlError(
@@ -79,30 +59,12 @@ def read_mulan(
         unlabelled = header.notes.get("unlabelled", False)
         return by_tree(source, header.names, read_label_xml(path), unlabelled=unlabelled)
 
-    file = read_arff(source, choose, encoding=encoding)
+    file = read_arff(source, declared, labels=labels, encoding=encoding)
     return file.to_dataset(file.header.relation)
 
 
 def write_mulan(dataset: MultilabelDataset, target: Target) -> None:
-    """Write a MULAN data set: the ARFF file and, beside it, the XML file.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import scumble
-    >>> films = scumble.MultilabelDataset([[90.0]], [["war"]], name="films")
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.arff"
-    >>> scumble.write(films, path, format="mulan")
-    >>> print(path.read_text())
-    @relation films
-    <BLANKLINE>
-    @attribute x0 numeric
-    @attribute war {0,1}
-    <BLANKLINE>
-    @data
-    90,1
-    <BLANKLINE>
-    """
+    """Write a MULAN data set: the ARFF file and, beside it, the XML file."""
     xml = _written_xml(target)
     if xml == target.path:
         raise ParameterError(

@@ -19,6 +19,8 @@ from scumble.data.formats.kernels.numbers import exact_floats, pieces
 if TYPE_CHECKING:
     from scumble.data.dataset import Feature, MultilabelDataset
 
+Array = np.ndarray[Any, Any]
+
 #: Column numbers fit the 32-bit indices of a sparse matrix.
 MOST_COLUMNS = 2**31 - 1
 #: Without the user's word nobody gets more columns than this ...
@@ -27,6 +29,10 @@ FREE_COLUMNS = 1 << 17
 COLUMNS_PER_BYTE = 16
 VALUES_PER_WRITE = 500_000
 BOM = b"\xef\xbb\xbf"
+#: What such lines can hold of a data set.
+CARRIES = frozenset(
+    {"labels never seen", "missing values", "rows without labels", "sparse storage"}
+)
 
 
 @dataclass
@@ -49,11 +55,11 @@ class Rows:
         """Number of rows so far."""
         return sum(len(counts) for counts in self.label_counts)
 
-    def label_columns(self) -> np.ndarray[Any, Any]:
+    def label_columns(self) -> Array:
         """Join the labels of all blocks."""
         return _joined(self.labels, np.int64)
 
-    def label_indptr(self) -> np.ndarray[Any, Any]:
+    def label_indptr(self) -> Array:
         """Tell where each row's labels begin."""
         return _pointers(self.label_counts)
 
@@ -146,13 +152,7 @@ def _parse_block(
     rows.lines.append(lines)
 
 
-def _number_names(
-    source: Source,
-    block: bytes,
-    labels: np.ndarray[Any, Any],
-    label_at: np.ndarray[Any, Any],
-    rows: Rows,
-) -> None:
+def _number_names(source: Source, block: bytes, labels: Array, label_at: Array, rows: Rows) -> None:
     """Give labels that are names a number: the first is -1, the second -2, and so on."""
     import pyarrow as pa
 
@@ -175,12 +175,8 @@ def _number_names(
 
 
 def _sorted_rows(
-    source: Source,
-    indices: np.ndarray[Any, Any],
-    values: np.ndarray[Any, Any],
-    counts: np.ndarray[Any, Any],
-    lines: np.ndarray[Any, Any],
-) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    source: Source, indices: Array, values: Array, counts: Array, lines: Array
+) -> tuple[Array, Array]:
     """Sort each row by feature; a feature named twice is refused."""
     row = np.repeat(np.arange(len(counts)), counts)
     order = np.lexsort((indices, row))
@@ -234,11 +230,11 @@ def _excerpt(text: bytes) -> str:
     return shown if len(shown) <= 40 else shown[:40] + "..."
 
 
-def _joined(parts: list[Any], dtype: Any) -> np.ndarray[Any, Any]:
+def _joined(parts: list[Any], dtype: Any) -> Array:
     return np.concatenate([np.empty(0, dtype), *parts], dtype=dtype)
 
 
-def _pointers(counts: list[Any]) -> np.ndarray[Any, Any]:
+def _pointers(counts: list[Any]) -> Array:
     return np.concatenate([[0], np.cumsum(_joined(counts, np.int64))])
 
 

@@ -25,11 +25,9 @@ EFFORT = 50
 
 
 def most_rows(n_rows: int, n_unlabelled: int) -> int:
-    """Tell how many rows a label can have at the most.
-
-    With several blocks a label's share of a block is rounded up in some, which must not exceed
-    the block's labelled rows.
-    """
+    """Tell how many rows a label can have at the most."""
+    # With several blocks a label's share of a block is rounded up in some, which must not exceed
+    # the block's labelled rows.
     n_blocks = _count_blocks(n_rows)
     return max((n_rows - n_unlabelled) // n_blocks * n_blocks, 1)
 
@@ -44,10 +42,8 @@ def assign_labels(
     *,
     nearest: bool = False,
 ) -> sparse.csr_array:
-    """Deal labels to rows at random, then exchange them between rows to reach a SCUMBLE.
-
-    ``nearest`` takes the one that comes closest.
-    """
+    """Deal labels to rows at random, then exchange them between rows to reach a SCUMBLE."""
+    # `nearest` takes the one that comes closest.
     seeds = rng.integers(0, 2**64, size=_count_blocks(n_rows), dtype=np.uint64)
     tried = []
     for counts in candidates:

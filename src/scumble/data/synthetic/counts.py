@@ -62,14 +62,7 @@ def label_counts(
 
 
 def reachable_mean_ir(n_assignments: int, n_labels: int, most: int) -> tuple[float, float]:
-    """Tell the smallest and the largest MeanIR that counts with a given sum can have.
-
-    Examples
-    --------
-    >>> from scumble.data.synthetic.counts import reachable_mean_ir
-    >>> reachable_mean_ir(12, 4, 8)  # 3, 3, 3, 3 and 8, 2, 1, 1
-    (1.0, 5.25)
-    """
+    """Tell the smallest and the largest MeanIR that counts with a given sum can have."""
     share, rest = divmod(n_assignments, n_labels)
     even = np.full(n_labels, share)
     even[:rest] += 1
@@ -131,10 +124,8 @@ def _correct_sum(counts: Array, total: int, most: int) -> Array:
 
 
 def _correct_mean_ir(counts: Array, mean_ir: float, most: int) -> Array:
-    """Move single rows from label to label while that brings MeanIR closer.
-
-    Rounding matters where labels have one or two rows, or where there are few labels.
-    """
+    """Move single rows from label to label while that brings MeanIR closer."""
+    # Rounding matters where labels have one or two rows, or where there are few labels.
     if len(counts) < 2 or len(counts) > EXACT_BELOW:
         return counts
     for _ in range(200):
@@ -148,10 +139,8 @@ def _correct_mean_ir(counts: Array, mean_ir: float, most: int) -> Array:
 
 
 def _best_move(counts: Array, mean_ir: float, most: int) -> Array:
-    """Take a row from one label and give it to another, the best of all pairs that matter.
-
-    Labels with equal counts are alike, and only rare ones and the first make a difference.
-    """
+    """Take a row from one label and give it to another, the best of all pairs that matter."""
+    # Labels with equal counts are alike, and only rare ones and the first make a difference.
     _, first = np.unique(counts, return_index=True)
     _, last = np.unique(counts[::-1], return_index=True)
     matter = np.unique([*first[:40], *(len(counts) - 1 - last[:40]), 0, 1])
@@ -176,12 +165,11 @@ def _best_move(counts: Array, mean_ir: float, most: int) -> Array:
 
 
 class BentPowerLaw:
-    """Counts of labels by rank: max(1, M / IRLbl), with a law for IRLbl.
+    """Counts of labels by rank: max(1, M / IRLbl), with a law for IRLbl."""
 
-    For the k-th of n labels ln IRLbl = steepness (ln k / ln n)^bend. With a bend of 1 this is a
-    power law. A larger bend lets more labels be about as frequent as the first. For each bend
-    there is one steepness, and one M, with a wanted sum and MeanIR.
-    """
+    # For the k-th of n labels ln IRLbl = steepness (ln k / ln n)^bend. With a bend of 1 this is a
+    # power law. A larger bend lets more labels be about as frequent as the first. For each bend
+    # there is one steepness, and one M, with a wanted sum and MeanIR.
 
     def __init__(self, n_labels: int, total: float, mean_ir: float) -> None:
         self.n_labels, self.total, self.mean_ir = n_labels, total, mean_ir

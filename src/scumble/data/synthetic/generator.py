@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from scumble._core.errors import ParameterError
+from scumble._core.parameters import Real
 from scumble._core.random import as_generator
 from scumble._core.validation import check_count
 from scumble.data.dataset import MultilabelDataset
@@ -177,8 +178,8 @@ def _plan(
                 f"{n_features}. Got {value!r} instead."
             )
     check_count(n_categories, name="n_categories", caller=CALLER, minimum=2)
-    _check_number(separation, "separation", 0.0, math.inf)
-    _check_number(density, "density", 0.0, 1.0)
+    Real(0.0, math.inf).check(separation, name="separation", caller=CALLER)
+    Real(0.0, 1.0).check(density, name="density", caller=CALLER)
     return FeaturePlan(
         n_features, n_informative, n_nominal, n_categories, float(separation), float(density)
     )
@@ -205,7 +206,7 @@ def _n_unlabelled(n_instances: int, n_labels: int, n_assignments: int, unlabelle
             return 0
         expected = round(n_instances * math.exp(-n_assignments / n_instances))
         return min(max(expected, n_instances - n_assignments), n_instances - needed)
-    _check_number(unlabelled, "unlabelled", 0.0, 1.0)
+    Real(0.0, 1.0).check(unlabelled, name="unlabelled", caller=CALLER)
     n_unlabelled = round(n_instances * unlabelled)
     n_labelled = n_instances - n_unlabelled
     if not n_labelled <= n_assignments <= n_labelled * n_labels:
@@ -223,14 +224,5 @@ def _number(value: Any, usual: float, name: str, least: float, most: float) -> f
     """Take the usual value for ``"auto"``, and refuse what is no number in its range."""
     if isinstance(value, str) and value == AUTO:
         return usual
-    _check_number(value, name, least, most)
+    Real(least, most).check(value, name=name, caller=CALLER)
     return float(value)
-
-
-def _check_number(value: Any, name: str, least: float, most: float) -> None:
-    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not is_number or not (least <= value <= most) or math.isinf(value):
-        raise ParameterError(
-            f"The {name!r} parameter of {CALLER} must be a number in [{least:g}, {most:g}]. "
-            f"Got {value!r} instead."
-        )

@@ -2,8 +2,12 @@
 
 from scumble.evaluate.splitters.base import BaseSplitter
 from scumble.evaluate.splitters.fixed import FixedFolds, write_folds
-from scumble.evaluate.splitters.kfold import MulanKFold, RepeatedKFold
-from scumble.evaluate.splitters.stratified import IterativeStratification, LabelsetStratification
+from scumble.evaluate.splitters.kfold import (
+    IterativeStratification,
+    LabelsetStratification,
+    MulanKFold,
+    RepeatedKFold,
+)
 
 __all__ = [
     "BaseSplitter",

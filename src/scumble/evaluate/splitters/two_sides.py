@@ -19,21 +19,7 @@ _ROUNDS = 8
 
 
 def deal_sides(Y: sparse.csr_array, n_test: int, generator: np.random.Generator) -> Array:
-    """Give 0 to the rows of the training and 1 to those of the test side.
-
-    Examples
-    --------
-    Label 1 has two rows. A quarter of them would be half a row; each side gets one.
-
-    >>> import numpy as np
-    >>> from scipy import sparse
-    >>> from scumble.evaluate.splitters.two_sides import deal_sides
-    >>> Y = np.zeros((8, 2), bool)
-    >>> Y[:, 0] = Y[[2, 5], 1] = True
-    >>> sides = deal_sides(sparse.csr_array(Y), 2, np.random.default_rng(0))
-    >>> sorted(sides[[2, 5]].tolist()), int(sides.sum())
-    ([0, 1], 2)
-    """
+    """Give 0 to the rows of the training and 1 to those of the test side."""
     wanted = wanted_on(Y, n_test)
     rows = np.array([Y.shape[0] - n_test, n_test], float)
     dealt = Sides(Y, deal_rows(Y, 2, generator, wanted, rows))
@@ -43,10 +29,8 @@ def deal_sides(Y: sparse.csr_array, n_test: int, generator: np.random.Generator)
 
 
 def wanted_on(Y: sparse.csr_array, n_test: int) -> Array:
-    """Tell how many rows of each label each side should have: at least one of two or more.
-
-    The only row of a label is for training: a label that cannot be learnt cannot be judged.
-    """
+    """Tell how many rows of each label each side should have: at least one of two or more."""
+    # The only row of a label is for training: a label that cannot be learnt cannot be judged.
     counts = count(Y)
     share = counts * (n_test / Y.shape[0])
     tested = np.where(counts < 2, 0.0, np.clip(share, 1.0, np.maximum(counts - 1.0, 1.0)))
@@ -63,13 +47,11 @@ class Sides:
         self._can_part = self.counts.sum(axis=0) >= 2
 
     def bring_labels_to_both(self) -> None:
-        """Move rows until every label of two rows or more is on both sides, or cannot be.
-
-        Each label that is on one side only is freed by a move, further moves for the labels that
-        the move has taken from a side, and so on; rows move once. What no such chain of moves can
-        free without taking another label from a side stays. The search is complete, but gives up
-        after some hundred moves.
-        """
+        """Move rows until every label of two rows or more is on both sides, or cannot be."""
+        # Each label that is on one side only is freed by a move, further moves for the labels that
+        # the move has taken from a side, and so on; rows move once. What no such chain of moves can
+        # free without taking another label from a side stays. The search is complete, but gives up
+        # after some hundred moves.
         allowed = self._one_sided(slice(None))
         for label in np.flatnonzero(allowed).tolist():
             if not allowed[label]:  # freed with another
@@ -132,10 +114,8 @@ class Sides:
         self.sides[row] = 1 - side
 
     def resize(self, n_test: int, wanted: Array, chance: Array) -> None:
-        """Move rows that no label needs on their side, until the sides have the right size.
-
-        Those with labels of which the side has more than its share go first.
-        """
+        """Move rows that no label needs on their side, until the sides have the right size."""
+        # Those with labels of which the side has more than its share go first.
         surplus = int(self.sides.sum()) - n_test
         step = -(-abs(surplus) // _ROUNDS)
         while surplus:

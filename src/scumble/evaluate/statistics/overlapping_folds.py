@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from scumble._core.errors import ParameterError
+from scumble._core.parameters import Real
 from scumble._core.shown import Shown
 from scumble.evaluate.statistics.inputs import check_pairs
 
@@ -88,16 +88,8 @@ def corrected_t_test(
     (2.0, 4.303)
     """
     first, second = check_pairs(x, y, caller="corrected_t_test")
-    if not 0 <= test_over_train < math.inf:
-        raise ParameterError(
-            "The 'test_over_train' parameter of corrected_t_test must be a number of at least 0. "
-            f"Got {test_over_train!r} instead."
-        )
-    if not 0 < confidence < 1:
-        raise ParameterError(
-            "The 'confidence' parameter of corrected_t_test must lie between 0 and 1. "
-            f"Got {confidence!r} instead."
-        )
+    Real(0).check(test_over_train, name="test_over_train", caller="corrected_t_test")
+    Real(0, 1, open="both").check(confidence, name="confidence", caller="corrected_t_test")
     differences = second - first
     n_folds, mean = len(differences), float(differences.mean())
     if n_folds == 1:

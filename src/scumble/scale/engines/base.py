@@ -41,14 +41,7 @@ class Column:
 
 
 def column_from_type(name: str, type_name: str) -> Column:
-    """Understand an engine's name for a type.
-
-    Examples
-    --------
-    >>> from scumble.scale.engines.base import column_from_type
-    >>> column_from_type("tags", "VARCHAR[]")
-    Column(name='tags', kind='string', is_list=True)
-    """
+    """Understand an engine's name for a type."""
     plain = type_name.lower()
     is_list = plain.endswith("[]") or plain.startswith("array<")
     if is_list:

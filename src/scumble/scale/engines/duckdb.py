@@ -115,8 +115,9 @@ class DuckDBEngine:
     def slices(self, n_labelsets: int) -> int:
         """Tell into how many slices labelsets are cut so that work on one fits into memory."""
         # DuckDB puts aside what a single join or grouping holds, not what several hold at once.
-        [[limit]] = self._run("SELECT current_setting('memory_limit')", "Planning").fetchall()
-        needed, limit = n_labelsets * BYTES_PER_LABELSET, _bytes(limit)
+        [[size]] = self._run("SELECT current_setting('memory_limit')", "Planning").fetchall()
+        number, unit = size.split()  # such as 143.0 MiB
+        needed, limit = n_labelsets * BYTES_PER_LABELSET, int(float(number) * _UNITS[unit])
         return 1 if needed <= limit else -(-4 * needed // limit)
 
     def view(self, table: str, sql: str) -> None:
@@ -186,12 +187,6 @@ class DuckDBEngine:
         finally:
             done.set()
             thread.join()
-
-
-def _bytes(size: str) -> int:
-    """Read a size as DuckDB writes it, such as ``143.0 MiB``."""
-    number, unit = size.split()
-    return int(float(number) * _UNITS[unit])
 
 
 def _first_line(error: Exception) -> str:

@@ -9,13 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scumble.data.formats.kernels.numbers import (
-    DECIMAL,
-    INTEGER,
-    LONG,
-    NO_NUMBER,
-    parse_float,
-)
+from scumble.data.formats.kernels.numbers import DECIMAL, INTEGER, LONG, NO_NUMBER, parse_float
 
 GRAMMAR = re.compile(r"[+-]?(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|inf|infinity|nan)", re.I)
 

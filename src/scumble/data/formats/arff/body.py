@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, NoReturn
 
 import numpy as np
@@ -13,7 +14,6 @@ from scipy import sparse
 
 from scumble._core.files import Source
 from scumble.data.formats.arff.dates import date_format
-from scumble.data.formats.arff.faults import explain, undeclared
 from scumble.data.formats.arff.header import (
     Attribute,
     EncodingError,
@@ -22,7 +22,7 @@ from scumble.data.formats.arff.header import (
     refuse_zero_bytes,
 )
 from scumble.data.formats.arff.quoting import BLANKS, unescape
-from scumble.data.formats.arff.rows import DenseRows, Rows, SparseRows
+from scumble.data.formats.arff.rows import DenseRows, Rows, SparseRows, explain, undeclared
 from scumble.data.formats.kernels import arff as k
 from scumble.data.formats.kernels.numbers import LONG, NO_NUMBER, exact_floats, parse_float
 from scumble.data.formats.messages import excerpt
@@ -315,15 +315,7 @@ def _roles(source: Source, header: Header, labels: Sequence[int], lookup: Lookup
 
 
 class Lookup:
-    """The nominal values of all attributes; attributes with the same values share a domain.
-
-    Attributes
-    ----------
-    domains : list of int
-        The domain of each attribute, -1 for those that are not nominal.
-    entries, blob : ndarray
-        See `scumble.data.formats.kernels.arff.Attributes`.
-    """
+    """The nominal values of all attributes; attributes with the same values share a domain."""
 
     def __init__(self, attributes: Sequence[Attribute], encoding: str) -> None:
         known: dict[Type, int] = {}
@@ -335,7 +327,8 @@ class Lookup:
         blob: list[bytes] = []
         size = 0
         for kind, domain in known.items():
-            for code, (value, raw) in enumerate(_spellings(kind)):
+            spellings = zip(kind.categories, kind.raw or repeat(None), strict=False)
+            for code, (value, raw) in enumerate(spellings):
                 for text, escaped in ((value, 0), (raw, 1)):
                     spelled = None if text is None else _encode(text, encoding)
                     if spelled is None:
@@ -347,10 +340,6 @@ class Lookup:
         self.blob = np.frombuffer(b"".join(blob), np.uint8)
 
 
-def _spellings(kind: Type) -> zip[tuple[str, str | None]]:
-    return zip(kind.categories, kind.raw or (None,) * len(kind.categories), strict=True)
-
-
 def _encode(text: str, encoding: str) -> bytes | None:
     """Spell a value as the file would; None if its encoding has no such characters."""
     try:
@@ -360,14 +349,7 @@ def _encode(text: str, encoding: str) -> bytes | None:
 
 
 def presence(text: str) -> int:
-    """Tell what a nominal value means for a label.
-
-    Examples
-    --------
-    >>> from scumble.data.formats.arff.body import presence
-    >>> [presence(text) for text in ("1", "0", "TRUE", "false", "NEG")]
-    [1, 0, 1, 0, -1]
-    """
+    """Tell what a nominal value means for a label."""
     if _ABSENT.fullmatch(text):
         return 0
     return 1 if _PRESENT.fullmatch(text) else -1

@@ -19,18 +19,15 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Column:
-    """One attribute as it is written.
-
-    ``meant`` is what a reader makes of the declaration. Values are codes of ``texts``, or go
-    through ``spell``, or are plain numbers. A ``explicit`` column is named in every sparse row.
-    """
+    """One attribute as it is written."""
 
     name: str
     declaration: str
-    meant: Feature
+    meant: Feature  # what a reader makes of the declaration
+    # Values are codes of texts, or go through `spell`, or are plain numbers.
     texts: tuple[str, ...] | None = None
     spell: Callable[[float], str] | None = None
-    explicit: bool = False
+    explicit: bool = False  # named in every sparse row
 
 
 LABEL = "{0,1}"

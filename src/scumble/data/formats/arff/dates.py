@@ -42,17 +42,7 @@ class _Field(NamedTuple):
 
 
 class DateFormat:
-    """Reads and writes dates as milliseconds since 1970 (UTC).
-
-    Examples
-    --------
-    >>> from scumble.data.formats.arff.dates import DateFormat
-    >>> day = DateFormat("dd/MM/yyyy")
-    >>> day.parse("02/01/1970")
-    86400000.0
-    >>> day.format(86400000.0)
-    '02/01/1970'
-    """
+    """Reads and writes dates as milliseconds since 1970 (UTC)."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from scumble._core.files import Source
-from scumble.data.feature import Kind
+from scumble.data.feature import Kind, first_repeated
 from scumble.data.formats.arff.dates import date_format
 from scumble.data.formats.arff.notes import NOTE, parse_notes
 from scumble.data.formats.arff.quoting import BLANKS, UnclosedError, scan, skip_blanks
-from scumble.data.formats.messages import excerpt, first_repeated
+from scumble.data.formats.messages import excerpt
 
 _LINES = re.compile(rb"\r\n|\n|\r")
 _TEXT_LINES = re.compile("\r\n|\n|\r")
@@ -41,11 +41,10 @@ class EncodingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """What follows the name of an attribute.
+    """What follows the name of an attribute."""
 
-    ``raw`` holds, for nominal values written with escapes, what stands between their quotes: a
-    file usually spells them the same way in its rows.
-    """
+    # `raw` holds, for nominal values written with escapes, what stands between their quotes: a file
+    # usually spells them the same way in its rows.
 
     kind: Kind
     categories: tuple[str, ...] = ()

@@ -21,14 +21,7 @@ _PLAIN = re.compile(r"[\w.+-][\w.+\-/:;*()\[\]<>=!&$#@|~^]*")
 
 
 def quote(text: str) -> str:
-    r"""Write a name or text so that every reader of ARFF takes it for one value.
-
-    Examples
-    --------
-    >>> from scumble.data.formats.arff.quoting import quote
-    >>> print(quote("red"), quote("light blue"), quote("it's"), quote(""))
-    red 'light blue' 'it\'s' ''
-    """
+    """Write a name or text so that every reader of ARFF takes it for one value."""
     if _PLAIN.fullmatch(text):
         return text
     return f"'{escape(text)}'"
@@ -49,14 +42,7 @@ def _escape_one(match: re.Match[str]) -> str:
 
 
 def unescape(text: str) -> str:
-    r"""Undo the escapes of a quoted text.
-
-    Examples
-    --------
-    >>> from scumble.data.formats.arff.quoting import unescape
-    >>> unescape(r"50\% of \u0041nn\'s")
-    "50% of Ann's"
-    """
+    """Undo the escapes of a quoted text."""
     return _ESCAPE.sub(_unescape_one, text) if "\\" in text else text
 
 

@@ -15,7 +15,8 @@ from scumble._core.files import Source
 from scumble.data.dataset import Feature, MultilabelDataset
 from scumble.data.formats.arff.body import Body, read_body
 from scumble.data.formats.arff.header import EncodingError, Header, read_header
-from scumble.data.formats.label_choice import Chosen
+from scumble.data.formats.base import LabelChoice
+from scumble.data.formats.label_choice import Chosen, choose_labels
 
 #: About how many bytes are read at once. Small, because memory beyond the result is a cost.
 BLOCK = 1 << 19
@@ -93,12 +94,20 @@ _MEANT = {
 
 def read_arff(
     source: Source,
-    choose: Callable[[Header], Chosen],
+    declared: Callable[[Header], Chosen],
     *,
+    labels: LabelChoice,
     encoding: str | None,
     nulls: bool = False,
 ) -> ArffFile:
-    """Read a file of the ARFF family."""
+    """Read a file of the ARFF family; it declares its labels itself, unless ``labels`` does."""
+
+    def choose(header: Header) -> Chosen:
+        if labels is None:
+            return declared(header)
+        unlabelled = header.notes.get("unlabelled", False)
+        return choose_labels(source, header.names, labels, unlabelled=unlabelled)
+
     try:
         return _read(source, choose, _check_encoding(encoding), nulls)
     except EncodingError as error:

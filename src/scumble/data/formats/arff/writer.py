@@ -56,12 +56,7 @@ def write_arff(
     header = f"{format_notes(notes)}@relation {quote(relation)}\n\n{attributes}\n@data\n"
     stream.write(header.encode())
     write_rows(
-        stream,
-        dataset,
-        columns,
-        labels_first=labels_first,
-        sparse_rows=sparse_rows,
-        weights=True,
+        stream, dataset, columns, labels_first=labels_first, sparse_rows=sparse_rows, weights=True
     )
 
 
@@ -240,14 +235,7 @@ class _RowWriter:
 
 
 def number_text(value: float) -> str:
-    """Write a number with as few digits as give it back.
-
-    Examples
-    --------
-    >>> from scumble.data.formats.arff.writer import number_text
-    >>> [number_text(value) for value in (1.0, 0.1, 1e300, float("-inf"))]
-    ['1', '0.1', '1e+300', '-Infinity']
-    """
+    """Write a number with as few digits as give it back."""
     text = repr(value)
     if text.endswith("inf"):
         return text.replace("inf", "Infinity")

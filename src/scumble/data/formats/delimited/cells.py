@@ -14,6 +14,8 @@ from scumble._core.errors import ParameterError, ReadError
 from scumble._core.files import BLOCK, Source
 from scumble.data.formats.kernels import csv as k
 
+Array = np.ndarray[Any, Any]
+
 DELIMITERS = ",;\t|"
 # The writer marks columns in the header, so that a file tells its labels itself.
 LABEL, LISTS, FEATURE, WEIGHT = "label:", "labels:", "feature:", "weight:"
@@ -34,10 +36,10 @@ _OTHER_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 class Cells:
     """Rows of one block."""
 
-    text: np.ndarray[Any, Any]
-    places: np.ndarray[Any, Any]
-    marks: np.ndarray[Any, Any]
-    lines: np.ndarray[Any, Any]
+    text: Array
+    places: Array
+    marks: Array
+    lines: Array
     n_columns: int
 
     def __len__(self) -> int:
@@ -57,7 +59,7 @@ class Cells:
         text = self.text[self.places[at, 0] : self.places[at, 1]].tobytes().decode(errors="replace")
         return text.replace('""', '"') if self.marks[at] == k.DOUBLED else text
 
-    def column(self, column: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], Any]:
+    def column(self, column: int) -> tuple[Array, Array, Any]:
         """Copy a column's texts."""
         places = self.places[column :: self.n_columns]
         data = np.empty(int((places[:, 1] - places[:, 0]).sum()), np.uint8)
@@ -159,11 +161,9 @@ def has_label_marks(names: Iterable[str]) -> bool:
 
 
 def sniff_delimiter(source: Source, head: bytes) -> tuple[str, int]:
-    """Find the character between cells: the one that cuts the first rows into equally many.
-
-    One that shows the writer's own marks in the header is preferred, then the one that makes most;
-    but a comma is none if it stands before decimals only.
-    """
+    """Find the character between cells: the one that cuts the first rows into equally many."""
+    # One that shows the writer's own marks in the header is preferred, then the one that makes
+    # most; but a comma is none if it stands before decimals only.
     sample = head[: head.rfind(b"\n") + 1] or head
     best, most, marked = ",", 0, False
     fallback, widest = ",", 1
@@ -185,10 +185,8 @@ def sniff_delimiter(source: Source, head: bytes) -> tuple[str, int]:
 
 
 def sniff_decimal(cells: Cells, delimiter: str, lists: str | int | None = None) -> str:
-    """Find what stands before decimals: a comma if numbers have commas and none has a point.
-
-    The column ``lists``, by name or number, is not looked at: commas may stand between its labels.
-    """
+    """Find what stands before decimals: a comma if numbers have commas and none has a point."""
+    # The column `lists`, by name or number, is not looked at: commas may stand between its labels.
     if delimiter == ",":
         return "."
     others = [at for at in range(cells.n_columns) if lists not in (at, cells.cell(0, at))]

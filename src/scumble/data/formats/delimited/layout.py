@@ -21,12 +21,7 @@ from scumble.data.formats.delimited.cells import (
     has_label_marks,
 )
 from scumble.data.formats.kernels.numbers import NO_NUMBER, parse_float
-from scumble.data.formats.label_choice import (
-    choose_labels,
-    column_number,
-    column_numbers,
-    listed,
-)
+from scumble.data.formats.label_choice import choose_labels, column_number, column_numbers, listed
 
 #: Names of a first column that numbers the rows, in lower case.
 ROW_NUMBERS = ("id", "index", "row", "unnamed: 0")

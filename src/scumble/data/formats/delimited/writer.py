@@ -19,14 +19,7 @@ CELLS_PER_WRITE = 1_000_000
 
 
 def quoted(text: str, delimiter: str) -> str:
-    """Quote a text if it would not be read back as itself.
-
-    Examples
-    --------
-    >>> from scumble.data.formats.delimited.writer import quoted
-    >>> print(quoted("plain", ","), quoted("a, b", ","), quoted("", ","), quoted("NA", ","))
-    plain "a, b" "" "NA"
-    """
+    """Quote a text if it would not be read back as itself."""
     delimiters = re.escape(delimiter + DELIMITERS)  # any of them could mislead a reader
     awkward = re.search(rf'[{delimiters}"\r\n\ufeff]|^[ \t]|[ \t]$', text)
     if awkward or text in ("", "NA", "?"):

@@ -1,0 +1,216 @@
+"""REMEDIAL, LP-ROS and LP-RUS outside of memory."""
+
+from __future__ import annotations
+
+from scumble._core.errors import ParameterError
+from scumble.measures.concurrence import ABOVE_MEAN, mean_of_scores
+from scumble.resample.lp_random import LPROS, LPRUS, share_out
+from scumble.resample.percent import rows_in_percent
+from scumble.resample.remedial import REMEDIAL, Pass
+from scumble.scale import statements
+from scumble.scale.labelset_tables import LabelsetTables
+from scumble.scale.layout import Layout
+from scumble.scale.output import Output
+from scumble.scale.workspace import column
+
+#: No score is above this.
+NEVER = 2.0
+
+
+def write_remedial(tables: LabelsetTables, method: REMEDIAL, output: Output, folder: str) -> None:
+    """Write what REMEDIAL makes of the data into a folder, and note in ``method`` what it met."""
+    if method.unseen != "nan":
+        raise ParameterError(
+            "REMEDIAL(unseen='zero') is for data in memory only. Leave it out, or use scumble.read."
+        )
+    history = decouple(tables, method)
+    sql = _remedial_sql(tables, output)
+    tables.engine.write(sql, folder, partition_by=output.partition_by, title="Writing the result")
+    method.passes_ = history
+    method.n_one_sided_ = sum(met.n_one_sided for met in history)
+    method.n_added_ = sum(met.n_added for met in history)
+    method.n_removed_ = 0
+
+
+def decouple(tables: LabelsetTables, method: REMEDIAL) -> tuple[Pass, ...]:
+    """Take labelsets apart and make ``parts``: what becomes of each of them."""
+    n_rows = tables.totals()["n_instances"]
+    tables.scored()
+    lowest = NEVER
+    history, empties = [], []
+    for number in range(1, method.passes + 1):
+        title = f"REMEDIAL, pass {number}"
+        total = tables.number(statements.PASS_TOTAL, title=title, lowest=lowest)
+        mean = mean_of_scores(float(total), n_rows)
+        limits = {"lowest": repr(lowest), "threshold": repr(mean + ABOVE_MEAN)}
+        facts = tables.record(statements.PASS_FACTS, title=title, **limits)
+        above, sided = facts["n_above_mean"], facts["n_one_sided"]
+        clones = method.one_sided == "clone"
+        met = Pass(mean, above, sided, above if clones else above - sided)
+        if clones:
+            empties.append(statements.ONE_SIDED_ABOVE.format_map(limits))
+        lowest = min(lowest, mean + ABOVE_MEAN)
+        n_rows += met.n_added
+        history.append(met)
+    _make_parts(tables, repr(lowest), " + ".join(empties) or "0", method.passes)
+    return tuple(history)
+
+
+def _make_parts(tables: LabelsetTables, lowest: str, n_empty: str, passes: int) -> None:
+    import pyarrow as pa
+
+    several = "" if tables.is_regular else tables.fill(statements.JOIN_SPELLINGS)
+    raw = "c.labels" if tables.is_regular else "w.raw"
+    queries = []
+    for scored in tables.slices("scored"):
+        sql = tables.fill(statements.CHANGED, scored=scored, lowest=lowest, n_empty=n_empty)
+        inner = {"changed": f"({sql})"}
+        inner["rare_halves"] = f"({tables.fill(statements.RARE_HALVES, **inner)})"
+        queries.append(tables.fill(statements.PARTS, raw=raw, spellings=several, **inner))
+    tables.table("parts", *queries, title="Taking labelsets apart")
+    sizes = range(1, 2 * passes + 3)
+    pairs = [(size, copy) for size in sizes for copy in range(size)]
+    columns = {"n_copies": [size for size, _ in pairs], "copy": [copy for _, copy in pairs]}
+    tables.load("copies", pa.table(columns))
+
+
+def _remedial_sql(tables: LabelsetTables, output: Output) -> str:
+    """Write the query for the result."""
+    layout = tables.layout
+    clean = "scumble_own" if tables.is_regular else "CANONICAL!(scumble_own)"
+    labels = statements.COPY_LABELS.format(clean=clean)
+    if layout.has_lists:
+        return tables.fill(
+            statements.REMEDIAL_LISTS,
+            columns=_list_columns(layout, labels, output.clone_column),
+            kept="".join(
+                f"s.{layout.dialect.quote(one.name)}, "
+                for one in layout.columns
+                if one.name != layout.label.name
+            ),
+            own=layout.label_in("s."),
+        )
+    return _pairs_sql(tables, labels, output.clone_column or "clone")
+
+
+def _pairs_sql(tables: LabelsetTables, labels: str, clone_column: str) -> str:
+    layout = tables.layout
+    tables.rows(keep=True)
+    quote = layout.dialect.quote
+    clone, label = quote(clone_column), quote(layout.label.name)
+    lists = tables.fill(
+        statements.REMEDIAL_LISTS,
+        columns=f"{layout.ids()}, CAST(scumble_copy AS BIGINT) AS {clone}, {labels} AS labels",
+        kept=layout.ids_first("s."),
+        own="s.labels",
+        source=tables.name("rows"),
+    )
+    placed = tables.fill(
+        statements.PAIRS_FROM_LISTS, ids=layout.ids(), clone=clone, label=label, lists=lists
+    )
+    if not layout.others:
+        return placed
+    columns = [layout.ids("d."), f"d.{clone}", f"d.{label}"]
+    columns += [f"s.{quote(name)}" for name in layout.others]
+    return tables.fill(
+        statements.PAIRS_WITH_OTHERS,
+        columns=", ".join(columns),
+        placed=placed,
+        same_ids=layout.same_ids("d", "s"),
+        label=label,
+    )
+
+
+def _list_columns(layout: Layout, labels: str, clone_column: str | None) -> str:
+    """Write the columns in the order of the input, the labels replaced."""
+    quote = layout.dialect.quote
+    columns = [
+        (f"{labels} AS " if one.name == layout.label.name else "") + quote(one.name)
+        for one in layout.columns
+    ]
+    if clone_column is not None:
+        columns.append(f"CAST(scumble_copy AS BIGINT) AS {quote(clone_column)}")
+    return ", ".join(columns)
+
+
+# LP-ROS and LP-RUS: every draw is a hash of the seed and a name -----------------------------------
+
+
+def write_lp_random(
+    tables: LabelsetTables, method: LPROS | LPRUS, output: Output, folder: str
+) -> None:
+    """Write what LP-ROS or LP-RUS makes of the data into a folder."""
+    drawn = draw(tables, method)
+    sql = _lp_sql(tables, method, output)
+    tables.engine.write(sql, folder, partition_by=output.partition_by, title="Writing the result")
+    method.n_added_ = drawn if isinstance(method, LPROS) else 0
+    method.n_removed_ = drawn if isinstance(method, LPRUS) else 0
+
+
+def draw(tables: LabelsetTables, method: LPROS | LPRUS) -> int:
+    """Decide which rows are cloned or dropped, and make ``clones`` or ``dropped``."""
+    import pyarrow as pa
+
+    layout = tables.layout
+    seed = _seed(tables, method)
+    tables.rows(keep=True)
+    name = f"concat('{seed}:', {layout.instance_text()})"
+    sql = tables.fill(statements.HASHED, ids=layout.ids(), name=name)
+    tables.table("hashed", sql, title="Naming instances")
+    tables.table("bags", tables.fill(statements.BAGS), title="Counting labelsets")
+    n_rows, n_bags = tables.record(
+        "SELECT CAST(coalesce(sum(size), 0) AS BIGINT) AS n_rows, count(*) AS n_bags FROM {bags}",
+        title="Counting labelsets",
+    ).values()
+    is_rus = isinstance(method, LPRUS)
+    sql = tables.fill(
+        statements.OPEN_BAGS,
+        is_open=f"size * {n_bags} {'>' if is_rus else '<'} {n_rows}",
+        order="ASC" if is_rus else "DESC",
+    )
+    found = tables.engine.query(sql, title="Sharing out")
+    sizes = column(found, "size")
+    floor = n_rows // max(n_bags, 1)
+    capacity = sizes - floor if is_rus else -(-n_rows // max(n_bags, 1)) - sizes
+    shares = share_out(rows_in_percent(method.percent, n_rows), capacity)
+    tables.load("shares", pa.table({"bag": found["bag"], "size": sizes, "share": shares}))
+    sql = tables.fill(statements.RANKED, ids_h=layout.ids("h."))
+    tables.table("ranked", sql, title="Drawing rows")
+    if is_rus:
+        tables.view("dropped", tables.fill(statements.DROPPED, ids=layout.ids()))
+    else:
+        tables.view("drawn", tables.fill(statements.DRAWN, seed=seed))
+        sql = tables.fill(statements.CLONES, ids_k=layout.ids("k."))
+        tables.table("clones", sql, title="Drawing rows")
+    return int(shares.sum())
+
+
+def _lp_sql(tables: LabelsetTables, method: LPROS | LPRUS, output: Output) -> str:
+    """Write the query for the result."""
+    layout = tables.layout
+    quote = layout.dialect.quote
+    columns = ", ".join(f"s.{quote(one.name)}" for one in layout.columns)
+    clone = output.clone_column or (None if layout.has_lists else "clone")
+    zero = f", CAST(0 AS BIGINT) AS {quote(clone)}" if clone else ""
+    same = layout.same_ids("s", "d")
+    if isinstance(method, LPRUS):
+        return tables.fill(statements.WITHOUT_DROPPED, columns=columns + zero, same_ids=same)
+    drawn = f", CAST(d.clone AS BIGINT) AS {quote(clone)}" if clone else ""
+    return tables.fill(
+        statements.WITH_CLONES, columns=columns, clone_0=zero, clone_d=drawn, same_ids=same
+    )
+
+
+def _seed(tables: LabelsetTables, method: LPROS | LPRUS) -> int:
+    caller = type(method).__name__
+    if not tables.layout.instances:
+        raise ParameterError(
+            f"{caller} on a scan draws rows by their names. Say scan(..., instance_column=...)."
+        )
+    seed = method.random_state
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise ParameterError(
+            f"The 'random_state' parameter of {caller} on a scan must be an int. "
+            f"Got {seed!r} instead."
+        )
+    return seed
