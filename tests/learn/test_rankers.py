@@ -11,7 +11,8 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
 from scumble._core.errors import DataError, ParameterError, ParameterTypeError
-from scumble.evaluate import evaluate
+from scumble.data import make_multilabel
+from scumble.evaluate import evaluate, one_error, ranking_loss
 from scumble.learn import BaggedTrees, BlendedRanker, C45Classifier, NeighbourRanker, RidgeRanker
 from scumble.learn.bagged_trees import BagTargets
 from scumble.learn.calibration import Calibration
@@ -187,6 +188,25 @@ def test_a_second_look_joins_as_one_more_ranker():
 
     np.testing.assert_allclose(model.fit_out_of_sample(X, Y), expected, atol=1e-9)
     assert BlendedRanker([RidgeRanker()]).fit(X[:19], Y[:19]).second_ is None  # too few rows
+
+
+def test_a_blend_ranks_the_labels_of_a_row_about_as_well_as_its_best_part():
+    """The best part is another one in every data set; heights alone do not rank within rows."""
+    values = []
+    for seed in range(6):
+        data = make_multilabel(300, 12, mean_ir=10, random_state=seed)
+        train, test = data[:200], data[200:]
+        model = BlendedRanker(random_state=0).fit(train.X, train.Y)
+        parts = [ranker.ask(test.X)[1] for ranker in model.rankers_]
+        rates = zip(model.rates_, parts, strict=True)
+        heights = np.mean([rate.ask(scores) for rate, scores in rates], axis=0)
+        all_scores = [model.predict_proba(test.X), heights, *parts]
+        values.append([[ranking_loss(test.Y, s), one_error(test.Y, s)] for s in all_scores])
+    blend, heights, *parts = np.mean(values, axis=0)
+
+    assert (blend < 0.3 * heights).all()
+    assert (blend < parts[3:]).all()  # neighbours and trees
+    assert (blend <= 1.2 * np.min(parts, axis=0)).all()
 
 
 @pytest.mark.parametrize(
