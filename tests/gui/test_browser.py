@@ -151,6 +151,7 @@ def test_meka_by_dropping_it_on_the_page(page, base):
         MEKA,
     )
     page.dispatch_event("main", "drop", {"dataTransfer": transfer})
+    page.wait_for_url("**/d/photos/overview")
     opened_id(page)
     assert page.locator("[data-measure=n_labels]").inner_text() == "3"
 
