@@ -48,9 +48,10 @@ export function bars({ title, rows, width = isNarrow() ? 380 : 640 }) {
 /** Of the instances of a label (row), the part that also has another one (column). */
 export function heatMap({ title, names, counts, joint }) {
   const left = isNarrow() ? 110 : 170;
+  const longest = isNarrow() ? 15 : 25;
   const cell = Math.max(9, Math.min(26, 520 / names.length));
   const side = left + cell * names.length + 6;
-  const short = (text) => (text.length > 26 ? `${text.slice(0, 25)}…` : text);
+  const short = (text) => (text.length > longest ? `${text.slice(0, longest - 1)}…` : text);
   const part = (row, column) => (row === column ? 1 : (joint[row].get(column) ?? 0) / Math.max(counts[row], 1));
   const svg = s("svg", { class: "chart heat", viewBox: `0 0 ${side} ${side}`, role: "img", "aria-label": `${title}. ${counted(names.length, "label")} in rows and columns; the table of partners has the numbers.` });
   names.forEach((text, row) => {
