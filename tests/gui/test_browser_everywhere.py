@@ -233,8 +233,8 @@ def test_the_first_page_is_light(page):
             ...performance.getEntriesByType('resource'),
         ].filter((it) => !it.name.includes('/api/')).reduce((sum, it) => sum + it[size], 0))"""
     )
-    assert sent <= 24_000
-    assert unpacked <= 65_000
+    assert sent <= 25_000
+    assert unpacked <= 68_000
 
 
 class Keyboard:
