@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ pytest.importorskip("uvicorn", reason="pip install 'scumble[gui]'")
 TOKEN = "a-token-for-tests"
 #: Seconds after which something hangs rather than being slow, on however busy a machine.
 PATIENCE = 600.0
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 
 
 @dataclass
@@ -153,13 +155,19 @@ def workers_asleep(process: Any) -> Iterator[list[Any]]:
     """Stop the processes that a server has for heavy work, also those it starts in here."""
     psutil = pytest.importorskip("psutil", reason="pip install 'scumble[cluster]'")
     server, stopped, over = psutil.Process(process.pid), [], threading.Event()
+    command = server.cmdline()
+
+    def has_begun(worker: Any) -> bool:
+        """Whether it runs a program of its own; until then the server waits for it to begin."""
+        return bool(worker.cmdline() != command)
 
     def stop_new() -> None:
         for worker in server.children():
             if worker not in stopped:
                 with suppress(psutil.NoSuchProcess):
-                    worker.suspend()
-                    stopped.append(worker)
+                    if has_begun(worker):
+                        worker.suspend()
+                        stopped.append(worker)
 
     def watch() -> None:
         while not over.wait(0.01):  # importing takes a worker longer than this
@@ -212,3 +220,62 @@ def running(path: Path, folder: Path, **more: Any) -> Iterator[tuple[str, dict[s
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(timeout=PATIENCE)
+
+
+@pytest.fixture(scope="module")  # a loop runs as long as it does, and other files have their own
+def browser() -> Iterator[Any]:
+    """Chromium."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'scumble[dev]'")
+    if CHROMIUM is None:
+        pytest.skip("no Chromium: apt-get install chromium")
+    with playwright.sync_playwright() as engine:
+        found = engine.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox"], timeout=1000 * PATIENCE
+        )
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def refusals() -> tuple[str, ...]:
+    """How errors begin that the tests of a file provoke."""
+    return ()
+
+
+@pytest.fixture
+def open_page(
+    browser: Any, address: str, refusals: tuple[str, ...]
+) -> Iterator[Callable[..., Any]]:
+    """Make pages; afterwards: no error in any of them, and no request to anyone else.
+
+    ``address`` is a fixture of the file: where its server is, with the token.
+    """
+    base = address.partition("/?")[0]
+    contexts: list[Any] = []
+    requests: list[str] = []
+    errors: list[str] = []
+
+    def make(**options: Any) -> Any:
+        context = browser.new_context(**options)
+        contexts.append(context)
+        context.set_default_timeout(1000 * PATIENCE)
+        context.on("request", lambda request: requests.append(request.url))
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda told: told.type == "error" and errors.append(told.text))
+        page.goto(address)
+        page.wait_for_url("**/overview")
+        page.wait_for_selector("[data-measure=scumble]")
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert [url for url in requests if not url.startswith((f"{base}/", f"blob:{base}/"))] == []
+    assert [error for error in errors if not error.startswith(refusals)] == []
+
+
+@pytest.fixture
+def page(open_page: Callable[..., Any]) -> Any:
+    """A page of its own."""
+    return open_page()

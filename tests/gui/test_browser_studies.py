@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,10 +17,6 @@ from scumble.resample import REMEDIAL, compare_methods
 from tests.gui.conftest import running, workers_asleep
 
 playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'scumble[dev]'")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium"),
-]
 PATIENCE = 300_000
 STUDIES = ("advise", "compare", "prove")
 
@@ -45,44 +40,9 @@ def served(data, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as engine:
-        found = engine.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox"], timeout=PATIENCE
-        )
-        yield found
-        found.close()
-
-
-@pytest.fixture
-def open_page(browser, served):
-    """Make pages; afterwards: no error in any of them, and no request to anyone else."""
+def address(served):
     base, token, _ = served
-    contexts, requests, errors = [], [], []
-
-    def make(**options):
-        context = browser.new_context(**options)
-        contexts.append(context)
-        context.set_default_timeout(PATIENCE)
-        context.on("request", lambda request: requests.append(request.url))
-        page = context.new_page()
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda told: told.type == "error" and errors.append(told.text))
-        page.goto(f"{base}/?token={token}")
-        page.wait_for_url("**/d/photos/overview")
-        page.wait_for_selector("[data-measure=scumble]")
-        return page
-
-    yield make
-    for context in contexts:
-        context.close()
-    assert [url for url in requests if not url.startswith((f"{base}/", f"blob:{base}/"))] == []
-    assert errors == []
-
-
-@pytest.fixture
-def page(open_page):
-    return open_page()
+    return f"{base}/?token={token}"
 
 
 def visit(page, view):

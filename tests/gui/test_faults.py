@@ -381,8 +381,8 @@ def open_upload(client, upload):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of files")
-def test_a_full_disk_bombs_silent_and_many_senders_at_once(tmp_path):
-    """Sixty senders; no file may have more than 1 MB, as on a disk with no more room."""
+def test_a_full_disk_bombs_slow_and_silent_connections_and_sixty_senders_at_once(tmp_path):
+    """No file may have more than 1 MB, as on a disk with no more room."""
     import resource
 
     def fill_disk():
@@ -401,11 +401,22 @@ def test_a_full_disk_bombs_silent_and_many_senders_at_once(tmp_path):
                 f"Authorization: {headers['authorization']}\r\n"
                 "Content-Length: 1000\r\n\r\nsome bytes".encode()
             )
+        mute = [socket.create_connection(("127.0.0.1", port)) for _ in range(15)]
+        for each in mute:
+            each.sendall(b"POST /api/v1/upl")
+
+        def slowly():
+            for at in range(0, len(MEKA), 16):
+                time.sleep(0.02)
+                yield MEKA[at : at + 16].encode()
 
         def send(number):
-            name, content = (("a.arff", MEKA.encode()), ("b.arff", large), ("c.arff.gz", bomb))[
-                number % 3
-            ]
+            name, content = (
+                ("a.arff", MEKA.encode()),
+                ("b.arff", large),
+                ("c.arff.gz", bomb),
+                ("d.arff", slowly()),
+            )[number % 4]
             address = f"{base}/api/v1"
             with Client(base_url=address, headers=headers, timeout=PATIENCE) as own:
                 sent = own.upload(name, content)
@@ -417,14 +428,14 @@ def test_a_full_disk_bombs_silent_and_many_senders_at_once(tmp_path):
                 own.delete(f"/uploads/{sent.json()['id']}")
                 return job["state"], job["error"]
 
-        with ThreadPoolExecutor(45) as crowd:
-            answers = list(crowd.map(send, range(45)))
+        with ThreadPoolExecutor(60) as crowd:
+            answers = list(crowd.map(send, range(60)))
         told = (
             f"There is no room left for this on the disk of {tmp_path}. Nothing was kept of it. "
             "Free some space, or start the server with TMPDIR naming a folder on a larger disk."
         )
-        assert answers == [("done", None), (507, told), ("failed", told)] * 15
-        for each in silent:
+        assert answers == [("done", None), (507, told), ("failed", told), ("done", None)] * 15
+        for each in (*silent, *mute):
             each.close()
         with Client(base_url=f"{base}/api/v1", headers=headers, timeout=PATIENCE) as own:
             name = own.open(("last.arff", MEKA.encode()))["id"]

@@ -14,6 +14,7 @@ import scumble
 from scumble.advise import advise
 from scumble.advise.evidence import advised_resampler, record, treatment_sentences
 from scumble.evaluate import compare
+from scumble.gui import models
 from scumble.gui.latest import Latest
 from scumble.gui.methods import make_model
 from scumble.gui.studies import spell_recipe
@@ -360,6 +361,46 @@ def test_confidences_and_other_columns(client, data, model):
     assert client.post("/models/nonesuch/predictions", json={}).status_code == 404
 
 
+def test_a_file_whose_name_does_not_tell_its_format_is_predicted(client, data, model):
+    upload = client.upload("new rows.txt", features_of(data)).json()["id"]
+    wish = {"uploads": [upload], "file_format": "csv"}
+    found = client.result(client.post(f"/models/{model['model']}/predictions", json=wish))
+    assert found["name"] == "new-rows-predicted.csv"
+    assert found["n_instances"] == len(data)
+
+
+def test_models_take_so_many_bytes_and_no_more(tmp_path, monkeypatch):
+    monkeypatch.setattr(models, "KEPT_BYTES", 100)
+    kept = models.Models(tmp_path)
+
+    def add(number, size):
+        (kept.new_folder(number) / "a.model").write_bytes(b"x" * size)
+        kept.add(number, "a.model", "photos", {"size": size})
+        return sorted(path.name for path in tmp_path.iterdir())
+
+    assert add("1", 40) == ["1"]
+    assert add("2", 60) == ["1", "2"]
+    assert add("3", 30) == ["2", "3"]
+    assert add("4", 500) == ["4"]  # who has just waited for it may have it
+    assert [model.id for model in kept.of("photos")] == ["4"]
+
+
+def test_judged_folds_are_forgotten_where_they_are_too_many(client, server, photos, proof):
+    store = server.state.folder / "proofs.db"
+    assert store.stat().st_size > 0
+    wish = {"classifiers": [{"classifier": "br"}, {"classifier": "rare"}]}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("scumble.gui.state.MAX_PROOFS", 0)
+        with asleep(server, client):
+            number = client.until_running(client.post(f"/datasets/{photos}/proof", json=wish))
+        assert not store.exists()
+        store.write_bytes(b"of the one that runs")
+        assert server.state.proofs() == store
+        assert store.exists()
+        client.delete(f"/jobs/{number}")
+    store.unlink()
+
+
 # Long work
 
 
@@ -414,6 +455,8 @@ def test_closing_a_data_set_removes_its_models_and_ends_their_training(client, s
     again = client.result(client.post("/examples/synthetic", json={**SMALL, "n_labels": 7}))
     assert again["dataset"]["id"] == name  # another data set, with models of its own
     assert client.get(f"/datasets/{name}/models").json()["models"] == []
+    told = client.get("/openapi.json").json()["paths"]["/datasets/{dataset}"]["delete"]
+    assert "the models trained on it are removed" in told["description"]
 
 
 def test_a_model_that_does_not_fit_on_the_disk_leaves_nothing(client, server, model, monkeypatch):

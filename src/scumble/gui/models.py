@@ -9,8 +9,8 @@ from typing import Any
 
 from scumble.gui.answers import RefusedError
 
-#: Models that are kept; more push out the oldest.
-KEPT = 24
+#: Models that are kept, and the bytes they may take together; more push out the oldest.
+KEPT, KEPT_BYTES = 24, 2 << 30
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,17 @@ class Models:
             shutil.rmtree(self._folder / number, ignore_errors=True)
 
     def add(self, number: str, name: str, dataset: str, facts: dict[str, Any]) -> Model:
-        """Keep a model that was trained; of too many the oldest goes."""
+        """Keep a model that was trained; of too many, or too large ones, the oldest go."""
         path = self._folder / number / name
         model = self._models[number] = Model(number, path, dataset, facts)
-        for old in list(self._models)[:-KEPT]:
-            self._remove(old)
+        for old in list(self._models)[:-1]:
+            if len(self._models) > KEPT or self._n_bytes > KEPT_BYTES:
+                self._remove(old)
         return model
+
+    @property
+    def _n_bytes(self) -> int:
+        return sum(model.facts["size"] for model in self._models.values())
 
     def forget(self, dataset: str) -> None:
         """Remove the models of a data set: another one may come to have its name."""

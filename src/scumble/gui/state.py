@@ -24,6 +24,8 @@ from scumble.gui.worker import Worker
 KEPT = 12
 #: Those that are kept for who has asked for them, and has not come yet.
 KEPT_WAITING = 64
+#: Bytes of judged folds from which on a proof begins with none.
+MAX_PROOFS = 1 << 28
 #: Seconds left to the overview of a data set before its other pages are prepared.
 HEAD_START = 0.5
 
@@ -73,6 +75,16 @@ class ServerState:
         if self._catalogue.result is None:
             raise RefusedError(503, self._catalogue.error or "The server is closing.")
         return self._catalogue.result
+
+    def proofs(self) -> Path:
+        """Tell where judged folds are kept; too many are forgotten while no proof needs them."""
+        path = self.folder / "proofs.db"
+        jobs = [entry.latest.get("proof") for entry in self.datasets]
+        is_free = all(job is None or job.is_over for job in jobs)
+        if is_free and path.exists() and path.stat().st_size > MAX_PROOFS:
+            for part in self.folder.glob("proofs.db*"):  # with what the data base keeps beside it
+                part.unlink()
+        return path
 
     def new_folder(self) -> tuple[str, Path]:
         """Make a folder for a file to download."""

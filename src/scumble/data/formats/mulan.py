@@ -100,7 +100,7 @@ def _written_xml(target: Target) -> Path:
 
 FORMAT = Format(
     name="mulan",
-    title="MULAN (ARFF with the labels in an XML file beside it)",
+    title="MULAN (ARFF, labels in an XML file)",
     family="ARFF and its kin",
     suffixes=(".arff",),
     sniff=sniff,

@@ -108,7 +108,7 @@ async def prove(state: ServerState, call: Call) -> Answer:
         "treatments": treatments,
         "folds": _folds(wish),
         "random_state": _seed(wish),
-        "store": state.folder / "proofs.db",
+        "store": state.proofs(),
         "source": _source(entry),
     }
     return _begin(state, entry, PROOF, f"Proof on {entry.name}", "prove", arguments)
@@ -173,6 +173,7 @@ async def predict(state: ServerState, call: Call) -> Answer:
         raise RefusedError(
             422, f"'format' must be one of {', '.join(TABLES)}, 'confidences' true or false."
         )
+    wish["format"] = wish.pop("file_format", None)  # of what is read; the other is written
     file, xml, held = held_uploads(state, wish.pop("uploads", None))
     number, folder = state.new_folder()
     arguments = {

@@ -2,7 +2,6 @@
 
 import { catalogue, get, useToken } from "./api.js";
 import { h, hideHint, name, say } from "./dom.js";
-import { openFiles } from "./opening.js";
 import { go, query, start } from "./router.js";
 import { adopt, complain, find, refresh, showJobs, showSwitcher, state, titleOf, watch } from "./state.js";
 
@@ -97,11 +96,13 @@ function setUpDrop() {
   const holdsFiles = (event) => event.dataTransfer?.types.includes("Files");
   addEventListener("dragover", (event) => { if (holdsFiles(event)) { event.preventDefault(); cover.hidden = false; } });
   addEventListener("dragleave", (event) => { if (!event.relatedTarget) cover.hidden = true; });
-  addEventListener("drop", (event) => {
+  addEventListener("drop", async (event) => {
     cover.hidden = true;
     if (!holdsFiles(event)) return;
     event.preventDefault();
-    openFiles([...event.dataTransfer.files]);
+    const files = [...event.dataTransfer.files];  // gone after the event
+    const { openFiles } = await import("./opening.js");  // the first page has no need of it
+    openFiles(files);
   });
 }
 

@@ -1,6 +1,6 @@
 // Trained models: save them, and ask them about a second file.
 
-import { get, part, post, remove, upload } from "./api.js";
+import { catalogue, get, part, post, remove, upload } from "./api.js";
 import { saveFile } from "./downloads.js";
 import { h, name } from "./dom.js";
 import { bytes, counted, int } from "./format.js";
@@ -15,6 +15,8 @@ export class Models {
     this.list = h("ul", { class: "models" });
     this.which = h("select", { required: true });
     this.file = h("input", { type: "file", multiple: true, required: true });
+    this.read = h("select", {}, h("option", { value: "" }, "by its name"));
+    catalogue().then(({ formats }) => this.read.append(...formats.map((each) => h("option", { value: each.name }, each.title)))).catch(() => {});
     this.form = h("select", {}, [[".csv", "CSV"], [".parquet", "Parquet"]].map(([value, title]) => h("option", { value }, title)));
     this.content = h("select", {}, [["", "0 and 1"], ["yes", "how sure it is"]].map(([value, title]) => h("option", { value }, title)));
     this.ask = h("button", {}, "Predict");
@@ -22,7 +24,7 @@ export class Models {
     this.predict = h("form", { class: "tight predict", onsubmit: (event) => { event.preventDefault(); this.predicted(); } },
       h("h3", {}, "Predict a second file"),
       h("p", { class: "dim" }, "Rows with the same columns, with or without labels; a MULAN file may come with its XML."),
-      h("div", { class: "fields" }, field("Model", this.which), field("File", this.file), field("Answers", this.content), field("Written as", this.form)),
+      h("div", { class: "fields" }, field("Model", this.which), field("File", this.file), field("Read as", this.read), field("Answers", this.content), field("Written as", this.form)),
       h("div", { class: "row" }, this.ask), this.answer);
     this.element = h("section", { class: "panel tight", "aria-label": "Models" }, h("h2", {}, "Models"), this.told, this.list, this.predict);
   }
@@ -69,7 +71,7 @@ export class Models {
     const uploads = [];
     try {
       for (const file of this.file.files) uploads.push((await upload(file, () => {})).id);
-      const job = await watch(await post(`/models/${part(this.which.value)}/predictions`, { uploads, format: this.form.value, confidences: this.content.value === "yes" }), { owner: this.answer });
+      const job = await watch(await post(`/models/${part(this.which.value)}/predictions`, { uploads, file_format: this.read.value || null, format: this.form.value, confidences: this.content.value === "yes" }), { owner: this.answer });
       const { result } = job;
       const most = [...result.labels].sort((a, b) => b.count - a.count).slice(0, 6);
       this.answer.replaceChildren(

@@ -1,5 +1,6 @@
 import { get, part } from "../api.js";
-import { bars, histogram } from "../charts.js";
+import { histogram } from "../charts.js";
+import { bars } from "../label_charts.js";
 import { h, name } from "../dom.js";
 import { int, percent, sig } from "../format.js";
 import { complain } from "../state.js";

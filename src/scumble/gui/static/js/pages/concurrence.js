@@ -1,6 +1,6 @@
 import { part } from "../api.js";
 import { chordElement, draw, layoutOf, readout, savingChord } from "../chords.js";
-import { heatMap } from "../charts.js";
+import { heatMap } from "../label_charts.js";
 import { h, name, say } from "../dom.js";
 import { counted, fixed, int, percent, sig } from "../format.js";
 import { query, setQuery } from "../router.js";

@@ -1,5 +1,5 @@
 import { part } from "../api.js";
-import { bars } from "../charts.js";
+import { bars } from "../label_charts.js";
 import { h, name } from "../dom.js";
 import { fixed, int } from "../format.js";
 import { meter, PagedTable } from "../table.js";

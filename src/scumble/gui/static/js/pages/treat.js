@@ -1,5 +1,6 @@
 import { catalogue, get, part, post, remove } from "../api.js";
-import { dumbbells, histogram } from "../charts.js";
+import { histogram } from "../charts.js";
+import { dumbbells } from "../label_charts.js";
 import { chordElement, draw, layoutOf, readout, savingChord } from "../chords.js";
 import { h, help, name } from "../dom.js";
 import { fixed, int, sig } from "../format.js";
