@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from scumble import MultilabelDataset, ScumbleError, catalogue
+from scumble import MultilabelDataset, ScumbleError, ScumbleWarning, catalogue
 from scumble.data import Feature
 from scumble.learn import (
     ECCRU,
@@ -233,10 +233,26 @@ def test_what_does_not_fit_is_named():
         [[1], [0]],
         features=[Feature("size"), Feature("colour", "nominal", ("red", "blue"))],
     )
-    with pytest.raises(ScumbleError, match=r"Row 1 .*column 'colour'.*'red', 'green'"):
-        align_columns(blue, known)
+    numbers = (Feature("colour"), Feature("size"))
+    with pytest.raises(ScumbleError, match=r"Row 0 .*'red' in column 'colour'. Expected a number"):
+        align_columns(blue, numbers)
     with pytest.raises(ScumbleError, match="has 1 features, but the model was fitted on 2"):
         align_columns(one, known, by_name=False)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_categories_not_seen_are_missing_and_counted(form):
+    known = (Feature("colour", "nominal", ("red", "green")), Feature("size"))
+    colour = Feature("colour", "nominal", ("blue", "red"))
+    X = form(np.array([[1.0, 0], [2.0, 1], [3.0, 0], [4.0, np.nan]]))
+    data = MultilabelDataset(X, [[1]] * 4, features=[Feature("size"), colour])
+    told = r"'colour' in 2 of 4 rows, such as 'blue' in row 0\."
+    with pytest.warns(ScumbleWarning, match=told):
+        found = align_columns(data, known)
+    found = found.toarray() if sparse.issparse(found) else found
+    assert found[:, 1].tolist() == [1, 2, 3, 4]
+    assert found[1, 0] == 0
+    assert np.isnan(found[[0, 2, 3], 0]).all()
 
 
 def test_models_that_are_not_fitted_are_refused(tmp_path):

@@ -131,9 +131,9 @@ def with_test_part(
 ) -> tuple[MultilabelDataset, tuple[Array, Array]]:
     """Append a test part, and tell which rows are for training and which for testing.
 
-    Columns and labels of the test part may stand in another order, columns of categories or texts
-    may hold others, and labels that none of its rows has may be missing: two tables that were read
-    by themselves know only what they hold.
+    Two tables that were read by themselves know only what they hold. Columns and labels of the test
+    part may stand in another order; its categories that training has not seen are missing, as they
+    are for a stored model; labels that none of its rows has may be missing.
 
     Examples
     --------
@@ -161,15 +161,14 @@ def with_test_part(
 
 
 def _features_of_both(data: MultilabelDataset, test: MultilabelDataset) -> tuple[Feature, ...]:
-    """Describe the training columns, with the categories that only the test part has at the end."""
+    """Describe the training columns; texts of the test part stand behind those of training."""
     others = {feature.name: feature for feature in test.features}
     found = []
     for feature in data.features:
-        other = others.get(feature.name, feature)
-        known = set(feature.categories)
-        more = tuple(text for text in other.categories if text not in known)
-        joined = feature.categories + more if feature.holds_codes else ()
-        found.append(replace(feature, categories=joined) if joined else feature)
+        if feature.kind == "text" and feature.name in others:
+            texts = dict.fromkeys((*feature.categories, *others[feature.name].categories))
+            feature = replace(feature, categories=tuple(texts))
+        found.append(feature)
     return tuple(found)
 
 
