@@ -115,6 +115,47 @@ def with_unseen(truth: NamedCells, table: NamedCells) -> NamedCells:
     return replace(truth, cells=cells, names=truth.names + unseen)
 
 
+def with_missed(table: NamedCells, truth: NamedCells, *, told: bool = True) -> NamedCells:
+    """Add tags that rows have but a table of other labels does not know, in no row of it.
+
+    In a table of scores they have the least score. A model cannot learn a tag that it never met.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from scumble.learn.score_files import NamedCells, with_missed
+    >>> tags = NamedCells(sparse.csr_array([[True, True]]), ("sky", "ufo"), "tags.csv", True)
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     found = with_missed(NamedCells(np.array([[0.9]]), ("sky",), "said.csv"), tags)
+    >>> found.names, found.cells
+    (('sky', 'ufo'), array([[0.9, 0. ]]))
+    """
+    if table.names is None or truth.names is None or not truth.are_tags:
+        return table
+    known = set(table.names)
+    missed = tuple(name for name in truth.names if name not in known)
+    if not missed or len(missed) == len(truth.names):
+        return table
+    if told:
+        warnings.warn(
+            f"{table.path} has no column for {_shown(missed)}, which rows of {truth.path} have: "
+            "judged as labels that are never predicted.",
+            ScumbleWarning,
+            stacklevel=4,
+        )
+    n_rows = table.cells.shape[0]
+    if sparse.issparse(table.cells):
+        none = sparse.csr_array((n_rows, len(missed)), dtype=table.cells.dtype)
+        cells: Any = sparse.hstack([table.cells, none], format="csr")
+    else:
+        least = min(0.0, table.cells.min(initial=0.0))
+        cells = np.hstack([table.cells, np.full((n_rows, len(missed)), least)])
+    return replace(table, cells=cells, names=table.names + missed)
+
+
 def are_probabilities(cells: Any) -> bool:
     """Tell whether all numbers are between 0 and 1."""
     values = cells.data if sparse.issparse(cells) else np.asarray(cells)
