@@ -18,8 +18,8 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 from scumble._core.errors import ParameterError
-from scumble.cli.console import begin
-from scumble.cli.files import refuse_losses
+from scumble.cli.console import aside, begin
+from scumble.cli.files import piping, refuse_losses
 from scumble.cli.tables import reading_tables
 from scumble.cli.words import elsewhere
 
@@ -141,7 +141,8 @@ def prepared(command: Callable[..., Any]) -> Callable[..., Any]:
         if out is not None:
             given["out"] = _where(given["out"], given.pop("output"), out)
         refuse_losses(command, given)
-        return command(**given)
+        with piping(command, given) as to_pipe, aside(to_pipe):
+            return command(**given)
 
     listed = [
         each.replace(default=None) if each is out else each for each in own.parameters.values()

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from scumble._core.errors import DataError, LabelError, ReadError, ScumbleWarning
 from scumble._core.files import Source, writing
+from scumble._core.text import shown_path
 from scumble._core.validation import check_labels
 from scumble.data import MultilabelDataset, read
 from scumble.learn.storage.answers import write_table
@@ -54,7 +55,7 @@ def read_scores(path: str | os.PathLike[str]) -> NamedCells:
                 path=Path(path),
                 column=at + 1,
             )
-    return NamedCells(table.X, table.feature_names, os.fspath(path))
+    return NamedCells(table.X, table.feature_names, shown_path(path, "standard input"))
 
 
 def read_truth(path: str | os.PathLike[str], **how: Any) -> NamedCells:
@@ -166,7 +167,7 @@ def truth_of(data: MultilabelDataset, path: str | os.PathLike[str]) -> NamedCell
     """Take the labels out of a data set; names that a reader made up are none."""
     made_up = tuple(f"y{at}" for at in range(data.n_labels))
     names = None if data.labels == made_up else data.labels
-    return NamedCells(data.Y, names, os.fspath(path))
+    return NamedCells(data.Y, names, shown_path(path, "standard input"))
 
 
 def aligned(scores: NamedCells, truth: NamedCells) -> tuple[Any, tuple[Any, ...]]:
