@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -253,6 +254,31 @@ def test_categories_not_seen_are_missing_and_counted(form):
     assert found[:, 1].tolist() == [1, 2, 3, 4]
     assert found[1, 0] == 0
     assert np.isnan(found[[0, 2, 3], 0]).all()
+
+
+@pytest.mark.parametrize("form", ["dd/MM/yyyy", "MM/dd/yyyy"])
+def test_dates_are_read_in_the_order_of_training(tmp_path, form):
+    known = (Feature("opened", "date", date_format=form), Feature("size"))
+    train = MultilabelDataset(np.arange(8.0).reshape(4, 2), [[1], [0], [1], [0]], features=known)
+    save(fit_dataset(MLkNN(n_neighbors=1), train), tmp_path / "m", data=train)
+    features = read_model(tmp_path / "m").features
+    assert features == known
+
+    def rows(*texts):
+        opened = Feature("opened", "nominal", texts)
+        X = np.column_stack([np.arange(len(texts)), np.zeros(len(texts))])
+        return MultilabelDataset(X, [[1]] * len(texts), features=[opened, Feature("size")])
+
+    days = align_columns(rows("04/03/1970", "03/04/1970 12:00"), features)[:, 0] / 86_400_000
+    expected = {"dd/MM/yyyy": [62, 92.5], "MM/dd/yyyy": [92, 62.5]}[form]
+    assert days.tolist() == expected
+    wrong = "13/14/1970"
+    with pytest.raises(ScumbleError, match=f"Row 1 .*'{wrong}'.*Expected a date such as {form}"):
+        align_columns(rows("04/03/1970", wrong), features)
+    other = "MM/dd/yyyy" if form.startswith("dd") else "dd/MM/yyyy"
+    found = replace(train, features=(Feature("opened", "date", date_format=other), known[1]))
+    with pytest.raises(ScumbleError, match=f"read as {other}, but in training as {form}"):
+        align_columns(found, features)
 
 
 def test_models_that_are_not_fitted_are_refused(tmp_path):

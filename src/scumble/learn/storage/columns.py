@@ -118,20 +118,33 @@ def _differ(found: Feature, known: Feature) -> bool:
         return False
     if found.holds_codes or known.holds_codes:
         return found.categories != known.categories
+    forms = [feature.date_format for feature in (found, known)]
+    if None not in forms and len({form.partition(" ")[0] for form in forms if form}) > 1:
+        raise DataError(
+            f"The dates of column {known.name!r} were read as {forms[0]}, but in training as "
+            f"{forms[1]}. Read the data with keep={known.name!r}: its dates are then read as in "
+            "training."
+        )
     return False
 
 
 def _code_map(found: Feature, known: Feature) -> Any:
     """Map the codes of the data to those (or to the numbers) the model knows; NaN for none."""
     if known.kind == "date":
-        times, _ = parse_dates(found.categories)
-        return np.full(len(found.categories), np.nan) if times is None else times
+        times = parse_dates(found.categories, known.date_format).times
+        return times if times is not None else _dates_one_by_one(found.categories)
     if not known.holds_codes:
         return np.array([_number(text) for text in found.categories])
     code_of = {text: float(code) for code, text in enumerate(known.categories)}
     if found.holds_codes:
         return np.array([code_of.get(text, np.nan) for text in found.categories])
     return {_number(text): code for text, code in code_of.items()}
+
+
+def _dates_one_by_one(texts: tuple[str, ...]) -> Array:
+    """Read what is clear by itself; NaN for the rest, which is refused by its row."""
+    found = [parse_dates([text]).times for text in texts]
+    return np.array([np.nan if times is None else times[0] for times in found])
 
 
 def _number(text: str) -> float:
@@ -162,7 +175,8 @@ def _mapped(cells: Array, given: tuple[Feature, Any], known: Feature, unseen: li
         text = found.categories[int(cells[row])] if found.holds_codes else f"{cells[row]:g}"
         value = repr(shorten(text, _WIDEST))
         if not known.holds_codes:
-            expected = "a date such as 2024-05-31" if known.kind == "date" else "a number"
+            form = known.date_format or "2024-05-31"
+            expected = f"a date such as {form}" if known.kind == "date" else "a number"
             raise DataError(
                 f"Row {row} of the data holds {value} in column {known.name!r}. Expected "
                 f"{expected}, as in training. Mend the cell, or leave it empty."

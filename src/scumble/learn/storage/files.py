@@ -227,6 +227,8 @@ def _plain(feature: Feature) -> dict[str, Any]:
     known: dict[str, Any] = {"name": feature.name, "kind": feature.kind}
     if feature.categories and feature.kind != "text":  # those are the training rows themselves
         known["categories"] = list(feature.categories)
+    if feature.date_format is not None:
+        known["date_format"] = feature.date_format
     return known
 
 
@@ -289,7 +291,12 @@ def _unpacked(source: Source, trusted: tuple[str, ...]) -> StoredModel:
     model = Decoder(pools, foreign).decode(text["model"])
     check_model(model)
     features = tuple(
-        Feature(entry["name"], entry["kind"], tuple(entry.get("categories", ())))
+        Feature(
+            entry["name"],
+            entry["kind"],
+            tuple(entry.get("categories", ())),
+            date_format=entry.get("date_format"),
+        )
         for entry in text["features"]
     )
     labels = tuple(str(label) for label in text["labels"])
