@@ -38,7 +38,8 @@ def resample(
             "--resample",
             "-r",
             help="Resampling: a method, or several with '+' between, parameters in brackets: "
-            "remedial+mlsmote(n_neighbors=3). All: {resampler}; or package.module.Class.",
+            "remedial+mlsmote(n_neighbors=3). All: see 'scumble methods resampler'; or "
+            "package.module.Class.",
         ),
     ] = None,
     k: Annotated[int | None, typer.Option(help="Number of nearest neighbours.")] = None,
