@@ -272,8 +272,8 @@ class StandardOutput(Target):
         """Open what will be written, see `Target.open`; it is one file only."""
         if path is not None or self._kept is not None:
             raise ParameterError(
-                "Several files are to be written, which standard output cannot hold. Name a path "
-                "instead of '-', or another format with format=..."
+                "There are several files to write, which standard output cannot hold. Name a path "
+                "instead of '-', or a format that makes one file."
             )
         self._kept = cast(IO[bytes], tempfile.TemporaryFile())
         yield self._kept

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TextIO
 
 from scumble._core.text import safe, shown_path
 from scumble.cli.words import in_the_shell
@@ -94,7 +94,7 @@ def aside(wanted: bool) -> Iterator[None]:
         _is_aside = before
 
 
-def _out() -> IO[str]:
+def _out() -> TextIO:
     return sys.stderr if _is_aside else sys.stdout
 
 
