@@ -134,7 +134,7 @@ def test_ranks_in_the_shell(capsys, path, tmp_path):
     _, err = run(capsys, "experiment", "ranks", path, "--alpha", "5", code=2)
     assert "--alpha must be a number between 0 and 1. Got 5.0 instead." in err
     _, err = run(capsys, "experiment", "ranks", path, "--method", "br", code=2)
-    assert "friedman needs at least two methods on two data sets or folds. Got 1 on 6." in err
+    assert "friedman needs at least two cases and two methods. Got 6 and 1." in err
 
 
 def test_comparisons_in_the_shell_take_exports(capsys, path):

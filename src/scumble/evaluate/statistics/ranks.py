@@ -271,8 +271,8 @@ def _ranks(
     table, methods, higher = check_scores(scores, metric, higher_is_better, caller=caller)
     if table.shape[0] < 2 or table.shape[1] < 2:
         raise ParameterError(
-            f"{caller} needs at least two methods on two data sets or folds. Got "
-            f"{table.shape[1]} on {table.shape[0]}."
+            f"{caller} needs at least two cases and two methods. Got {table.shape[0]} and "
+            f"{table.shape[1]}."
         )
     return rank_rows(table, higher), methods
 
