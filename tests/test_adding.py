@@ -225,9 +225,9 @@ def test_what_is_added_sits_the_exam(scratch, kind):
 
 #: What is typed, and what is told then.
 SHOWN = {
-    "resample --help": "rarestclones",
-    "train --help": "modest",
-    "convert --help": "dense_json",
+    "methods resampler": "rarestclones",
+    "methods classifier": "modest",
+    "methods format": "dense_json",
     "methods metric": "overlooked",
     "methods measure": "silence",
     "methods resampler rarestclones": "times: an int in [0, inf) (default: 1)",

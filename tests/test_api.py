@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import scumble
+from scumble.cli.commands import HOMES
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = [
@@ -59,6 +60,18 @@ def test_help_imports_no_room():
     code = (
         "import sys\nfrom scumble.cli.main import app\n"
         "print(*({'numpy', 'scumble.data', 'scumble.measures', 'rich'} & set(sys.modules)))"
+    )
+    assert run_python(code) == []
+
+
+@pytest.mark.parametrize("command", HOMES)
+def test_the_help_of_every_command_imports_no_room(command):
+    code = (
+        "import contextlib, io, sys\nfrom scumble.cli.main import main\n"
+        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()) as out:\n"
+        f"    main([{command!r}, '--help'])\n"
+        "assert out.getvalue().startswith('Usage: scumble')\n"
+        "print(*({'numpy', 'scumble.catalogue', 'scumble.measures', 'rich'} & set(sys.modules)))"
     )
     assert run_python(code) == []
 

@@ -3,6 +3,7 @@
 import hashlib
 import inspect
 import os
+from functools import partial
 
 import pytest
 from typer.main import get_command
@@ -291,6 +292,68 @@ def test_predicted_data_through_a_pipe(capfdbinary, folder):
     out, told = capfdbinary.readouterr()
     assert {line.count(b",") for line in out.splitlines()} == {2}, told
     assert b"labels of 4 instances" in told
+
+
+TAGS = "minutes,tags\n10,war\n95,love\n20,war\n90,love\n"
+READ = ("--label-column", "tags", "--label-separator", ";")
+
+
+def piped(monkeypatch, capfdbinary, content, *words):
+    """Run a command with something on its standard input; give both its outputs."""
+    with open("piped", "wb") as file:
+        file.write(content)
+    with open("piped") as pipe:
+        monkeypatch.setattr("sys.stdin", pipe)
+        with pytest.raises(SystemExit) as stopped:
+            main(list(words))
+    out, told = capfdbinary.readouterr()
+    assert not stopped.value.code, told
+    return out, told.decode()
+
+
+def test_a_model_and_its_answers_go_through_pipes(capfdbinary, folder, monkeypatch):
+    run = partial(piped, monkeypatch, capfdbinary)
+    train = ("train", "-c", "mlknn", "--param", "n_neighbors=1", *READ)
+    (folder / "tags.csv").write_text(TAGS)
+    run(b"", *train, "tags.csv", "m")
+    model, told = run(TAGS.encode(), *train, "-", "-")
+    assert model == (folder / "m").read_bytes()
+    assert told.startswith("standard output: MLkNN of 2 labels on 1 features")
+    answers = b'"love","war"\n1,0\n0,1\n'
+    rows = b"minutes,year\n94,1990\n11,1980\n"
+    (folder / "rows.csv").write_bytes(rows)
+    assert run(rows, "predict", "m", "-", "-")[0] == answers
+    assert run(model, "predict", "-", "rows.csv", "-o", "-")[0] == answers
+    sure, told = run(rows, "predict", "m", "-", "-", "-p", "--json")
+    assert sure == b'"love","war"\n0.75,0.25\n0.25,0.75\n'
+    assert '"n_predicted": 2' in told
+    assert not (folder / "-").exists()
+
+
+def test_files_that_are_judged_come_through_pipes(capfdbinary, folder, monkeypatch):
+    run = partial(piped, monkeypatch, capfdbinary)
+    (folder / "tags.csv").write_text(TAGS)
+    answers = b"love,war\n0,1\n1,0\n0,1\n1,0\n"
+    (folder / "said.csv").write_bytes(answers)
+    out, _ = run(TAGS.encode(), "score", "said.csv", "-", *READ, "-m", "macro_f1")
+    assert out.startswith(b"said.csv against standard input: 4 instances, 2 labels")
+    out, _ = run(answers, "score", "-", "tags.csv", *READ, "-m", "macro_f1")
+    assert out.startswith(b"standard input against tags.csv: 4 instances, 2 labels")
+    tested = ("evaluate", "tags.csv", "-c", "br", *READ, "--test", "-")
+    assert run(TAGS.encode(), *tested)[0].startswith(b"tags: br, tested on standard input")
+    table, _ = run(b"", "thresholds", "said.csv", "tags.csv", *READ, "-o", "-")
+    assert table.startswith(b"label,")
+    page, told = run(b"", "report", "films.arff", "--html", "-")
+    assert page.startswith(b"<!doctype html>")
+    assert page.endswith(b"</html>")
+    assert told.startswith("Concurrence report")
+
+
+def test_standard_input_is_one_file(capsys, folder):
+    with pytest.raises(SystemExit) as stopped:
+        main(["score", "-", "-"])
+    assert stopped.value.code == 2
+    assert "standard input, stands for several files" in capsys.readouterr().err
 
 
 def test_a_folder_may_have_brackets_in_its_name(tmp_path):

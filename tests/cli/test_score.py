@@ -59,6 +59,25 @@ def test_labels_that_are_predicted_but_that_no_row_of_a_table_of_tags_has(capsys
     assert "tags.csv: 'n'. They are left out" in notes
 
 
+@pytest.mark.parametrize("said", ["0,1\n1,0\n0,0\n", "0.1,0.8\n0.9,0.2\n0.3,0.1\n"])
+def test_tags_that_rows_have_but_that_are_never_predicted(capsys, tmp_path, said):
+    (tmp_path / "tags.csv").write_text("size,tags\n1,a;new\n2,b\n3,\n")
+    (tmp_path / "train.csv").write_text("size,tags\n1,a\n2,b\n3,b\n")
+    (tmp_path / "said.csv").write_text(f"b,a\n{said}")
+    words = [str(tmp_path / name) for name in ("said.csv", "tags.csv")]
+    words += ["--label-column", "tags", "--label-separator", ";"]
+    words += ["--training", str(tmp_path / "train.csv")]
+    found = told(capsys, *words)
+    assert [row["name"] for row in found["labels"]] == ["a", "b", "new"]
+    assert [row["true_positives"] for row in found["labels"]] == [1, 1, 0]
+    assert found["labels"][2]["false_negatives"] == 1
+    assert found["labels"][2]["training_positives"] == 0
+    assert found["metrics"]["macro_f1"] == pytest.approx(2 / 3)
+    _, err = run(capsys, "score", *words)
+    assert "said.csv has no column for 'new', which rows of" in " ".join(err.split())
+    assert "train.csv has no column" not in err
+
+
 def test_what_predict_writes(capsys, folder, made):
     _, train, test, labels, scores = made
     run(capsys, "train", "train.arff", "m", "-c", "mlknn")

@@ -162,7 +162,7 @@ def test_models_of_the_library_can_be_asked(capsys, folder, photos):
         (["train", "nothing.arff", "x", "-c", "br"], "no such file"),
         (["predict", "photos.arff", "photos.arff", "x.csv"], "no model of scumble"),
         (["predict", "m", "other.csv", "x.csv"], "lacks 1 of the 2 columns"),
-        (["predict", "m", "wrong.csv", "x.csv"], "Row 1 of the data holds"),
+        (["predict", "m", "wrong.csv", "x.csv"], "Row 1 of the data holds 'moon' in column 'blue'"),
         (["predict", "m", "photos.arff", "x.arff"], "written as .csv"),
         (["predict", "m", "photos.arff", "x.csv", "--to", "csv"], "needs --whole"),
         (["predict", "m", "photos.arff", "x.csv", "--whole", "-p"], "no place for"),
@@ -173,8 +173,49 @@ def test_mistakes_are_explained(capsys, folder, monkeypatch, arguments, message)
     monkeypatch.chdir(folder)
     trained(capsys, folder)
     (folder / "other.csv").write_text("blue,size\n0.5,3\n0.1,4\n")
-    (folder / "wrong.csv").write_text("blue,scene\n0.5,sea\n0.1,moon\n")
+    (folder / "wrong.csv").write_text("blue,scene\n0.5,sea\nmoon,sea\n")
     before = sorted(os.listdir(folder))
     _, err = run(capsys, *arguments, code=2)
     assert message in err
     assert sorted(os.listdir(folder)) == before
+
+
+def test_what_training_has_not_seen_is_missing_for_predict_and_for_a_test_part(capsys, folder):
+    trained(capsys, folder)
+    (folder / "new.csv").write_text(
+        "blue,scene,sky,water,ship\n0.9,sea,1,1,0\n0.1,moon,0,0,0\n0.8,moon,1,0,0\n"
+    )
+    (folder / "gaps.csv").write_text((folder / "new.csv").read_text().replace("moon", ""))
+    call = ("evaluate", folder / "photos.arff", "-c", "br", "--json", "-l", "sky,water,ship")
+    told, judged = [], []
+    for name in ("new", "gaps"):
+        _, err = run(
+            capsys, "predict", folder / "m", folder / f"{name}.csv", folder / f"{name}-p.csv"
+        )
+        told.append(err)
+        out, err = run(capsys, *call, "--test", folder / f"{name}.csv")
+        told.append(err)
+        judged.append(json.loads(out)["metrics"])
+    for err in told[:2]:
+        assert "not seen count as missing: 'scene' in 2 of 3 rows, such as 'moon' in row 1" in err
+    assert told[2:] == ["", ""]
+    assert (folder / "new-p.csv").read_text() == (folder / "gaps-p.csv").read_text()
+    assert judged[0] == judged[1]
+
+
+@pytest.mark.parametrize("command", ["train", "predict", "evaluate", "compare"])
+def test_a_base_that_takes_no_missing_values_says_so(capsys, folder, monkeypatch, command):
+    monkeypatch.chdir(folder)
+    base = ("--base", "sklearn.linear_model.LogisticRegression")
+    trained(capsys, folder, *base)
+    rows = "".join(f"0.{at},sea,{at % 2},1,0\n" for at in range(1, 9))
+    (folder / "gaps.csv").write_text(f"blue,scene,sky,water,ship\n,sea,1,0,0\n{rows}")
+    call = {
+        "train": ["train", "gaps.csv", "n", "-c", "br", *base, "-l", "sky,water"],
+        "predict": ["predict", "m", "gaps.csv", "x.csv"],
+        "evaluate": ["evaluate", "gaps.csv", "-c", "br", *base, "--folds", 2, "-l", "sky,water"],
+        "compare": ["compare", "gaps.csv", "-c", "br", *base, "--folds", 2, "-l", "sky,water"],
+    }[command]
+    _, err = run(capsys, *call, code=2)
+    assert "Values are missing, and the classifier takes none such" in err
+    assert "such as sklearn.ensemble.HistGradientBoostingClassifier" in err

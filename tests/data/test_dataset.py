@@ -200,7 +200,7 @@ def test_a_label_hangs_below_the_next_one_above_that_stays():
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        ((slice(None), ["wor"]), "select_labels: there is no label 'wor'. Did you mean 'war'?"),
+        ((slice(None), ["waar"]), "select_labels: there is no label 'waar'. Did you mean 'war'?"),
         ((slice(None), ["zzz"]), "There are: 'film', 'war', 'love', 'noir'"),
         ((slice(None), [4]), "there is no label 4. Expected a number from 0 to 3"),
         ((slice(None), ["war", 1]), "the label 'war' is asked for twice"),

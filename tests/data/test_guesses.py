@@ -112,6 +112,29 @@ def test_a_few_rows_are_no_reason_to_leave_anything_out():
     assert "ticket" in names(data)
 
 
+def test_what_names_rows_may_repeat_now_and_then_and_categories_may_be_many():
+    rng = np.random.default_rng(0)
+    twice = np.r_[np.arange(430), rng.permutation(430)[:70]]  # 14 of 100 values repeat another
+    cities = rng.zipf(1.5, 500) % 200  # 65 cities, half of them met once
+    frame = pd.DataFrame(
+        {
+            "customer": [f"C-{7 * at % 997:03}" for at in twice],
+            "customer_id": (7 * twice) % 997,
+            "amount": (7 * twice) % 997,
+            "city": [f"city {at}" for at in cities],
+            "y": rng.integers(0, 2, 500),
+        }
+    ).sample(frac=1, random_state=0)
+    told = "'customer', 'customer_id' hold a different value in most rows"
+    with pytest.warns(ScumbleWarning, match=told) as caught:
+        data = MultilabelDataset.from_frame(frame, label_columns=["y"])
+    assert len(caught) == 1
+    assert [(f.name, f.kind) for f in data.features] == [("amount", "numeric"), ("city", "nominal")]
+    some = frame.head(25).assign(country=[f"c{at % 20}" for at in range(25)])  # 15 met once
+    few = MultilabelDataset.from_frame(some[["country", "y"]], label_columns=["y"])
+    assert few.feature_names == ("country",)
+
+
 def test_row_numbers_with_a_name_are_named(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("id,x,l\n" + "".join(f"{at},{at % 3}.5,1\n" for at in range(1, 31)))
@@ -201,7 +224,7 @@ def test_text_that_is_no_feature_is_refused_in_files(tmp_path):
     ],
 )
 def test_dates(texts, days):
-    found, clear = parse_dates(texts)
+    found, clear, _ = parse_dates(texts)
     assert clear
     assert days is None if found is None else (found / DAY).tolist() == days
 
@@ -211,6 +234,25 @@ def test_dates_of_which_month_and_day_cannot_be_told_are_left_out():
     with pytest.warns(ScumbleWarning, match="'at' holds dates that do not show"):
         data = MultilabelDataset.from_frame(frame, label_columns=["a"])
     assert names(data) == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "form"),
+    [
+        (["31/05/2024", "01/06/2024"], "dd/MM/yyyy"),
+        (["05/31/2024 10:00", "06/01/2024 11:30"], "MM/dd/yyyy HH:mm"),
+        (["2024/05/31", "2024/06/01"], "yyyy/MM/dd"),
+        (["31.5.2024", "1.6.2024"], "dd.MM.yyyy"),
+        (["2024-05-31", "2024-06-01"], None),
+    ],
+)
+def test_how_dates_are_written_is_kept(tmp_path, texts, form):
+    frame = pd.DataFrame({"opened": texts, "y": [1, 0]})
+    with pytest.warns(ScumbleWarning, match="'opened' holds dates"):
+        data = MultilabelDataset.from_frame(frame, label_columns=["y"])
+    assert data.features == (Feature("opened", "date", date_format=form),)
+    scumble.write(data, tmp_path / "d.arff")
+    assert scumble.read(tmp_path / "d.arff").X.tolist() == data.X.tolist()
 
 
 def test_missing_dates_and_sparse_neighbours():

@@ -188,7 +188,7 @@ def test_faults_of_standard_input(monkeypatch, tmp_path):
     for form, content, message in (
         ("csv", CSV + "80\n", "standard input, line 4: expected 2 values"),
         (None, CSV + "80\n", "standard input: no known format"),
-        (None, ARFF, r"standard input: .* Expected stdin\.xml"),
+        (None, ARFF, r"standard input: no XML file .* labels\. Name the labels with labels="),
         (None, "", "standard input: the file is empty"),
     ):
         monkeypatch.setattr("sys.stdin", Pipe(content.encode()))

@@ -160,7 +160,7 @@ def test_several_splitters_are_kept_apart():
     ("results", "metric", "message"),
     [
         (cells(), None, "Say which metric. The table has seconds, macro_f1, hamming_loss"),
-        (cells(), "macro_f", "no metric 'macro_f'. Expected for example macro_f1"),
+        (cells(), "macro_f", "no metric 'macro_f'. Did you mean 'macro_f1'"),
         (3, None, "Results must be a store of experiments, a DataFrame"),
         ({"a": [1, 2], "b": [1]}, None, r"columns of \[1, 2\] values"),
         ({}, None, "Got no columns"),
@@ -177,7 +177,7 @@ def test_what_is_no_table_of_results(results, metric, message):
 
 def test_unknown_methods_and_directions(tmp_path):
     frame = cells()
-    with pytest.raises(ScumbleError, match=r"no method 'rar'. Expected for example rare"):
+    with pytest.raises(ScumbleError, match=r"no method 'rar'\. Did you mean 'rare'\? Known are: "):
         wilcoxon("br", "rar", results=frame, metric="macro_f1")
     with pytest.raises(ScumbleError, match=r"name methods. Say where their results are"):
         wilcoxon("br", "rare")

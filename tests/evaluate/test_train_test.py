@@ -304,12 +304,14 @@ def test_tables_read_by_themselves_meet_by_names():
         ),
         label_columns=["z", "y"],
     )
-    both, (_, tested) = with_test_part(train, test, caller="example")
-    assert both.features == (Feature("n"), Feature("c", "nominal", ("a", "b", "c")))
-    assert both.X[tested].tolist() == [[9, 2], [8, 1]]
+    with pytest.warns(scumble.ScumbleWarning, match="'c' in 1 of 2 rows, such as 'c' in row 0"):
+        both, (_, tested) = with_test_part(train, test, caller="example")
+    assert both.features == train.features
+    np.testing.assert_equal(both.X[tested], [[9, np.nan], [8, 1]])
     assert both.Y[tested].toarray().astype(int).tolist() == [[0, 1], [1, 0]]
     assert (both.name, both.labels) == ("train", ("y", "z"))
-    assert cross_validate(train, "br", test=test, random_state=0).folds[0].n_test == 2
+    with pytest.warns(scumble.ScumbleWarning, match="training has not seen count as missing"):
+        assert cross_validate(train, "br", test=test, random_state=0).folds[0].n_test == 2
 
 
 def test_texts_of_a_test_part_that_was_read_by_itself_are_judged_as_rows_of_one_table():
@@ -337,14 +339,45 @@ def test_labels_that_no_row_of_a_test_part_has():
     assert both.labels == ("a", "b", "c")
     assert both.Y[rows].toarray().astype(int).tolist() == [[0, 0, 1], [0, 1, 1]]
     column = replace(test, features=(Feature("a"),))  # a label of training is a feature here
-    with pytest.raises(scumble.ScumbleError, match="a label 'a' that the test part has not"):
+    with pytest.raises(scumble.ScumbleError, match="a label 'a' that the test part has not as a"):
         with_test_part(replace(train, features=(Feature("a"),)), column, caller="example")
+
+
+def test_labels_that_only_rows_of_a_test_part_have_are_missed():
+    X = np.arange(12.0).reshape(-1, 1)
+    train = scumble.MultilabelDataset(X, [["low"]] * 6 + [["high"]] * 6)
+    test = scumble.MultilabelDataset(X[[0, 11]], [["low", "new"], ["high"]])
+    told = "no row of the training part has 1 of the 3 labels of the test part: 'new'"
+    with pytest.warns(scumble.ScumbleWarning, match=told):
+        both, (rows, tested) = with_test_part(train, test, caller="example")
+    assert both.labels == ("high", "low", "new")
+    assert both.Y[tested].toarray().astype(int).tolist() == [[0, 1, 1], [1, 0, 0]]
+    assert both.Y[rows].sum(axis=0).tolist() == [6, 6, 0]
+    with pytest.warns(scumble.ScumbleWarning, match=told):
+        found = cross_validate(train, "br", test=test, random_state=0)
+    assert found["macro_f1"].mean == pytest.approx(2 / 3)
+    assert found["micro_recall"].mean == pytest.approx(2 / 3)
+    assert found["never_predicted"].mean == pytest.approx(1 / 3)
+    empty = scumble.MultilabelDataset(X[:2], [[1, 0, 0], [0, 1, 0]], labels=["low", "high", "new"])
+    assert with_test_part(train, empty, caller="example")[0].labels == train.labels
+    feature = replace(train, features=(Feature("new"),))
+    with pytest.raises(scumble.ScumbleError, match="a label 'new' that the training part has not"):
+        with_test_part(feature, replace(test, features=(Feature("new"),)), caller="example")
+
+
+def test_labels_of_a_test_part_alone_are_at_the_top_of_a_hierarchy():
+    train = scumble.MultilabelDataset(
+        [[0.0], [1]], [[1, 1], [1, 0]], labels=["a", "b"], label_parents=[-1, 0]
+    )
+    test = scumble.MultilabelDataset([[0.0]], [["a", "c"]])
+    with pytest.warns(scumble.ScumbleWarning):
+        assert with_test_part(train, test, caller="x")[0].label_parents == (-1, 0, -1)
 
 
 def test_test_parts_that_do_not_fit():
     data = scumble.make_multilabel(60, 4, cardinality=1.5, mean_ir=2, scumble=None, random_state=0)
-    other = replace(data[:5], labels=("y0", "y1", "y2", "other"))
-    message = "the test part has a label 'other' that the training part has not"
+    other = replace(data[:5], labels=("a", "b", "c", "d"))
+    message = "the training part has 'y0', 'y1', 'y2', ... as labels, the test part 'a', 'b', 'c', "
     with pytest.raises(scumble.ScumbleError, match=f"cross_validate: {message}"):
         cross_validate(data, "br", test=other)
     with pytest.raises(scumble.ScumbleError, match=f"compare: {message}"):

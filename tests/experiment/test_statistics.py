@@ -130,7 +130,11 @@ def test_ranks_in_the_shell(capsys, path, tmp_path):
     assert "one metric: choose one with --metric" in err
     assert not (tmp_path / "both.svg").exists()
     _, err = run(capsys, "experiment", "ranks", path, "--method", "rar", code=2)
-    assert "no method 'rar'. Expected for example rare" in err
+    assert "no method 'rar'. Did you mean 'rare'? Known are: br, " in err
+    _, err = run(capsys, "experiment", "ranks", path, "--alpha", "5", code=2)
+    assert "--alpha must be a number between 0 and 1. Got 5.0 instead." in err
+    _, err = run(capsys, "experiment", "ranks", path, "--method", "br", code=2)
+    assert "friedman needs at least two cases and two methods. Got 6 and 1." in err
 
 
 def test_comparisons_in_the_shell_take_exports(capsys, path):

@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from scumble import MultilabelDataset, ScumbleError, catalogue
+from scumble import MultilabelDataset, ScumbleError, ScumbleWarning, catalogue
 from scumble.data import Feature
 from scumble.learn import (
     ECCRU,
@@ -233,10 +234,51 @@ def test_what_does_not_fit_is_named():
         [[1], [0]],
         features=[Feature("size"), Feature("colour", "nominal", ("red", "blue"))],
     )
-    with pytest.raises(ScumbleError, match=r"Row 1 .*column 'colour'.*'red', 'green'"):
-        align_columns(blue, known)
+    numbers = (Feature("colour"), Feature("size"))
+    with pytest.raises(ScumbleError, match=r"Row 0 .*'red' in column 'colour'. Expected a number"):
+        align_columns(blue, numbers)
     with pytest.raises(ScumbleError, match="has 1 features, but the model was fitted on 2"):
         align_columns(one, known, by_name=False)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_categories_not_seen_are_missing_and_counted(form):
+    known = (Feature("colour", "nominal", ("red", "green")), Feature("size"))
+    colour = Feature("colour", "nominal", ("blue", "red"))
+    X = form(np.array([[1.0, 0], [2.0, 1], [3.0, 0], [4.0, np.nan]]))
+    data = MultilabelDataset(X, [[1]] * 4, features=[Feature("size"), colour])
+    told = r"'colour' in 2 of 4 rows, such as 'blue' in row 0\."
+    with pytest.warns(ScumbleWarning, match=told):
+        found = align_columns(data, known)
+    found = found.toarray() if sparse.issparse(found) else found
+    assert found[:, 1].tolist() == [1, 2, 3, 4]
+    assert found[1, 0] == 0
+    assert np.isnan(found[[0, 2, 3], 0]).all()
+
+
+@pytest.mark.parametrize("form", ["dd/MM/yyyy", "MM/dd/yyyy"])
+def test_dates_are_read_in_the_order_of_training(tmp_path, form):
+    known = (Feature("opened", "date", date_format=form), Feature("size"))
+    train = MultilabelDataset(np.arange(8.0).reshape(4, 2), [[1], [0], [1], [0]], features=known)
+    save(fit_dataset(MLkNN(n_neighbors=1), train), tmp_path / "m", data=train)
+    features = read_model(tmp_path / "m").features
+    assert features == known
+
+    def rows(*texts):
+        opened = Feature("opened", "nominal", texts)
+        X = np.column_stack([np.arange(len(texts)), np.zeros(len(texts))])
+        return MultilabelDataset(X, [[1]] * len(texts), features=[opened, Feature("size")])
+
+    days = align_columns(rows("04/03/1970", "03/04/1970 12:00"), features)[:, 0] / 86_400_000
+    expected = {"dd/MM/yyyy": [62, 92.5], "MM/dd/yyyy": [92, 62.5]}[form]
+    assert days.tolist() == expected
+    wrong = "13/14/1970"
+    with pytest.raises(ScumbleError, match=f"Row 1 .*'{wrong}'.*Expected a date such as {form}"):
+        align_columns(rows("04/03/1970", wrong), features)
+    other = "MM/dd/yyyy" if form.startswith("dd") else "dd/MM/yyyy"
+    found = replace(train, features=(Feature("opened", "date", date_format=other), known[1]))
+    with pytest.raises(ScumbleError, match=f"read as {other}, but in training as {form}"):
+        align_columns(found, features)
 
 
 def test_models_that_are_not_fitted_are_refused(tmp_path):

@@ -307,11 +307,14 @@ def test_advice_judges_texts_on_folds_and_trains_a_model_that_reads_them():
     assert found.leaks == ()
 
 
-def test_a_value_the_model_has_not_seen_is_named():
+def test_a_category_the_model_has_not_seen_is_missing():
     data = tickets()
     model = fit_dataset(BinaryRelevance(), data)
     rows = ticket_frame(5).assign(priority=["low", "high", "low", "urgent", "low"])
-    with pytest.raises(DataError, match=r"Row 3 of the data holds 'urgent' in column 'priority'"):
-        model.predict(rows)
-    with pytest.raises(DataError, match=r"Row 0 of the data holds '7' in column 'priority'"):
+    expected = model.predict(rows.assign(priority=["low", "high", "low", None, "low"])).toarray()
+    with pytest.warns(
+        ScumbleWarning, match=r"'priority' in 1 of 5 rows, such as 'urgent' in row 3"
+    ):
+        assert (model.predict(rows).toarray() == expected).all()
+    with pytest.warns(ScumbleWarning, match=r"'priority' in 5 of 5 rows, such as '7' in row 0"):
         model.predict(rows.assign(priority=7))

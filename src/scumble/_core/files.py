@@ -8,7 +8,9 @@ import gzip
 import io
 import lzma
 import os
+import shutil
 import stat
+import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -16,8 +18,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, cast
 
-from scumble._core.errors import ReadError, WriteError
+from scumble._core.errors import ParameterError, ReadError, WriteError
 from scumble._core.progress import track
+from scumble._core.text import PIPE
 
 #: Compressed forms: suffix and the bytes such a file begins with.
 COMPRESSIONS = {
@@ -67,6 +70,8 @@ class _File:
 
 class Source(_File):
     """A file to read: plain or compressed, opened as often as needed."""
+
+    has_place = True  #: Whether other files can stand beside it.
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         super().__init__(path)
@@ -255,6 +260,41 @@ class Target(_File):
                 self._pending.pop()[0].unlink()
 
 
+class StandardOutput(Target):
+    """What goes to whoever reads from this process: one file, whole or not at all."""
+
+    def __init__(self) -> None:
+        super().__init__("stdout")
+        self._kept: IO[bytes] | None = None
+
+    @contextmanager
+    def open(self, path: Path | None = None) -> Iterator[IO[bytes]]:
+        """Open what will be written, see `Target.open`; it is one file only."""
+        if path is not None or self._kept is not None:
+            raise ParameterError(
+                "There are several files to write, which standard output cannot hold. Name a path "
+                "instead of '-', or a format that makes one file."
+            )
+        self._kept = cast(IO[bytes], tempfile.TemporaryFile())
+        yield self._kept
+
+    def commit(self) -> None:
+        """Write it."""
+        stream = getattr(sys.stdout, "buffer", None)
+        if stream is None:
+            raise WriteError("Standard output takes no files here. Name a path instead of '-'.")
+        if self._kept is not None:
+            sys.stdout.flush()
+            self._kept.seek(0)
+            shutil.copyfileobj(self._kept, stream)
+            stream.flush()
+
+    def discard(self) -> None:
+        """Forget it."""
+        if self._kept is not None:
+            self._kept.close()
+
+
 @contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[Target]:
     """Write to ``path`` atomically: commit on success, leave nothing behind on failure."""
@@ -265,7 +305,7 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Target]:
 @contextmanager
 def writing_all(paths: Iterable[str | os.PathLike[str]]) -> Iterator[list[Target]]:
     """Write several files that belong together: all of them, or none."""
-    targets = [Target(path) for path in paths]
+    targets = [StandardOutput() if os.fspath(path) == PIPE else Target(path) for path in paths]
     try:
         yield targets
         for target in targets:

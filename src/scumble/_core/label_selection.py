@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from scumble._core.errors import ParameterError, ParameterTypeError
-
-#: Names that a wrong one is compared with at the most: comparing is slow.
-MOST_COMPARED = 20_000
+from scumble._core.suggestions import suggest
 
 
 def find_labels(
@@ -55,9 +52,8 @@ def _number(item: Any, n_labels: int, places: dict[str, int], caller: str) -> in
 def _instead(name: str, places: dict[str, int]) -> str:
     if not places:
         return "These labels have no names: give their numbers, or a mask."
-    close = get_close_matches(name, list(islice(places, MOST_COMPARED)))
-    if close:
-        return f"Did you mean {' or '.join(map(repr, close))}?"
+    if meant := suggest(name, places):
+        return meant.strip()
     some = ", ".join(map(repr, islice(places, 5)))
     return f"There are: {some}{', ...' if len(places) > 5 else ''}."
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import textwrap
 import unicodedata
 from collections.abc import Sequence
+
+#: The path that means standard input or standard output.
+PIPE = "-"
 
 
 def safe(text: str) -> str:
@@ -64,3 +68,15 @@ def align(
 def wrap(text: str, width: int | None) -> list[str]:
     """Break a sentence into lines of at most ``width`` cells."""
     return textwrap.wrap(text, width or 100, break_long_words=False, break_on_hyphens=False) or [""]
+
+
+def shown_path(path: str | os.PathLike[str], pipe: str) -> str:
+    """Tell what messages call a file: its path, or ``pipe`` for that of standard input or output.
+
+    Examples
+    --------
+    >>> from scumble._core.text import shown_path
+    >>> shown_path("films.csv", "standard output"), shown_path("-", "standard output")
+    ('films.csv', 'standard output')
+    """
+    return pipe if os.fspath(path) == PIPE else os.fspath(path)

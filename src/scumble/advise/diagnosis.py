@@ -10,11 +10,13 @@ from scipy import sparse
 
 from scumble._core.shown import Shown
 from scumble.data import MultilabelDataset
-from scumble.data.guesses import FEWEST_VALUES, UNIQUE_FROM, grows
+from scumble.data.guesses import FEWEST_VALUES, grows
 from scumble.measures import characterize
 
 Array = np.ndarray[Any, Any]
 
+#: A nominal column names rows if it has more values than this share of rows.
+UNIQUE_FROM = 0.9
 #: Labels are nearly the same from this share of common rows on, and so many common rows.
 SAME_FROM, SAME_ROWS = 0.9, 5
 #: A column tells a label by itself from this correlation on.

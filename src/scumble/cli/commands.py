@@ -5,7 +5,6 @@ Building all of them takes a tenth of the time of a short command.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, wraps
 from importlib import import_module
@@ -18,8 +17,8 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 from scumble._core.errors import ParameterError
-from scumble.cli.console import begin
-from scumble.cli.files import refuse_losses
+from scumble.cli.console import aside, begin
+from scumble.cli.files import piping, refuse_losses
 from scumble.cli.tables import reading_tables
 from scumble.cli.words import elsewhere
 
@@ -68,9 +67,9 @@ class Commands(Mapping[str, Any]):
 
 
 class Command(TyperCommand):
-    """A command whose help names what there is to choose: ``{resampler}`` becomes a list.
+    """A command that knows what its options are called elsewhere.
 
-    The catalogue is asked when the help of this one command is shown, and never before.
+    Its help names the command ``methods`` rather than all methods: listing these loads their rooms.
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -83,19 +82,6 @@ class Command(TyperCommand):
             if wrong is not None and (ours := elsewhere(wrong, known)):
                 error.possibilities = ours  # type: ignore[attr-defined]  # click prints them
             raise
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help."""
-        for parameter in self.params:
-            if isinstance(told := getattr(parameter, "help", None), str):
-                parameter.help = re.sub(r"\{(\w+)\}", _names, told)  # type: ignore[attr-defined]  # options have one
-        super().format_help(ctx, formatter)
-
-
-def _names(kind: re.Match[str]) -> str:
-    from scumble.catalogue import names
-
-    return ", ".join(names(kind[1]))
 
 
 class Group(TyperGroup):
@@ -141,7 +127,8 @@ def prepared(command: Callable[..., Any]) -> Callable[..., Any]:
         if out is not None:
             given["out"] = _where(given["out"], given.pop("output"), out)
         refuse_losses(command, given)
-        return command(**given)
+        with piping(command, given) as to_pipe, aside(to_pipe):
+            return command(**given)
 
     listed = [
         each.replace(default=None) if each is out else each for each in own.parameters.values()

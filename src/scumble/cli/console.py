@@ -6,12 +6,12 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext, redirect_stdout
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TextIO
 
-from scumble._core.text import safe
+from scumble._core.text import safe, shown_path
 from scumble.cli.words import in_the_shell
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ PROGRESS_AFTER = 1.0  # seconds
 
 
 _quiet = False
+_is_aside = False
 _options: Mapping[str, str] = {}
 _paths: frozenset[str] = frozenset()
 
@@ -53,13 +54,13 @@ def complain(kind: str, message: str) -> None:
 
 def width() -> int | None:
     """Tell how wide the terminal is; None where output is no terminal, as wide as needed."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    return shutil.get_terminal_size().columns if _out().isatty() else None
 
 
 def say(text: str) -> None:
     """Print a sentence on what is done, unless the user asked for results only."""
     if not _quiet:
-        print(text)
+        print(text, file=_out())
 
 
 def tell(lines: Iterable[Line]) -> None:
@@ -70,11 +71,11 @@ def tell(lines: Iterable[Line]) -> None:
 
 def show(lines: Iterable[Line]) -> None:
     """Print laid-out lines, styled on a terminal only."""
-    styled = _wants_colour(sys.stdout)
+    styled = _wants_colour(_out())
     console = _console() if styled else None
     for line in lines:
         if console is None:
-            print("".join(segment.text for segment in line).rstrip())
+            print("".join(segment.text for segment in line).rstrip(), file=_out())
         else:
             from rich.text import Text
 
@@ -82,9 +83,19 @@ def show(lines: Iterable[Line]) -> None:
             console.print(text, soft_wrap=True)
 
 
-def beside_data(out: str) -> AbstractContextManager[Any]:
-    """Tell things where they do not mix with data that goes to standard output."""
-    return redirect_stdout(sys.stderr) if out == "-" else nullcontext()
+@contextmanager
+def aside(wanted: bool) -> Iterator[None]:
+    """Tell things where they do not mix with what goes to standard output, if that is wanted."""
+    global _is_aside
+    before, _is_aside = _is_aside, wanted or _is_aside
+    try:
+        yield
+    finally:
+        _is_aside = before
+
+
+def _out() -> TextIO:
+    return sys.stderr if _is_aside else sys.stdout
 
 
 def tell_written(path: str, data: MultilabelDataset | None = None, *, json: bool = False) -> None:
@@ -94,16 +105,22 @@ def tell_written(path: str, data: MultilabelDataset | None = None, *, json: bool
     if json:
         show_json({"output": path, **facts})
     elif data is None:
-        say(f"{safe(path)} is written.")
+        say(f"{written(path)} is written.")
     else:
         told = ", ".join(f"{count:,} {name[2:]}" for name, count in facts.items())
-        say(f"{safe(path)}: {told}")
+        say(f"{written(path)}: {told}")
+
+
+def written(path: str) -> str:
+    """Name a file that was written, for the terminal."""
+    return safe(shown_path(path, "standard output"))
 
 
 def show_json(value: Any) -> None:
     """Print a value as JSON."""
-    ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
-    print(json.dumps(value, indent=2, ensure_ascii=ascii_only, allow_nan=False))
+    ascii_only = (_out().encoding or "").lower().replace("-", "") != "utf8"
+    text = json.dumps(value, indent=2, ensure_ascii=ascii_only, allow_nan=False)
+    print(text, file=_out())
 
 
 class ProgressBar:
@@ -155,4 +172,4 @@ def _wants_colour(stream: IO[str]) -> bool:
 def _console() -> Any:
     from rich.console import Console
 
-    return Console(highlight=False, markup=False, emoji=False)
+    return Console(file=_out(), highlight=False, markup=False, emoji=False)

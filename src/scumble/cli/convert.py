@@ -28,10 +28,9 @@ def convert(
     json: JsonOption = False,
 ) -> None:
     """Read a data set and write it in another format."""
-    from scumble.cli.console import beside_data, tell_written
+    from scumble.cli.console import tell_written
     from scumble.data import write
 
     dataset = load(data, format=format, labels=labels, options=option)
     write(dataset, out, format=to)
-    with beside_data(out):
-        tell_written(out, dataset, json=json)
+    tell_written(out, dataset, json=json)

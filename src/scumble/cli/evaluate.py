@@ -41,7 +41,9 @@ def evaluate(
     ] = None,
     folds: FoldsOption = "2x5",
     test: TestOption = None,
-    splitter: Annotated[str, typer.Option(help="How rows are dealt: {splitter}.")] = "kfold",
+    splitter: Annotated[
+        str, typer.Option(help="How rows are dealt, see 'scumble methods splitter'.")
+    ] = "kfold",
     metric: Annotated[
         list[str] | None,
         typer.Option(

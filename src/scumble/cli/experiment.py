@@ -107,7 +107,7 @@ def run_plan(
     """Check a plan, tell what it will cost, and run it under the user's eyes."""
     from dataclasses import asdict
 
-    from scumble.cli.console import beside_data, show_json
+    from scumble.cli.console import aside, show_json
     from scumble.experiment import run
 
     if datasets:
@@ -118,7 +118,7 @@ def run_plan(
         guess = _guess(plan, store, jobs)
         show_json(asdict(guess)) if json else _announce(plan.name, guess, typer.echo)
         return
-    with beside_data("-" if json else ""), _Watch(plan.name) as watch:
+    with aside(json), _Watch(plan.name) as watch:
         report = run(
             plan, store, n_jobs=jobs or 1, cluster=cluster, retry_failed=retry_failed,
             observe=watch.observe,

@@ -11,7 +11,7 @@ import glob
 import os
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from enum import Enum
 from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, get_type_hints
 from typer.models import ArgumentInfo, ParameterInfo
 
 from scumble._core.errors import ParameterError, ScumbleError
+from scumble._core.text import PIPE
 
 
 class Mark(Enum):
@@ -63,6 +64,28 @@ def refuse_losses(command: Callable[..., Any], given: dict[str, Any]) -> None:
                 for output in outputs:
                     if _is_same(output.path, kept):
                         raise _loss(output, kept, value)
+
+
+@contextmanager
+def piping(command: Callable[..., Any], given: dict[str, Any]) -> Iterator[bool]:
+    """Keep standard input for a command that reads it; tell whether standard output is written."""
+    pipes = [
+        mark
+        for name, (mark, _) in marked_parameters(command).items()
+        for value in _values(given.get(name))
+        if value == PIPE
+    ]
+    n_read = sum(mark in (READS, READS_DATA) for mark in pipes)
+    if n_read > 1:
+        raise ParameterError(
+            "'-', standard input, stands for several files. Expected it once: name the others."
+        )
+    with ExitStack() as stack:
+        if n_read:
+            from scumble.data.sources import keeping_input
+
+            stack.enter_context(keeping_input())
+        yield len(pipes) > n_read
 
 
 class Output(NamedTuple):
@@ -164,7 +187,7 @@ def _files_of_data(path: str, given: dict[str, Any]) -> list[Path]:
 
 def may_be_on_the_shelf(name: str) -> bool:
     """Tell names of public data sets, which have neither a folder nor a suffix, from files."""
-    is_word = os.path.basename(name) == name and "." not in name and name != "-"  # the pipe
+    is_word = os.path.basename(name) == name and "." not in name and name != PIPE
     return is_word and not os.path.lexists(name)
 
 

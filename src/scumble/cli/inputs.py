@@ -45,13 +45,16 @@ ReadOption = Annotated[
 #: Options of readers that name columns: several, with commas between them or one by one.
 SEVERAL = ("ignore", "text", "keep")
 ToOption = Annotated[
-    str | None, typer.Option(help="Format of what is written ({format}); by default its suffix.")
+    str | None,
+    typer.Option(
+        help="Format of what is written (see 'scumble methods format'); by default its suffix."
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 #: The same words, and the same meaning, wherever they stand; what follows the colon may differ.
 ONE_CLASSIFIER = (
-    "Classifier: for rare labels rare, or rare(quality=best), which is slower and finds more. All: "
-    "{classifier}; or package.module.Class."
+    "Classifier: for rare labels rare, or rare(quality=best), which is slower and finds more; br "
+    "and others, see 'scumble methods classifier'; or package.module.Class."
 )
 ONE_RESAMPLING = (
     "Resampling: %s; none, or several methods with '+' between, parameters in brackets: "

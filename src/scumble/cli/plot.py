@@ -43,7 +43,8 @@ def plot(
         typer.Option(
             "--kind",
             "-k",
-            help="What to draw: {plot}, before-after; or as mldr calls it, such as LC.",
+            help="What to draw: chord, labels, difficult, before-after and others, see 'scumble "
+            "methods plot'; or as mldr calls it, such as LC.",
         ),
     ] = "chord",
     draw: Annotated[

@@ -45,7 +45,6 @@ def remedial(
     from scumble._core.progress import show_progress
     from scumble.cli.console import (
         ProgressBar,
-        beside_data,
         show_json,
         tell,
         tell_written,
@@ -66,9 +65,8 @@ def remedial(
         before = load(data, format=format, labels=labels, options=option)
         after, result = apply_remedial(before, passes=passes, one_sided=side)
         write(after, out, format=to)
-    with beside_data(out):
-        if json:
-            show_json(result)
-        else:
-            tell(render_treatment(result, width=width()))
-            tell_written(out, after)
+    if json:
+        show_json(result)
+    else:
+        tell(render_treatment(result, width=width()))
+        tell_written(out, after)

@@ -38,7 +38,8 @@ def resample(
             "--resample",
             "-r",
             help="Resampling: a method, or several with '+' between, parameters in brackets: "
-            "remedial+mlsmote(n_neighbors=3). All: {resampler}; or package.module.Class.",
+            "remedial+mlsmote(n_neighbors=3). All: see 'scumble methods resampler'; or "
+            "package.module.Class.",
         ),
     ] = None,
     k: Annotated[int | None, typer.Option(help="Number of nearest neighbours.")] = None,
@@ -56,7 +57,7 @@ def resample(
     json: JsonOption = False,
 ) -> None:
     """Resample a data set, and show before and after."""
-    from scumble.cli.console import beside_data, show_json, tell, tell_written, width
+    from scumble.cli.console import show_json, tell, tell_written, width
     from scumble.data import write
     from scumble.report import render_treatment
     from scumble.resample import apply_chain, make_chain
@@ -81,12 +82,11 @@ def resample(
     before = load(data, format=format, labels=labels, options=option)
     after, result = apply_chain(before, chain)
     write(after, out, format=to)
-    with beside_data(out):
-        if json:
-            show_json(result)
-        else:
-            tell(render_treatment(result, width=width()))
-            tell_written(out, after)
+    if json:
+        show_json(result)
+    else:
+        tell(render_treatment(result, width=width()))
+        tell_written(out, after)
 
 
 def _compare(data: Any, methods: list[str], parameters: dict[str, Any], json: bool) -> None:

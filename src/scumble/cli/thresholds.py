@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from scumble._core.errors import ParameterError
-from scumble.cli.files import READS_DATA, WRITES
+from scumble.cli.files import READS_DATA, WRITES, may_be_on_the_shelf
 from scumble.cli.inputs import (
     FormatOption,
     JobsOption,
@@ -160,7 +159,7 @@ def read_labels(
     """Read labels from a file, or from a data set of the shelf."""
     from scumble.learn.score_files import read_truth, truth_of
 
-    if os.path.lexists(name) or "." in os.path.basename(name):
+    if not may_be_on_the_shelf(name):
         more = parse_options(options)
         return read_truth(name, format=format, labels=parse_labels(labels), **more)
     return truth_of(load(name, format=format, labels=labels, options=options), name)

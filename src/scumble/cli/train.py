@@ -51,7 +51,8 @@ def train(
     import time
 
     from scumble._core.calls import parse_call
-    from scumble._core.text import safe
+    from scumble._core.text import PIPE, safe
+    from scumble.cli.console import written
     from scumble.learn import TextModel, fit_dataset, make_classifier, save
     from scumble.resample import make_chain
 
@@ -68,6 +69,7 @@ def train(
     n_columns = model.model.n_features_in_ if isinstance(model, TextModel) else given.n_features
     notes = {"classifier": method, "resample": before} | ({} if base is None else {"base": base})
     save(model, out, data=given, notes=notes)
+    size = None if out == PIPE else os.path.getsize(out)
     facts = {
         "model": out,
         "classifier": type(model.model if isinstance(model, TextModel) else model).__name__,
@@ -78,13 +80,13 @@ def train(
         "n_features": n_columns,
         "n_labels": given.n_labels,
         "seconds": round(seconds, 3),
-        "bytes": os.path.getsize(out),
+        "bytes": size,
     }
     after = f" ({given.n_instances:,} before {safe(str(before))})" if chain else ""
     line = (
-        f"{safe(out)}: {facts['classifier']} of {given.n_labels:,} labels on "
+        f"{written(out)}: {facts['classifier']} of {given.n_labels:,} labels on "
         f"{n_columns:,} features, fitted on {n_rows:,} instances{after} in "
-        f"{seconds:.1f} s; {facts['bytes']:,} bytes"
+        f"{seconds:.1f} s{'' if size is None else f'; {size:,} bytes'}"
     )
     _show(facts, line, json)
 
@@ -96,7 +98,7 @@ def predict(
     data: Input,
     out: Annotated[
         str,
-        typer.Argument(metavar="OUT", help="The file to write: .csv or .parquet."),
+        typer.Argument(metavar="OUT", help="The file to write: .csv or .parquet; or -."),
         WRITES_DATA,
     ],
     probabilities: Annotated[
@@ -122,8 +124,7 @@ def predict(
     from functools import partial
 
     from scumble._core.errors import ParameterError
-    from scumble._core.text import safe
-    from scumble.cli.console import beside_data
+    from scumble.cli.console import written
     from scumble.data import write
     from scumble.learn import ask, read_model
     from scumble.learn.storage.answers import read_rows, table_suffix
@@ -145,11 +146,10 @@ def predict(
     names = {"model": model, "out": out, "classifier": type(stored.model).__name__}
     facts = {**names, **answers.to_dict()}
     line = (
-        f"{safe(out)}: {facts['n_predicted']:,} labels of {rows.n_instances:,} instances, "
+        f"{written(out)}: {facts['n_predicted']:,} labels of {rows.n_instances:,} instances, "
         f"{facts['n_unlabelled']:,} of them without any"
     )
-    with beside_data(out):
-        _show(facts, line, json)
+    _show(facts, line, json)
 
 
 def _show(facts: dict[str, Any], line: str, json: bool) -> None:

@@ -50,6 +50,11 @@ class Feature:
                 f"The kind of feature {self.name!r} must be one of {', '.join(KINDS)}. "
                 f"Got {self.kind!r} instead."
             )
+        if not isinstance(self.date_format, str | None):
+            raise ParameterError(
+                f"The date format of feature {self.name!r} must be a text. Got "
+                f"{self.date_format!r} instead."
+            )
         if self.categories and not self.holds_codes:
             raise DataError(f"The {self.kind} feature {self.name!r} cannot have categories.")
         if self.categories and len(set(self.categories)) < len(self.categories):

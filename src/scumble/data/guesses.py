@@ -19,8 +19,9 @@ Array = np.ndarray[Any, Any]
 
 #: Below so many values nothing can be told from their being different.
 FEWEST_VALUES = 20
-#: A column whose values differ in this share of its rows, or more, names the rows.
-UNIQUE_FROM = 0.9
+#: A column names rows if so large a share of its values, or a larger one, occurs once only: the
+#: rest is too little to learn from. Customers with two tickets each are few among many.
+SINGLE_FROM = 0.7
 #: Texts are long from so many words on, in the mean; and half of them must differ.
 LONG_TEXT, TEXTS_DIFFER_FROM = 3.0, 0.5
 
@@ -28,13 +29,27 @@ _NAMES_ROWS = re.compile(r"(?:.*[\W_])?(?:id|ids|key|index|row|no|nr|uuid|guid)|
 _ISO = re.compile(
     r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII
 )
-_TIMES = ("", " %H:%M", " %H:%M:%S")
-#: Day first where points stand between; with slashes, day first or month first.
-_DAY_FIRST = tuple(f"%d.%m.%Y{time}" for time in _TIMES)
-_SLASHES = tuple(
-    tuple(f"{day}{time}" for time in _TIMES) for day in ("%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d")
-)
+#: Days and times besides those of ISO 8601, as Java's SimpleDateFormat and as C spells them.
+_DAYS = {
+    "dd.MM.yyyy": "%d.%m.%Y",
+    "dd/MM/yyyy": "%d/%m/%Y",
+    "MM/dd/yyyy": "%m/%d/%Y",
+    "yyyy/MM/dd": "%Y/%m/%d",
+}
+_TIMES = {"": "", " HH:mm": " %H:%M", " HH:mm:ss": " %H:%M:%S"}
 _DATE_LIKE = re.compile(r"\d{1,2}[./]\d{1,2}[./]\d{4}(?: .*)?|\d{4}[-/]\d\d[-/]\d\d.*", re.ASCII)
+
+
+class Dates(NamedTuple):
+    """Texts as times in milliseconds since 1970, how they are written, and if that is clear.
+
+    The times are None where not all texts are dates; where their form is given, NaN stands for
+    those that do not follow it. The form is None for ISO 8601.
+    """
+
+    times: Array | None
+    is_clear: bool = True
+    date_format: str | None = None
 
 
 class Asked(NamedTuple):
@@ -70,10 +85,10 @@ def settle_columns(
 
     Notes
     -----
-    A column *names rows* if it has at least 20 values and nine in ten of them differ, be they texts
-    of less than three words in the mean; or if it has at least 20 whole numbers, all different,
-    which grow from row to row or whose column is called such as ``id``, ``ticket_id``, ``row`` or
-    ``key``. It tells nothing of other rows, and is left out.
+    A column *names rows* if seven in ten of its values occur in one row only, be they at least 20
+    texts of less than three words in the mean, or at least 20 whole numbers whose column is called
+    such as ``id``, ``ticket_id``, ``row`` or ``key``; or if its whole numbers grow from row to row.
+    It tells nothing of other rows, and is left out.
 
     A column of texts holds *dates* if all of them are written alike: as ``2024-05-31``, with a time
     or without, ``31.5.2024``, or ``31/5/2024`` in either order of day and month where one of them
@@ -101,7 +116,7 @@ def settle_columns(
     settled: list[Feature] = []
     dates: dict[int, Array] = {}
     for at, feature in enumerate(features):
-        verdict, days = "", None
+        verdict, days = "", Dates(None)
         if feature.name in asked.text:
             if not feature.holds_codes and np.isnan(column_of(X, at)).all():  # no text at all
                 feature = Feature(feature.name, "nominal")
@@ -110,9 +125,9 @@ def settle_columns(
             verdict, days = _guess(feature, X, at)
         if verdict:
             told.setdefault(verdict, []).append(feature.name)
-        if days is not None:
-            dates[len(kept)] = days
-            feature = Feature(feature.name, "date")
+        if days.times is not None:
+            dates[len(kept)] = look_up(days.times, column_of(X, at))
+            feature = Feature(feature.name, "date", date_format=days.date_format)
         elif verdict:
             continue
         kept.append(at)
@@ -140,26 +155,29 @@ def grows(values: Array) -> bool:
     return bool((np.diff(values) > 0).all() and (values == np.floor(values)).all())
 
 
-def _guess(feature: Feature, X: Any, at: int) -> tuple[str, Array | None]:
-    """Tell why a column is not taken as it looks, and its times where it holds dates."""
+def _guess(feature: Feature, X: Any, at: int) -> tuple[str, Dates]:
+    """Tell why a column is not taken as it looks, and its dates where it holds such."""
     if feature.kind == "numeric" and feature.integer and not sparse.issparse(X):
-        return ("rows" if _numbers_rows(feature.name, X[:, at]) else ""), None
+        return ("rows" if _numbers_rows(feature.name, X[:, at]) else ""), Dates(None)
     if feature.kind != "nominal" or not feature.categories:
-        return "", None
-    codes = column_of(X, at)
-    times, is_clear = parse_dates(feature.categories)
-    if times is not None:
-        return "dates", look_up(times, codes)
-    if not is_clear:
-        return "unclear dates", None
+        return "", Dates(None)
+    days = parse_dates(feature.categories)
+    if days.times is not None or not days.is_clear:
+        return ("dates" if days.is_clear else "unclear dates"), days
+    return _guess_texts(feature, column_of(X, at)), days
+
+
+def _guess_texts(feature: Feature, codes: Array) -> str:
+    """Tell texts and names of rows from categories."""
     n_values = int(np.count_nonzero(~np.isnan(codes)))
     n_different = len(feature.categories)
     if n_values < FEWEST_VALUES or n_different < TEXTS_DIFFER_FROM * n_values:
-        return "", None
+        return ""
     n_words = sum(text.count(" ") + 1 for text in feature.categories)
     if n_words >= LONG_TEXT * n_different:
-        return "text", None
-    return ("rows" if n_different >= UNIQUE_FROM * n_values else ""), None
+        return "text"
+    counts = np.bincount(codes[~np.isnan(codes)].astype(np.intp))
+    return "rows" if _are_single(counts) else ""
 
 
 def column_of(X: Any, at: int) -> Array:
@@ -180,30 +198,51 @@ def _numbers_rows(name: str, values: Array) -> bool:
     if not is_named:
         return len(values) >= FEWEST_VALUES and grows(values)
     known = values[~np.isnan(values)]
-    return len(known) >= FEWEST_VALUES and len(np.unique(known)) == len(known)
+    return len(known) >= FEWEST_VALUES and _are_single(np.unique(known, return_counts=True)[1])
 
 
-def parse_dates(texts: Sequence[str]) -> tuple[Array | None, bool]:
-    """Read texts as times in milliseconds since 1970, if all of them are; tell if that is clear.
+def _are_single(counts: Array) -> bool:
+    """Tell by how often each value occurs whether most of them occur once only."""
+    return bool((counts == 1).sum() >= SINGLE_FROM * counts.sum())
+
+
+def parse_dates(texts: Sequence[str], date_format: str | None = None) -> Dates:
+    """Read texts as dates, if all of them are; or all that follow a form found earlier.
 
     Examples
     --------
     >>> from scumble.data.guesses import parse_dates
     >>> parse_dates(["31/05/1970", "01/06/1970"])
-    (array([1.29600e+10, 1.30464e+10]), True)
-    >>> parse_dates(["03/04/1970"]), parse_dates(["red", "31/05/1970"])
-    ((None, False), (None, True))
+    Dates(times=array([1.29600e+10, 1.30464e+10]), is_clear=True, date_format='dd/MM/yyyy')
+    >>> parse_dates(["03/04/1970"]).is_clear, parse_dates(["red", "31/05/1970"]).times
+    (False, None)
+    >>> parse_dates(["01/06/1970", "06/30/1970"], "dd/MM/yyyy").times
+    array([1.30464e+10,         nan])
     """
+    day = (date_format or "").partition(" ")[0]
+    if day in _DAYS:
+        return Dates(_parse_any(texts, _DAYS[day]), True, date_format)
     if not texts or not _DATE_LIKE.fullmatch(texts[0]):
-        return None, True
+        return Dates(None)
     if _ISO.fullmatch(texts[0]):
-        return _parse_iso(texts), True
-    points = _parse_alike(texts, _DAY_FIRST)
-    if points is not None:
-        return points, True
-    found = [days for formats in _SLASHES if (days := _parse_alike(texts, formats)) is not None]
-    same = all(np.array_equal(days, found[0]) for days in found)
-    return (found[0] if found and same else None), same
+        return Dates(_parse_iso(texts))
+    found = [
+        Dates(times, True, day + time)
+        for day, as_c in _DAYS.items()
+        for time, clock in _TIMES.items()
+        if not np.isnan(times := _parse_as(texts, as_c + clock)).any()
+    ]
+    if not found:
+        return Dates(None)
+    is_same = all(np.array_equal(days.times, found[0].times) for days in found)  # type: ignore[arg-type]  # there are times
+    return found[0] if is_same else Dates(None, False)
+
+
+def _parse_any(texts: Sequence[str], day: str) -> Array:
+    """Read days with a time or without; NaN for what is something else."""
+    parts = [_parse_as(texts, day + clock) for clock in _TIMES.values()]
+    found: Array = np.fmax.reduce(parts)
+    return found
 
 
 def _parse_iso(texts: Sequence[str]) -> Array | None:
@@ -219,16 +258,14 @@ def _parse_iso(texts: Sequence[str]) -> Array | None:
     return times
 
 
-def _parse_alike(texts: Sequence[str], formats: Sequence[str]) -> Array | None:
+def _parse_as(texts: Sequence[str], form: str) -> Array:
+    """Read texts after a form as C has it; NaN for those that do not follow it."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    cells = pa.array(texts, pa.string())
-    for written in formats:
-        found = pc.strptime(cells, format=written, unit="ms", error_is_null=True)
-        if not found.null_count:
-            return found.cast(pa.int64()).to_numpy().astype(np.float64)
-    return None
+    found = pc.strptime(pa.array(texts, pa.string()), format=form, unit="ms", error_is_null=True)
+    times: Array = found.cast(pa.int64()).cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return times
 
 
 def with_columns(X: Any, columns: dict[int, Array]) -> Any:
@@ -248,7 +285,7 @@ def with_columns(X: Any, columns: dict[int, Array]) -> Any:
 def _tell(told: dict[str, list[str]], where: str) -> None:
     """Name the columns that are not taken as they look, and say how to ask for them."""
     sentences = {
-        "rows": "{names} {hold} a different value in nearly every row: left out, since what names "
+        "rows": "{names} {hold} a different value in most rows: left out, since what names "
         "a row tells nothing of others. keep={given} takes it as it is.",
         "text": "{names} {hold} text: left out. text={given} learns from the words, keep={given} "
         "takes every text as a category.",

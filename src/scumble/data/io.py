@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import inspect
 import os
-import shutil
-import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError, ParameterTypeError, ReadError, ScumbleWarning
 from scumble._core.files import Source, Target, writing, writing_all
 from scumble._core.registry import load_plugins, registered
 from scumble._core.suggestions import suggest
+from scumble._core.text import PIPE, shown_path
 from scumble.data.dataset import MultilabelDataset
 
 if TYPE_CHECKING:  # only read and write need the formats
@@ -122,23 +120,8 @@ def write(
             f"write: expected a MultilabelDataset. Got {type(dataset).__name__} instead: make one "
             "with MultilabelDataset(X, Y) or MultilabelDataset.from_frame."
         )
-    if os.fspath(_checked_path(path, "write")) != "-":
-        with writing(path) as target:
-            _write_to(dataset, target, os.fspath(path), format, options)
-        return
-    with TemporaryDirectory(prefix="scumble-") as folder:
-        copy = os.path.join(folder, "stdout")
-        with writing(copy) as target:
-            _write_to(dataset, target, "standard output", format, options)
-        if len(os.listdir(folder)) > 1:
-            raise ParameterError(
-                f"The {format} format makes several files, which standard output cannot hold. "
-                "Name another with format=..., or a path."
-            )
-        sys.stdout.flush()
-        with open(copy, "rb") as file:
-            shutil.copyfileobj(file, sys.stdout.buffer)
-            sys.stdout.buffer.flush()
+    with writing(_checked_path(path, "write")) as target:
+        _write_to(dataset, target, shown_path(path, "standard output"), format, options)
 
 
 def _write_to(
@@ -184,14 +167,9 @@ def part_paths(path: str | os.PathLike[str]) -> list[Path]:
 @contextmanager
 def _opened(path: str | os.PathLike[str], member: str | None) -> Iterator[Source]:
     """Find what to read: the file itself, or the one in an archive that holds the data."""
-    from scumble.data.sources import StandardInput, data_member, is_archive
+    from scumble.data.sources import data_member, is_archive, source_of
 
-    with ExitStack() as stack:
-        source = (
-            StandardInput(stack.enter_context(TemporaryDirectory(prefix="scumble-")))
-            if os.fspath(path) == "-"
-            else Source(path)
-        )
+    with source_of(path) as source:
         if is_archive(source):
             suffixes = [suffix for form in _formats().values() for suffix in form.suffixes]
             source = data_member(source, suffixes, member)
@@ -209,7 +187,7 @@ def files_read(
     """List the files that `read` would open: the file itself, and the XML of a MULAN one."""
     from scumble.data.sources import is_archive
 
-    if os.fspath(path) == "-":
+    if os.fspath(path) == PIPE:
         return []
     source = Source(path)
     if is_archive(source):

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 import tomllib
@@ -21,6 +20,7 @@ from typing import Any
 
 from scumble._core.errors import DataError, DownloadError, ParameterError, ScumbleWarning
 from scumble._core.files import COMPRESSIONS
+from scumble._core.suggestions import suggest
 from scumble._core.validation import check_choice
 from scumble.data.dataset import MultilabelDataset
 from scumble.data.embedded import load_debtags
@@ -507,12 +507,11 @@ def _fetch_file(file: File, path: Path) -> None:
 
 def _unknown(name: str) -> ParameterError:
     names = [each for entry in entries() for each in (entry.name, *entry.aliases)]
-    close = difflib.get_close_matches(name.casefold(), names, n=3, cutoff=0.5)
-    hint = f"Did you mean {' or '.join(map(repr, close))}? " if close else ""
+    hint = suggest(name, names)
     if os.path.sep in name or Path(name).suffix.lower() in SUFFIXES:
-        hint = "To read a file, use scumble.read. "
+        hint = " To read a file, use scumble.read."
     return ParameterError(
-        f"There is no data set called {name!r}. {hint}Expected one of: {', '.join(sorted(names))}; "
+        f"There is no data set called {name!r}.{hint} Expected one of: {', '.join(sorted(names))}; "
         "or the name of a file in a folder that SCUMBLE_DATA names."
     )
 

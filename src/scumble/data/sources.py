@@ -10,11 +10,13 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import PurePosixPath
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from scumble._core.errors import ParameterError
 from scumble._core.files import Bounded, Source
 from scumble._core.progress import track
+from scumble._core.text import PIPE
 
 MAGIC = b"PK\x03\x04"
 #: A part of a data set that is published as a whole as well.
@@ -24,8 +26,38 @@ PART = re.compile(r"[-_](train|test)$", re.IGNORECASE)
 _FAULTS = (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError)
 
 
+#: Where standard input is kept at the moment, if it is.
+_kept_in: list[str] = []
+
+
+@contextmanager
+def keeping_input() -> Iterator[str]:
+    """Let all that is read from standard input meanwhile be the same, and tell its folder."""
+    if _kept_in:
+        yield _kept_in[-1]
+        return
+    with TemporaryDirectory(prefix="scumble-") as folder:
+        _kept_in.append(folder)
+        try:
+            yield folder
+        finally:
+            _kept_in.pop()
+
+
+@contextmanager
+def source_of(path: str | os.PathLike[str]) -> Iterator[Source]:
+    """Find a file to read, or standard input where the path is ``-``."""
+    if os.fspath(path) != PIPE:
+        yield Source(path)
+        return
+    with keeping_input() as folder:
+        yield StandardInput(folder)
+
+
 class StandardInput(Source):
     """What is piped into the process, kept in a folder because readers look at it twice."""
+
+    has_place = False
 
     def __init__(self, folder: str) -> None:
         if sys.stdin is None or sys.stdin.isatty():  # None: closed by whoever started us
@@ -34,8 +66,9 @@ class StandardInput(Source):
                 "that name say './-'."
             )
         path = os.path.join(folder, "stdin")
-        with open(path, "wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
+        if not os.path.exists(path):
+            with open(path, "wb") as file:
+                shutil.copyfileobj(sys.stdin.buffer, file)
         super().__init__(path)
 
     @property

@@ -11,7 +11,14 @@ from scipy import sparse
 from scumble._core.errors import DataError, ParameterError
 from scumble.evaluate.evaluation import Evaluation, evaluate
 from scumble.evaluate.groups import GROUPS
-from scumble.learn.score_files import NamedCells, aligned, are_probabilities, picked, with_unseen
+from scumble.learn.score_files import (
+    NamedCells,
+    aligned,
+    are_probabilities,
+    picked,
+    with_missed,
+    with_unseen,
+)
 from scumble.learn.thresholds import predict_labels
 from scumble.measures.passes import count
 from scumble.measures.summary import plain
@@ -84,7 +91,8 @@ def judge_predictions(
     Columns are found by their names, where both sides have names. Numbers other than 0 and 1 are
     scores: a label is predicted from ``cut`` on, by default one half where all of them are
     probabilities; without a cut only their order is judged. Labels that are predicted, but that no
-    row of a table of tags has, are judged too; other columns that are no labels are left out.
+    row of a table of tags has, are judged too, and so are tags for which there is no column: these
+    are never predicted. Other columns that are no labels are left out.
 
     Examples
     --------
@@ -98,6 +106,7 @@ def judge_predictions(
     >>> found.evaluation["micro_recall"], found.evaluation["ranking_loss"], found.cut
     (0.6666666666666666, 0.0, 0.5)
     """
+    predictions = with_missed(predictions, truth)
     truth = with_unseen(truth, predictions)
     cells, names = aligned(picked(predictions, truth), truth)
     said: Any = cells
@@ -107,6 +116,7 @@ def judge_predictions(
             raise ParameterError(
                 f"A cut, {cut:g}, is for scores. {predictions.path} holds 0 and 1."
             )
+        scores = None if scores is None else with_missed(scores, truth)
         sure = None if scores is None else aligned(picked(scores, truth), truth)[0]
     elif scores is not None:
         raise DataError(
@@ -137,7 +147,7 @@ def _are_labels(cells: Any) -> bool:
 
 def _training_labels(training: NamedCells, truth: NamedCells) -> Any:
     """Bring the labels of the training part into the order of the others."""
-    table = picked(training, truth)
+    table = picked(with_missed(training, truth, told=False), truth)
     if truth.names is not None and table.names is not None and table.names != truth.names:
         lacking = next((name for name in truth.names if name not in table.names), table.names[0])
         raise DataError(

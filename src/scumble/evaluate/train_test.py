@@ -131,9 +131,10 @@ def with_test_part(
 ) -> tuple[MultilabelDataset, tuple[Array, Array]]:
     """Append a test part, and tell which rows are for training and which for testing.
 
-    Columns and labels of the test part may stand in another order, columns of categories or texts
-    may hold others, and labels that none of its rows has may be missing: two tables that were read
-    by themselves know only what they hold.
+    Two tables that were read by themselves know only what they hold. Columns and labels of the test
+    part may stand in another order; its categories that training has not seen are missing, as they
+    are for a stored model. A label that rows of one part alone have is a label of both: what no
+    training row has is not learnt, and counts against the classifier.
 
     Examples
     --------
@@ -152,50 +153,82 @@ def with_test_part(
         )
     if (data.features, data.labels) != (test.features, test.labels):
         features = _features_of_both(data, test)
-        X = align_columns(test, features)
-        Y = _labels_of_training(data, test, caller)
-        test = replace(test, X=X, Y=Y, features=features, labels=data.labels, label_parents=None)
-        data = replace(data, features=features)
+        labels = _labels_of_both(data, test, caller)
+        parents = data.label_parents and (
+            *data.label_parents,
+            *[-1] * (len(labels) - data.n_labels),
+        )
+        common: Any = {"features": features, "labels": labels, "label_parents": parents}
+        test = replace(test, X=align_columns(test, features), Y=_in_order(test, labels), **common)
+        data = replace(data, Y=_in_order(data, labels), **common)
     both = replace(data + test, name=data.name)
     return both, (np.arange(len(data)), np.arange(len(data), len(both)))
 
 
 def _features_of_both(data: MultilabelDataset, test: MultilabelDataset) -> tuple[Feature, ...]:
-    """Describe the training columns, with the categories that only the test part has at the end."""
+    """Describe the training columns; texts of the test part stand behind those of training."""
     others = {feature.name: feature for feature in test.features}
     found = []
     for feature in data.features:
-        other = others.get(feature.name, feature)
-        known = set(feature.categories)
-        more = tuple(text for text in other.categories if text not in known)
-        joined = feature.categories + more if feature.holds_codes else ()
-        found.append(replace(feature, categories=joined) if joined else feature)
+        if feature.kind == "text" and feature.name in others:
+            texts = dict.fromkeys((*feature.categories, *others[feature.name].categories))
+            feature = replace(feature, categories=tuple(texts))
+        found.append(feature)
     return tuple(found)
 
 
-def _labels_of_training(
+def _labels_of_both(
     data: MultilabelDataset, test: MultilabelDataset, caller: str
-) -> sparse.csr_array:
-    """Bring the labels of a test part into the order of training; a table of tags may lack some."""
-    places = {name: at for at, name in enumerate(test.labels)}
-    missing = [name for name in data.labels if name not in places]
-    unknown = sorted(set(test.labels) - set(data.labels))
-    is_list = not unknown and places and not set(missing) & set(test.feature_names)
-    if unknown or (missing and not is_list):
-        where = ("test", "training") if unknown else ("training", "test")
+) -> tuple[str, ...]:
+    """List the labels of training, and behind them those that only rows of the test part have."""
+    known, counts = set(data.labels), np.asarray(test.Y.sum(axis=0)).ravel()
+    new = tuple(
+        name
+        for name, n_rows in zip(test.labels, counts, strict=True)
+        if name not in known and n_rows
+    )
+    tested = set(test.labels)
+    missing = tuple(name for name in data.labels if name not in tested)
+    if len(missing) == data.n_labels:
         raise DataError(
-            f"{caller}: the {where[0]} part has a label {(unknown or missing)[0]!r} that the "
-            f"{where[1]} part has not. Expected the same labels in both, in any order; "
-            "select_labels leaves out others."
+            f"{caller}: the training part has {_shown(data.labels)} as labels, the test part "
+            f"{_shown(test.labels)}. Expected the same labels in both, in any order."
         )
+    parts = ("training", missing, test, "test"), ("test", new, data, "training")
+    for name, alone, other, its_name in parts:
+        columns = set(other.feature_names).intersection(alone)
+        if columns:
+            raise DataError(
+                f"{caller}: the {name} part has a label {min(columns)!r} that the {its_name} part "
+                "has not as a label, but as a feature. Expected the same labels in both."
+            )
     if missing:
-        shown = ", ".join(map(repr, missing[:3])) + (", ..." if len(missing) > 3 else "")
-        warnings.warn(
+        _tell(
             f"{caller}: no row of the test part has {len(missing)} of the {data.n_labels} labels "
-            f"of the training part: {shown}. They count as labels that its rows do not have.",
-            ScumbleWarning,
-            stacklevel=5,
+            f"of the training part: {_shown(missing)}. They count as labels that its rows do not "
+            "have."
         )
-    none = sparse.csr_array((len(test), 1), dtype=bool)
-    wide = sparse.hstack([test.Y, none], format="csr", dtype=bool)
-    return wide[:, [places.get(name, test.n_labels) for name in data.labels]]
+    if new:
+        _tell(
+            f"{caller}: no row of the training part has {len(new)} of the {test.n_labels} labels "
+            f"of the test part: {_shown(new)}. They cannot be learnt, and count as missed."
+        )
+    return data.labels + new
+
+
+def _tell(sentence: str) -> None:
+    warnings.warn(sentence, ScumbleWarning, stacklevel=7)
+
+
+def _shown(names: tuple[str, ...]) -> str:
+    return ", ".join(map(repr, names[:3])) + (", ..." if len(names) > 3 else "")
+
+
+def _in_order(part: MultilabelDataset, labels: tuple[str, ...]) -> sparse.csr_array:
+    """Give the columns of some labels, one without rows for what the part does not know."""
+    if part.labels == labels:
+        return part.Y
+    places = {name: at for at, name in enumerate(part.labels)}
+    none = sparse.csr_array((len(part), 1), dtype=bool)
+    wide = sparse.hstack([part.Y, none], format="csr", dtype=bool)
+    return wide[:, [places.get(name, part.n_labels) for name in labels]]

@@ -6,11 +6,11 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from scumble._core.errors import DataError, ScumbleError
+from scumble._core.suggestions import suggest
 from scumble.experiment.cell import Cell, Part, canonical
 from scumble.experiment.store import Store
 
@@ -171,10 +171,10 @@ def _drop_features(data: MultilabelDataset, names: list[str] | None) -> Multilab
         return data
     absent = [name for name in names if name not in data.feature_names]
     if absent:
-        close = get_close_matches(absent[0], data.feature_names) or data.feature_names[:5]
+        meant = suggest(absent[0], data.feature_names)
         raise DataError(
-            f"{data.name}: there is no feature {absent[0]!r} to drop. Expected for example "
-            f"{', '.join(close)}."
+            f"{data.name}: there is no feature {absent[0]!r} to drop.{meant} Expected for example "
+            f"{', '.join(data.feature_names[:5])}."
         )
     kept = [at for at, name in enumerate(data.feature_names) if name not in names]
     return replace(data, X=data.X[:, kept], features=tuple(data.features[at] for at in kept))

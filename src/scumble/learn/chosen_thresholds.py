@@ -17,6 +17,7 @@ from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError
 from scumble._core.files import COMPRESSIONS, writing
 from scumble._core.shown import Sheet, Shown
+from scumble._core.text import PIPE
 from scumble._core.validation import check_named_labels, check_same_names
 from scumble.learn.thresholds import ChosenCuts, ScoreColumns, ThresholdRule, choose_cuts
 
@@ -208,7 +209,7 @@ def table_from_cuts(labels: Sequence[Any], cuts: ChosenCuts, metric: str) -> Thr
 
 def output_suffix(path: str | os.PathLike[str]) -> str:
     """Tell which form of a table of thresholds a file name means, or refuse it."""
-    name = Path(path)
+    name = Path("stdout.csv" if os.fspath(path) == PIPE else path)
     suffix = (Path(name.stem) if name.suffix.lower() in COMPRESSIONS else name).suffix.lower()
     if suffix not in SUFFIXES:
         raise ParameterError(

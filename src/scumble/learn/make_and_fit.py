@@ -9,13 +9,13 @@ from typing import Any
 
 from sklearn.base import clone
 
-from scumble._core.errors import DataError, ParameterError, ScumbleError, ScumbleWarning
+from scumble._core.errors import DataError, ParameterError, ScumbleWarning
 from scumble._core.registry import find_class
 from scumble._core.suggestions import suggest_parameter
 from scumble.data import MultilabelDataset
 from scumble.learn.c45 import C45Classifier
 from scumble.learn.inner_classifier import tell_nominal
-from scumble.learn.predictions import features_for, labels_for
+from scumble.learn.predictions import features_for, in_our_words, labels_for
 from scumble.learn.seeds import close_seeds
 from scumble.learn.texts import TextColumns
 from scumble.learn.weights import given_weights, takes_weights
@@ -195,15 +195,8 @@ def _fit(classifier: Any, data: MultilabelDataset, random_state: int | None) -> 
     if hasattr(model, "_know_labels"):  # names decide how it groups labels
         model._know_labels(data.labels)
     X = features_for(model, data.X)
-    try:
+    with in_our_words(model, f"learn from {data!r}"):
         return model.fit(X, labels_for(model, data.Y), **_weights_for(model, data))
-    except (ScumbleError, MemoryError, KeyboardInterrupt):
-        raise
-    except (TypeError, ValueError) as error:  # of a classifier of another package
-        raise DataError(
-            f"{type(model).__name__} cannot learn from {data!r}: {error} Choose another "
-            "classifier, or other parameters."
-        ) from error
 
 
 def _weights_for(model: Any, data: MultilabelDataset) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ from scipy import sparse
 from sklearn.utils import get_tags
 
 from scumble._core.arrays import Array, dense
-from scumble._core.errors import DataError
+from scumble._core.errors import DataError, ScumbleError
 from scumble._core.validation import NamedLabels, check_labels, match_lists
 from scumble.learn.base import BaseMultilabelClassifier
 
@@ -22,6 +24,11 @@ def predict_with_scores(
 ) -> tuple[sparse.csr_array, Array | None]:
     """Ask a fitted classifier for labels and for how sure it is of each."""
     X = features_for(classifier, X)
+    with in_our_words(classifier, "judge these rows"):
+        return _ask(classifier, X, n_labels)
+
+
+def _ask(classifier: Any, X: Any, n_labels: int) -> tuple[sparse.csr_array, Array | None]:
     if hasattr(classifier, "predict_both"):
         predicted, scores = classifier.predict_both(X)
         if getattr(predicted, "ndim", 2) == 1:  # it learnt one class per row
@@ -72,6 +79,24 @@ def features_for(model: Any, X: Any) -> Any:
             "takes them."
         )
     return X.toarray()
+
+
+@contextmanager
+def in_our_words(model: Any, act: str) -> Iterator[None]:
+    """Say what classifiers of other packages refuse as `DataError`."""
+    try:
+        yield
+    except ScumbleError:
+        raise
+    except (TypeError, ValueError) as error:
+        first = str(error).partition("\n")[0]
+        way_out = "Choose another classifier, or other parameters."
+        if "NaN" in first:
+            way_out = (
+                "Values are missing, and the classifier takes none such: leave out the base, take "
+                "one such as sklearn.ensemble.HistGradientBoostingClassifier, or fill them in."
+            )
+        raise DataError(f"{type(model).__name__} cannot {act}: {first} {way_out}") from error
 
 
 def labels_for(model: Any, Y: sparse.csr_array) -> Any:

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from scumble._core.errors import DataError, LabelError, ReadError, ScumbleWarning
 from scumble._core.files import Source, writing
+from scumble._core.text import shown_path
 from scumble._core.validation import check_labels
 from scumble.data import MultilabelDataset, read
 from scumble.learn.storage.answers import write_table
@@ -54,7 +55,7 @@ def read_scores(path: str | os.PathLike[str]) -> NamedCells:
                 path=Path(path),
                 column=at + 1,
             )
-    return NamedCells(table.X, table.feature_names, os.fspath(path))
+    return NamedCells(table.X, table.feature_names, shown_path(path, "standard input"))
 
 
 def read_truth(path: str | os.PathLike[str], **how: Any) -> NamedCells:
@@ -115,6 +116,47 @@ def with_unseen(truth: NamedCells, table: NamedCells) -> NamedCells:
     return replace(truth, cells=cells, names=truth.names + unseen)
 
 
+def with_missed(table: NamedCells, truth: NamedCells, *, told: bool = True) -> NamedCells:
+    """Add tags that rows have but a table of other labels does not know, in no row of it.
+
+    In a table of scores they have the least score. A model cannot learn a tag that it never met.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from scumble.learn.score_files import NamedCells, with_missed
+    >>> tags = NamedCells(sparse.csr_array([[True, True]]), ("sky", "ufo"), "tags.csv", True)
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     found = with_missed(NamedCells(np.array([[0.9]]), ("sky",), "said.csv"), tags)
+    >>> found.names, found.cells
+    (('sky', 'ufo'), array([[0.9, 0. ]]))
+    """
+    if table.names is None or truth.names is None or not truth.are_tags:
+        return table
+    known = set(table.names)
+    missed = tuple(name for name in truth.names if name not in known)
+    if not missed or len(missed) == len(truth.names):
+        return table
+    if told:
+        warnings.warn(
+            f"{table.path} has no column for {_shown(missed)}, which rows of {truth.path} have: "
+            "judged as labels that are never predicted.",
+            ScumbleWarning,
+            stacklevel=4,
+        )
+    n_rows = table.cells.shape[0]
+    if sparse.issparse(table.cells):
+        none = sparse.csr_array((n_rows, len(missed)), dtype=table.cells.dtype)
+        cells: Any = sparse.hstack([table.cells, none], format="csr")
+    else:
+        least = min(0.0, table.cells.min(initial=0.0))
+        cells = np.hstack([table.cells, np.full((n_rows, len(missed)), least)])
+    return replace(table, cells=cells, names=table.names + missed)
+
+
 def are_probabilities(cells: Any) -> bool:
     """Tell whether all numbers are between 0 and 1."""
     values = cells.data if sparse.issparse(cells) else np.asarray(cells)
@@ -125,7 +167,7 @@ def truth_of(data: MultilabelDataset, path: str | os.PathLike[str]) -> NamedCell
     """Take the labels out of a data set; names that a reader made up are none."""
     made_up = tuple(f"y{at}" for at in range(data.n_labels))
     names = None if data.labels == made_up else data.labels
-    return NamedCells(data.Y, names, os.fspath(path))
+    return NamedCells(data.Y, names, shown_path(path, "standard input"))
 
 
 def aligned(scores: NamedCells, truth: NamedCells) -> tuple[Any, tuple[Any, ...]]:

@@ -181,13 +181,16 @@ class TextModel(ClassifierMixin, BaseEstimator):
         self.model = model
         # Plain values, so that a file can hold them; of texts not the training rows' own.
         self.columns = tuple(
-            (f.name, f.kind, () if f.kind == "text" else f.categories) for f in features
+            (f.name, f.kind, () if f.kind == "text" else f.categories, f.date_format)
+            for f in features
         )
 
     @property
     def features(self) -> tuple[Feature, ...]:
         """The columns it was fitted on; the texts themselves are not kept."""
-        return tuple(Feature(name, kind, known) for name, kind, known in self.columns)
+        return tuple(
+            Feature(name, kind, known, date_format=form) for name, kind, known, form in self.columns
+        )
 
     @property
     def n_features_in_(self) -> int:

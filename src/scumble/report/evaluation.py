@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scumble._core.numbers import format_number
-from scumble._core.text import safe
+from scumble._core.text import safe, shown_path
 from scumble.report.terminal import Line, Segment, table
 
 MIB = 2**20
@@ -17,7 +17,7 @@ def render_evaluation(result: dict[str, Any], *, width: int | None = None) -> li
     """Lay out the metrics of a cross-validation with what it cost."""
     resampled = "" if result["resample"] is None else f" after {safe(result['resample'])}"
     tested = result.get("test")
-    where = f"{len(result['folds'])} folds" if tested is None else f"tested on {safe(tested)}"
+    where = f"{len(result['folds'])} folds" if tested is None else f"tested on {_read(tested)}"
     base = safe((result.get("base") or "").rpartition(".")[2])
     learner = f"{safe(result['classifier'])}{f' of {base}' if base else ''}{resampled}"
     title = f"{safe(result['data']) or 'data'}: {learner}, {where}"
@@ -43,7 +43,7 @@ def render_judgement(
 ) -> list[Line]:
     """Lay out what predictions are worth: metrics, then labels, the rarest first."""
     title = (
-        f"{safe(result['predictions'])} against {safe(result['truth'])}: "
+        f"{_read(result['predictions'])} against {_read(result['truth'])}: "
         f"{result['n_instances']:,} instances, {result['n_labels']:,} labels"
     )
     if result["cut"] is not None:
@@ -118,3 +118,8 @@ def _cost(result: dict[str, Any]) -> str:
         f"{what} took {before}{seconds['fit']:.2f} s to fit and {seconds['predict']:.2f} s to "
         f"predict; at most {result['peak_memory'] / MIB:,.0f} MiB; seed {result['random_state']}"
     )
+
+
+def _read(path: str) -> str:
+    """Name a file that was read."""
+    return safe(shown_path(path, "standard input"))

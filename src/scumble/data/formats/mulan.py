@@ -51,9 +51,10 @@ def read_mulan(
     def declared(header: Header) -> Chosen:
         path, _ = find_label_xml(source)
         if path is None:
+            place = f"Expected {source.stem}.xml: put it there, or name"
             raise MissingXmlError(
-                "no XML file beside it says which attributes are labels. Expected "
-                f"{source.stem}.xml: put it there, or name the labels with labels=...",
+                "no XML file beside it says which attributes are labels. "
+                f"{place if source.has_place else 'Name'} the labels with labels=...",
                 path=source.where,
             )
         unlabelled = header.notes.get("unlabelled", False)

@@ -215,7 +215,8 @@ def nemenyi(
     """
     if not 0 < alpha < 1:
         raise ParameterError(
-            f"The 'alpha' parameter of nemenyi must be a float in (0, 1). Got {alpha!r} instead."
+            "The 'alpha' parameter of nemenyi must be a number between 0 and 1. Got "
+            f"{alpha!r} instead."
         )
     ranks, methods = _ranks(scores, metric, higher_is_better, caller="nemenyi")
     n_cases, n_methods = ranks.shape
@@ -270,8 +271,8 @@ def _ranks(
     table, methods, higher = check_scores(scores, metric, higher_is_better, caller=caller)
     if table.shape[0] < 2 or table.shape[1] < 2:
         raise ParameterError(
-            f"{caller} needs at least two cases and two methods. "
-            f"Got a table of shape {table.shape}."
+            f"{caller} needs at least two cases and two methods. Got {table.shape[0]} and "
+            f"{table.shape[1]}."
         )
     return rank_rows(table, higher), methods
 

@@ -7,7 +7,6 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -18,6 +17,7 @@ import numpy.typing as npt
 from scumble._core.errors import ParameterError, ParameterTypeError, ScumbleWarning
 from scumble._core.frames import is_frame
 from scumble._core.shown import Sheet, Shown
+from scumble._core.suggestions import suggest
 from scumble.evaluate.naming import direction
 
 Array = np.ndarray[Any, Any]
@@ -401,9 +401,10 @@ def _check_known(wanted: Sequence[str] | None, known: Sequence[str], what: str) 
     """Refuse names that are not there, or twice; all of them where none is asked for."""
     for name in wanted or ():
         if name not in known:
-            close = get_close_matches(str(name), known) or known[:12]
+            some = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
             raise ParameterError(
-                f"These results have no {what} {name!r}. Expected for example {', '.join(close)}."
+                f"These results have no {what} {name!r}.{suggest(str(name), known)} Known are: "
+                f"{some}."
             )
     chosen = tuple(known if wanted is None else wanted)
     if len(set(chosen)) < len(chosen):

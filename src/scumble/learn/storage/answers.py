@@ -16,6 +16,7 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ReadError
 from scumble._core.files import COMPRESSIONS, writing
+from scumble._core.text import PIPE
 from scumble.data import MultilabelDataset
 from scumble.learn.predictions import predict_with_confidences
 from scumble.learn.storage.columns import align_columns
@@ -62,7 +63,8 @@ class Answers:
         Parameters
         ----------
         path : str or Path
-            A file that ends in ``.csv`` or ``.parquet``; CSV may be compressed.
+            A file that ends in ``.csv`` or ``.parquet``; CSV may be compressed. ``"-"`` writes CSV
+            to standard output.
         confidences : bool
             Whether to write confidences instead of 0 and 1.
         """
@@ -146,7 +148,9 @@ def write_table(path: str | os.PathLike[str], names: Sequence[str], cells: Array
 
 
 def table_suffix(path: str | os.PathLike[str]) -> str:
-    """Tell which of `TABLES` a file name means, or refuse it."""
+    """Tell which of `TABLES` a file name means, or refuse it; standard output is CSV."""
+    if os.fspath(path) == PIPE:
+        return ".csv"
     name = Path(path)
     plain = Path(name.stem) if name.suffix.lower() in COMPRESSIONS else name
     suffix = plain.suffix.lower()

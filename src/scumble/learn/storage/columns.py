@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.errors import DataError
+from scumble._core.errors import DataError, ScumbleWarning
 from scumble._core.text import shorten
 from scumble.data import Feature, MultilabelDataset
 from scumble.data.guesses import parse_dates
@@ -63,7 +64,10 @@ def _refuse_other_shape(model: Any, data: MultilabelDataset) -> None:
 def align_columns(
     data: MultilabelDataset, features: tuple[Feature, ...], *, by_name: bool = True
 ) -> Any:
-    """Bring data into the columns, by name or else in order, and codes a model was fitted on."""
+    """Bring data into the columns, by name or else in order, and codes a model was fitted on.
+
+    A category that training has not seen is missing, and a warning counts these.
+    """
     places = _places(data, features) if by_name else _in_order(data, features)
     X = data.X if np.array_equal(places, np.arange(data.n_features)) else data.X[:, places]
     maps = {
@@ -73,7 +77,17 @@ def align_columns(
     }
     if not maps:
         return X
-    return _recoded_sparse(X, maps, features) if sparse.issparse(X) else _recoded(X, maps, features)
+    recode = _recoded_sparse if sparse.issparse(X) else _recoded
+    unseen: list[str] = []
+    X = recode(X, maps, features, unseen)
+    if unseen:
+        warnings.warn(
+            f"{data!r}: categories that training has not seen count as missing: "
+            f"{'; '.join(unseen[:_N_SHOWN])}{'; ...' if len(unseen) > _N_SHOWN else ''}.",
+            ScumbleWarning,
+            stacklevel=4,
+        )
+    return X
 
 
 def _places(data: MultilabelDataset, features: tuple[Feature, ...]) -> Array:
@@ -104,20 +118,33 @@ def _differ(found: Feature, known: Feature) -> bool:
         return False
     if found.holds_codes or known.holds_codes:
         return found.categories != known.categories
+    forms = [feature.date_format for feature in (found, known)]
+    if None not in forms and len({form.partition(" ")[0] for form in forms if form}) > 1:
+        raise DataError(
+            f"The dates of column {known.name!r} were read as {forms[0]}, but in training as "
+            f"{forms[1]}. Read the data with keep={known.name!r}: its dates are then read as in "
+            "training."
+        )
     return False
 
 
 def _code_map(found: Feature, known: Feature) -> Any:
     """Map the codes of the data to those (or to the numbers) the model knows; NaN for none."""
     if known.kind == "date":
-        times, _ = parse_dates(found.categories)
-        return np.full(len(found.categories), np.nan) if times is None else times
+        times = parse_dates(found.categories, known.date_format).times
+        return times if times is not None else _dates_one_by_one(found.categories)
     if not known.holds_codes:
         return np.array([_number(text) for text in found.categories])
     code_of = {text: float(code) for code, text in enumerate(known.categories)}
     if found.holds_codes:
         return np.array([code_of.get(text, np.nan) for text in found.categories])
     return {_number(text): code for text, code in code_of.items()}
+
+
+def _dates_one_by_one(texts: tuple[str, ...]) -> Array:
+    """Read what is clear by itself; NaN for the rest, which is refused by its row."""
+    found = [parse_dates([text]).times for text in texts]
+    return np.array([np.nan if times is None else times[0] for times in found])
 
 
 def _number(text: str) -> float:
@@ -127,8 +154,11 @@ def _number(text: str) -> float:
         return np.nan
 
 
-def _mapped(cells: Array, given: tuple[Feature, Any], known: Feature) -> Array:
-    """Translate the cells of all rows; what was missing stays so, what is unknown is refused."""
+def _mapped(cells: Array, given: tuple[Feature, Any], known: Feature, unseen: list[str]) -> Array:
+    """Translate the cells of all rows; what is missing stays so, and categories not seen join it.
+
+    What is no number or date is refused; columns with such categories are told in ``unseen``.
+    """
     found, code_map = given
     present = ~np.isnan(cells)
     out = np.full(len(cells), np.nan)
@@ -142,27 +172,32 @@ def _mapped(cells: Array, given: tuple[Feature, Any], known: Feature) -> Array:
     unknown = present & np.isnan(out)
     if unknown.any():
         row = int(unknown.argmax())
-        value = found.categories[int(cells[row])] if found.holds_codes else f"{cells[row]:g}"
-        shown = ", ".join(repr(text) for text in known.categories[:_N_SHOWN])
-        expected = {"date": "a date such as 2024-05-31.", "numeric": "a number."}.get(
-            known.kind, f"one of {shown}, ..."
-        )
-        raise DataError(
-            f"Row {row} of the data holds {shorten(value, _WIDEST)!r} in column {known.name!r}, "
-            f"which the model has not seen. Expected {expected} Train on data that declares it, or "
-            "leave the row out."
-        )
+        text = found.categories[int(cells[row])] if found.holds_codes else f"{cells[row]:g}"
+        value = repr(shorten(text, _WIDEST))
+        if not known.holds_codes:
+            form = known.date_format or "2024-05-31"
+            expected = f"a date such as {form}" if known.kind == "date" else "a number"
+            raise DataError(
+                f"Row {row} of the data holds {value} in column {known.name!r}. Expected "
+                f"{expected}, as in training. Mend the cell, or leave it empty."
+            )
+        where = f"{known.name!r} in {unknown.sum():,} of {len(cells):,} rows"
+        unseen.append(f"{where}, such as {value} in row {row}")
     return out
 
 
-def _recoded(X: Array, maps: dict[int, Any], features: tuple[Feature, ...]) -> Array:
+def _recoded(
+    X: Array, maps: dict[int, Any], features: tuple[Feature, ...], unseen: list[str]
+) -> Array:
     X = X.copy()
     for at, given in maps.items():
-        X[:, at] = _mapped(X[:, at], given, features[at])
+        X[:, at] = _mapped(X[:, at], given, features[at], unseen)
     return X
 
 
-def _recoded_sparse(X: Any, maps: dict[int, Any], features: tuple[Feature, ...]) -> Any:
+def _recoded_sparse(
+    X: Any, maps: dict[int, Any], features: tuple[Feature, ...], unseen: list[str]
+) -> Any:
     by_column = sparse.csc_array(X, copy=True)
     n_rows = X.shape[0]
     fresh: list[Array] = []
@@ -173,7 +208,7 @@ def _recoded_sparse(X: Any, maps: dict[int, Any], features: tuple[Feature, ...])
         full = np.zeros(n_rows)
         full[rows] = by_column.data[span]
         # Absent cells are code 0, which may be another code now.
-        cells = _mapped(full, given, features[at])
+        cells = _mapped(full, given, features[at], unseen)
         by_column.data[span] = 0
         fresh.append(cells)
         places.append(at)

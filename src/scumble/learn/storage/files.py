@@ -20,6 +20,7 @@ from scumble._core.errors import ParameterError, ReadError, ScumbleError, Scumbl
 from scumble._core.files import EXPANSION_FREE, MAX_EXPANSION, Source, writing
 from scumble._core.version import __version__
 from scumble.data import Feature, MultilabelDataset
+from scumble.data.sources import source_of
 from scumble.learn.storage.check import check_model
 from scumble.learn.storage.classes import refuse_untrusted
 from scumble.learn.storage.columns import columns_of
@@ -84,7 +85,7 @@ def save(
     model : estimator
         A classifier of `scumble.learn`, with any scikit-learn classifier inside.
     path : str or Path
-        The file.
+        The file; ``"-"`` writes to standard output.
     data : MultilabelDataset, optional
         The training data, for the names of its columns and labels and for its categories. By
         default what the model itself knows.
@@ -177,7 +178,7 @@ def read_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> 
     Parameters
     ----------
     path : str or Path
-        What `save` wrote.
+        What `save` wrote; ``"-"`` reads it from standard input.
     trusted : sequence of str
         See `load`.
 
@@ -199,9 +200,13 @@ def read_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> 
     >>> [feature.name for feature in stored.features], stored.labels
     (['blue'], ('sky', 'soil'))
     """
-    source = Source(path)
+    with source_of(path) as source:
+        return _read(source, tuple(trusted))
+
+
+def _read(source: Source, trusted: tuple[str, ...]) -> StoredModel:
     try:
-        return _unpacked(source, tuple(trusted))
+        return _unpacked(source, trusted)
     except ReadError as error:
         if error.path is not None:
             raise
@@ -222,6 +227,8 @@ def _plain(feature: Feature) -> dict[str, Any]:
     known: dict[str, Any] = {"name": feature.name, "kind": feature.kind}
     if feature.categories and feature.kind != "text":  # those are the training rows themselves
         known["categories"] = list(feature.categories)
+    if feature.date_format is not None:
+        known["date_format"] = feature.date_format
     return known
 
 
@@ -284,7 +291,12 @@ def _unpacked(source: Source, trusted: tuple[str, ...]) -> StoredModel:
     model = Decoder(pools, foreign).decode(text["model"])
     check_model(model)
     features = tuple(
-        Feature(entry["name"], entry["kind"], tuple(entry.get("categories", ())))
+        Feature(
+            entry["name"],
+            entry["kind"],
+            tuple(entry.get("categories", ())),
+            date_format=entry.get("date_format"),
+        )
         for entry in text["features"]
     )
     labels = tuple(str(label) for label in text["labels"])
