@@ -168,6 +168,26 @@ def test_latex_with_deviations_ranks_and_columns_in_the_order_asked(capsys, path
     assert out.splitlines()[-1].split() == ["mean", "rank", "1.00"]
 
 
+def test_tables_of_others_are_results(tmp_path, capsys):
+    wide = tmp_path / "wide.csv"
+    wide.write_text("set,br,rare,lr\na,.3,.5,.4\nb,.4,.6,.5\nc,.2,.1,.3\n")
+    long = tmp_path / "long.csv"
+    long.write_text(
+        "dataset,method,f1\n"
+        + "".join(
+            f"{name},{method},{value}\n"
+            for name, *values in (("a", 0.3, 0.5, 0.4), ("b", 0.4, 0.6, 0.5), ("c", 0.2, 0.1, 0.3))
+            for method, value in zip(("br", "rare", "lr"), values, strict=True)
+        )
+    )
+    for path, title in ((wide, "value"), (long, "f1")):
+        out, _ = run(capsys, "experiment", "ranks", path)
+        lines = out.splitlines()
+        assert lines[0] == title
+        ranks = {line.split()[0]: line.split()[-1] for line in lines[4:7]}
+        assert ranks == {"lr": "1.667", "rare": "1.667", "br": "2.667"}
+
+
 def test_tables_that_are_no_results(tmp_path, capsys):
     wrong = tmp_path / "films.csv"
     wrong.write_text("dataset,macro_f1\na,0.5\n")

@@ -32,7 +32,9 @@ StoreOption = Annotated[
 StoreFile = Annotated[
     Path,
     typer.Argument(
-        metavar="STORE", help="The file with the results; or a .csv or .parquet file of an export."
+        metavar="STORE",
+        help="The file with the results; or a .csv or .parquet table: as exported, or with a row "
+        "per data set and a column per method.",
     ),
     READS,
 ]

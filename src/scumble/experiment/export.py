@@ -20,6 +20,7 @@ from scumble.experiment.store import Store
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import ScoreTable
 
+_METHODS = {"classifier", "method"}
 #: By suffix; the first two hold every cell, the others one table per metric.
 SUFFIXES = (".csv", ".parquet", ".tex", ".md", ".html")
 
@@ -190,21 +191,35 @@ def _parquet(rows: list[dict[str, Any]]) -> bytes:
 
 
 def read_cells(path: str | os.PathLike[str]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Read results from a store, or from a .csv or .parquet file that `export` wrote."""
+    """Read results from a store, or or from a .csv or .parquet table that `score_table` knows."""
     # Returns the cells, as a store gives them, and the metrics that a plan named.
     if Path(path).suffix.lower() not in (".csv", ".parquet") or _is_store(path):
         with Store(path, create=False) as store:
             return store.cells(), store.recall("metrics") or []
-    from scumble.evaluate.statistics.score_table import read_table
+    from scumble.evaluate.statistics.score_table import read_table, score_table
 
-    rows = read_table(path).to_pylist()
-    needed = [key for key in ("dataset", "classifier") if rows and key not in rows[0]]
-    if needed or not rows:
-        found = f"has no column {needed[0]!r}" if needed else "is empty"
+    table = read_table(path)
+    if not table.num_rows:
         raise StoreError(
-            f"{path} {found}. Expected a store, or a table that 'scumble experiment export' wrote."
+            f"{path} is empty. Expected a store, or a table with a row per data set and method."
         )
-    return [_cell_of_row(row) for row in rows], []
+    if "dataset" not in table.column_names or not _METHODS & set(table.column_names):
+        wide = score_table(table)  # a column per method
+        if len(wide.columns) < 2:
+            raise StoreError(
+                f"{path} has no column 'classifier' or 'method', and no columns of two methods. "
+                "Expected a store, or a table of results."
+            )
+        cells = [
+            {"dataset": name, "classifier": method, "value": value}
+            for (name, method), value in wide.means.items()
+        ]
+        return [_cell_of_row(cell) for cell in cells], ["value"]
+    if "classifier" in table.column_names:
+        return [_cell_of_row(row) for row in table.to_pylist()], []
+    table = table.rename_columns({"method": "classifier"})
+    metrics = [name for name in table.column_names if name not in {*ROW_KEYS, *COST_KEYS}]
+    return [_cell_of_row(row) for row in table.to_pylist()], metrics
 
 
 def _is_store(path: str | os.PathLike[str]) -> bool:
