@@ -24,7 +24,7 @@ from scumble.data.formats.delimited.cells import (
 from scumble.data.formats.delimited.layout import Options, as_number, find_layout
 from scumble.data.formats.delimited.values import Features, Flags, Lists
 from scumble.data.formats.kernels.numbers import NO_NUMBER
-from scumble.data.guesses import FEWEST_VALUES, Asked, settle_columns
+from scumble.data.guesses import FEWEST_VALUES, Asked, numbers_all_rows, settle_columns
 
 _LAYOUTS = ("columns", "lists")
 _MARK = re.compile(rb'(?:^|[,;\t|])"?(?:label:|labels:)')
@@ -129,7 +129,7 @@ def read_csv(
     options = Options(
         labels, label_column, label_separator, weight_column, ignore, text, keep, header, decimal
     )
-    _check_delimiter(delimiter)
+    check_delimiter(delimiter)
     reading = _Reading(source, options, delimiter, encoding, set())
     if reading.features.late:  # columns that began with numbers hold text after all
         known = reading.features.late | set(reading.features.texts)
@@ -169,7 +169,8 @@ def write_csv(
         raise DataError(f"A name cannot be written as UTF-8: {error.object!r}.") from None
 
 
-def _check_delimiter(delimiter: str | None) -> None:
+def check_delimiter(delimiter: str | None) -> None:
+    """Refuse what cannot stand between values."""
     if delimiter is None:
         return
     if (
@@ -288,13 +289,7 @@ class _Reading:
         name = "" if self.layout.names is None else self.layout.names[0].lower()
         if name in ("id", "index", "row") and len(X) >= FEWEST_VALUES:
             return False  # it is left out as others that name rows, with a warning
-        numbers = X[:, k]
-        return bool(
-            len(X) > 1
-            and numbers[0] in (0, 1)
-            and np.all(np.diff(numbers) > 0)
-            and numbers[-1] < 2 * len(X)
-        )
+        return numbers_all_rows(X[:, k])
 
     def _feature_list(
         self, keep: list[int], categories: dict[int, tuple[str, ...]]

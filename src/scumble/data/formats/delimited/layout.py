@@ -92,12 +92,12 @@ class Layout:
 
 def find_layout(source: Source, first: Cells, options: Options, decimal: str) -> Layout:
     """Decide what each column is."""
-    names = _header(first, options, decimal)
+    names = find_header(first, options, decimal)
     free = options.labels is None and options.label_column is None
     if names is not None and free and has_label_marks(names):
         return _marked(source, names, options)
     columns = names if names is not None else [f"column {at}" for at in range(first.n_columns)]
-    _refuse_repeated(source, columns, int(first.lines[0]))
+    refuse_repeated(source, columns, int(first.lines[0]))
     layout = Layout(names)
     if names is not None:
         layout.unnamed = {at for at, name in enumerate(names) if not name}
@@ -187,7 +187,7 @@ def _marked(source: Source, header: list[str], options: Options) -> Layout:
         )
     _take_texts(source, layout, header, options)
     for part in (layout.labels, layout.features):
-        _refuse_repeated(source, [(layout.names or [])[at] for at in part], 1)
+        refuse_repeated(source, [(layout.names or [])[at] for at in part], 1)
     return layout
 
 
@@ -195,7 +195,7 @@ def _mark(name: str) -> str:
     return next((mark for mark in (LABEL, FEATURE) if name.startswith(mark)), "")
 
 
-def _header(first: Cells, options: Options, decimal: str) -> list[str] | None:
+def find_header(first: Cells, options: Options, decimal: str) -> list[str] | None:
     """Return the header if the first row is one."""
     names = [first.cell(0, at) for at in range(first.n_columns)]
     wanted = options.header
@@ -212,7 +212,7 @@ def _header(first: Cells, options: Options, decimal: str) -> list[str] | None:
 def _looks_like_header(names: list[str], first: Cells, options: Options, decimal: str) -> bool:
     if has_label_marks(names) or _names_columns(options):
         return True
-    lists = _list_columns(first[1:])
+    lists = list_columns(first[1:])
     if lists:
         return not any(_is_list(names[at]) for at in lists)
     return not any(_is_value(name, decimal) for name in names) and any(names)
@@ -247,7 +247,7 @@ def _is_list(text: str) -> bool:
     return data == b"set()" or (len(data) > 1 and _BRACKETS.get(data[0]) == data[-1])
 
 
-def _list_columns(rows: Cells) -> list[int]:
+def list_columns(rows: Cells) -> list[int]:
     """Find the columns in which every cell that is not empty has brackets around it."""
     n = min(len(rows), _SAMPLE)
     places = rows.places[: n * rows.n_columns].reshape(n, rows.n_columns, 2)
@@ -265,7 +265,7 @@ def _list_columns(rows: Cells) -> list[int]:
 
 
 def _only_lists(source: Source, rows: Cells, names: list[str] | None) -> int:
-    lists = _list_columns(rows)
+    lists = list_columns(rows)
     if len(lists) == 1:
         return lists[0]
     if lists:
@@ -280,7 +280,8 @@ def _only_lists(source: Source, rows: Cells, names: list[str] | None) -> int:
     )
 
 
-def _refuse_repeated(source: Source, names: Sequence[str], line: int) -> None:
+def refuse_repeated(source: Source, names: Sequence[str], line: int) -> None:
+    """Refuse two columns of one name."""
     seen: set[str] = set()
     for at, name in enumerate(names):
         if name in seen and name:
