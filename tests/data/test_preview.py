@@ -47,7 +47,7 @@ def test_columns_of_0_and_1_at_the_end_are_labels(look):
         "key": "sky",
         "name": "sky",
         "role": "label",
-        "roles": ["label", "list", "number", "ignore"],
+        "roles": ["label", "list", "number", "category", "ignore"],
         "why": "0 and 1",
     }
 
@@ -264,7 +264,7 @@ def test_tables_of_columns(tmp_path, suffix):
     ]
     assert found.rows[0] == ["90.5", "war, love", "{'x': 1}", "True", "1970-01-01 00:00:00", "red"]
     assert found.columns[2]["roles"] == ["ignore"]
-    assert found.columns[0]["roles"] == ["number", "ignore"]
+    assert found.columns[0]["roles"] == ["number", "category", "ignore"]
     data = scumble.MultilabelDataset(np.array([[1.0]]), [["a"]])
     scumble.write(data, path)
     assert not preview(path).asks

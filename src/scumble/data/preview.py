@@ -21,6 +21,8 @@ from scumble.data.roles import LABEL, Guess, Head, guess_roles
 
 #: Bytes of a text file that are looked at: the first block of its reader, who so finds the same.
 HEAD = BLOCK
+#: What can be said of how a file is written.
+SETTINGS = ("format", "delimiter", "encoding", "decimal", "header")
 #: Rows that are looked at, and rows that are shown.
 LOOKED_AT, SHOWN = 1000, 8
 #: Columns that are shown: so many of the first, and of the last.

@@ -131,6 +131,7 @@ def _alone(head: Head) -> Guess:
     known = head.values[~np.isnan(head.values)]
     possible = {role, IGNORE}
     possible |= {CATEGORY, TEXT} if feature.holds_codes else {NUMBER}
+    possible |= {CATEGORY} if feature.kind == "numeric" else set()
     possible |= {LIST} if head.parts else set()
     possible |= (
         {LABEL} if len(known) and len(known) == len(head.values) and _are_flags(head) else set()

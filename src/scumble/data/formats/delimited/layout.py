@@ -39,6 +39,7 @@ class Options:
     weight_column: str | int | None = None
     ignore: Columns = None
     text: Columns = None
+    category: Columns = None
     keep: Columns | Literal[True] = None
     header: bool | None = None
     decimal: str | None = None
@@ -81,6 +82,7 @@ class Layout:
     parents: tuple[int, ...] | None = None
     unnamed: set[int] = field(default_factory=set)
     texts: set[int] = field(default_factory=set)
+    coded: set[int] = field(default_factory=set)
     kept: set[int] = field(default_factory=set)
     may_guess: bool = False
 
@@ -146,20 +148,32 @@ def _take_rest(source: Source, layout: Layout, columns: list[str], options: Opti
         layout.features if keeps_all else column_numbers(source, columns, options.keep, "keep")
     )
     layout.may_guess = True
-    _take_texts(source, layout, columns, options)
+    _take_named(source, layout, columns, options)
     is_named = layout.names is not None and 0 not in layout.unnamed
     if 0 not in layout.kept:
         layout.may_number_rows = not is_named or columns[0].strip().lower() in ROW_NUMBERS
 
 
-def _take_texts(source: Source, layout: Layout, columns: list[str], options: Options) -> None:
-    """Find the columns whose words are learnt, among the features."""
-    layout.texts = set(column_numbers(source, columns, options.text, "text"))
-    wrong = sorted(layout.texts - set(layout.features))
-    if wrong:
+def _take_named(source: Source, layout: Layout, columns: list[str], options: Options) -> None:
+    """Find the columns whose words are learnt, and those of categories, among the features."""
+
+    def chosen(option: str, given: Columns) -> set[int]:
+        found = set(column_numbers(source, columns, given, option))
+        wrong = sorted(found - set(layout.features))
+        if wrong:
+            raise source.error(
+                f"{option} names the column {columns[wrong[0]]!r}, which is no feature: it holds "
+                "labels or weights, or is ignored."
+            )
+        return found
+
+    layout.texts = chosen("text", options.text)
+    layout.coded = chosen("category", options.category)
+    layout.kept |= layout.coded
+    both = sorted(layout.texts & layout.coded)
+    if both:
         raise source.error(
-            f"text names the column {columns[wrong[0]]!r}, which is no feature: it holds labels or "
-            "weights, or is ignored."
+            f"text and category both name the column {columns[both[0]]!r}. Expected one of them."
         )
 
 
@@ -185,7 +199,7 @@ def _marked(source: Source, header: list[str], options: Options) -> Layout:
             f"the header has columns {LABEL}... and {LISTS} as well. Expected one kind of labels.",
             line=1,
         )
-    _take_texts(source, layout, header, options)
+    _take_named(source, layout, header, options)
     for part in (layout.labels, layout.features):
         refuse_repeated(source, [(layout.names or [])[at] for at in part], 1)
     return layout
@@ -224,7 +238,8 @@ def _names_columns(options: Options) -> bool:
     if isinstance(options.labels, str):
         return True
     named = (*labels, options.label_column, options.weight_column)
-    several = (options.ignore, options.text, None if options.keep is True else options.keep)
+    keep = None if options.keep is True else options.keep
+    several = (options.ignore, options.text, options.category, keep)
     named += tuple(column for given in several for column in listed(given))
     return any(isinstance(column, str) for column in named)
 
