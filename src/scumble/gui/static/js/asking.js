@@ -9,7 +9,7 @@ const WRITTEN = {
   delimiter: ["Separator", [[",", "comma ,"], [";", "semicolon ;"], ["\t", "tab"], ["|", "bar |"], [":", "colon :"]]],
   decimal: ["Decimal sign", [[".", "point ."], [",", "comma ,"]]],
   encoding: ["Encoding", [["utf-8", "UTF-8"], ["utf-16", "UTF-16"], ["cp1252", "Windows-1252"], ["cp1250", "Windows-1250"], ["cp1251", "Windows-1251"], ["shift_jis", "Shift JIS"], ["gb18030", "GB 18030"], ["big5", "Big5"], ["euc_kr", "EUC-KR"]]],
-  header: ["First row", [["true", "names of columns"], ["false", "values"]]],
+  header: ["First row", [["true", "names"], ["false", "values"]]],
 };
 const MISSING = "No column is a label yet. Choose 'label' above columns of 0 and 1, or 'list of labels' above one that names them.";
 
@@ -18,10 +18,10 @@ const field = (title, input, more) => h("label", { class: "field", ...more }, h(
 export class Asking {
   /** `given` are options that are known already, as from the command line; `submit` gets all of them. */
   constructor({ upload, given = {}, submit, dismiss }) {
-    Object.assign(this, { upload, given, preview: null, roles: new Map(), turn: 0 });
+    Object.assign(this, { upload, given, preview: null, heads: null, turn: 0 });
     this.settings = Object.fromEntries(["format", ...Object.keys(WRITTEN)].filter((key) => key in given).map((key) => [key, given[key]]));
     this.alert = h("p", { class: "notice bad", role: "alert", hidden: true });
-    this.fields = h("div", { class: "fields" });
+    this.fields = h("div", { class: "fields five" });
     this.part = h("div", { class: "card" });
     this.open = h("button", { class: "primary" }, "Open");
     this.element = h("form", { class: "card", onsubmit: (event) => { event.preventDefault(); this.submit(submit); } },
@@ -63,13 +63,11 @@ export class Asking {
 
   /** Show a preview; without one, only what can be said in general. */
   show(preview) {
-    const before = this.preview;
     this.preview = preview;
     this.showWritten();
     if (preview !== null && !preview.asks) { this.showGeneral(); return; }
     if (preview === null) { this.part.replaceChildren(); return; }
-    if (before?.n_columns !== preview.n_columns) this.roles.clear();
-    this.showTable(before === null);
+    this.showTable();
   }
 
   showWritten() {
@@ -88,7 +86,8 @@ export class Asking {
 
   /** For files that are no plain tables: labels in words. */
   showGeneral() {
-    const text = (key, more) => h("input", { type: "text", name: key, value: this.given[key] ?? "", ...more });
+    const before = { labels: this.labels?.value, label_column: this.column?.value, label_separator: this.separator?.value };
+    const text = (key, more) => h("input", { type: "text", name: key, value: before[key] ?? this.given[key] ?? "", ...more });
     this.labels = text("labels", { placeholder: "-5, or: sun, sea, or: 3,4" });
     this.column = text("label_column");
     this.separator = text("label_separator", { placeholder: "|" });
@@ -97,10 +96,14 @@ export class Asking {
       h("div", { class: "fields" }, field("Label columns", this.labels), field("Column of label lists", this.column), field("Separator in lists", this.separator)));
   }
 
-  showTable(isFirst) {
+  /** What was chosen in a table of as many columns stays, where it is not as it was guessed. */
+  showTable() {
     const { columns, rows, n_columns, separator } = this.preview;
-    this.heads = new Map(columns.map((column) => [column.at, this.head(column)]));
-    this.separator = h("input", { type: "text", name: "label_separator", size: 6, value: (isFirst ? this.given.label_separator : this.separator?.value) ?? separator, placeholder: "in brackets" });
+    const isFirst = this.heads === null;
+    const before = this.width === n_columns ? { heads: this.heads, labels: this.labels.value, separator: this.separator.value, ...this.guessed } : null;
+    this.width = n_columns;
+    this.heads = new Map(columns.map((column) => [column.at, this.head(column, before?.heads.get(column.at))]));
+    this.separator = h("input", { type: "text", name: "label_separator", size: 6, value: (isFirst ? this.given.label_separator : null) ?? (before && before.separator !== before.guess ? before.separator : separator), placeholder: "in brackets" });
     this.separated = field("Between labels", this.separator);
     this.labels = h("input", { type: "text", name: "labels", onchange: () => this.readLabels(), placeholder: "-5, or: sun, sea, or: 3,4" });
     this.status = h("p", { class: "dim", role: "status" });
@@ -111,17 +114,19 @@ export class Asking {
       h("div", { class: "table-wrap preview", tabindex: "0", role: "region", "aria-label": "The first rows" }, h("table", {},
         h("thead", {}, h("tr", {}, spread([...this.heads.values()].map(({ cell }) => cell), h("th", { class: "dim" }, `… ${counted(n_columns - columns.length, "more column")} …`)))),
         h("tbody", {}, this.cells.map((cells) => h("tr", {}, spread(cells, h("td", {}))))))),
-      h("div", { class: "fields" }, field("Label columns", this.labels), this.separated),
+      h("div", { class: "fields" }, field("Label columns", this.labels, { class: "field two" }), this.separated),
       this.status);
+    this.startLabels();
+    this.guessed = { guess: separator, spelled: this.labels.value };
     if (isFirst && (this.given.labels ?? this.given.label_column) !== undefined) this.useGiven();
-    else this.startLabels();
+    if (before && before.labels !== before.spelled) { this.labels.value = before.labels; this.readLabels(); }
     this.tell();
   }
 
-  head(column) {
+  head(column, before) {
     const title = column.name || `column ${column.at}`;
-    const chosen = this.roles.get(column.at);
-    const select = h("select", { "aria-label": `Role of ${title}`, onchange: () => { this.roles.set(column.at, select.value); this.changed(column.at); } },
+    const chosen = before && before.select.value !== before.column.role ? before.select.value : column.role;
+    const select = h("select", { "aria-label": `Role of ${title}`, onchange: () => this.changed(column.at) },
       Object.entries(ROLES).map(([role, words]) => h("option", { value: role, selected: role === (column.roles.includes(chosen) ? chosen : column.role), disabled: !column.roles.includes(role) }, words)));
     return { column, select, cell: h("th", { scope: "col", class: "text" }, name(title), select, h("small", { class: "dim" }, column.why)) };
   }
@@ -203,8 +208,8 @@ export class Asking {
     }
     const n_out = this.with("ignore").length;
     const n_labels = list ? 1 : this.chosen.size;
-    const labels = list ? ["Labels are in ", name(list.name || `column ${list.at}`)] : [counted(n_labels, "label")];
-    this.status.replaceChildren(...(this.problem ? [this.problem] : [...labels, `, ${counted(this.preview.n_columns - n_labels - n_out, "attribute")}${n_out ? `, ${n_out} left out` : ""}.`]));
+    const labels = list ? ["The labels are in ", name(list.name || `column ${list.at}`), "; "] : [`${counted(n_labels, "label")}, `];
+    this.status.replaceChildren(...(this.problem ? [this.problem] : [...labels, `${counted(this.preview.n_columns - n_labels - n_out, "attribute")}${n_out ? `, ${counted(n_out, "column")} left out` : ""}.`]));
   }
 
   get problem() {

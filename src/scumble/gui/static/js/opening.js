@@ -66,14 +66,19 @@ class Opening {
   /** `uploads` are the numbers of files that are there already, `given` what is known of them. */
   constructor(card, files, { uploads = [], given = {} } = {}) {
     Object.assign(this, { card, files, uploads, given });
-    this.title = files.map((file) => file.name).join(" + ");
     this.abort = new AbortController();
+    this.name();
+  }
+
+  name() {
+    this.title = this.files.map((file) => file.name).join(" + ");
+    this.card.setAttribute("aria-label", this.title);
   }
 
   /** Take the XML that was forgotten, and try again. */
   join(xml) {
     this.files.push(xml);
-    this.title = this.files.map((file) => file.name).join(" + ");
+    this.name();
     this.send();
   }
 

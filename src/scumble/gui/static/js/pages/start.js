@@ -36,7 +36,7 @@ export async function render() {
 /** Public data sets: what is here opens at once, others are fetched when asked for. */
 function shelf() {
   const told = h("p", { class: "notice bad", role: "alert", hidden: true });
-  const list = h("ul", { class: "datasets" });
+  const list = h("ul", { class: "datasets shelf" });
   const fail = (error) => { told.textContent = error.message; told.hidden = false; };
   const open = async (each, button) => {
     told.hidden = true;
