@@ -11,8 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import scumble
+from scumble.cli.main import main
 from scumble.data import shelf
 from scumble.gui import tasks
+from scumble.gui.opening_words import as_call, as_words
 from scumble.gui.read_upload import Upload
 from tests.gui.conftest import PATIENCE, running
 from tests.gui.files import ARFF, CSV, MEKA
@@ -268,3 +270,54 @@ def test_a_lent_file_stays_where_it_is_and_has_no_limit(server, tmp_path):
     server.state.uploads.discard(stored.id)
     assert not server.state.uploads.holds(stored.id)
     assert path.exists()
+
+
+# The same on the command line
+
+
+OPENED = {
+    "label_column": "tags",
+    "label_separator": "|",
+    "ignore": ["id"],
+    "text": ["subject"],
+    "category": ["code"],
+    "decimal": ",",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options"),
+    [
+        ("tickets.csv", TICKETS, OPENED),
+        ("photos.csv", CSV, {"labels": -2, "ignore": [0]}),
+        ("photos.csv", CSV, {"labels": ["sky"], "ignore": ["light", "sea"]}),
+        ("photos.csv", CSV, {"labels": [3], "header": True}),
+        ("a b.csv", "x\tsky\n1\t0\n2\t1\n", {"labels": ["sky"], "delimiter": "\t"}),
+        ("t.csv", "x,y\n1,a\tb\n2,b\n", {"label_column": "y", "label_separator": "\t"}),
+    ],
+)
+def test_command_and_call_read_a_file_as_it_was_opened(tmp_path, name, content, options):
+    path = tmp_path / name
+    path.write_text(content)
+    expected = scumble.read(path, **options)
+    arguments = ["convert", str(path), str(tmp_path / "out.parquet"), *as_words(options)]
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert not stopped.value.code
+    assert scumble.read(tmp_path / "out.parquet") == expected
+    assert eval(as_call(str(path), options), {"scumble": scumble}) == expected
+
+
+def test_a_proof_names_the_options_the_file_was_opened_with(client):
+    rows = "".join(f"{at % 5}.5,{at % 2},{at % 3 // 2}\n" for at in range(30))
+    found = client.open(("my photos.csv", f"light,sky,sea\n{rows}".encode()), labels=["sky", "sea"])
+    wish = {
+        "classifiers": [{"classifier": "br"}, {"classifier": "mlknn"}],
+        "repeats": 1,
+        "folds": 2,
+    }
+    proof = client.result(client.post(f"/datasets/{found['id']}/proof", json=wish))
+    assert proof["shell"] == (
+        "scumble compare 'my photos.csv' --labels sky,sea -c br,mlknn -r none --folds 1x2 --seed 0"
+    )
+    client.delete(f"/datasets/{found['id']}")

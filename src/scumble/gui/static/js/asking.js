@@ -20,20 +20,20 @@ export class Asking {
   constructor({ upload, given = {}, submit, dismiss }) {
     Object.assign(this, { upload, given, preview: null, heads: null, turn: 0 });
     this.settings = Object.fromEntries(["format", ...Object.keys(WRITTEN)].filter((key) => key in given).map((key) => [key, given[key]]));
-    this.alert = h("p", { class: "notice bad", role: "alert", hidden: true });
+    this.told = h("div", { hidden: true });
     this.fields = h("div", { class: "fields five" });
     this.part = h("div", { class: "card" });
     this.open = h("button", { class: "primary" }, "Open");
     this.element = h("form", { class: "card", onsubmit: (event) => { event.preventDefault(); this.submit(submit); } },
-      this.alert, this.fields, this.part, h("div", { class: "row" }, this.open, dismiss));
+      this.told, this.fields, this.part, h("div", { class: "row" }, this.open, dismiss));
     this.format = h("select", { name: "format", onchange: () => this.set("format", this.format.value) }, h("option", { value: "" }, "find out"));
     catalogue().then(({ formats }) => this.format.append(...formats.map((each) => h("option", { value: each.name, selected: each.name === this.settings.format }, each.title)))).catch(() => {});
     this.fields.append(field("Format", this.format));
   }
 
   complain(message) {
-    this.alert.textContent = message;
-    this.alert.hidden = !message;
+    this.told.replaceChildren(message ? h("p", { class: "notice bad", role: "alert" }, message) : "");
+    this.told.hidden = !message;
     if (message) this.open.textContent = "Try again";
   }
 

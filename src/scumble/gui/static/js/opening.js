@@ -124,8 +124,8 @@ class Opening {
   /** Show the form, as it was left. */
   ask() {
     if (this.files.length === 1) refused.add(this);
-    const { alert, element } = this.asking;
-    this.card.replaceChildren(h("h2", {}, alert.hidden ? "Opening " : "Not opened: ", name(this.title)), element);
+    const { told, element } = this.asking;
+    this.card.replaceChildren(h("h2", {}, told.hidden ? "Opening " : "Not opened: ", name(this.title)), element);
   }
 
   async read(options) {

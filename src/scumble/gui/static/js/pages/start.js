@@ -35,11 +35,11 @@ export async function render() {
 
 /** Public data sets: what is here opens at once, others are fetched when asked for. */
 function shelf() {
-  const told = h("p", { class: "notice bad", role: "alert", hidden: true });
+  const told = h("div");
   const list = h("ul", { class: "datasets shelf" });
-  const fail = (error) => { told.textContent = error.message; told.hidden = false; };
+  const fail = (error) => told.replaceChildren(h("p", { class: "notice bad", role: "alert" }, error.message));
   const open = async (each, button) => {
-    told.hidden = true;
+    told.replaceChildren();
     button.disabled = true;
     try {
       await opened(await watch(await post(`/shelf/${part(each.name)}`), { owner: button }), button);
