@@ -281,6 +281,7 @@ def test_a_second_try_keeps_what_was_chosen(page):
     alert.wait_for()
     assert "late.csv" in alert.inner_text()
     assert roles(card) == ["number", "list"]
+    assert page.evaluate("document.activeElement.textContent") == "Try again"
     card.get_by_role("textbox", name="Between labels").fill(";")
     card.get_by_role("button", name="Try again").click()
     page.wait_for_url("**/d/late*/overview")
@@ -455,4 +456,31 @@ def test_what_was_said_on_the_command_line_is_in_the_form(open_page, tmp_path):
         card.get_by_role("button", name="Try again").click()
         page.wait_for_url("**/d/photos/overview")
         assert measures(page, "n_labels", "n_features") == ["2", "1"]
+        page.close()
+
+
+def test_columns_named_on_the_command_line_have_their_roles(open_page, tmp_path):
+    path = tmp_path / "tickets.csv"
+    path.write_text(TICKETS)
+    words = ("--ignore", "hours, subject", "--category", "code", "--keep", "id")
+    with running(path, tmp_path, *words) as (base, headers, _):
+        page = open_page(with_token(base, headers))
+        card = page.get_by_role("region", name=str(path), exact=True)
+        card.get_by_role("region", name="The first rows").wait_for()
+        assert roles(card) == ["category", "ignore", "category", "ignore", "list"]
+        card.get_by_role("button", name="Open").click()
+        page.wait_for_url("**/d/tickets/overview")
+        assert measures(page, "n_labels", "n_features") == ["3", "2"]
+        page.close()
+
+
+def test_an_xml_joins_the_arff_of_the_command_line(open_page, tmp_path):
+    path = tmp_path / "films.arff"
+    path.write_text(ARFF)
+    with running(path, tmp_path, stderr=subprocess.DEVNULL) as (base, headers, _):
+        page = open_page(with_token(base, headers))
+        page.wait_for_selector("#opening [role=alert] >> text=films.xml")
+        send(page, "films.xml", XML)
+        page.wait_for_url("**/d/films/overview")
+        assert measures(page, "n_labels") == ["3"]
         page.close()

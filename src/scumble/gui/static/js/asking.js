@@ -116,9 +116,10 @@ export class Asking {
         h("tbody", {}, this.cells.map((cells) => h("tr", {}, spread(cells, h("td", {}))))))),
       h("div", { class: "fields" }, field("Label columns", this.labels, { class: "field two" }), this.separated),
       this.status);
+    if (isFirst) this.useRoles();
     this.startLabels();
     this.guessed = { guess: separator, spelled: this.labels.value };
-    if (isFirst && (this.given.labels ?? this.given.label_column) !== undefined) this.useGiven();
+    if (isFirst) this.useLabels();
     if (before && before.labels !== before.spelled) { this.labels.value = before.labels; this.readLabels(); }
     this.tell();
   }
@@ -131,16 +132,31 @@ export class Asking {
     return { column, select, cell: h("th", { scope: "col", class: "text" }, name(title), select, h("small", { class: "dim" }, column.why)) };
   }
 
-  /** Take what was said on the command line. */
-  useGiven() {
-    const { labels, label_column: list } = this.given;
-    for (const { column, select } of this.heads.values()) {
-      for (const role of ["ignore", "text", "category"]) if (this.given[role]?.some((each) => each === column.name || each === column.at) && column.roles.includes(role)) select.value = role;
-      if (list === column.name || list === column.at) select.value = "list";
-      else if (["label", "list"].includes(select.value)) select.value = plain(column);
+  /** Take what was said on the command line about attributes; several names may have commas between them. */
+  useRoles() {
+    const heads = [...this.heads.values()];
+    const known = new Set(heads.map(({ column }) => column.name));
+    const named = (key) => new Set([this.given[key] ?? []].flat().flatMap((each) => (known.has(each) || Number.isInteger(each) ? [each] : each.split(",").map((part) => part.trim()))));
+    const asked = ["keep", "category", "text", "ignore"].map((key) => [key, named(key)]);
+    for (const { column, select } of heads) {
+      for (const [key, columns] of asked) {
+        const role = key === "keep" ? plain({ ...column, role: column.role === "ignore" ? "label" : column.role }) : key;
+        if ((columns.has(column.name) || columns.has(column.at)) && column.roles.includes(role)) select.value = role;
+      }
     }
-    this.labels.value = labels === undefined ? "" : Array.isArray(labels) ? labels.join(", ") : labels;
-    this.readLabels();
+  }
+
+  /** Take the labels of the command line in place of those that are guessed. */
+  useLabels() {
+    const { labels, label_column: column } = this.given;
+    const list = [...this.heads.values()].find((head) => column !== undefined && [head.column.name, head.column.at].includes(column));
+    if (list?.column.roles.includes("list")) {
+      list.select.value = "list";
+      this.changed(list.column.at);
+    } else if (labels !== undefined) {
+      this.labels.value = Array.isArray(labels) ? labels.join(", ") : labels;
+      this.readLabels();
+    }
   }
 
   startLabels() {

@@ -1,7 +1,7 @@
 // From files to open data sets: upload, read, and ask again where a file does not say enough.
 
 import { post, remove, upload } from "./api.js";
-import { h, name } from "./dom.js";
+import { h, name, say } from "./dom.js";
 import { bytes } from "./format.js";
 import { go } from "./router.js";
 import { opened, state, watch } from "./state.js";
@@ -125,6 +125,7 @@ class Opening {
   ask() {
     if (this.files.length === 1) refused.add(this);
     const { told, element } = this.asking;
+    if (told.hidden) say(`${this.title}: what are its columns for?`);
     this.card.replaceChildren(h("h2", {}, told.hidden ? "Opening " : "Not opened: ", name(this.title)), element);
   }
 
@@ -175,6 +176,7 @@ class Opening {
       if (this.files.length > 1) this.asking.show({ asks: false, delimiter: null });
       this.asking.complain(error.message);
       this.ask();
+      if (document.activeElement === document.body) this.asking.open.focus();  // which was on the button that is gone
       return;
     }
     this.card.replaceChildren(
