@@ -36,7 +36,7 @@ export async function render() {
 /** Public data sets: what is here opens at once, others are fetched when asked for. */
 function shelf() {
   const told = h("div");
-  const list = h("ul", { class: "datasets shelf" });
+  const list = h("ul", { class: "shelf" });
   const fail = (error) => told.replaceChildren(h("p", { class: "notice bad", role: "alert" }, error.message));
   const open = async (each, button) => {
     told.replaceChildren();
