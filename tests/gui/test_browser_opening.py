@@ -401,6 +401,26 @@ def test_no_width_scrolls_sideways(open_page, address, width):
     close_all(page)
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_the_form(open_page, address, scheme):
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="pip install 'scumble[dev]'"
+    ).Axe()
+    page = open_page(address, color_scheme=scheme)
+    page.wait_for_url("**/d/first*/overview")
+    page.get_by_role("link", name="Open data").click()
+    page.wait_for_selector("h1 >> text=Open a data set")
+    look(page, "tickets.csv", TICKETS)
+    card = look(page, "numbers.csv", "a,b\n1.5,2.5\n3.5,4.5\n")
+    card.get_by_role("button", name="Open").click()
+    card.get_by_role("alert").wait_for()
+    page.locator("summary", has_text="Show them").click()
+    page.wait_for_selector("li >> text=yeast")
+    found = axe.run(page).response["violations"]
+    assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
+    close_all(page)
+
+
 # Public data sets
 
 

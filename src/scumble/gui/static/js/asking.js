@@ -17,8 +17,8 @@ const field = (title, input, more) => h("label", { class: "field", ...more }, h(
 
 export class Asking {
   /** `given` are options that are known already, as from the command line; `submit` gets all of them. */
-  constructor({ upload, given = {}, submit, dismiss }) {
-    Object.assign(this, { upload, given, preview: null, heads: null, turn: 0 });
+  constructor({ upload, title, given = {}, submit, dismiss }) {
+    Object.assign(this, { upload, title, given, preview: null, heads: null, turn: 0 });
     this.settings = Object.fromEntries(["format", ...Object.keys(WRITTEN)].filter((key) => key in given).map((key) => [key, given[key]]));
     this.told = h("div", { hidden: true });
     this.fields = h("div", { class: "fields five" });
@@ -111,7 +111,7 @@ export class Asking {
     const gap = columns.findIndex((column, at) => column.at !== at);
     const spread = (parts, between) => gap < 0 ? parts : [...parts.slice(0, gap), between, ...parts.slice(gap)];
     this.part.replaceChildren(
-      h("div", { class: "table-wrap preview", tabindex: "0", role: "region", "aria-label": "The first rows" }, h("table", {},
+      h("div", { class: "table-wrap preview", tabindex: "0", role: "region", "aria-label": `The first rows of ${this.title}` }, h("table", {},
         h("thead", {}, h("tr", {}, spread([...this.heads.values()].map(({ cell }) => cell), h("th", { class: "dim" }, `… ${counted(n_columns - columns.length, "more column")} …`)))),
         h("tbody", {}, this.cells.map((cells) => h("tr", {}, spread(cells, h("td", {}))))))),
       h("div", { class: "fields" }, field("Label columns", this.labels, { class: "field two" }), this.separated),

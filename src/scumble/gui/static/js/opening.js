@@ -118,7 +118,7 @@ class Opening {
   async prepare() {
     const { Asking } = await import("./asking.js");
     const dismiss = h("button", { type: "button", onclick: () => this.close() }, "Dismiss");
-    this.asking ??= new Asking({ upload: this.uploads[0], given: this.given, submit: (wish) => this.read(wish), dismiss });
+    this.asking ??= new Asking({ upload: this.uploads[0], title: this.title, given: this.given, submit: (wish) => this.read(wish), dismiss });
   }
 
   /** Show the form, as it was left. */
