@@ -170,3 +170,10 @@ def test_the_command_itself_keeps_its_signature():
     from scumble.cli.describe import labels
 
     assert "ignore" not in signature(labels).parameters
+
+
+def test_codes_and_tabs_can_be_named(capsys, folder):
+    (folder / "codes.csv").write_text("code\tsky\n100\t1\n101\t0\n100\t0\n")
+    how = ("--labels", "sky", "--option", "delimiter=\t", "--category", "code")
+    run(capsys, "convert", "codes.csv", "codes.arff", *how)
+    assert "@attribute code {100,101}" in (folder / "codes.arff").read_text()

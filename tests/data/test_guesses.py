@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import scumble
@@ -15,6 +16,7 @@ from scumble._core.errors import (
     LabelError,
     ParameterError,
     ReadError,
+    ScumbleError,
     ScumbleWarning,
 )
 from scumble.data import Feature
@@ -288,3 +290,25 @@ def test_a_text_column_of_a_frame_without_any_text():
     )
     assert data.features[0] == Feature("subject", "text")
     assert np.isnan(data.X[:, 0]).all()
+
+
+def test_numbers_can_be_categories(tmp_path):
+    rows = [(at, 100 + at % 3, at % 2) for at in range(24)]
+    text = "row,code,urgent\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows)
+    (tmp_path / "a.csv").write_text(text)
+    table = pa.table(
+        dict(zip(("row", "code", "urgent"), map(list, zip(*rows, strict=True)), strict=True))
+    )
+    pq.write_table(table, tmp_path / "a.parquet")
+    for name in ("a.csv", "a.parquet"):
+        data = scumble.read(tmp_path / name, labels=["urgent"], category=["code", "row"])
+        assert data.features[1] == Feature("code", "nominal", ("100", "101", "102"))
+        assert data.X[:5, 1].tolist() == [0.0, 1.0, 2.0, 0.0, 1.0]
+        assert len(data.features[0].categories) == 24
+    for option, message in (("ignore", "named twice|is no feature"), ("text", "twice|both name")):
+        for name in ("a.csv", "a.parquet"):
+            how = {"labels": ["urgent"], "category": "code", option: "code"}
+            with pytest.raises(ScumbleError, match=message):
+                scumble.read(tmp_path / name, **how)
+    with pytest.raises(ScumbleError, match="category names 'nonesuch'"):
+        scumble.read(tmp_path / "a.csv", labels=["urgent"], category="nonesuch")

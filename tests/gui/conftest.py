@@ -202,11 +202,13 @@ def all_busy(server: Running, client: Client) -> Iterator[list[Any]]:
 
 
 @contextmanager
-def running(path: Path, folder: Path, **more: Any) -> Iterator[tuple[str, dict[str, str], Any]]:
-    """Run ``scumble gui``; gives its address, the headers to send, and the process."""
+def running(
+    path: Path, folder: Path, *words: str, **more: Any
+) -> Iterator[tuple[str, dict[str, str], Any]]:
+    """Run ``scumble gui`` with such words; gives its address, headers to send, and the process."""
     command = [sys.executable, "-m", "scumble", "gui", str(path), "--no-browser", "--port", "0"]
     with subprocess.Popen(
-        command,
+        [*command, *words],
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "TMPDIR": str(folder), "PYTHONUNBUFFERED": "1"},

@@ -24,7 +24,7 @@ from scumble.report import concurrence_report, render_html
 from scumble.report.concurrence import origin_in_words
 from scumble.resample import REMEDIAL
 from tests.gui.conftest import running, workers_asleep
-from tests.gui.files import ARFF, BROKEN, CSV, HOSTILE, MEKA, XML
+from tests.gui.files import ARFF, BROKEN, HOSTILE, MEKA, XML
 
 playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'scumble[dev]'")
 PAGES = ("overview", "labels", "labelsets", "attributes", "concurrence", "treat", "report")
@@ -156,16 +156,6 @@ def test_meka_by_dropping_it_on_the_page(page, base):
     assert page.locator("[data-measure=n_labels]").inner_text() == "3"
 
 
-def test_a_csv_asks_which_columns_are_labels(page, base):
-    send(page, base, ("photos.csv", CSV.encode()))
-    page.wait_for_selector("text=which columns are labels?")
-    page.get_by_role("textbox", name="Label columns").fill("sky, heron")
-    page.get_by_role("button", name="Try again").click()
-    opened_id(page)
-    assert page.locator("[data-measure=n_labels]").inner_text() == "2"
-    assert page.locator("[data-measure=n_features]").inner_text() == "2"
-
-
 def test_what_cannot_be_opened_says_why(page, base, tmp_path_factory):
     bomb = gzip.compress(b"@relation bomb\n" + b"%" * (20 << 20))
     for name, content, told in (
@@ -183,33 +173,6 @@ def test_what_cannot_be_opened_says_why(page, base, tmp_path_factory):
     page.wait_for_load_state("networkidle")
     left = list(tmp_path_factory.getbasetemp().glob("temporary*/scumble-gui-*/uploads/*"))
     assert left == []  # what was dismissed is not kept
-
-
-def test_a_forgotten_xml_joins_the_file_that_waits_for_it(page, base):
-    send(page, base, ("films.arff", ARFF.encode()))
-    page.wait_for_selector("[role=alert] >> text=Expected films.xml beside it")
-    page.set_input_files(
-        "#picker", [{"name": "films.xml", "mimeType": "text/xml", "buffer": XML.encode()}]
-    )
-    opened_id(page)
-    assert page.locator("[data-measure=n_labels]").inner_text() == "3"
-    page.get_by_role("link", name="Open data").click()
-    page.wait_for_selector("h1 >> text=Open a data set")
-    playwright.expect(page.locator("#opening > *")).to_have_count(0, timeout=PATIENCE)
-
-
-def test_a_second_try_keeps_what_was_typed(page, base):
-    send(page, base, ("photos.csv", CSV.encode()))
-    labels = page.get_by_role("textbox", name="Label columns")
-    labels.fill("sky, nonesuch")
-    page.get_by_label("Format").select_option("csv")
-    page.get_by_role("button", name="Try again").click()
-    page.wait_for_selector("[role=alert] >> text=nonesuch")
-    assert labels.input_value() == "sky, nonesuch"
-    assert page.get_by_label("Format").input_value() == "csv"
-    labels.fill("sky")
-    page.get_by_role("button", name="Try again").click()
-    opened_id(page)
 
 
 def test_tables_sort_search_and_page_and_the_back_button_undoes_it(page, base, summary):
@@ -638,7 +601,8 @@ def test_a_file_that_cannot_be_read_is_told_of_on_the_page(browser, tmp_path):
         page.set_default_timeout(PATIENCE)
         page.goto(f"{base}/?token={headers['authorization'].partition(' ')[2]}")
         page.wait_for_selector("h1 >> text=Open a data set")
-        assert "broken.csv" in page.locator("#jobs [role=alert]").inner_text()
+        page.locator("#opening [role=alert]").wait_for()
+        assert "broken.csv, line 2" in page.locator("#opening [role=alert]").inner_text()
         page.close()
 
 

@@ -43,7 +43,7 @@ ReadOption = Annotated[
     ),
 ]
 #: Options of readers that name columns: several, with commas between them or one by one.
-SEVERAL = ("ignore", "text", "keep")
+SEVERAL = ("ignore", "text", "category", "keep")
 ToOption = Annotated[
     str | None,
     typer.Option(
@@ -213,7 +213,7 @@ def parse_options(texts: list[str] | None) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for text in texts or ():
         ((name, value),) = parse_parameters([text]).items()
-        if name == "label_separator":  # blanks count, and what looks like a number is a text
+        if name in ("label_separator", "delimiter"):  # blanks count, and numbers are texts
             value = text.partition("=")[2].replace("\\t", "\t")
         if name in SEVERAL and value is not True and found.get(name) is not True:
             found.setdefault(name, []).append(value)

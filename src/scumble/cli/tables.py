@@ -21,6 +21,7 @@ TABLE_OPTIONS = {
     "label_separator": "Table: what stands between the labels in it, for example ';'.",
     "ignore": "Columns to leave out, with commas between; repeatable.",
     "text": "Columns of texts whose words are learnt, with commas between; repeatable.",
+    "category": "Table: columns of numbers that stand for categories; repeatable.",
     "keep": "Table: columns to take as they are, though they seem to name rows; repeatable.",
 }
 

@@ -20,7 +20,7 @@ CALLED = {
 #: Parameters of readers that have no option of their own; ``--option`` passes them on.
 OF_READERS = (
     "encoding", "delimiter", "decimal", "header", "label_column", "label_separator",
-    "weight_column", "ignore", "text", "n_features", "n_labels", "zero_based", "part",
+    "weight_column", "ignore", "text", "category", "n_features", "n_labels", "zero_based", "part",
 )  # fmt: skip
 #: Options that other commands or packages have, and those that stand for them; the first there is.
 CALLED_ELSEWHERE = {
@@ -59,7 +59,7 @@ ASSIGNED = rf"{QUOTED}|\b(\w+)=(\['[^\]]*\]|\[\.\.\.\]|\.\.\.|'[^']*'|-?\w[\w.]*
 #: How readers speak of a parameter without its value.
 NAMED = (
     rf"'(label_column)'(?=, the column)|{QUOTED}|"
-    r"\b(label_column|label_separator|ignore|text|keep)(?= names\b)"
+    r"\b(label_column|label_separator|ignore|text|category|keep)(?= names\b)"
 )
 LEAST = re.compile(r"(an int|a number) in \[(-?[\w.]+), inf\)")
 

@@ -329,6 +329,7 @@ class MultilabelDataset:
         weight_column: str | None = None,
         ignore: Sequence[str] | str = (),
         text: Sequence[str] | str = (),
+        category: Sequence[str] | str = (),
         keep: Sequence[str] | str | Literal[True] = (),
     ) -> MultilabelDataset:
         """Make a data set from a pandas, polars or Arrow table.
@@ -350,6 +351,8 @@ class MultilabelDataset:
             Columns to leave out. Those that only name rows are left out as well, with a warning.
         text : sequence of str or str
             Columns of texts whose words are learnt; see `scumble.learn.TextColumns`.
+        category : sequence of str or str
+            Columns whose values are categories, though they look like numbers or names of rows.
         keep : sequence of str, str or True
             Columns to take as they are, whatever they look like; True takes all of them so.
 
@@ -380,7 +383,7 @@ class MultilabelDataset:
         """
         from scumble.data.frames import read_frame
 
-        how: dict[str, Any] = {"ignore": ignore, "text": text, "keep": keep}
+        how: dict[str, Any] = {"ignore": ignore, "text": text, "category": category, "keep": keep}
         how["label_separator"] = label_separator
         return cls(**read_frame(frame, label_columns, weight_column, **how), name=name)
 

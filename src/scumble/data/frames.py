@@ -50,6 +50,7 @@ def read_frame(
     label_separator: str | None = None,
     ignore: Sequence[str] | str = (),
     text: Sequence[str] | str = (),
+    category: Sequence[str] | str = (),
     keep: Sequence[str] | str | Literal[True] = (),
     where: str = "from_frame",
 ) -> dict[str, Any]:
@@ -68,8 +69,9 @@ def read_frame(
     taken = {"label_columns": chosen, "weight_column": _listed(weight_column)}
     taken["ignore"] = _listed(ignore)
     kept = names if keep is True else _listed(keep)
-    asked = Asked(frozenset(_listed(text)), frozenset(kept))
-    _refuse_unknown({**taken, "text": _listed(text)}, names)
+    coded = _listed(category)
+    asked = Asked(frozenset(_listed(text)), frozenset((*kept, *coded)))
+    _refuse_unknown({**taken, "text": _listed(text), "category": coded}, names)
     _refuse_unknown({"keep": list(kept)}, names)
     place = {name: at for at, name in enumerate(names)}
     if isinstance(label_columns, str):
@@ -84,7 +86,10 @@ def read_frame(
         weights = _weights(weight_column, column(place[weight_column]))
     left = {name for columns in taken.values() for name in columns}
     rest = [name for name in names if name not in left]
-    raw = [column(place[name]) for name in rest]
+    raw = [
+        _as_texts(column(place[name]), name) if name in coded else column(place[name])
+        for name in rest
+    ]
     read = [
         read_column(cells, f"column {name!r}", caller="from_frame")
         for name, cells in zip(rest, raw, strict=True)
@@ -189,6 +194,16 @@ def _weights(name: str, column: Any) -> Array:
 
 def _as_arrow(column: Any, name: str) -> Any:
     return arrow_column(dense_column(column), f"column {name!r}", caller="from_frame")
+
+
+def _as_texts(column: Any, name: str) -> Any:
+    """Write the numbers of a column as texts, which become categories."""
+    import pyarrow as pa
+    import pyarrow.types as kinds
+
+    array = _as_arrow(column, name)
+    are_numbers = kinds.is_integer(array.type) or kinds.is_floating(array.type)
+    return array.cast(pa.string()) if are_numbers else column
 
 
 def _side_by_side(parts: list[Any], n_rows: int) -> sparse.csr_array:

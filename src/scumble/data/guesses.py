@@ -122,7 +122,7 @@ def settle_columns(
                 feature = Feature(feature.name, "nominal")
             feature = as_text(feature, where)
         elif guessed[at] and feature.name not in asked.keep:
-            verdict, days = _guess(feature, X, at)
+            verdict, days = judge_column(feature, X, at)
         if verdict:
             told.setdefault(verdict, []).append(feature.name)
         if days.times is not None:
@@ -155,7 +155,17 @@ def grows(values: Array) -> bool:
     return bool((np.diff(values) > 0).all() and (values == np.floor(values)).all())
 
 
-def _guess(feature: Feature, X: Any, at: int) -> tuple[str, Dates]:
+def numbers_all_rows(values: Array) -> bool:
+    """Tell whether numbers grow from 0 or 1, nearly one by one, as the rows do."""
+    return bool(
+        len(values) > 1
+        and values[0] in (0, 1)
+        and np.all(np.diff(values) > 0)
+        and values[-1] < 2 * len(values)
+    )
+
+
+def judge_column(feature: Feature, X: Any, at: int) -> tuple[str, Dates]:
     """Tell why a column is not taken as it looks, and its dates where it holds such."""
     if feature.kind == "numeric" and feature.integer and not sparse.issparse(X):
         return ("rows" if _numbers_rows(feature.name, X[:, at]) else ""), Dates(None)

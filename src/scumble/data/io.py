@@ -71,8 +71,8 @@ def read(
     >>> scumble.read(folder / "films.arff")
     <MultilabelDataset 'films': 2 instances, 1 feature, 2 labels>
     """
-    with _opened(_checked_path(path, "read"), member) as source:
-        chosen = _by_name(format) if format is not None else _by_content(source)
+    with opened(_checked_path(path, "read"), member) as source:
+        chosen = find_format(source, format)
         rest = _options_for_features(chosen.read, options)
         _refuse_unknown_options(chosen.read, options, f"reading {chosen.name} files")
         data = chosen.read(source, labels=labels, **options)
@@ -165,7 +165,7 @@ def part_paths(path: str | os.PathLike[str]) -> list[Path]:
 
 
 @contextmanager
-def _opened(path: str | os.PathLike[str], member: str | None) -> Iterator[Source]:
+def opened(path: str | os.PathLike[str], member: str | None) -> Iterator[Source]:
     """Find what to read: the file itself, or the one in an archive that holds the data."""
     from scumble.data.sources import data_member, is_archive, source_of
 
@@ -192,7 +192,7 @@ def files_read(
     source = Source(path)
     if is_archive(source):
         return [source.path]
-    chosen = _by_name(format) if format is not None else _by_content(source)
+    chosen = find_format(source, format)
     beside = chosen.beside(source)
     # Where the user says which labels there are, an XML file of another name is not read.
     is_read = beside is not None and (labels is None or source.stem.startswith(beside.stem))
@@ -261,6 +261,11 @@ def _all_formats() -> dict[str, Format]:
     """List the formats of other packages, too, which takes longer."""
     load_plugins()
     return _formats()
+
+
+def find_format(source: Source, name: str | None) -> Format:
+    """Find the form of a file: by its name where one is given, or else by looking into it."""
+    return _by_name(name) if name is not None else _by_content(source)
 
 
 def _by_name(name: str) -> Format:

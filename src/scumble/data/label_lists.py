@@ -94,7 +94,7 @@ def labels_from_texts(
         )
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     array = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
-    if not (pa.types.is_null(array.type) or _is_text(array.type)):
+    if not (pa.types.is_null(array.type) or is_text(array.type)):
         raise LabelError(
             f"{where}: label_separator={separator!r} parts texts, but the column holds values of "
             f"type {array.type}. Leave it out for lists."
@@ -147,10 +147,11 @@ def holds_label_lists(kind: Any) -> bool:
         return False
     value = kind.value_type
     value = value.value_type if kinds.is_dictionary(value) else value
-    return bool(kinds.is_integer(value) or kinds.is_null(value)) or _is_text(value)
+    return bool(kinds.is_integer(value) or kinds.is_null(value)) or is_text(value)
 
 
-def _is_text(kind: Any) -> bool:
+def is_text(kind: Any) -> bool:
+    """Tell whether an Arrow type is one of texts."""
     import pyarrow.types as kinds
 
     texts = ("is_string", "is_large_string", "is_string_view")

@@ -42,6 +42,8 @@ class OpenDataset:
         `scumble.resample.apply_chain`.
     copy : int
         Of several with one name and treatment the how manieth it is.
+    options : dict
+        What its reader was told.
     latest : Latest
         The last advice, comparison and proof about it.
     """
@@ -53,6 +55,7 @@ class OpenDataset:
     treatment: dict[str, Any] | None = None
     notes: list[str] = field(default_factory=list)
     copy: int = 1
+    options: dict[str, Any] = field(default_factory=dict)
     latest: Latest = field(default_factory=Latest, repr=False)
     _chords: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False)
 

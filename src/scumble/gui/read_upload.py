@@ -98,6 +98,14 @@ def _size_of_columns(path: Path, limit: int) -> int:
         return 0
 
 
+def refuse_large_parquet(path: Path, limit: int) -> None:
+    """Refuse a Parquet file that would not be read, by its footer alone."""
+    with open(path, "rb") as raw:
+        is_parquet = raw.read(4) == b"PAR1"
+    if is_parquet and _size_of_columns(path, limit) > limit:
+        raise _too_much(path, limit)
+
+
 def _values_of_parquet(path: Path) -> int:
     import pyarrow.parquet as pq
 

@@ -17,7 +17,6 @@ from scumble.gui.worker import Worker
 
 if TYPE_CHECKING:
     from scumble.gui.guard import App
-    from scumble.gui.jobs import Job
     from scumble.gui.state import ServerState
 
 #: Tried first, so that the address stays the same from day to day.
@@ -57,18 +56,9 @@ def serve(
         )
         address = f"http://{_authority(host, allow_hosts)}:{settings.port}/?token={settings.token}"
 
-        def tell_failure(job: Job) -> None:
-            if job.state == "failed":
-                complain(str(job.error))
-
         def on_start(state: ServerState) -> None:
             if file is not None:
-                arguments = {"name": file, "options": options}
-                finish = state.open_result(file)
-                title = f"Opening {file}"
-                state.first_job = state.jobs.submit(
-                    title, "open_path", arguments, finish, after=tell_failure
-                )
+                state.begin_with(file, options, complain)
             announce(address)
             if open_browser:
                 # Some browsers keep the caller waiting; the server must not.

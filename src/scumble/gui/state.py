@@ -17,7 +17,7 @@ from scumble.gui.open_datasets import OpenDataset, OpenDatasets
 from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.settings import Settings
 from scumble.gui.tickets import Tickets
-from scumble.gui.uploads import Uploads
+from scumble.gui.uploads import Stored, Uploads
 from scumble.gui.worker import Worker
 
 #: Files made for download that are kept after they were fetched, for another time.
@@ -48,6 +48,7 @@ class ServerState:
         self.models = Models(self.folder / "models")
         self.jobs = Jobs(settings.n_workers, idle)
         self.first_job: Job | None = None
+        self._first: tuple[Stored, dict[str, Any]] | None = None
         self._files: dict[str, str] = {}
         self._fetched: set[str] = set()
         self._catalogue: Job | None = None
@@ -118,13 +119,49 @@ class ServerState:
         self._fetched.add(number)
         return FileAnswer(self.folder / "files" / number / name, name)
 
-    def open_result(self, source: str) -> Finish:
+    def open_result(self, source: str, options: dict[str, Any] | None = None) -> Finish:
         """Make the function that puts the result of a job among the open data sets."""
 
         def finish(packed: PackedDataset, notes: list[str]) -> dict[str, Any]:
-            return self.open(packed, source, notes=notes)
+            return self.open(packed, source, notes=notes, options=options or {})
 
         return finish
+
+    def begin_with(
+        self, name: str, options: dict[str, Any], complain: Callable[[str], None]
+    ) -> None:
+        """Open what was named on the command line; a plain table waits until it is asked about."""
+        given = {key: value for key, value in options.items() if value is not None}
+        lent = self.uploads.lend(Path(name), name) if Path(name).is_file() else None
+        self._first = None if lent is None else (lent, given)
+        open_it = self.open_result(name, given)
+
+        def finish(packed: PackedDataset | None, notes: list[str]) -> dict[str, Any]:
+            if packed is None:
+                return {"upload": None if lent is None else lent.id}
+            if lent is not None:
+                self.uploads.discard(lent.id)
+            return open_it(packed, notes)
+
+        def tell_failure(job: Job) -> None:
+            if job.state == "failed":
+                complain(str(job.error))
+
+        arguments = {"name": name, "options": given}
+        self.first_job = self.jobs.submit(
+            f"Opening {name}", "open_path", arguments, finish, after=tell_failure
+        )
+
+    @property
+    def waiting(self) -> dict[str, Any] | None:
+        """The file of the command line, where its columns are to be told or it was not read."""
+        if self._first is None or self.first_job is None or not self.first_job.is_over:
+            return None
+        lent, options = self._first
+        if not self.uploads.holds(lent.id):
+            return None
+        error = self.first_job.error
+        return {"id": lent.id, "name": lent.upload.shown, "error": error, "options": options}
 
     def open(self, packed: PackedDataset, source: str, **more: Any) -> dict[str, Any]:
         """Put a data set among the open ones."""

@@ -11,6 +11,7 @@ from typing import Any
 from scumble._core.calls import write_call
 from scumble._core.progress import track
 from scumble.gui.methods import make_model, make_step
+from scumble.gui.opening_words import as_call, as_words
 from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.uploads import Upload
 
@@ -22,18 +23,21 @@ Wish = dict[str, Any]
 
 
 def advise_on(
-    packed: PackedDataset, source: str, budget: float | None, random_state: int
+    packed: PackedDataset,
+    source: str,
+    options: dict[str, Any],
+    budget: float | None,
+    random_state: int,
 ) -> dict[str, Any]:
     """Judge the candidates of `scumble.advise` on a data set; its lines name the user's file."""
     from scumble.advise import advise
     from scumble.advise.words import fill_python, fill_shell
 
     told = advise(packed.data, budget=budget, random_state=random_state).to_dict()
-    call = f"scumble.{'read' if '.' in source else 'load'}({source!r})"
     return {
         **told,
-        "shell": fill_shell(told["shell"], source, f"{Path(source).stem}.model"),
-        "python": [fill_python(line, call) for line in told["python"]],
+        "shell": fill_shell(told["shell"], source, f"{Path(source).stem}.model", as_words(options)),
+        "python": [fill_python(line, as_call(source, options)) for line in told["python"]],
     }
 
 
@@ -85,6 +89,7 @@ def prove(
     random_state: int,
     store: Path,
     source: str,
+    options: dict[str, Any],
 ) -> dict[str, Any]:
     """Judge classifiers with and without treatments on the same folds; what was judged is kept."""
     from scumble.evaluate.naming import metric_title
@@ -118,7 +123,7 @@ def prove(
             for steps in chains.values()
             for learner in learners.values()
         ],
-        "shell": shlex.join(["scumble", "compare", source, *words]),
+        "shell": shlex.join(["scumble", "compare", source, *as_words(options), *words]),
     }
 
 

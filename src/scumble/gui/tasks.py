@@ -18,7 +18,7 @@ from scumble._core.registry import load_plugins
 from scumble.data import MultilabelDataset
 from scumble.gui.full_disk import is_full, no_room
 from scumble.gui.packed_dataset import PackedDataset
-from scumble.gui.read_upload import read_upload, speaking_of
+from scumble.gui.read_upload import read_upload, refuse_large_parquet, speaking_of
 from scumble.gui.uploads import Upload
 from scumble.gui.worker import WRONG_INSIDE
 from scumble.measures.summary import characterize
@@ -126,13 +126,36 @@ def open_upload(
     return measured(read_upload(read, file, xml, options, max_unpacked))
 
 
-def open_path(name: str, options: dict[str, Any]) -> PackedDataset:
-    """Read what was named on the command line: a file, or a data set of the shelf."""
-    from scumble.data import read, shelf
+def preview_upload(file: Upload, options: dict[str, Any], max_unpacked: int) -> dict[str, Any]:
+    """Look at the beginning of a file that a client sent."""
+    from scumble.data.preview import preview
 
-    given = {key: value for key, value in options.items() if value is not None}
+    with speaking_of({str(file.path): file.shown}):
+        refuse_large_parquet(file.path, max_unpacked)
+        return preview(file.path, **options).to_dict()
+
+
+def open_path(name: str, options: dict[str, Any]) -> PackedDataset | None:
+    """Read what was named on the command line: a file, or a data set of the shelf.
+
+    None where it is a plain table, and nothing tells its labels: the page will ask.
+    """
+    from scumble.data import read, shelf
+    from scumble.data.preview import SETTINGS, preview
+
     is_file = Path(name).exists() or Path(name).name != name or "." in name
-    return measured(read(name, **given) if is_file else shelf.load(name, **given))
+    if Path(name).is_file() and not {"labels", "label_column", "member"} & options.keys():
+        settings = {key: value for key, value in options.items() if key in SETTINGS}
+        if preview(name, **settings).asks:
+            return None
+    return measured(read(name, **options) if is_file else shelf.load(name, **options))
+
+
+def open_shelf(name: str) -> PackedDataset:
+    """Load a public data set, which may have to be fetched."""
+    from scumble.data import shelf
+
+    return measured(shelf.load(name))
 
 
 def open_example(name: str, options: dict[str, Any]) -> PackedDataset:

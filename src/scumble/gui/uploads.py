@@ -40,6 +40,8 @@ class Stored:
     id: str
     upload: Upload
     size: int
+    #: Whether it is a file of the user's own, named on the command line: no limit is set to it.
+    is_lent: bool = False
 
 
 class Uploads:
@@ -78,6 +80,23 @@ class Uploads:
         self._stored[number] = stored
         self._make_room(stored)
         return stored
+
+    def lend(self, path: Path, shown: str) -> Stored:
+        """Take a file that lies elsewhere on this machine as if it had been sent."""
+        number = token_hex(8)
+        place = self._folder / number
+        place.mkdir(mode=0o700)
+        target = place / f"data{''.join(path.suffixes[-2:])}"
+        try:
+            target.symlink_to(path.resolve())
+        except OSError:  # some systems let only administrators make links
+            shutil.copyfile(path, target)
+        stored = self._stored[number] = Stored(number, Upload(target, shown), 0, is_lent=True)
+        return stored
+
+    def holds(self, number: str) -> bool:
+        """Tell whether an upload is still there."""
+        return number in self._stored
 
     def hold(self, numbers: Collection[str]) -> None:
         """Keep uploads while they are read."""

@@ -30,6 +30,7 @@ def read_arrow(
     weight_column: str | int | None = None,
     ignore: Columns = None,
     text: Columns = None,
+    category: Columns = None,
     keep: Columns | Literal[True] = None,
 ) -> MultilabelDataset:
     """Read an Arrow IPC file or stream, or a Feather file of version 2.
@@ -46,6 +47,8 @@ def read_arrow(
         Columns to leave out, by name or number.
     text : str, int or a sequence of them, optional
         Columns of texts whose words are learnt.
+    category : str, int or a sequence of them, optional
+        Columns whose values are categories, though they look like numbers, dates or names of rows.
     keep : str, int, a sequence of them, or True, optional
         Columns to take as they are, whatever they look like; True takes all of them so.
 
@@ -82,6 +85,7 @@ def read_arrow(
         weight_column=weight_column,
         ignore=ignore,
         text=text,
+        category=category,
         keep=keep,
     )
 

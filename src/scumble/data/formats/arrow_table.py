@@ -65,18 +65,20 @@ def dataset_from_table(
     weight_column: str | int | None = None,
     ignore: Columns = None,
     text: Columns = None,
+    category: Columns = None,
     keep: Columns | Literal[True] = None,
 ) -> MultilabelDataset:
     """Take a data set out of a table: one of ours, or any other."""
     told = (table.schema.metadata or {}).get(KEY)
-    roles = (labels, label_column, weight_column, label_separator)
+    roles = (labels, label_column, weight_column, label_separator, category)
     try:
         if told is not None and all(given is None for given in roles):
             data = _restored(table, source, told)
             return choose_features(source, data, ignore=ignore, text=text)
         chosen, parents = _chosen_labels(table, source, labels, label_column)
         how: dict[str, Any] = {"label_separator": label_separator, "weight_column": weight_column}
-        how |= {"ignore": ignore, "text": text, "keep": True if labels == () else keep}
+        how |= {"ignore": ignore, "text": text, "category": category}
+        how["keep"] = True if labels == () else keep
         data = _foreign(table, source, chosen, how)
         return data if parents is None else replace(data, label_parents=parents)
     except ReadError:
@@ -305,6 +307,7 @@ def _foreign(
         label_separator=how["label_separator"],
         ignore=named("ignore"),
         text=named("text"),
+        category=named("category"),
         keep=True if how["keep"] is True else named("keep"),
         where=source.where,
     )

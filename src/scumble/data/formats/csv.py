@@ -24,7 +24,7 @@ from scumble.data.formats.delimited.cells import (
 from scumble.data.formats.delimited.layout import Options, as_number, find_layout
 from scumble.data.formats.delimited.values import Features, Flags, Lists
 from scumble.data.formats.kernels.numbers import NO_NUMBER
-from scumble.data.guesses import FEWEST_VALUES, Asked, settle_columns
+from scumble.data.guesses import FEWEST_VALUES, Asked, numbers_all_rows, settle_columns
 
 _LAYOUTS = ("columns", "lists")
 _MARK = re.compile(rb'(?:^|[,;\t|])"?(?:label:|labels:)')
@@ -53,6 +53,7 @@ def read_csv(
     weight_column: str | int | None = None,
     ignore: Columns = None,
     text: Columns = None,
+    category: Columns = None,
     keep: Columns | Literal[True] = None,
     delimiter: str | None = None,
     header: bool | None = None,
@@ -73,6 +74,8 @@ def read_csv(
         Columns to leave out, by name or number.
     text : str, int or a sequence of them, optional
         Columns of texts whose words are learnt.
+    category : str, int or a sequence of them, optional
+        Columns whose values are categories, though they look like numbers, dates or names of rows.
     keep : str, int, a sequence of them, or True, optional
         Columns to take as they are, whatever they look like; True takes all of them so.
     delimiter : str, optional
@@ -104,7 +107,7 @@ def read_csv(
     *Other columns that name rows*, dates and long texts are told from their values; the rules stand
     in `scumble.data.guesses.settle_columns`. Nothing is guessed of files that `write_csv` made, nor
     of columns in ``keep``, which is True for all columns; ``text`` names columns whose words are
-    learnt, ``ignore`` columns to leave out.
+    learnt, ``category`` columns whose values are categories, ``ignore`` columns to leave out.
 
     *The decimal mark* is a comma if that is not the delimiter, some numbers have one and none has a
     point; ``decimal=","`` or ``"."`` decides.
@@ -127,9 +130,18 @@ def read_csv(
     ('war', 'love')
     """
     options = Options(
-        labels, label_column, label_separator, weight_column, ignore, text, keep, header, decimal
+        labels=labels,
+        label_column=label_column,
+        label_separator=label_separator,
+        weight_column=weight_column,
+        ignore=ignore,
+        text=text,
+        category=category,
+        keep=keep,
+        header=header,
+        decimal=decimal,
     )
-    _check_delimiter(delimiter)
+    check_delimiter(delimiter)
     reading = _Reading(source, options, delimiter, encoding, set())
     if reading.features.late:  # columns that began with numbers hold text after all
         known = reading.features.late | set(reading.features.texts)
@@ -169,7 +181,8 @@ def write_csv(
         raise DataError(f"A name cannot be written as UTF-8: {error.object!r}.") from None
 
 
-def _check_delimiter(delimiter: str | None) -> None:
+def check_delimiter(delimiter: str | None) -> None:
+    """Refuse what cannot stand between values."""
     if delimiter is None:
         return
     if (
@@ -218,7 +231,7 @@ class _Reading:
         self.layout = layout = find_layout(source, first, options, self.decimal)
         if layout.names is not None:
             first = first[1:]
-        self.features = Features(layout.features, texts | layout.texts, self.decimal)
+        self.features = Features(layout.features, texts | layout.texts | layout.coded, self.decimal)
         self.weights = Features(
             [] if layout.weights is None else [layout.weights], set(), self.decimal
         )
@@ -288,13 +301,7 @@ class _Reading:
         name = "" if self.layout.names is None else self.layout.names[0].lower()
         if name in ("id", "index", "row") and len(X) >= FEWEST_VALUES:
             return False  # it is left out as others that name rows, with a warning
-        numbers = X[:, k]
-        return bool(
-            len(X) > 1
-            and numbers[0] in (0, 1)
-            and np.all(np.diff(numbers) > 0)
-            and numbers[-1] < 2 * len(X)
-        )
+        return numbers_all_rows(X[:, k])
 
     def _feature_list(
         self, keep: list[int], categories: dict[int, tuple[str, ...]]

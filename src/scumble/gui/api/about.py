@@ -8,6 +8,7 @@ from typing import Any
 
 from scumble._core.version import __version__
 from scumble.gui.answers import Call
+from scumble.gui.api.datasets import waiting_file
 from scumble.gui.state import ServerState
 
 EXAMPLES = (
@@ -36,6 +37,7 @@ async def show_about(state: ServerState, call: Call) -> dict[str, Any]:
         "examples": list(EXAMPLES),
         "jobs": [job.to_dict() for job in state.jobs.shown],
         "first_job": None if state.first_job is None else state.first_job.to_dict(),
+        "waiting": waiting_file(state),
     }
 
 

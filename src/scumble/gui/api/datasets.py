@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +21,18 @@ READ_OPTIONS: dict[str, tuple[type, ...]] = {
     "labels": (int, list),
     "label_column": (str, int),
     "label_separator": (str,),
+    "weight_column": (str, int),
+    "ignore": (list,),
+    "text": (list,),
+    "category": (list,),
+    "keep": (list,),
+    "delimiter": (str,),
+    "encoding": (str,),
+    "decimal": (str,),
+    "header": (bool,),
 }
+#: What may be said when a file is only looked at.
+LOOK_OPTIONS = ("format", "delimiter", "encoding", "decimal", "header")
 #: What a client may wish of synthetic data, with the most a server makes.
 SYNTHETIC = {
     "n_instances": 1_000_000,
@@ -49,7 +62,7 @@ async def open_dataset(state: ServerState, call: Call) -> Answer:
         "file": file.upload,
         "xml": xml.upload if xml else None,
         "options": options,
-        "max_unpacked": state.settings.max_unpacked,
+        "max_unpacked": max_unpacked(state, file),
     }
 
     def let_go(job: Job) -> None:
@@ -59,10 +72,48 @@ async def open_dataset(state: ServerState, call: Call) -> Answer:
                 state.uploads.discard(number)
 
     state.uploads.hold(held)
-    finish = state.open_result(file.upload.shown)
+    finish = state.open_result(file.upload.shown, options)
     title = f"Opening {file.upload.shown}"
     job = state.jobs.submit(title, "open_upload", arguments, finish, let_go)
     return Answer(job.to_dict(), 202)
+
+
+async def preview_upload(state: ServerState, call: Call) -> Answer:
+    """Look at the first rows of an upload, and guess what its columns are for."""
+    file = state.uploads.get(call.path["upload"])
+    wish = call.json()
+    if any(key not in LOOK_OPTIONS for key in wish):
+        raise RefusedError(422, f"A preview knows the options {', '.join(LOOK_OPTIONS)}.")
+    arguments = {
+        "file": file.upload,
+        "options": read_options(wish),
+        "max_unpacked": max_unpacked(state, file),
+    }
+    state.uploads.hold([file.id])
+    job = state.jobs.submit(
+        f"Looking at {file.upload.shown}",
+        "preview_upload",
+        arguments,
+        lambda found, _: found,
+        lambda _: state.uploads.let_go([file.id]),
+        is_asked_for=False,
+    )
+    return Answer(job.to_dict(), 202)
+
+
+def max_unpacked(state: ServerState, file: Stored) -> int:
+    """Tell how large a file may be when decompressed; the user's own has no limit."""
+    return sys.maxsize if file.is_lent else state.settings.max_unpacked
+
+
+def waiting_file(state: ServerState) -> dict[str, Any] | None:
+    """Describe the file of the command line that the page asks about, with what is known of it."""
+    waiting = state.waiting
+    if waiting is None:
+        return None
+    options = waiting["options"].items()
+    known = {key: value for key, value in options if isinstance(value, READ_OPTIONS.get(key, ()))}
+    return {**waiting, "options": known}
 
 
 async def discard_upload(state: ServerState, call: Call) -> Answer:
@@ -103,6 +154,43 @@ async def open_example(state: ServerState, call: Call) -> Answer:
         f"Opening {name}", "open_example", arguments, state.open_result("built-in example")
     )
     return Answer(job.to_dict(), 202)
+
+
+def show_shelf(state: ServerState, call: Call) -> dict[str, Any]:
+    """List the public data sets, with where they are."""
+    from scumble.data import shelf
+
+    return {
+        "datasets": [
+            {
+                "name": entry.name,
+                "title": entry.title,
+                "place": shelf.place(entry.name),
+                "size": entry.files[0].size if entry.files else None,
+                **{key: entry.measures[key] for key in ("instances", "features", "labels")},
+            }
+            for entry in shelf.entries()
+        ]
+    }
+
+
+async def open_shelf(state: ServerState, call: Call) -> Answer:
+    """Open a public data set; it is fetched where it is not on this machine."""
+    name = call.path["name"]
+    known = await asyncio.to_thread(_names_on_the_shelf)
+    if name not in known:
+        raise RefusedError(404, f"There is no public data set {name!r}.")
+    state.datasets.check_room()
+    job = state.jobs.submit(
+        f"Opening {name}", "open_shelf", {"name": name}, state.open_result(name)
+    )
+    return Answer(job.to_dict(), 202)
+
+
+def _names_on_the_shelf() -> set[str]:
+    from scumble.data import shelf
+
+    return {entry.name for entry in shelf.entries()}
 
 
 async def show_dataset(state: ServerState, call: Call) -> dict[str, Any]:
@@ -232,17 +320,14 @@ def read_options(wish: dict[str, Any]) -> dict[str, Any]:
             raise RefusedError(
                 422, f"There is no option {key!r}. Known are: {', '.join(READ_OPTIONS)}."
             )
-        if not isinstance(value, READ_OPTIONS[key]) or isinstance(value, bool):
+        if not isinstance(value, READ_OPTIONS[key]) or isinstance(value, bool) != (key == "header"):
             raise RefusedError(422, f"The option {key!r} has a wrong type.")
+        if isinstance(value, list) and not all(type(item) in (str, int) for item in value):
+            raise RefusedError(422, f"The option {key!r} must list names or numbers of columns.")
     labels = given.get("labels")
-    if isinstance(labels, list) and not _is_uniform(labels):
+    if isinstance(labels, list) and len({type(item) for item in labels}) != 1:
         raise RefusedError(422, "'labels' must be names, or column numbers, or a count.")
     return given
-
-
-def _is_uniform(items: list[Any]) -> bool:
-    kinds = {type(item) for item in items}
-    return kinds in ({str}, {int})
 
 
 def _synthetic_options(wish: dict[str, Any]) -> dict[str, Any]:

@@ -49,6 +49,7 @@ async def advise(state: ServerState, call: Call) -> Answer:
     arguments = {
         "packed": entry.packed,
         "source": _source(entry),
+        "options": entry.options,
         "budget": budget,
         "random_state": _seed(wish),
     }
@@ -110,6 +111,7 @@ async def prove(state: ServerState, call: Call) -> Answer:
         "random_state": _seed(wish),
         "store": state.proofs(),
         "source": _source(entry),
+        "options": entry.options,
     }
     return _begin(state, entry, PROOF, f"Proof on {entry.name}", "prove", arguments)
 

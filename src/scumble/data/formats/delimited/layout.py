@@ -39,6 +39,7 @@ class Options:
     weight_column: str | int | None = None
     ignore: Columns = None
     text: Columns = None
+    category: Columns = None
     keep: Columns | Literal[True] = None
     header: bool | None = None
     decimal: str | None = None
@@ -81,6 +82,7 @@ class Layout:
     parents: tuple[int, ...] | None = None
     unnamed: set[int] = field(default_factory=set)
     texts: set[int] = field(default_factory=set)
+    coded: set[int] = field(default_factory=set)
     kept: set[int] = field(default_factory=set)
     may_guess: bool = False
 
@@ -92,12 +94,12 @@ class Layout:
 
 def find_layout(source: Source, first: Cells, options: Options, decimal: str) -> Layout:
     """Decide what each column is."""
-    names = _header(first, options, decimal)
+    names = find_header(first, options, decimal)
     free = options.labels is None and options.label_column is None
     if names is not None and free and has_label_marks(names):
         return _marked(source, names, options)
     columns = names if names is not None else [f"column {at}" for at in range(first.n_columns)]
-    _refuse_repeated(source, columns, int(first.lines[0]))
+    refuse_repeated(source, columns, int(first.lines[0]))
     layout = Layout(names)
     if names is not None:
         layout.unnamed = {at for at, name in enumerate(names) if not name}
@@ -146,20 +148,32 @@ def _take_rest(source: Source, layout: Layout, columns: list[str], options: Opti
         layout.features if keeps_all else column_numbers(source, columns, options.keep, "keep")
     )
     layout.may_guess = True
-    _take_texts(source, layout, columns, options)
+    _take_named(source, layout, columns, options)
     is_named = layout.names is not None and 0 not in layout.unnamed
     if 0 not in layout.kept:
         layout.may_number_rows = not is_named or columns[0].strip().lower() in ROW_NUMBERS
 
 
-def _take_texts(source: Source, layout: Layout, columns: list[str], options: Options) -> None:
-    """Find the columns whose words are learnt, among the features."""
-    layout.texts = set(column_numbers(source, columns, options.text, "text"))
-    wrong = sorted(layout.texts - set(layout.features))
-    if wrong:
+def _take_named(source: Source, layout: Layout, columns: list[str], options: Options) -> None:
+    """Find the columns whose words are learnt, and those of categories, among the features."""
+
+    def chosen(option: str, given: Columns) -> set[int]:
+        found = set(column_numbers(source, columns, given, option))
+        wrong = sorted(found - set(layout.features))
+        if wrong:
+            raise source.error(
+                f"{option} names the column {columns[wrong[0]]!r}, which is no feature: it holds "
+                "labels or weights, or is ignored."
+            )
+        return found
+
+    layout.texts = chosen("text", options.text)
+    layout.coded = chosen("category", options.category)
+    layout.kept |= layout.coded
+    both = sorted(layout.texts & layout.coded)
+    if both:
         raise source.error(
-            f"text names the column {columns[wrong[0]]!r}, which is no feature: it holds labels or "
-            "weights, or is ignored."
+            f"text and category both name the column {columns[both[0]]!r}. Expected one of them."
         )
 
 
@@ -185,9 +199,9 @@ def _marked(source: Source, header: list[str], options: Options) -> Layout:
             f"the header has columns {LABEL}... and {LISTS} as well. Expected one kind of labels.",
             line=1,
         )
-    _take_texts(source, layout, header, options)
+    _take_named(source, layout, header, options)
     for part in (layout.labels, layout.features):
-        _refuse_repeated(source, [(layout.names or [])[at] for at in part], 1)
+        refuse_repeated(source, [(layout.names or [])[at] for at in part], 1)
     return layout
 
 
@@ -195,7 +209,7 @@ def _mark(name: str) -> str:
     return next((mark for mark in (LABEL, FEATURE) if name.startswith(mark)), "")
 
 
-def _header(first: Cells, options: Options, decimal: str) -> list[str] | None:
+def find_header(first: Cells, options: Options, decimal: str) -> list[str] | None:
     """Return the header if the first row is one."""
     names = [first.cell(0, at) for at in range(first.n_columns)]
     wanted = options.header
@@ -212,7 +226,7 @@ def _header(first: Cells, options: Options, decimal: str) -> list[str] | None:
 def _looks_like_header(names: list[str], first: Cells, options: Options, decimal: str) -> bool:
     if has_label_marks(names) or _names_columns(options):
         return True
-    lists = _list_columns(first[1:])
+    lists = list_columns(first[1:])
     if lists:
         return not any(_is_list(names[at]) for at in lists)
     return not any(_is_value(name, decimal) for name in names) and any(names)
@@ -224,7 +238,8 @@ def _names_columns(options: Options) -> bool:
     if isinstance(options.labels, str):
         return True
     named = (*labels, options.label_column, options.weight_column)
-    several = (options.ignore, options.text, None if options.keep is True else options.keep)
+    keep = None if options.keep is True else options.keep
+    several = (options.ignore, options.text, options.category, keep)
     named += tuple(column for given in several for column in listed(given))
     return any(isinstance(column, str) for column in named)
 
@@ -247,7 +262,7 @@ def _is_list(text: str) -> bool:
     return data == b"set()" or (len(data) > 1 and _BRACKETS.get(data[0]) == data[-1])
 
 
-def _list_columns(rows: Cells) -> list[int]:
+def list_columns(rows: Cells) -> list[int]:
     """Find the columns in which every cell that is not empty has brackets around it."""
     n = min(len(rows), _SAMPLE)
     places = rows.places[: n * rows.n_columns].reshape(n, rows.n_columns, 2)
@@ -265,7 +280,7 @@ def _list_columns(rows: Cells) -> list[int]:
 
 
 def _only_lists(source: Source, rows: Cells, names: list[str] | None) -> int:
-    lists = _list_columns(rows)
+    lists = list_columns(rows)
     if len(lists) == 1:
         return lists[0]
     if lists:
@@ -280,7 +295,8 @@ def _only_lists(source: Source, rows: Cells, names: list[str] | None) -> int:
     )
 
 
-def _refuse_repeated(source: Source, names: Sequence[str], line: int) -> None:
+def refuse_repeated(source: Source, names: Sequence[str], line: int) -> None:
+    """Refuse two columns of one name."""
     seen: set[str] = set()
     for at, name in enumerate(names):
         if name in seen and name:

@@ -123,6 +123,7 @@ async function boot() {
   start(show);
   const [about] = await Promise.all([get("/about"), refresh()]);
   state.about = about;
+  await openWaiting(about.waiting);
   if (isFirst && location.pathname === "/") await arrive();
   else await show();
   setTimeout(() => catalogue().catch(() => {}), 500);  // takes seconds the first time
@@ -131,20 +132,32 @@ async function boot() {
 /** What was named on the command line is shown as soon as it is there. */
 async function arrive() {
   const loading = state.about.first_job;
-  if (!loading || (loading.state === "done" && !find(loading.result.dataset.id))) {
-    if (state.datasets.length) go(`/d/${state.datasets[0].id}/overview`, { replace: true });
+  if (!loading || state.about.waiting || (loading.state === "done" && !find(loading.result.dataset?.id))) {
+    if (state.datasets.length && !state.about.waiting) go(`/d/${state.datasets[0].id}/overview`, { replace: true });
     else await show();
     return;
   }
   main.replaceChildren(h("p", { class: "dim" }, name(loading.title), " …"));
   try {
-    const job = await watch(loading);
+    const { result } = await watch(loading);
     await refresh();
-    if (location.pathname === "/") go(`/d/${job.result.dataset.id}/overview`, { replace: true });
+    if (!result.dataset) await askAbout();
+    else if (location.pathname === "/") go(`/d/${result.dataset.id}/overview`, { replace: true });
   } catch (error) {
-    complain(error);
-    if (location.pathname === "/") await show();
+    if (!await askAbout()) complain(error);
   }
+}
+
+async function openWaiting(waiting) {
+  if (waiting) (await import("./opening.js")).openWaiting(waiting);
+}
+
+/** Show the file of the command line on the start page, if it waits for an answer. */
+async function askAbout() {
+  const { waiting } = await get("/about");
+  await openWaiting(waiting);
+  if (location.pathname === "/") await show();
+  return Boolean(waiting);
 }
 
 boot().catch((error) => notFound(error.message, false));

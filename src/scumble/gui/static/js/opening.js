@@ -1,13 +1,14 @@
 // From files to open data sets: upload, read, and ask again where a file does not say enough.
 
-import { catalogue, post, remove, upload } from "./api.js";
-import { h, name } from "./dom.js";
-import { bytes, parseLabels } from "./format.js";
+import { post, remove, upload } from "./api.js";
+import { h, name, say } from "./dom.js";
+import { bytes } from "./format.js";
 import { go } from "./router.js";
 import { opened, state, watch } from "./state.js";
 
 const cards = [];  // they outlive the page they are shown on
 const refused = new Set();  // single files that may be tried again
+const known = new Set();  // files of the command line that are asked about
 
 /** The list of files being opened; belongs to the start page. */
 export function openingList() {
@@ -20,11 +21,22 @@ export function openFiles(files) {
   for (const group of grouped(files)) {
     const waiting = group.length === 1 && isXml(group[0]) ? waitingFor(group[0]) : null;
     if (waiting) { waiting.join(group[0]); continue; }
-    const card = h("section", { class: "panel card" });
-    cards.unshift(card);
-    document.getElementById("opening")?.prepend(card);
-    new Opening(card, group).send();
+    new Opening(newCard(), group).send();
   }
+}
+
+/** Ask about the file of the command line, or say why it could not be opened; once. */
+export function openWaiting(waiting) {
+  if (!waiting || known.has(waiting.id)) return;
+  known.add(waiting.id);
+  new Opening(newCard(), [{ name: waiting.name }], { uploads: [waiting.id], given: waiting.options }).look(waiting.error ?? "");
+}
+
+function newCard() {
+  const card = h("section", { class: "panel card" });
+  cards.unshift(card);
+  document.getElementById("opening")?.prepend(card);
+  return card;
 }
 
 const isXml = (file) => file.name.toLowerCase().endsWith(".xml");
@@ -51,19 +63,22 @@ function grouped(files) {
 }
 
 class Opening {
-  constructor(card, files) {
-    this.card = card;
-    this.files = files;
-    this.title = files.map((file) => file.name).join(" + ");
+  /** `uploads` are the numbers of files that are there already, `given` what is known of them. */
+  constructor(card, files, { uploads = [], given = {} } = {}) {
+    Object.assign(this, { card, files, uploads, given });
     this.abort = new AbortController();
-    this.typed = {};  // in the form; kept from one try to the next
+    this.name();
+  }
+
+  name() {
+    this.title = this.files.map((file) => file.name).join(" + ");
+    this.card.setAttribute("aria-label", this.title);
   }
 
   /** Take the XML that was forgotten, and try again. */
   join(xml) {
     this.files.push(xml);
-    this.title = this.files.map((file) => file.name).join(" + ");
-    this.discard();
+    this.name();
     this.send();
   }
 
@@ -71,21 +86,47 @@ class Opening {
     refused.delete(this);
     const bar = this.busy("Sending");
     try {
-      const total = this.files.reduce((sum, file) => sum + file.size, 0);
-      for (const file of this.files) {
+      const files = this.files.slice(this.uploads.length);
+      const total = files.reduce((sum, file) => sum + file.size, 0);
+      for (const file of files) {
         if (state.about && file.size > state.about.max_upload) throw new Error(`${file.name} has ${bytes(file.size)}; this server takes at most ${bytes(state.about.max_upload)}. Compress it, open it with 'scumble gui FILE', or start the server with a larger --max-upload.`);
       }
       let before = 0;
-      this.uploads = [];
-      for (const file of this.files) {
+      for (const file of files) {
         const stored = await upload(file, (part) => { bar.value = (before + part * file.size) / Math.max(total, 1); }, this.abort.signal);
         this.uploads.push(stored.id);
         before += file.size;
       }
-      await this.read({});
+      if (this.files.length === 1) await this.look();
+      else await this.read({});
     } catch (error) {
       this.failed(error);
     }
+  }
+
+  /** Ask about a plain table, with what went wrong so far; open any other file. */
+  async look(problem = "") {
+    this.busy("Looking at").removeAttribute("value");
+    await this.prepare();
+    await this.asking.refresh();
+    if (this.isClosed) return;
+    if (!problem && this.asking.preview?.asks === false) { await this.read(this.given); return; }
+    if (problem) this.asking.complain(problem);
+    this.ask();
+  }
+
+  async prepare() {
+    const { Asking } = await import("./asking.js");
+    const dismiss = h("button", { type: "button", onclick: () => this.close() }, "Dismiss");
+    this.asking ??= new Asking({ upload: this.uploads[0], title: this.title, given: this.given, submit: (wish) => this.read(wish), dismiss });
+  }
+
+  /** Show the form, as it was left. */
+  ask() {
+    if (this.files.length === 1) refused.add(this);
+    const { told, element } = this.asking;
+    if (told.hidden) say(`${this.title}: what are its columns for?`);
+    this.card.replaceChildren(h("h2", {}, told.hidden ? "Opening " : "Not opened: ", name(this.title)), element);
   }
 
   async read(options) {
@@ -100,7 +141,7 @@ class Opening {
       await opened(job, this.card);
       this.close();
     } catch (error) {
-      this.failed(error);
+      await this.failed(error);
     }
   }
 
@@ -118,49 +159,29 @@ class Opening {
     this.close();
   }
 
-  /** Delete what was sent from the server. */
-  discard() {
-    for (const id of this.uploads ?? []) remove(`/uploads/${id}`).catch(() => {});
-    this.uploads = [];
-  }
-
+  /** Remove the card, and what was sent from the server. */
   close() {
+    this.isClosed = true;
     refused.delete(this);
-    this.discard();
+    for (const id of this.uploads) remove(`/uploads/${id}`).catch(() => {});
+    this.uploads = [];
     cards.splice(cards.indexOf(this.card), 1);
     this.card.remove();
   }
 
-  failed(error) {
+  async failed(error) {
     if (error.name === "AbortError") { this.close(); return; }
-    const canRetry = this.uploads?.length === this.files.length;
-    if (canRetry && this.files.length === 1) refused.add(this);
-    const dismiss = h("button", { type: "button", onclick: () => this.close() }, "Dismiss");
+    if (this.uploads.length === this.files.length && error.status !== 404) {
+      await this.prepare();
+      if (this.files.length > 1) this.asking.show({ asks: false, delimiter: null });
+      this.asking.complain(error.message);
+      this.ask();
+      if (document.activeElement === document.body) this.asking.open.focus();  // which was on the button that is gone
+      return;
+    }
     this.card.replaceChildren(
       h("h2", {}, "Not opened: ", name(this.title)),
       h("p", { class: "notice bad", role: "alert" }, error.message),
-      canRetry && error.status !== 404 ? this.form(dismiss) : h("div", { class: "row" }, dismiss));
-  }
-
-  form(dismiss) {
-    const format = h("select", { name: "format" }, h("option", { value: "" }, "find out"));
-    catalogue().then(({ formats }) => format.append(...formats.map((each) => h("option", { value: each.name, selected: each.name === this.typed.format }, each.title)))).catch(() => {});
-    const labels = h("input", { type: "text", name: "labels", placeholder: "-5, or: sun, sea, or: 3,4", value: this.typed.labels });
-    const column = h("input", { type: "text", name: "label_column", value: this.typed.column });
-    const separator = h("input", { type: "text", name: "label_separator", placeholder: "|", value: this.typed.separator });
-    const field = (title, input) => h("label", { class: "field" }, h("span", {}, title), input);
-    const retry = (event) => {
-      event.preventDefault();
-      this.typed = { format: format.value, labels: labels.value, column: column.value, separator: separator.value };
-      const wish = {
-        format: format.value || null, labels: parseLabels(labels.value),
-        label_column: column.value || null, label_separator: separator.value || null,
-      };
-      this.read(Object.fromEntries(Object.entries(wish).filter(([, value]) => value !== null)));
-    };
-    return h("form", { class: "card", onsubmit: retry },
-      h("p", { class: "dim" }, "Say more about the file and try again. Labels: a count (negative: from the end), names, or column numbers from 0."),
-      h("div", { class: "fields" }, field("Format", format), field("Label columns", labels), field("Column of label lists", column), field("Separator in lists", separator)),
-      h("div", { class: "row" }, h("button", { class: "primary" }, "Try again"), dismiss));
+      h("div", { class: "row" }, h("button", { type: "button", onclick: () => this.close() }, "Dismiss")));
   }
 }

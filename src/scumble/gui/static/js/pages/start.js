@@ -1,4 +1,4 @@
-import { part, post, remove } from "../api.js";
+import { get, part, post, remove } from "../api.js";
 import { h, name } from "../dom.js";
 import { bytes, counted } from "../format.js";
 import { openFiles, openingList } from "../opening.js";
@@ -29,7 +29,45 @@ export async function render() {
         openingList()),
       h("div", { class: "stack" },
         panel,
-        h("section", { class: "panel" }, h("h2", {}, "Examples"), (state.about?.examples ?? []).map(example)))));
+        h("section", { class: "panel" }, h("h2", {}, "Examples"), (state.about?.examples ?? []).map(example)),
+        shelf())));
+}
+
+/** Public data sets: what is here opens at once, others are fetched when asked for. */
+function shelf() {
+  const told = h("div");
+  const list = h("ul", { class: "shelf" });
+  const fail = (error) => told.replaceChildren(h("p", { class: "notice bad", role: "alert" }, error.message));
+  const open = async (each, button) => {
+    told.replaceChildren();
+    button.disabled = true;
+    try {
+      await opened(await watch(await post(`/shelf/${part(each.name)}`), { owner: button }), button);
+    } catch (error) {
+      if (error.name !== "AbortError") fail(error);
+    } finally {
+      button.disabled = false;
+    }
+  };
+  const row = (each) => {
+    const isFar = each.place === "to fetch";
+    const button = each.place === "here" || isFar ? h("button", { type: "button", class: "small", "aria-label": `${isFar ? "Fetch" : "Open"} ${each.name}`, onclick: (event) => open(each, event.target) }, isFar ? `Fetch, ${bytes(each.size)}` : "Open") : null;
+    return h("li", {}, h("span", {}, h("b", {}, name(each.name)), " ", h("span", { class: "dim" }, each.title)),
+      h("small", {}, `${counted(each.instances, "instance")}, ${counted(each.labels, "label")}, ${counted(each.features, "attribute")}${button ? "" : "; put its file into a folder that SCUMBLE_DATA names"}`), button);
+  };
+  const load = async (event) => {
+    if (!event.target.open || list.childElementCount) return;
+    try {
+      const { datasets } = await get("/shelf");
+      const rank = ({ place }) => ["here", "to fetch"].indexOf(place) + 3 * (place !== "here" && place !== "to fetch");
+      list.replaceChildren(...datasets.filter(({ place }) => place !== "embedded").sort((a, b) => rank(a) - rank(b)).map(row));
+    } catch (error) {
+      fail(error);
+    }
+  };
+  return h("section", { class: "panel" }, h("h2", {}, "Public data sets"),
+    h("p", { class: "dim" }, "Known by name. Those on this machine open at once; others are fetched when you say so, and verified."),
+    told, h("details", { ontoggle: load }, h("summary", {}, "Show them"), list));
 }
 
 /** Treated data sets follow the one they were made of. */

@@ -1,0 +1,228 @@
+"""What the columns of a plain table are for: labels, features, or nothing, as a person would guess.
+
+The guess is made from the first rows and from names. Whoever opens the table may say otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from scumble.data.feature import Feature
+from scumble.data.guesses import judge_column
+
+Array = np.ndarray[Any, Any]
+
+LABEL, LIST, NUMBER, CATEGORY, TEXT, IGNORE = (
+    "label",
+    "list",
+    "number",
+    "category",
+    "text",
+    "ignore",
+)
+#: All that a column can be for.
+ROLES = (LABEL, LIST, NUMBER, CATEGORY, TEXT, IGNORE)
+#: What may stand between labels. A blank or a slash is in other texts, too: the name must fit.
+SEPARATORS, SEPARATORS_IF_NAMED = ";|,", ";|,/ "
+#: Labels are parted in so many of the cells, or of those in a column with a telling name.
+PARTED_FROM, PARTED_FROM_IF_NAMED = 0.2, 0.3
+#: Labels come back: each stands in so many cells, in the mean; and has fewer words than this.
+REPEATED_FROM, LONGEST = 1.5, 3.0
+
+_WORDS = "labels?|tags?|topics?|genres?|keywords?|categor(?:y|ies)|class(?:es)?|themes?"
+_NAMES_LABELS = re.compile(rf"(?:.*[\W_])?(?:{_WORDS})(?:[\W_\d].*)?", re.IGNORECASE)
+_FLAGS = frozenset(("0", "1", "true", "false"))
+_WHY = {
+    "rows": (IGNORE, "names the rows"),
+    "text": (TEXT, "several words each"),
+    "dates": (NUMBER, "dates"),
+    "unclear dates": (IGNORE, "dates, day or month first?"),
+}
+
+
+@dataclass(frozen=True)
+class Head:
+    """The first values of a column.
+
+    Attributes
+    ----------
+    name : str
+        Its name, empty where it has none.
+    feature : Feature or None
+        What a reader makes of it by its cells alone; None where it makes nothing.
+    values : ndarray
+        Numbers, or codes of texts.
+    is_list : bool
+        Whether its cells hold lists.
+    parts : bool
+        Whether cells can be parted into labels: texts can, and whatever is written in a text file.
+    guessed : bool
+        Whether its kind may be guessed; not where the table declares it.
+    numbers_rows : bool
+        Whether it numbers the rows, so that its reader leaves it out.
+    """
+
+    name: str
+    feature: Feature | None
+    values: Array
+    is_list: bool = False
+    parts: bool = True
+    guessed: bool = True
+    numbers_rows: bool = False
+
+
+class Guess(NamedTuple):
+    """What a column is for, what else it may be, why; and what parts the labels of a list."""
+
+    role: str
+    roles: tuple[str, ...]
+    why: str
+    separator: str = ""
+
+
+def guess_roles(heads: Sequence[Head]) -> list[Guess]:
+    """Tell what each column is for.
+
+    Notes
+    -----
+    *A list of labels* is the column with lists, or with texts that a separator parts into few words
+    which come back in other rows. *Labels* are columns of 0 and 1: those named like labels, else
+    the last columns, else the first ones, if there are other columns as well. There is one list, or
+    there are labels; a list counts more if it has brackets or is named like labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scumble.data import Feature
+    >>> from scumble.data.roles import Head, guess_roles
+    >>> heads = [Head("size", Feature("size"), np.array([2.5, 1.0])),
+    ...          Head("sea", Feature("sea", integer=True), np.array([0.0, 1.0]))]
+    >>> [(guess.role, guess.why) for guess in guess_roles(heads)]
+    [('number', 'numbers'), ('label', '0 and 1')]
+    """
+    guesses = [_alone(head) for head in heads]
+    lists = {at: found for at, head in enumerate(heads) if (found := _label_list(head)) is not None}
+    sure = [at for at in lists if heads[at].is_list or _is_named(heads[at])]
+    flags = [at for at, guess in enumerate(guesses) if LABEL in guess.roles]
+    labels = [] if sure else _label_columns(heads, flags)
+    for at in labels:
+        guesses[at] = guesses[at]._replace(role=LABEL, why="0 and 1")
+    if not labels and lists:
+        named = [at for at in sure if _is_named(heads[at])]
+        at = (named or sure or list(lists))[0]
+        guesses[at] = lists[at]._replace(roles=guesses[at].roles)
+    return guesses
+
+
+def _alone(head: Head) -> Guess:
+    """Tell what a column is for by its values alone."""
+    feature = head.feature
+    if head.is_list:
+        return Guess(IGNORE, (LIST, IGNORE), "a second list")
+    if feature is None:
+        return Guess(IGNORE, (IGNORE,), "nothing to learn from")
+    role, why = _as_feature(head, feature)
+    known = head.values[~np.isnan(head.values)]
+    possible = {role, IGNORE}
+    possible |= {CATEGORY, TEXT} if feature.holds_codes else {NUMBER}
+    possible |= {CATEGORY} if feature.kind == "numeric" else set()
+    possible |= {LIST} if head.parts else set()
+    possible |= (
+        {LABEL} if len(known) and len(known) == len(head.values) and _are_flags(head) else set()
+    )
+    if not len(known):
+        possible |= {TEXT} if head.parts else set()
+        why = "empty in the first rows" if len(head.values) else "no rows"
+    return Guess(role, tuple(each for each in ROLES if each in possible), why)
+
+
+def _as_feature(head: Head, feature: Feature) -> tuple[str, str]:
+    """Tell what a feature is, and why, as its reader will take it."""
+    verdict, _ = (
+        judge_column(feature, head.values.reshape(-1, 1), 0) if head.guessed else ("", None)
+    )
+    if head.numbers_rows:
+        verdict = "rows"
+    if verdict:
+        return _WHY[verdict]
+    if feature.kind == "date":
+        return _WHY["dates"]
+    if not feature.holds_codes:
+        return NUMBER, "whole numbers" if feature.integer else "numbers"
+    n = len(feature.categories)
+    return CATEGORY, f"{n} different {'value' if n == 1 else 'values'}"
+
+
+def _are_flags(head: Head) -> bool:
+    feature = head.feature
+    if feature is None or feature.kind not in ("numeric", "nominal"):
+        return False
+    if feature.holds_codes:
+        return {text.lower() for text in feature.categories} <= _FLAGS
+    return bool(np.isin(head.values, (0.0, 1.0)).all())
+
+
+def _is_named(head: Head) -> bool:
+    return _NAMES_LABELS.fullmatch(head.name) is not None
+
+
+def _label_columns(heads: Sequence[Head], flags: Sequence[int]) -> list[int]:
+    """Choose among columns of 0 and 1: by name, or at one end of a table that has others."""
+    named = [at for at in flags if _is_named(heads[at])]
+    if named:
+        return named
+    if len(flags) == len(heads):  # nothing tells labels and features apart
+        return []
+    last = _run(range(len(heads) - 1, -1, -1), set(flags))[::-1]
+    first = _run(range(len(heads)), set(flags))
+    return last or (first if len(first) > 1 else [])
+
+
+def _run(columns: Iterable[int], wanted: set[int]) -> list[int]:
+    """Take columns as long as they are wanted."""
+    found: list[int] = []
+    for at in columns:
+        if at not in wanted:
+            break
+        found.append(at)
+    return found
+
+
+def _label_list(head: Head) -> Guess | None:
+    """Tell whether a column holds lists of labels, and what parts them."""
+    if head.is_list:
+        return Guess(LIST, (), "lists")
+    feature = head.feature
+    if feature is None or not head.parts or feature.kind != "nominal":
+        return None
+    counts = np.bincount(head.values[~np.isnan(head.values)].astype(np.intp))
+    cells = Counter(dict(zip(feature.categories, counts.tolist(), strict=False)))
+    tried = SEPARATORS_IF_NAMED if _is_named(head) else SEPARATORS
+    found = [each for each in tried if _parts(cells, each, named=_is_named(head))]
+    if not found:
+        return None
+    best = max(found, key=lambda each: sum(n for text, n in cells.items() if each in text))
+    return Guess(LIST, (), f"parted by {'blanks' if best == ' ' else best}", best)
+
+
+def _parts(cells: Counter[str], separator: str, *, named: bool) -> bool:
+    """Tell whether what a separator parts looks like labels: short, and back in other rows."""
+    n_parted = sum(n for text, n in cells.items() if separator in text)
+    if n_parted < (PARTED_FROM_IF_NAMED if named else PARTED_FROM) * cells.total() or not n_parted:
+        return False
+    labels: Counter[str] = Counter()
+    for text, n in cells.items():
+        for part in {part.strip() for part in text.split(separator)} - {""}:
+            labels[part] += n
+    if len(labels) < 3:
+        return False
+    n_words = sum(len(label.split()) for label in labels) / len(labels)
+    repeated = labels.total() / len(labels)
+    is_short = n_words < LONGEST
+    return is_short and (repeated >= REPEATED_FROM or (named and separator != " "))

@@ -1,0 +1,323 @@
+"""Opening plain tables and public data sets through the API."""
+
+import gzip
+import os
+import time
+
+import httpx
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import scumble
+from scumble.cli.main import main
+from scumble.data import shelf
+from scumble.gui import tasks
+from scumble.gui.opening_words import as_call, as_words
+from scumble.gui.read_upload import Upload
+from tests.gui.conftest import PATIENCE, running
+from tests.gui.files import ARFF, CSV, MEKA
+from tests.gui.test_api import check, zipped
+
+TICKETS = "id;hours;code;subject;tags\n" + "".join(
+    f"T-{at};{at % 7},5;{100 + at % 3};please help me with {at};"
+    + ("sound|picture\n" if at % 3 else "sound|urgent\n")
+    for at in range(24)
+)
+
+
+def look(client, name, content, **how):
+    upload = client.upload(name, content).json()["id"]
+    job = client.job(client.post(f"/uploads/{upload}/preview", json=how))
+    return upload, job
+
+
+def test_a_preview_tells_how_a_table_is_written_and_what_its_columns_are_for(client):
+    upload, job = look(client, "tickets.csv", TICKETS.encode())
+    found = job["result"]
+    check(found, {"$ref": "#/components/schemas/Preview"})
+    assert (found["delimiter"], found["decimal"], found["separator"]) == (";", ",", "|")
+    assert [column["role"] for column in found["columns"]] == [
+        "ignore",
+        "number",
+        "number",
+        "text",
+        "list",
+    ]
+    assert found["rows"][1] == ["T-1", "1,5", "101", "please help me with 1", "sound|picture"]
+    assert len(found["rows"]) == 8
+    # The upload waits, and is opened by the reader's own options.
+    wish = {
+        "uploads": [upload],
+        "label_column": "tags",
+        "label_separator": "|",
+        "ignore": ["id"],
+        "text": ["subject"],
+        "category": ["code"],
+        "decimal": ",",
+    }
+    dataset = client.result(client.post("/datasets", json=wish))["dataset"]
+    assert (dataset["n_instances"], dataset["n_labels"], dataset["n_features"]) == (24, 3, 3)
+    assert dataset["notes"] == []
+    rows = client.get(f"/datasets/{dataset['id']}/features").json()["rows"]
+    assert [(row["name"], row["kind"]) for row in rows] == [
+        ("hours", "numeric"),
+        ("code", "nominal"),
+        ("subject", "text"),
+    ]
+    client.delete(f"/datasets/{dataset['id']}")
+
+
+def test_settings_that_are_given_are_not_guessed(client):
+    _, job = look(client, "a.csv", "größe,war\n1,1\n2,0\n".encode("cp1252"), encoding="latin-1")
+    assert job["result"]["encoding"] == "latin-1"
+    _, job = look(client, "a.csv", b"a,b\n1,2\n", delimiter=";", header=False)
+    assert job["result"]["rows"] == [["a,b"], ["1,2"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("twice.csv", b"a,a\n1,0\n", "twice.csv, line 1, value 2: two columns are called 'a'"),
+        ("noise.csv", bytes(range(256)), "noise.csv: this is no text"),
+        ("blank.csv", b" \n \n", "blank.csv: the file is empty"),
+        ("cut.csv.gz", gzip.compress(CSV.encode() * 99)[:40], "cut.csv.gz: the compressed file is"),
+        ("two.zip", zipped(a_csv=CSV, b_csv=CSV), "two.zip: the archive holds 'a.csv', 'b.csv'"),
+        ("cut.parquet", b"PAR1 and nothing", "cut.parquet: the parquet file is damaged"),
+    ],
+)
+def test_what_cannot_be_looked_at_says_why_by_the_users_name(
+    client, server, name, content, message
+):
+    _, job = look(client, name, content)
+    assert job["state"] == "failed"
+    assert job["error"].startswith(message)
+    assert str(server.state.folder) not in job["error"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.arff", MEKA.encode()), ("b.arff", ARFF.encode()), ("c.csv", b"x,label:a\n1,0\n")],
+)
+def test_files_that_say_all_themselves_ask_nothing(client, name, content):
+    _, job = look(client, name, content)
+    assert (job["result"]["asks"], job["result"]["columns"]) == (False, [])
+    check(job["result"], {"$ref": "#/components/schemas/Preview"})
+
+
+def test_five_thousand_columns_make_a_short_answer(client):
+    names = ",".join(f"column {at}" for at in range(5000))
+    rows = "\n".join(",".join(["0.5"] * 4990 + ["1", "0"] * 5) for _ in range(9))
+    upload = client.upload("wide.csv", f"{names}\n{rows}\n".encode()).json()["id"]
+    answer = client.post(f"/uploads/{upload}/preview", json={})
+    job = client.job(answer)
+    assert job["result"]["n_columns"] == 5000
+    assert len(job["result"]["columns"]) == 60
+    assert job["result"]["labels"] == list(range(4990, 5000))
+    assert len(str(job["result"])) < 20_000
+
+
+def test_a_preview_unpacks_no_more_than_the_beginning(tmp_path, monkeypatch):
+    path = tmp_path / "data.csv.gz"
+    path.write_bytes(gzip.compress(CSV.encode() + b"0.3,0,0,1\n" * 2_000_000))
+    monkeypatch.setattr("scumble.data.preview.HEAD", 1000)
+    found = tasks.preview_upload(Upload(path, "a.csv.gz"), {}, max_unpacked=1 << 20)
+    assert found["labels"] == [1, 2, 3]
+    assert [each.name for each in tmp_path.iterdir()] == ["data.csv.gz"]
+
+
+def test_a_large_parquet_file_is_refused_by_its_footer(tmp_path):
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.table({"x": np.zeros(1_000_000)}), path)
+    with pytest.raises(scumble.ScumbleError, match=r"^a.parquet: the file has more than 1 MB"):
+        tasks.preview_upload(Upload(path, "a.parquet"), {}, max_unpacked=1 << 20)
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"labels": -3}, 422),
+        ({"path": "/etc/passwd"}, 422),
+        ({"delimiter": 5}, 422),
+        ({"header": "yes"}, 422),
+        ({"encoding": ["utf-8"]}, 422),
+    ],
+)
+def test_wrong_wishes_for_a_preview_are_refused(client, body, status):
+    upload = client.upload("a.csv", CSV.encode()).json()["id"]
+    refused = client.post(f"/uploads/{upload}/preview", json=body)
+    assert (refused.status_code, bool(refused.json()["error"])) == (status, True)
+    assert client.post("/uploads/nonesuch/preview", json={}).status_code == 404
+    assert client.post("/uploads/..%2f..%2fetc/preview", json={}).status_code in (404, 405)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"ignore": "light"},
+        {"ignore": [True]},
+        {"text": [["light"]]},
+        {"header": 1},
+        {"labels": []},
+        {"delimiter": True},
+    ],
+)
+def test_wrong_options_of_readers_are_refused(client, body):
+    upload = client.upload("a.csv", CSV.encode()).json()["id"]
+    assert client.post("/datasets", json={"uploads": [upload], **body}).status_code == 422
+
+
+# Public data sets
+
+
+def test_the_shelf_is_the_librarys(client):
+    rows = client.get("/shelf").json()["datasets"]
+    assert [(row["name"], row["place"]) for row in rows] == [
+        (entry.name, shelf.place(entry.name)) for entry in shelf.entries()
+    ]
+
+
+@pytest.fixture
+def small_shelf(client, tmp_path, monkeypatch):
+    """A folder of the user's own with one data set of the shelf, and no network."""
+    folder = tmp_path / "own"
+    folder.mkdir()
+    labels = [f"l{at}" for at in range(14)]
+    head = ",".join(["x", *(f"label:{name}" for name in labels)])
+    (folder / "yeast.csv").write_text(f"{head}\n" + ("1" + ",1,0" * 7 + "\n") * 4)
+    for name, value in (("SCUMBLE_DATA", folder), ("SCUMBLE_CACHE", tmp_path / "cache")):
+        monkeypatch.setenv(name, str(value))
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
+    return folder
+
+
+def test_what_is_on_this_machine_opens_and_what_cannot_be_fetched_says_so(tmp_path, small_shelf):
+    path = tmp_path / "films.csv"
+    path.write_text("minutes,label:war\n90,1\n150,0\n")
+    with running(path, tmp_path) as (base, headers, _):
+        from tests.gui.conftest import Client
+
+        with Client(base_url=f"{base}/api/v1", headers=headers, timeout=PATIENCE) as client:
+            places = {row["name"]: row["place"] for row in client.get("/shelf").json()["datasets"]}
+            assert (places["yeast"], places["emotions"]) == ("here", "to fetch")
+            found = client.result(client.post("/shelf/yeast"))["dataset"]
+            assert (found["name"], found["n_labels"], found["source"]) == ("yeast", 14, "yeast")
+            job = client.job(client.post("/shelf/emotions"))
+            assert job["state"] == "failed"
+            assert "cannot be reached" in job["error"]
+            for name in ("nonesuch", "films.csv", "..%2ffilms"):
+                assert client.post(f"/shelf/{name}").status_code in (404, 405)
+
+
+# Files of the command line
+
+
+def waiting(base, headers):
+    until = time.monotonic() + PATIENCE
+    while True:
+        answer = httpx.get(f"{base}/api/v1/about", headers=headers, timeout=PATIENCE)
+        about = answer.json()
+        if about["first_job"]["state"] in ("done", "failed"):
+            return about
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def test_a_plain_table_of_the_command_line_waits_to_be_asked_about(tmp_path):
+    path = tmp_path / "photos.csv"
+    path.write_text(CSV)
+    with running(path, tmp_path) as (base, headers, _):
+        from tests.gui.conftest import Client
+
+        about = waiting(base, headers)
+        assert about["first_job"]["state"] == "done"
+        file = about["waiting"]
+        assert (file["name"], file["error"], file["options"]) == (str(path), None, {})
+        with Client(base_url=f"{base}/api/v1", headers=headers, timeout=PATIENCE) as client:
+            job = client.job(client.post(f"/uploads/{file['id']}/preview", json={}))
+            assert job["result"]["labels"] == [1, 2, 3]
+            wish = {"uploads": [file["id"]], "labels": ["sky", "sea"], "ignore": ["heron"]}
+            found = client.result(client.post("/datasets", json=wish))["dataset"]
+            assert (found["name"], found["n_labels"], found["n_features"]) == ("photos", 2, 1)
+            assert found["source"] == str(path)
+            assert client.get("/about").json()["waiting"] is None
+    assert path.read_text() == CSV
+
+
+def test_a_broken_table_of_the_command_line_waits_with_its_fault(tmp_path):
+    path = tmp_path / "broken.csv"
+    path.write_text("a,b\n1\n")
+    with running(path, tmp_path) as (base, headers, _):
+        about = waiting(base, headers)
+        assert about["first_job"]["state"] == "failed"
+        assert about["waiting"]["error"] == about["first_job"]["error"]
+        assert "broken.csv, line 2" in about["waiting"]["error"]
+        upload = about["waiting"]["id"]
+        gone = httpx.delete(f"{base}/api/v1/uploads/{upload}", headers=headers, timeout=PATIENCE)
+        assert gone.status_code == 204
+        assert waiting(base, headers)["waiting"] is None
+    assert path.read_text() == "a,b\n1\n"
+
+
+def test_a_lent_file_stays_where_it_is_and_has_no_limit(server, tmp_path):
+    path = tmp_path / "my table.csv.gz"
+    path.write_bytes(gzip.compress(CSV.encode()))
+    stored = server.state.uploads.lend(path, "my table.csv.gz")
+    assert stored.is_lent
+    assert stored.upload.path.name == "data.csv.gz"
+    assert os.path.samefile(stored.upload.path, path)
+    server.state.uploads.discard(stored.id)
+    assert not server.state.uploads.holds(stored.id)
+    assert path.exists()
+
+
+# The same on the command line
+
+
+OPENED = {
+    "label_column": "tags",
+    "label_separator": "|",
+    "ignore": ["id"],
+    "text": ["subject"],
+    "category": ["code"],
+    "decimal": ",",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options"),
+    [
+        ("tickets.csv", TICKETS, OPENED),
+        ("photos.csv", CSV, {"labels": -2, "ignore": [0]}),
+        ("photos.csv", CSV, {"labels": ["sky"], "ignore": ["light", "sea"]}),
+        ("photos.csv", CSV, {"labels": [3], "header": True}),
+        ("a b.csv", "x\tsky\n1\t0\n2\t1\n", {"labels": ["sky"], "delimiter": "\t"}),
+        ("t.csv", "x,y\n1,a\tb\n2,b\n", {"label_column": "y", "label_separator": "\t"}),
+    ],
+)
+def test_command_and_call_read_a_file_as_it_was_opened(tmp_path, name, content, options):
+    path = tmp_path / name
+    path.write_text(content)
+    expected = scumble.read(path, **options)
+    arguments = ["convert", str(path), str(tmp_path / "out.parquet"), *as_words(options)]
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert not stopped.value.code
+    assert scumble.read(tmp_path / "out.parquet") == expected
+    assert eval(as_call(str(path), options), {"scumble": scumble}) == expected
+
+
+def test_a_proof_names_the_options_the_file_was_opened_with(client):
+    rows = "".join(f"{at % 5}.5,{at % 2},{at % 3 // 2}\n" for at in range(30))
+    found = client.open(("my photos.csv", f"light,sky,sea\n{rows}".encode()), labels=["sky", "sea"])
+    wish = {
+        "classifiers": [{"classifier": "br"}, {"classifier": "mlknn"}],
+        "repeats": 1,
+        "folds": 2,
+    }
+    proof = client.result(client.post(f"/datasets/{found['id']}/proof", json=wish))
+    assert proof["shell"] == (
+        "scumble compare 'my photos.csv' --labels sky,sea -c br,mlknn -r none --folds 1x2 --seed 0"
+    )
+    client.delete(f"/datasets/{found['id']}")
