@@ -17,6 +17,7 @@ from scumble._core.parallel import (
     raise_if_stopped,
     row_blocks,
     run,
+    slices,
     thread_count,
 )
 
@@ -132,3 +133,10 @@ def test_products_in_our_threads_have_one_thread_each():
             assert threads() == {1}
         assert threads() == {1}
     assert threads() == before
+
+
+def test_slices_hold_so_many_cells_and_at_least_a_row():
+    assert slices(5, 2, 4) == [slice(0, 2), slice(2, 4), slice(4, 5)]
+    assert slices(2, 9, 4) == [slice(0, 1), slice(1, 2)]
+    assert slices(3, 0, 4) == [slice(0, 3)]
+    assert slices(0, 2, 4) == []

@@ -120,6 +120,7 @@ def test_large_samples_stay_exact():
         (lambda: pearson([1, 2], [1, 2]), "three pairs"),
         (lambda: friedman([[1, 2]]), "two cases and two methods"),
         (lambda: nemenyi([[1, 2], [2, 3]], alpha=0), "a number between 0 and 1"),
+        (lambda: nemenyi([[1, 2], [2, 3]], alpha="0.05"), "between 0 and 1. Got '0.05' instead"),
         (lambda: holm([0.1, 2]), r"lie in \[0, 1\]"),
         (lambda: win_tie_loss([1], [2], tolerance=-1), "tolerance"),
         (lambda: bayesian_signed_rank([1], [2], rope=-1), "'rope'"),

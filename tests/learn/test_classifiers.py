@@ -23,6 +23,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from scumble import catalogue
 from scumble._core.errors import LabelError, ParameterError, ScumbleError
+from scumble._core.parallel import slices
 from scumble.learn import (
     COCOA,
     ECCRU,
@@ -243,6 +244,25 @@ def test_a_label_without_positives_is_never_predicted_and_one_without_negatives_
     assert not labels[:, 1].any()
     assert labels[:, 4].all()
     assert (confidences[:, 4] >= confidences[:, 1]).all()
+
+
+@each_kind
+def test_rows_asked_some_at_a_time_get_the_same_answers(monkeypatch, short):
+    X, Y = problem()
+    whole = make(short).fit(X, sparse.csr_array(Y))
+    labels, sure = whole.predict(X), whole.predict_proba(X)
+    calls = []
+
+    def three(n_rows, width):
+        calls.append(width)
+        return slices(n_rows, width, 3 * width)
+
+    for module in ("base", "problem_transformation"):
+        monkeypatch.setattr(f"scumble.learn.{module}.slices", three)
+    again = make(short).fit(X, sparse.csr_array(Y))
+    assert (again.predict(X) != labels).nnz == 0
+    np.testing.assert_allclose(again.predict_proba(X), sure, rtol=0, atol=1e-12)
+    assert min(calls) > 0
 
 
 @with_bases

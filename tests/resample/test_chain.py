@@ -10,7 +10,15 @@ import pytest
 from scumble import MultilabelDataset, ScumbleError
 from scumble._core.registry import registered
 from scumble.measures import characterize
-from scumble.resample import MLSMOTE, REMEDIAL, MLeNN, compare_methods, make_chain, run_chain
+from scumble.resample import (
+    MLSMOTE,
+    REMEDIAL,
+    MLeNN,
+    apply_remedial,
+    compare_methods,
+    make_chain,
+    run_chain,
+)
 
 
 @pytest.fixture
@@ -34,6 +42,14 @@ def test_a_chain_runs_in_order(data):
 
     between = REMEDIAL().resample(data)
     assert after == MLSMOTE(random_state=1).resample(between)
+
+
+@pytest.mark.parametrize(("passes", "n_passes"), [(None, 1), (1, 1), (np.int64(3), 3)])
+def test_remedial_as_often_as_asked(data, passes, n_passes):
+    after, report = apply_remedial(data, passes=passes)
+
+    assert len(report["passes"]) == len(report["steps"]) == n_passes
+    assert after == REMEDIAL(passes=n_passes).resample(data)
 
 
 @pytest.mark.parametrize(

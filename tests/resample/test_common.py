@@ -20,10 +20,23 @@ def test_resampler(resampler, check):
     check(resampler)
 
 
-def test_every_resampler_is_exported():
-    for cls in registered("resampler").values():
+def test_every_resampler_is_exported_and_every_exported_one_is_registered():
+    known = registered("resampler")
+    for cls in known.values():
         assert getattr(scumble.resample, cls.__name__) is cls
         assert cls.__name__ in scumble.resample.__all__
+    exported = [getattr(scumble.resample, name) for name in scumble.resample.__all__]
+    base = scumble.resample.BaseResampler
+    classes = [cls for cls in exported if isinstance(cls, type) and issubclass(cls, base)]
+    assert set(classes) == {base, *known.values()}
+
+
+def test_a_class_without_a_family_does_not_register_itself():
+    # Classes of docstrings count as those of the module that is documented.
+    namespace = {"__name__": "scumble.resample.base", "Base": scumble.resample.BaseResampler}
+    exec("class Unlisted(Base): ...", namespace)
+    assert namespace["Unlisted"].__module__ == "scumble.resample.base"
+    assert "unlisted" not in registered("resampler")
 
 
 def test_every_resampler_has_a_worked_example_and_a_rule():

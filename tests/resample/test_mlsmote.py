@@ -219,7 +219,8 @@ def test_data_sets_tell_their_nominal_and_integer_columns():
         Feature("colour", "nominal", ("red", "green", "blue")),
         Feature("real"),
     ]
-    sampler = MLSMOTE(n_neighbors=5, strategy="ranking", random_state=0)
+    sampler = MLSMOTE(random_state=0)
+    assert (sampler.n_neighbors, sampler.strategy) == (5, "ranking")
 
     after = sampler.resample(MultilabelDataset(X, Y, features=features))
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError, ScumbleError
 from scumble._core.progress import track
 from scumble._core.provenance import warn_if_resampled
@@ -26,8 +27,6 @@ from scumble.advise.estimates import (
 )
 from scumble.data import MultilabelDataset
 from scumble.evaluate.cross_validation import check_data, draw_seed
-
-Array = np.ndarray[Any, Any]
 
 #: The default is left only for a gain of macro F1 that is at least so large, and no accident.
 CLEAR_GAIN = 0.02

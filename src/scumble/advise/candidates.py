@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.shown import Shown
 from scumble.advise.budget import Budget
 from scumble.data import MultilabelDataset
@@ -26,8 +27,6 @@ from scumble.learn.predictions import features_for
 from scumble.learn.seeds import close_seeds
 from scumble.measures.stratification import deal_rows
 from scumble.resample import make_chain
-
-Array = np.ndarray[Any, Any]
 
 #: Folds for methods that cannot tell by themselves what they would say of a row left out.
 N_FOLDS = 5

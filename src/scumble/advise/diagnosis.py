@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.shown import Shown
 from scumble.data import MultilabelDataset
 from scumble.data.guesses import FEWEST_VALUES, grows
 from scumble.measures import characterize
-
-Array = np.ndarray[Any, Any]
 
 #: A nominal column names rows if it has more values than this share of rows.
 UNIQUE_FROM = 0.9

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError
 from scumble._core.features import join_columns
 from scumble._core.frames import Column, read_column
@@ -14,8 +15,6 @@ from scumble.data.feature import Feature
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-Array = np.ndarray[Any, Any]
 
 
 def feature_from_column(name: str, column: Any) -> tuple[Feature, Array]:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble.data.dataset import Feature, MultilabelDataset
 
-Array = np.ndarray[Any, Any]
 #: Values of dense columns looked at in one go.
 BLOCK = 4 << 20
 #: Values of a nominal feature that are listed.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError
 from scumble._core.frames import (
     Categories,
@@ -34,8 +35,6 @@ from scumble.data.label_lists import labels_from_lists, labels_from_texts
 
 if TYPE_CHECKING:
     from scumble.data.dataset import MultilabelDataset
-
-Array = np.ndarray[Any, Any]
 
 #: A table that a sparse data set would need to fill may have this many bytes.
 MOST_BYTES = 1 << 30

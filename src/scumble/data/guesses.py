@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ScumbleWarning
 from scumble.data.feature import Feature
-
-Array = np.ndarray[Any, Any]
 
 #: Below so many values nothing can be told from their being different.
 FEWEST_VALUES = 20

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import LabelError, ParameterError, ScumbleWarning
-
-Array = np.ndarray[Any, Any]
 
 _INTEGER = re.compile(r"-?\d+", re.ASCII)
 

@@ -9,14 +9,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble.data.feature import Feature
 from scumble.data.guesses import judge_column
-
-Array = np.ndarray[Any, Any]
 
 LABEL, LIST, NUMBER, CATEGORY, TEXT, IGNORE = (
     "label",

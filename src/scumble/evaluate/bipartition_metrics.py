@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.hierarchy import check_parents
 from scumble._core.parallel import run
 from scumble.evaluate import kernels
@@ -18,7 +19,6 @@ from scumble.evaluate.metric import bipartition_metric
 from scumble.evaluate.undefined import Undefined, ratio
 from scumble.measures.passes import blocks_of
 
-Array = np.ndarray[Any, Any]
 #: Values and what MULAN takes where they are undefined.
 Rated = tuple[Array, Array | float]
 

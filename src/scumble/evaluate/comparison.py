@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parameters import Real
 from scumble._core.progress import track
@@ -35,7 +36,6 @@ from scumble.evaluate.pooling import LabelCounts, label_table, pool
 from scumble.evaluate.statistics.overlapping_folds import FoldDifference, corrected_t_test
 from scumble.measures.summary import plain
 
-Array = np.ndarray[Any, Any]
 #: Name, classifier and resampler.
 Method = tuple[str, Any, Any]
 

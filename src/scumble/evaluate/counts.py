@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError
 from scumble._core.parallel import run
 from scumble._core.shown import Shown
 from scumble._core.validation import check_labels, check_same_names, match_lists
 from scumble.evaluate import kernels
 from scumble.measures.passes import blocks_of, count
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

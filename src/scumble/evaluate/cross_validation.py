@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError, ParameterTypeError
 from scumble._core.memory import PeakMemory
 from scumble._core.parallel import limit_threads, thread_count
@@ -33,7 +34,6 @@ from scumble.learn.seeds import close_seeds, open_seeds
 from scumble.measures.summary import characterize, plain
 from scumble.resample import make_chain
 
-Array = np.ndarray[Any, Any]
 Split = tuple[Array, Array]
 #: What is told of a training part before and after resampling.
 MEASURES = ("n_instances", "mean_ir", "max_ir", "cvir", "scumble")

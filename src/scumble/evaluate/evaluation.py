@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError
 from scumble._core.parallel import limit_threads
 from scumble._core.registry import registered
@@ -29,7 +29,6 @@ from scumble.evaluate.rankings import TIES, LabelRankings, Rankings
 from scumble.evaluate.undefined import Undefined
 from scumble.measures.passes import count
 
-Array = np.ndarray[Any, Any]
 #: What a line about an evaluation tells, where it is known.
 KEY_METRICS = ("macro_f1", "micro_f1", "hamming_loss", "ranking_loss")
 

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble.data import MultilabelDataset
 from scumble.evaluate.evaluation import Evaluation, evaluate
 from scumble.evaluate.groups import GROUPS
@@ -18,7 +18,6 @@ from scumble.learn import TextColumns, fit_dataset
 from scumble.learn.predictions import predict_with_scores
 from scumble.resample import run_chain
 
-Array = np.ndarray[Any, Any]
 STEPS = ("resample", "fit", "predict")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ParameterTypeError
 from scumble._core.label_selection import find_labels
 from scumble._core.suggestions import suggest
@@ -15,7 +16,6 @@ from scumble.measures import concurrence
 from scumble.measures.imbalance import minority_from_ratios
 from scumble.measures.passes import count
 
-Array = np.ndarray[Any, Any]
 #: Name of a group -> its labels, None for the rule of that name.
 Groups = Mapping[str, Any]
 

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.shown import Records, Shown
 from scumble.evaluate.bipartition_metrics import f1s, precisions, recalls
 from scumble.evaluate.counts import Counts
 from scumble.evaluate.evaluation import Evaluation, rate_group
 from scumble.evaluate.groups import LEARNABLE
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

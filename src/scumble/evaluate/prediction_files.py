@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError
 from scumble.evaluate.evaluation import Evaluation, evaluate
 from scumble.evaluate.groups import GROUPS
@@ -23,7 +24,6 @@ from scumble.learn.thresholds import predict_labels
 from scumble.measures.passes import count
 from scumble.measures.summary import plain
 
-Array = np.ndarray[Any, Any]
 #: From this probability on a label is predicted, unless something else is said.
 HALF = 0.5
 #: What is told of every label, where it is known.

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble.evaluate.metric import probability_metric, ranking_metric
 from scumble.evaluate.rankings import Rankings
 from scumble.evaluate.undefined import Undefined, ratio
-
-Array = np.ndarray[Any, Any]
 
 
 def _where(values: Array, defined: Array) -> Array:

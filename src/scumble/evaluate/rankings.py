@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterTypeError
 from scumble._core.parallel import SERIAL_BELOW, run
 from scumble._core.validation import check_choice
 from scumble.evaluate import kernels
 
-Array = np.ndarray[Any, Any]
 TIES = {"mulan": kernels.MULAN, "average": kernels.AVERAGE, "worst": kernels.WORST}
 MAX_BLOCKS = 64
 #: Labels judged side by side; fewer would read every line of the scores several times.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterTypeError, ScumbleWarning
 from scumble._core.parameters import Either, Int, Real
 from scumble._core.provenance import warn_if_resampled
@@ -20,7 +21,6 @@ from scumble.evaluate.splitters.two_sides import deal_sides
 from scumble.learn.storage.columns import align_columns
 from scumble.resample.containers import take_rows
 
-Array = np.ndarray[Any, Any]
 _SIZES = Either(Real(0, 1, open="both"), Int(1))
 
 

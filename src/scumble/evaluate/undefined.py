@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
-
-Array = np.ndarray[Any, Any]
 
 
 class Undefined:

@@ -12,7 +12,14 @@ from typing import Any
 from scumble._core.progress import track
 from scumble.experiment.cell import NOTHING, Cell
 from scumble.experiment.datasets import forget_data
-from scumble.experiment.executors import Compute, Executor, HereExecutor, Outcome, ProcessExecutor
+from scumble.experiment.executors import (
+    ClusterExecutor,
+    Compute,
+    Executor,
+    HereExecutor,
+    Outcome,
+    ProcessExecutor,
+)
 from scumble.experiment.plan import Plan
 from scumble.experiment.plan_cells import enumerate_cells, estimate
 from scumble.experiment.scores import NEWER, is_newer
@@ -287,8 +294,6 @@ class _Loop:
 def _executor(compute: Compute, n_jobs: int | None, cluster: Any) -> Executor:
     """Choose where cells are computed."""
     if cluster is not None:
-        from scumble.experiment.executors import ClusterExecutor
-
         return ClusterExecutor(compute, cluster)
     if n_jobs == 0:
         return HereExecutor(compute)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble.data import MultilabelDataset
 from scumble.measures.difficult import rank_difficult
 from scumble.measures.summary import LabelTable, Summary, plain
@@ -14,8 +15,6 @@ from scumble.report.treatment import TRAITS, step_notes
 
 if TYPE_CHECKING:
     from scumble.gui.open_datasets import OpenDataset
-
-Array = np.ndarray[Any, Any]
 N_DIFFICULT, N_PARTNERS = 12, 4
 N_BINS = 40
 #: Points of the scatter plot that a browser draws without effort.

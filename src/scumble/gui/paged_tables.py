@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble.data import MultilabelDataset
 from scumble.data.feature_table import FeatureTable, describe_features
 from scumble.gui.answers import Answer, Call, RefusedError
 from scumble.measures.summary import Summary, plain
 
-Array = np.ndarray[Any, Any]
 PAGE, MAX_PAGE = 50, 500
 #: Names of a labelset that a page shows; the rest is counted.
 N_SHOWN_LABELS = 40

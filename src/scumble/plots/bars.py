@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.validation import check_count, check_named_labels
 from scumble.measures.summary import Summary
 from scumble.plots.base import measured, plot
 from scumble.plots.chord_layout import look_up_labels
 from scumble.plots.theme import Theme, canvas, entitle, name_rows
-
-Array = np.ndarray[Any, Any]
 
 #: Bars drawn at the most.
 N_BARS = 40

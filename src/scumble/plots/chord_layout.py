@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.label_selection import find_labels
 from scumble._core.validation import check_count, check_labels
 from scumble.measures.shape import joint_counts
 from scumble.measures.summary import Summary, characterize, plain
 from scumble.plots.spread import keep_apart
-
-Array = np.ndarray[Any, Any]
 
 #: Up to so many labels are all drawn.
 DRAW_ALL = 30

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.validation import check_count
 from scumble.plots.base import measured, plot
 from scumble.plots.spread import keep_apart
 from scumble.plots.theme import Theme, canvas, entitle, written
-
-Array = np.ndarray[Any, Any]
 
 
 @plot("difficult", title="IRLbl against SCUMBLELbl")

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.validation import check_count, check_named_labels
 from scumble.measures.shape import joint_counts
 from scumble.plots.base import plot
 from scumble.plots.chord_layout import choose_labels
 from scumble.plots.theme import Theme, canvas, embolden, entitle, written
-
-Array = np.ndarray[Any, Any]
 
 #: Up to so many labels are all drawn; of more, half difficult ones and half partners.
 N_LABELS = 40

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterTypeError
 from scumble._core.validation import check_labels
 from scumble.plots.base import measured, plot
 from scumble.plots.theme import Theme, canvas, entitle
-
-Array = np.ndarray[Any, Any]
 
 SIZE = (7.0, 4.2)
 N_CLASSES = 40

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from scumble._core.arrays import Array
 
 
 def keep_apart(wanted: Array, step: float, low: float, high: float) -> Array:

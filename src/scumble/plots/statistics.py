@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble.evaluate.statistics import NemenyiResult, nemenyi
 from scumble.plots.theme import Theme, canvas, entitle, written
-
-Array = np.ndarray[Any, Any]
 
 
 def plot_critical_difference(

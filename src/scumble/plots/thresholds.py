@@ -16,8 +16,6 @@ from scumble.plots.theme import Theme, new_figure, theme_for, written
 if TYPE_CHECKING:
     from scumble.learn import ThresholdCurve
 
-Array = np.ndarray[Any, Any]
-
 #: Panels in a row at the most.
 ACROSS = 3
 PANEL = (2.9, 2.2)

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.optional import require
 from scumble._core.parameters import Int, Optional
 from scumble.learn.export import TreeLabels
-
-Array = np.ndarray[Any, Any]
 
 
 def tree_layout(tree: Any, max_depth: int | None = None) -> tuple[Array, Array]:

@@ -70,9 +70,9 @@ class BaseResampler(Declared, BaseEstimator, ABC):
     base class checks the input, gathers the rows, and returns arrays, sparse matrices or frames
     as they were given, with their types, columns and index.
 
-    A class of this package registers itself under its name in lower case, those of other packages
-    by `scumble.catalogue.register`. Its ``family`` is what it is listed with, and its ``domains``
-    say what its parameters may be: ``class Twice(BaseResampler, family="Add rows")``.
+    A class of this package that names the ``family`` it is listed with registers itself under its
+    name in lower case: ``class MLROS(BaseResampler, family="Add rows")``. Those of other packages
+    do so by `scumble.catalogue.register`. Its ``domains`` say what its parameters may be.
 
     Examples
     --------
@@ -89,9 +89,9 @@ class BaseResampler(Declared, BaseEstimator, ABC):
 
     domains = declare(categorical_features=COLUMNS, random_state=Seed(), n_jobs=Threads())
 
-    def __init_subclass__(cls, family: str = "More", **options: Any) -> None:
+    def __init_subclass__(cls, family: str | None = None, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if not cls.__name__.startswith("_") and cls.__module__.startswith("scumble."):
+        if family is not None and cls.__module__.startswith("scumble."):
             register("resampler", cls.__name__.lower(), cls, family=family)
 
     @abstractmethod

@@ -211,7 +211,7 @@ def apply_remedial(
     """
     chain = make_chain("remedial", passes=passes, one_sided=one_sided)
     if isinstance(data, MultilabelDataset):
-        chain = make_chain("+".join(["remedial"] * passes), one_sided=one_sided)
+        chain = make_chain("+".join(["remedial"] * chain[0].passes), one_sided=one_sided)
     after, report = _measured_run(data, chain, out)
     keys = ("n_above_mean", "n_one_sided", "n_added")
     report["passes"] = [

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ReadError
 from scumble.measures.imbalance import mean_of_ratios, ratios_from_counts
 from scumble.scale import statements
@@ -14,8 +15,6 @@ from scumble.scale.engines.base import Engine
 from scumble.scale.layout import find_layout
 from scumble.scale.sources import Files
 from scumble.scale.workspace import Workspace, column
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble.scale import statements
 from scumble.scale.labelset_tables import LabelsetTables
 from scumble.scale.workspace import column
-
-Array = np.ndarray[Any, Any]
 
 
 class InstanceScores:

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.shown import Records
 from scumble._core.validation import check_count
@@ -27,8 +28,6 @@ from scumble.scale import statements
 from scumble.scale.labelset_tables import LabelsetTables
 from scumble.scale.relations import InstanceScores, LabelsetRelation
 from scumble.scale.workspace import column
-
-Array = np.ndarray[Any, Any]
 
 
 def summarize(tables: LabelsetTables, name: str, declared: Sequence[Any] | None) -> Summary:

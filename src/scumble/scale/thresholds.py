@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ReadError
 from scumble._core.validation import check_count
 from scumble.learn.chosen_thresholds import ThresholdTable, table_from_cuts
@@ -29,7 +30,6 @@ from scumble.scale.scanning import Scan, open_engine
 from scumble.scale.sources import Files, find_files, naming_the_damaged
 from scumble.scale.workspace import Workspace, column
 
-Array = np.ndarray[Any, Any]
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 CALLER = "label_thresholds"

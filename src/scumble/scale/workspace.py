@@ -6,12 +6,9 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
+from scumble._core.arrays import Array
 from scumble.scale.engines.base import Column, Engine
 from scumble.scale.sources import Files
-
-Array = np.ndarray[Any, Any]
 
 
 class Workspace:

@@ -17,10 +17,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ScumbleError
 from scumble.data import Feature, MultilabelDataset
 
-Array = np.ndarray[Any, Any]
 Check = Callable[[Any], None]
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ReadError, ScumbleError
 from scumble._core.files import Source
 from scumble._core.validation import check_choice
@@ -22,8 +23,6 @@ from scumble.data.formats.label_choice import (
     column_numbers,
 )
 from scumble.data.frames import read_frame
-
-Array = np.ndarray[Any, Any]
 
 KEY = b"scumble"
 VERSION = 1

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble.data.columns import are_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-Array = np.ndarray[Any, Any]
 
 
 def number_texts(values: Array, *, whole: bool) -> pa.Array:

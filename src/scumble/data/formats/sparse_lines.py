@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ReadError
 from scumble._core.files import Source
 from scumble._core.parallel import row_blocks
@@ -18,8 +19,6 @@ from scumble.data.formats.kernels.numbers import exact_floats, pieces
 
 if TYPE_CHECKING:
     from scumble.data.dataset import Feature, MultilabelDataset
-
-Array = np.ndarray[Any, Any]
 
 #: Column numbers fit the 32-bit indices of a sparse matrix.
 MOST_COLUMNS = 2**31 - 1

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import run
 from scumble._core.progress import track
 from scumble.data.synthetic.kernels import Dealer
-
-Array = np.ndarray[Any, Any]
 
 #: Rows are filled in blocks of about this many: a block's data fit the processor's cache, and
 #: blocks are independent of each other.

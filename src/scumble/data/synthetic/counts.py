@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble.data.synthetic.kernels import round_counts
-
-Array = np.ndarray[Any, Any]
 
 #: MeanIR may be off by this share.
 TOLERANCE = 0.02

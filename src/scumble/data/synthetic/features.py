@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble.data.dataset import Feature
-
-Array = np.ndarray[Any, Any]
 
 #: Rows made at a time, so that temporary arrays stay small.
 BLOCK_ROWS = 65536

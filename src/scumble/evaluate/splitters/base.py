@@ -9,14 +9,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError
 from scumble._core.parameters import Declared, Int, Seed, declare
 from scumble._core.provenance import warn_if_resampled
 from scumble._core.random import as_generator
 from scumble._core.registry import register
 from scumble._core.validation import check_labels, check_same_length, is_dataset
-
-Array = np.ndarray[Any, Any]
 
 
 class BaseSplitter(Declared, BaseEstimator):

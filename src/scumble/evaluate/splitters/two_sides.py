@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble.measures.passes import count
 from scumble.measures.stratification import deal_rows
 
-Array = np.ndarray[Any, Any]
 TRAIN, TEST = 0, 1
 #: So many rows are moved in search of a place for a label that is on one side only.
 _MOVES = 300

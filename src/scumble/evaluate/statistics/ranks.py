@@ -12,6 +12,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from scumble._core.errors import ParameterError
+from scumble._core.parameters import Real
 from scumble._core.shown import Sheet, Shown, cell_text
 from scumble.evaluate.statistics.inputs import Floats, check_numbers, check_scores
 from scumble.evaluate.statistics.score_table import rank_rows
@@ -213,7 +214,7 @@ def nemenyi(
     >>> round(found.critical_difference, 3), found.groups
     (0.957, ((0, 1),))
     """
-    if not 0 < alpha < 1:
+    if not Real(0, 1, open="both").accepts(alpha):
         raise ParameterError(
             "The 'alpha' parameter of nemenyi must be a number between 0 and 1. Got "
             f"{alpha!r} instead."

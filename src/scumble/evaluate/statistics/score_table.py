@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ParameterTypeError, ScumbleWarning
 from scumble._core.frames import is_frame
 from scumble._core.shown import Sheet, Shown
 from scumble._core.suggestions import suggest
 from scumble.evaluate.naming import direction
 
-Array = np.ndarray[Any, Any]
 Place = tuple[str, str]
 
 #: What a resampler is called that does nothing, and a classifier that learns nothing.

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.files import Source
 from scumble.data.formats.arff.dates import date_format
 from scumble.data.formats.arff.header import (
@@ -26,8 +27,6 @@ from scumble.data.formats.arff.rows import DenseRows, Rows, SparseRows, explain,
 from scumble.data.formats.kernels import arff as k
 from scumble.data.formats.kernels.numbers import LONG, NO_NUMBER, exact_floats, parse_float
 from scumble.data.formats.messages import excerpt
-
-Array = np.ndarray[Any, Any]
 
 #: How many labels may be present in sparse rows that do not name them: a small file of empty rows
 #: could otherwise fill any memory.

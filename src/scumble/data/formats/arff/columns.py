@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError
 from scumble.data.dataset import Feature, MultilabelDataset
 from scumble.data.formats.arff.dates import DEFAULT, date_format
 from scumble.data.formats.arff.quoting import escape, quote
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.suggestions import suggest
 from scumble.data.formats.arff.header import Attribute
 from scumble.data.formats.kernels import arff as k
 from scumble.data.formats.messages import excerpt
-
-Array = np.ndarray[Any, Any]
 
 #: About how many values are read before they are put aside.
 _ROOM = 1 << 16

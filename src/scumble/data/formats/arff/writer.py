@@ -9,6 +9,7 @@ from typing import IO, Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble.data.dataset import MultilabelDataset
 from scumble.data.formats.arff.columns import (
     LABEL,
@@ -21,8 +22,6 @@ from scumble.data.formats.arff.columns import (
 from scumble.data.formats.arff.notes import format_notes
 from scumble.data.formats.arff.quoting import quote
 from scumble.data.formats.kernels import arff_rows as k
-
-Array = np.ndarray[Any, Any]
 
 #: About how many values are written at once.
 _ROOM = 1 << 17

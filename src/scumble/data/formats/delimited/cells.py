@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ReadError
 from scumble._core.files import BLOCK, Source
 from scumble.data.formats.kernels import csv as k
-
-Array = np.ndarray[Any, Any]
 
 DELIMITERS = ",;\t|"
 # The writer marks columns in the header, so that a file tells its labels itself.

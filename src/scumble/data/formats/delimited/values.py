@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ReadError
 from scumble._core.files import Source
 from scumble.data.formats.delimited.cells import EXCHANGED, Cells
@@ -17,7 +18,6 @@ from scumble.data.formats.kernels.numbers import exact_floats, pieces
 from scumble.data.formats.messages import excerpt
 from scumble.data.label_lists import indicator, label_matrix, split_labels, warn_of_empty
 
-Array = np.ndarray[Any, Any]
 _ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|x[0-9a-fA-F]{2}|[\s\S]|$)")
 _SHORT = {
     "n": "\n",
