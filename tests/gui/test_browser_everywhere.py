@@ -308,10 +308,11 @@ def test_opening_and_looking_by_keyboard_alone(page, keyboard, tmp_path):
     path = tmp_path / "birds.arff"
     path.write_text(MEKA.replace("photos", "birds"))
     keyboard.to(page.get_by_role("link", name="Open data")).press()
-    page.wait_for_selector("h1 >> text=Open a data set")
+    page.wait_for_selector("h1:focus >> text=Open a data set")
     keyboard.choose_file(page.locator("#picker"), path)
     page.wait_for_url("**/d/birds/overview")
     page.wait_for_selector("[data-measure=scumble]")
+    page.wait_for_selector("h1:focus")
     words = page.get_by_text("How far rare and frequent labels share instances")
     assert not words.is_visible()
     keyboard.to(page.locator("dt.key summary", has_text="Help: SCUMBLE")).press()
@@ -324,6 +325,7 @@ def test_opening_and_looking_by_keyboard_alone(page, keyboard, tmp_path):
     keyboard.to(page.locator(".chord-arc[data-label='1']")).press()
     page.wait_for_selector("h2 >> text=Partners of sea")
     keyboard.back_to(page.get_by_role("link", name="Open data")).press()
+    page.wait_for_selector("h1:focus >> text=Open a data set")
     keyboard.to(page.get_by_role("button", name="Close birds")).press()
     page.wait_for_selector("button[aria-label='Close birds']", state="detached")
 

@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -405,6 +406,8 @@ def test_a_full_disk_bombs_slow_and_silent_connections_and_sixty_senders_at_once
         for each in mute:
             each.sendall(b"POST /api/v1/upl")
 
+        room = threading.Semaphore(20)  # 24 data sets may be open
+
         def slowly():
             for at in range(0, len(MEKA), 16):
                 time.sleep(0.02)
@@ -422,9 +425,10 @@ def test_a_full_disk_bombs_slow_and_silent_connections_and_sixty_senders_at_once
                 sent = own.upload(name, content)
                 if sent.status_code != 201:
                     return sent.status_code, sent.json()["error"]
-                job = own.job(own.post("/datasets", json={"uploads": [sent.json()["id"]]}))
-                if job["state"] == "done":
-                    own.delete(f"/datasets/{job['result']['dataset']['id']}")
+                with room:
+                    job = own.job(own.post("/datasets", json={"uploads": [sent.json()["id"]]}))
+                    if job["state"] == "done":
+                        own.delete(f"/datasets/{job['result']['dataset']['id']}")
                 own.delete(f"/uploads/{sent.json()['id']}")
                 return job["state"], job["error"]
 
