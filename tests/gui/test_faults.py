@@ -53,6 +53,8 @@ def test_the_server_can_answer_before_anything_that_computes_is_imported():
         "import sys, uvicorn\n"
         "from scumble.gui import server, web\n"
         "from scumble.gui.settings import Settings\n"
+        "from scumble.cli.gui import _refuse_absent\n"
+        "_refuse_absent('debtags')\n"
         "web.create_app(Settings(port=1))\n"
         "heavy = {'numpy', 'scipy', 'pandas', 'pyarrow', 'sklearn', 'matplotlib'}\n"
         "print(sorted(heavy & set(sys.modules)))"

@@ -16,15 +16,14 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import DataError, DownloadError, ParameterError, ScumbleWarning
 from scumble._core.files import COMPRESSIONS
 from scumble._core.suggestions import suggest
-from scumble._core.validation import check_choice
-from scumble.data.dataset import MultilabelDataset
-from scumble.data.embedded import load_debtags
-from scumble.data.io import read
+
+if TYPE_CHECKING:  # `scumble gui NAME` looks for the name before all else: no numpy for that
+    from scumble.data.dataset import MultilabelDataset
 
 __all__ = ["Entry", "File", "cache_folder", "entries", "fetch", "find", "load", "locate"]
 
@@ -186,6 +185,9 @@ def load(
     >>> scumble.load("debtags")
     <MultilabelDataset 'debtags': 5,000 instances, 949 features, 431 labels>
     """
+    from scumble._core.validation import check_choice
+    from scumble.data.io import read
+
     if part is not None:
         check_choice(part, PARTS, name="part", caller="load")
     entry = _known(name)
@@ -444,6 +446,8 @@ def _suffix(name: str) -> str:
 def _load_embedded(part: str | None, options: dict[str, Any]) -> MultilabelDataset:
     if part is not None or options:
         raise ParameterError(f"{EMBEDDED!r} travels with the package: it has no parts, no options.")
+    from scumble.data.embedded import load_debtags
+
     return load_debtags()
 
 
