@@ -86,6 +86,7 @@ def test_settings_that_are_given_are_not_guessed(client):
         ("two.zip", zipped(a_csv=CSV, b_csv=CSV), "two.zip: the archive holds 'a.csv', 'b.csv'"),
         ("cut.parquet", b"PAR1 and nothing", "cut.parquet: the parquet file is damaged"),
     ],
+    ids=lambda value: "bytes" if isinstance(value, bytes) else None,  # gzip writes the time
 )
 def test_what_cannot_be_looked_at_says_why_by_the_users_name(
     client, server, name, content, message
