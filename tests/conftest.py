@@ -1,9 +1,12 @@
-"""Where the reference data lies, and how tests behave when it does not."""
+"""Where the reference data lies, how tests behave when it does not, and a browser for all."""
 
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -46,3 +49,18 @@ def golden() -> Path:
 def paper() -> Path:
     """Folder with the paper's published numbers."""
     return _shared("paper")
+
+
+@pytest.fixture(scope="module")  # a loop runs as long as it does, and other files have their own
+def browser() -> Iterator[Any]:
+    """Chromium."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'scumble[dev]'")
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+    if chromium is None:
+        pytest.skip("no Chromium: apt-get install chromium")
+    with playwright.sync_playwright() as engine:
+        found = engine.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox"], timeout=600_000
+        )
+        yield found
+        found.close()

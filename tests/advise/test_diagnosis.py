@@ -65,7 +65,8 @@ def test_leaks_and_identifiers_in_dense_and_sparse_columns(form):
 
 
 def test_a_nominal_column_of_names():
-    frame = pytest.importorskip("pandas").DataFrame(
+    pd = pytest.importorskip("pandas", reason="pip install 'scumble[frames]'")
+    frame = pd.DataFrame(
         {"name": [f"row {n}" for n in range(30)], "kind": list("abc") * 10, "y": [0, 1] * 15}
     )
     data = MultilabelDataset.from_frame(frame, label_columns=["y"], keep="name")

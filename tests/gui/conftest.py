@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -27,7 +26,6 @@ pytest.importorskip("uvicorn", reason="pip install 'scumble[gui]'")
 TOKEN = "a-token-for-tests"
 #: Seconds after which something hangs rather than being slow, on however busy a machine.
 PATIENCE = 600.0
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 
 
 @dataclass
@@ -222,20 +220,6 @@ def running(
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(timeout=PATIENCE)
-
-
-@pytest.fixture(scope="module")  # a loop runs as long as it does, and other files have their own
-def browser() -> Iterator[Any]:
-    """Chromium."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'scumble[dev]'")
-    if CHROMIUM is None:
-        pytest.skip("no Chromium: apt-get install chromium")
-    with playwright.sync_playwright() as engine:
-        found = engine.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox"], timeout=1000 * PATIENCE
-        )
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import shutil
 import subprocess
 
 import pytest
@@ -13,23 +12,9 @@ from tests.gui.files import ARFF, CSV, HOSTILE, XML
 from tests.gui.test_opening import TICKETS
 
 playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'scumble[dev]'")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium"),
-]
 PATIENCE = 300_000  # milliseconds
 WIDE = ",".join(f"c{at}" for at in range(5000)) + "\n"
 WIDE += (",".join(["0.5"] * 4980 + ["1", "0"] * 10) + "\n") * 9
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as engine:
-        found = engine.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox"], timeout=PATIENCE
-        )
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")

@@ -247,7 +247,8 @@ def test_running_work_is_found_again_and_cancelled(page, served):
         assert "so far" in live.inner_text()
         live.get_by_role("button", name="Cancel").click()
         page.locator(".notice", has_text="Cancelled.").wait_for()
-        gone, _ = pytest.importorskip("psutil").wait_procs(workers, timeout=0.1)
+        psutil = pytest.importorskip("psutil", reason="pip install 'scumble[cluster]'")
+        gone, _ = psutil.wait_procs(workers, timeout=0.1)
         assert len(gone) >= 1 or len(workers) > 1
     assert page.get_by_role("button", name="Prove", exact=True).is_enabled()
     visit(page, "prove")

@@ -1,7 +1,5 @@
 """The page in a real browser: it draws, sorts, answers the keyboard, and asks for nothing."""
 
-import shutil
-
 import numpy as np
 import pytest
 
@@ -9,21 +7,7 @@ import scumble
 from scumble.report import concurrence_report, render_html
 
 playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'scumble[dev]'")
-CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="Chromium is missing: apt-get install chromium"
-)
 PATIENCE = 300_000  # milliseconds
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as run:
-        browser = run.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox"], timeout=PATIENCE
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
