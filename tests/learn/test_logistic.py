@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from scumble.learn import logistic
+from scumble.learn import logistic_kernels as kernels
 from scumble.learn.logistic import fit_logistic
 
 
@@ -53,6 +54,22 @@ def test_the_derivative_vanishes_at_the_optimum():
     excess = models.probabilities(X) - Y
     assert np.abs(excess.sum(axis=0)).max() < 1e-5
     assert np.abs(X.T @ excess).max() < 1e-5
+
+
+@pytest.mark.parametrize("n_columns", range(1, 14))
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_one_step_is_newtons(n_columns, is_sparse):
+    X, Y = random_problem(n_columns, p=n_columns, q=1)
+    y = Y[:, 0].astype(np.uint8)
+    beta = np.zeros(n_columns + 1)
+    rows = sparse.csr_array(X)
+    parts = (rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data)
+    kernels.minimise(parts if is_sparse else X, y, np.ones(len(y)), 0.1, 0.0, 1, beta)
+
+    with_ones = np.column_stack([X, np.ones(len(y))])
+    ridges = np.diag([0.2] * n_columns + [0.0])
+    step = np.linalg.solve(with_ones.T @ with_ones / 4 + ridges, with_ones.T @ (0.5 - y))
+    assert np.allclose(beta, -step, rtol=1e-10, atol=1e-12)
 
 
 @given(st.integers(0, 10_000), st.integers(1, 30), st.integers(1, 8))

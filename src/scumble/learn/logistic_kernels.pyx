@@ -12,6 +12,10 @@ from libc.string cimport memcpy, memset
 
 from scumble._core.interrupt cimport check_stop
 
+cdef extern from "scumble/learn/lines.h" nogil:
+    void add_four(double*, Py_ssize_t, const double*, const double*, Py_ssize_t)
+    void add_four_to_four(double*, Py_ssize_t, const double*, const double*, Py_ssize_t)
+
 # Rows as sure as this change no second derivative.
 cdef double SURE = 1e-18
 # Products between two looks at Ctrl-C, less than a tenth of a second's work.
@@ -240,7 +244,7 @@ cdef int _add_dense(const Problem* problem, State* state) except -1 nogil:
             x[2] = w[2] * a[2 * n + i]
             x[3] = w[3] * a[3 * n + i]
             line = state.matrix + i * (n + 1) + i
-            _add_four(line, n - i, x, a + i, n)
+            add_four(line, n - i, x, a + i, n)
             line[n - i] += x[0] + x[1] + x[2] + x[3]
     for row in range(whole, problem.n_rows):
         a = problem.dense + row * n
@@ -250,22 +254,6 @@ cdef int _add_dense(const Problem* problem, State* state) except -1 nogil:
             _add_one(line, n - i, x[0], a + i)
             line[n - i] += x[0]
     return 0
-
-
-cdef inline void _add_four(
-    double* line, Py_ssize_t n, const double* x, const double* a, Py_ssize_t stride
-) noexcept nogil:
-    """Add multiples of four lines, a stride apart, to one."""
-    cdef double xa = x[0]
-    cdef double xb = x[1]
-    cdef double xc = x[2]
-    cdef double xd = x[3]
-    cdef const double* b = a + stride
-    cdef const double* c = b + stride
-    cdef const double* d = c + stride
-    cdef Py_ssize_t at
-    for at in range(n):
-        line[at] += xa * a[at] + xb * b[at] + xc * c[at] + xd * d[at]
 
 
 cdef inline void _add_one(double* line, Py_ssize_t n, double x, const double* a) noexcept nogil:
@@ -309,8 +297,8 @@ cdef int _solve(State* state, Py_ssize_t n) except -1 nogil:
     cdef double* line
     cdef Py_ssize_t i, j
     cdef double total
-    for i in range(n):
-        _pause(state, <double>i * (n - i))
+    for i in range(0, n, 4):
+        _pause(state, 4.0 * i * (n - i))
         _eliminate(matrix, n, i)
     for i in range(n):  # U' z = step, then U step = z
         line = matrix + i * n
@@ -326,30 +314,46 @@ cdef int _solve(State* state, Py_ssize_t n) except -1 nogil:
     return 0
 
 
-cdef void _eliminate(double* matrix, Py_ssize_t n, Py_ssize_t i) noexcept nogil:
-    """Make line i of the triangle from the lines above it."""
-    cdef double* line = matrix + i * n
-    cdef double floor = 1e-14 * fabs(line[i]) + 1e-300
-    cdef Py_ssize_t whole = i - i % 4
-    cdef Py_ssize_t above, j
+cdef void _eliminate(double* matrix, Py_ssize_t n, Py_ssize_t first) noexcept nogil:
+    """Make four lines of the triangle, or those left at its end, from the lines above them."""
+    cdef Py_ssize_t n_lines = min(4, n - first)
+    cdef Py_ssize_t above, i, at
     cdef const double* a
-    cdef double[4] x
+    cdef double[4] diagonal
+    cdef double[16] x
+    cdef bint is_needed
+    for at in range(n_lines):
+        diagonal[at] = fabs(matrix[(first + at) * (n + 1)])
+    for above in range(0, first, 4):
+        a = matrix + above * n + first
+        is_needed = False
+        for at in range(4 * n_lines):
+            x[at] = -a[at % 4 * n + at // 4]
+            is_needed |= x[at] != 0.0
+        if not is_needed:
+            continue
+        if n_lines == 4:
+            add_four_to_four(matrix + first * (n + 1), n - first, x, a, n)
+        else:
+            for at in range(n_lines):
+                add_four(matrix + (first + at) * n + first, n - first, x + 4 * at, a, n)
+    for i in range(first, first + n_lines):
+        for above in range(first, i):
+            a = matrix + above * n + i
+            if a[0] != 0.0:
+                _add_one(matrix + i * (n + 1), n - i, -a[0], a)
+        _scale(matrix + i * (n + 1), n - i, 1e-14 * diagonal[i - first] + 1e-300)
+
+
+cdef inline void _scale(double* line, Py_ssize_t n, double floor) noexcept nogil:
+    """Divide a line by the root of its first number; where that is rounding, let it end here."""
     cdef double root
-    for above in range(0, whole, 4):
-        a = matrix + above * n + i
-        x[0], x[1], x[2], x[3] = -a[0], -a[n], -a[2 * n], -a[3 * n]
-        if x[0] != 0.0 or x[1] != 0.0 or x[2] != 0.0 or x[3] != 0.0:
-            _add_four(line + i, n - i, x, a, n)
-    for above in range(whole, i):
-        a = matrix + above * n + i
-        if a[0] != 0.0:
-            _add_one(line + i, n - i, -a[0], a)
-    if line[i] <= floor:
-        line[i] = 1e150
-        for j in range(i + 1, n):
-            line[j] = 0.0
+    cdef Py_ssize_t at
+    if line[0] <= floor:
+        line[0] = 1e150
+        memset(line + 1, 0, (n - 1) * sizeof(double))
         return
-    root = sqrt(line[i])
-    line[i] = root
-    for j in range(i + 1, n):
-        line[j] /= root
+    root = sqrt(line[0])
+    line[0] = root
+    for at in range(1, n):
+        line[at] /= root
