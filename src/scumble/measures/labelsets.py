@@ -16,7 +16,7 @@ from scumble._core.parallel import SERIAL_BELOW, row_blocks, run
 from scumble._core.shown import MOST_ROWS, Sheet, Shown
 from scumble._core.validation import check_labels, is_dataset
 from scumble.measures import kernels
-from scumble.measures.base import measure
+from scumble.measures.base import measure, quotient
 
 #: Rows a partition should hold, so that its hash table stays in the cache.
 PARTITION_ROWS = 65_536
@@ -167,7 +167,7 @@ def diversity(Y: Any) -> float:
     0.75
     """
     Y = check_labels(Y, caller="diversity")
-    return len(labelsets(Y)) / Y.shape[0] if Y.shape[0] else float("nan")
+    return quotient(len(labelsets(Y)), Y.shape[0])
 
 
 def tcs(Y: Any, *, n_features: int | None = None) -> float:

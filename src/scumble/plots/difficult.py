@@ -8,6 +8,7 @@ import numpy as np
 
 from scumble._core.arrays import Array
 from scumble._core.validation import check_count
+from scumble.measures.difficult import by_difficulty
 from scumble.plots.base import measured, plot
 from scumble.plots.spread import keep_apart
 from scumble.plots.theme import Theme, canvas, entitle, written
@@ -58,7 +59,7 @@ def plot_difficult(
     ax.set_ylim(0, max(1.15 * top, 0.01))
     _scale(ax, theme, summary.mean_ir, summary.max_ir)
     rare = np.flatnonzero(is_rare)
-    named = rare[np.lexsort((rare, -table.irlbl[rare], -table.scumble[rare]))][:n_names]
+    named = by_difficulty(rare, table.irlbl, table.scumble)[:n_names]
     _write_names(
         ax, theme, [table.name[at] for at in named], table.irlbl[named], table.scumble[named]
     )
