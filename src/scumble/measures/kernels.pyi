@@ -45,13 +45,12 @@ def group_rows(
     last: int,
     sizes: Array,
 ) -> None: ...
-def find_leaders(
+def number_labelsets(
     indptr: Array,
     indices: Array,
+    n_labels: int,
     keys: Array,
-    rows: Array,
-    starts: Array,
-    first: int,
-    last: int,
-    leaders: Array,
-) -> None: ...
+    table: Array,
+    numbers: Array,
+    first_rows: Array,
+) -> int: ...

@@ -5,8 +5,8 @@ from __future__ import annotations
 from scumble._core.errors import ParameterError
 from scumble.measures.base import quotient
 from scumble.measures.concurrence import ABOVE_MEAN
+from scumble.resample.base import rows_in_percent
 from scumble.resample.lp_random import LPROS, LPRUS, share_out
-from scumble.resample.percent import rows_in_percent
 from scumble.resample.remedial import REMEDIAL, Pass
 from scumble.scale import statements
 from scumble.scale.labelset_tables import LabelsetTables

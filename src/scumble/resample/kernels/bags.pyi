@@ -6,17 +6,8 @@ Array = np.ndarray[Any, Any]
 
 def place_rows(indptr: Array, rows: Array, new_indptr: Array) -> None: ...
 def copy_rows(
-    indptr: Array, rows: Array, new_indptr: Array, values: Array, new_values: Array
+    begins: Array, rows: Array, new_indptr: Array, values: Array, new_values: Array
 ) -> None: ...
-def number_labelsets(
-    indptr: Array,
-    indices: Array,
-    bits: int,
-    keys: Array,
-    table: Array,
-    numbers: Array,
-    first_rows: Array,
-) -> int: ...
 def group_by_number(numbers: Array, places: Array, rows: Array) -> None: ...
 def share_out(total: int, capacity: Array, change: Array, used: Array) -> None: ...
 def drop_from_bags(

@@ -28,6 +28,3 @@ def fill_sparse(
     stop: int,
     out: Any,
 ) -> None: ...
-def close_gaps(
-    starts: Array, lengths: Array, new_starts: Array, values: Array, new_values: Array
-) -> None: ...
