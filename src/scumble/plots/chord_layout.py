@@ -21,7 +21,7 @@ from scumble._core.validation import check_count, check_labels
 from scumble.measures.difficult import by_difficulty
 from scumble.measures.shape import joint_counts
 from scumble.measures.summary import Summary, characterize, plain
-from scumble.plots.spread import keep_apart
+from scumble.plots.theme import keep_apart
 
 #: Up to so many labels are all drawn.
 DRAW_ALL = 30

@@ -10,8 +10,7 @@ from scumble._core.arrays import Array
 from scumble._core.validation import check_count
 from scumble.measures.difficult import by_difficulty
 from scumble.plots.base import measured, plot
-from scumble.plots.spread import keep_apart
-from scumble.plots.theme import Theme, canvas, entitle, written
+from scumble.plots.theme import Theme, canvas, entitle, keep_apart, written
 
 
 @plot("difficult", title="IRLbl against SCUMBLELbl")
