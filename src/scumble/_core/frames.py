@@ -202,7 +202,7 @@ def _from_arrow(array: Any, where: str, caller: str) -> Column:
     kind = array.type
     if kinds.is_dictionary(kind) and not kinds.is_nested(kind.value_type):
         return _from_dictionary(array)
-    if kinds.is_string(kind) or kinds.is_large_string(kind) or _is_view(kind):
+    if is_text(kind):
         return _from_text(array)
     if kinds.is_boolean(kind):
         return Column(_numbers(array.cast("uint8")), (False, True))
@@ -223,10 +223,12 @@ def wrong_type(kind: Any, where: str, caller: str) -> DataError:
     )
 
 
-def _is_view(kind: Any) -> bool:
+def is_text(kind: Any) -> bool:
+    """Tell whether an Arrow type is one of texts."""
     import pyarrow.types as kinds
 
-    return hasattr(kinds, "is_string_view") and bool(kinds.is_string_view(kind))
+    checks = (kinds.is_string, kinds.is_large_string, kinds.is_string_view)
+    return any(check(kind) for check in checks)
 
 
 def _numbers(array: Any) -> Array:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, column_of, look_up, with_columns
 from scumble._core.errors import DataError, ParameterError
 from scumble._core.features import as_matrix, take_apart
 from scumble._core.hierarchy import check_parents, select_parents
@@ -18,7 +18,6 @@ from scumble._core.numbers import counted
 from scumble._core.validation import check_named_labels
 from scumble.data.columns import features_from_columns
 from scumble.data.feature import Feature, first_repeated
-from scumble.data.guesses import column_of, look_up, with_columns
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)

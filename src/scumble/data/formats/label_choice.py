@@ -15,10 +15,10 @@ import numpy as np
 from scumble._core.errors import ParameterError
 from scumble._core.files import Source
 from scumble._core.suggestions import suggest
+from scumble._core.text import excerpt
 from scumble.data.feature import first_repeated
 from scumble.data.formats.arff.label_xml import LabelTree, read_label_xml
 from scumble.data.formats.base import Columns, LabelChoice
-from scumble.data.formats.messages import excerpt
 from scumble.data.guesses import as_text
 
 if TYPE_CHECKING:

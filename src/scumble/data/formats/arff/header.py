@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from scumble._core.files import Source
+from scumble._core.text import excerpt
 from scumble.data.feature import Kind, first_repeated
 from scumble.data.formats.arff.dates import date_format
 from scumble.data.formats.arff.notes import NOTE, parse_notes
 from scumble.data.formats.arff.quoting import BLANKS, UnclosedError, scan, skip_blanks
-from scumble.data.formats.messages import excerpt
 
 _LINES = re.compile(rb"\r\n|\n|\r")
 _TEXT_LINES = re.compile("\r\n|\n|\r")
