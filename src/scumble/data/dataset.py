@@ -213,8 +213,7 @@ class MultilabelDataset:
         mean 'comedy'?
         """
         chosen = find_labels(labels, self.n_labels, self.labels, caller="select_labels")
-        if len(np.unique(chosen)) < len(chosen):
-            repeated = next(at for at in chosen if np.count_nonzero(chosen == at) > 1)
+        if (repeated := first_repeated(chosen.tolist())) is not None:
             raise ParameterError(
                 f"select_labels: the label {self.labels[repeated]!r} is asked for twice. Names of "
                 "labels must be unique."

@@ -9,8 +9,8 @@ from scumble._core.lazy import lazy_names
 if TYPE_CHECKING:
     from scumble.scale.engines import DuckDBEngine, Engine, SparkEngine
     from scumble.scale.output import Output
-    from scumble.scale.relations import InstanceScores, LabelsetRelation
     from scumble.scale.scanning import Scan, scan
+    from scumble.scale.summary import InstanceScores, LabelsetRelation
     from scumble.scale.thresholds import label_thresholds
 
 __all__ = [
@@ -31,8 +31,8 @@ __getattr__, __dir__ = lazy_names(
     {
         "DuckDBEngine": "scumble.scale.engines",
         "Engine": "scumble.scale.engines",
-        "InstanceScores": "scumble.scale.relations",
-        "LabelsetRelation": "scumble.scale.relations",
+        "InstanceScores": "scumble.scale.summary",
+        "LabelsetRelation": "scumble.scale.summary",
         "Output": "scumble.scale.output",
         "Scan": "scumble.scale.scanning",
         "SparkEngine": "scumble.scale.engines",

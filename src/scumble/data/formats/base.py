@@ -108,15 +108,3 @@ def taking(options: type) -> Callable[[Callable[[Source, Any], MultilabelDataset
         return read
 
     return dress
-
-
-__all__ = [
-    "PARTS",
-    "Columns",
-    "Format",
-    "LabelChoice",
-    "Source",
-    "TableOptions",
-    "Target",
-    "taking",
-]

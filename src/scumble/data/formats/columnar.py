@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ReadError
-from scumble._core.files import EXPANSION_FREE
-from scumble.data.formats.base import PARTS, Format, Source, TableOptions, Target, taking
+from scumble._core.files import EXPANSION_FREE, Source, Target
+from scumble.data.formats.base import PARTS, Format, TableOptions, taking
 
 if TYPE_CHECKING:
     from scumble.data.dataset import MultilabelDataset

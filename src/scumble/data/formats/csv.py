@@ -10,9 +10,10 @@ from typing import Any, Literal
 import numpy as np
 
 from scumble._core.errors import DataError, ReadError, ScumbleWarning
+from scumble._core.files import Source, Target
 from scumble._core.validation import check_choice
 from scumble.data.dataset import MultilabelDataset
-from scumble.data.formats.base import Format, Source, Target, taking
+from scumble.data.formats.base import Format, taking
 from scumble.data.formats.delimited.cells import (
     Cells,
     sniff_decimal,

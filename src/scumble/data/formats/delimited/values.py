@@ -12,6 +12,7 @@ from scipy import sparse
 from scumble._core.arrays import Array, look_up
 from scumble._core.errors import ReadError
 from scumble._core.files import Source
+from scumble._core.frames import ranked
 from scumble._core.text import excerpt
 from scumble.data.feature import Feature
 from scumble.data.formats.delimited.cells import EXCHANGED, Cells
@@ -109,12 +110,8 @@ class Features:
         X = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
         categories = {}
         for k, texts in self.texts.items():
-            known = list(texts.numbers)
-            order = sorted(range(len(known)), key=known.__getitem__)
-            rank = np.empty(len(known))
-            rank[order] = np.arange(len(known))
+            rank, categories[k] = ranked(list(texts.numbers))
             X[:, k] = look_up(rank, X[:, k])
-            categories[k] = tuple(known[at] for at in order)
         return X, categories
 
     def describe(self, k: int, name: str, categories: dict[int, tuple[str, ...]]) -> Feature:
