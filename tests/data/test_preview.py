@@ -82,6 +82,7 @@ def test_what_a_column_is_for(look, content, expected):
         (PHOTOS, "labels=-3"),
         ("war,love,minutes\n1,0,90\n0,1,150\n", "labels=['war', 'love']"),
         ("5;a|b\n6;b|c\n7;a|c\n", "label_column=1, label_separator='|'"),
+        ('war,"so, so",minutes\n1,0,90\n0,1,150\n', "labels=[0, 1]"),
     ],
 )
 def test_who_reads_without_saying_hears_the_same_guess(look, tmp_path, content, said):

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -123,9 +124,11 @@ def seeming_labels(heads: Sequence[Head]) -> str:
         if guess.role == LIST:
             separator = f", label_separator={guess.separator!r}" if guess.separator else ""
             return f" It looks like label_column={key!r}{separator}."
-    labels = [key for key, guess in zip(keys, guesses, strict=True) if guess.role == LABEL]
-    if labels and labels == keys[-len(labels) :]:
-        return f" It looks like labels={-len(labels)}."
+    places = [at for at, guess in enumerate(guesses) if guess.role == LABEL]
+    if places and places[0] == len(heads) - len(places):
+        return f" It looks like labels={-len(places)}."
+    named = [keys[at] for at in places]
+    labels = named if all(isinstance(key, str) for key in named) else places  # never a mixture
     return f" It looks like labels={labels!r}." if 0 < len(labels) <= 20 else ""
 
 
@@ -194,19 +197,10 @@ def _label_columns(heads: Sequence[Head], flags: Sequence[int]) -> list[int]:
         return named
     if len(flags) == len(heads):  # nothing tells labels and features apart
         return []
-    last = _run(range(len(heads) - 1, -1, -1), set(flags))[::-1]
-    first = _run(range(len(heads)), set(flags))
+    is_flag = set(flags).__contains__
+    last = [*takewhile(is_flag, reversed(range(len(heads))))][::-1]
+    first = [*takewhile(is_flag, range(len(heads)))]
     return last or (first if len(first) > 1 else [])
-
-
-def _run(columns: Iterable[int], wanted: set[int]) -> list[int]:
-    """Take columns as long as they are wanted."""
-    found: list[int] = []
-    for at in columns:
-        if at not in wanted:
-            break
-        found.append(at)
-    return found
 
 
 def _label_list(head: Head) -> Guess | None:

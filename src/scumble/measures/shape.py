@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.validation import check_labels
 from scumble.measures.base import measure, quotient
 
@@ -108,7 +109,7 @@ def cooccurrence(Y: Any) -> sparse.csr_array:
     return joint_counts(Y, np.arange(Y.shape[1]))
 
 
-def joint_counts(Y: sparse.csr_array, labels: np.ndarray[Any, Any]) -> sparse.csr_array:
+def joint_counts(Y: sparse.csr_array, labels: Array) -> sparse.csr_array:
     """Count how often the given labels meet every label."""
     Y = Y.astype(np.int64)
     counts = sparse.csr_array(Y[:, labels].T) @ Y

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import warnings
 from itertools import chain
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ReadError, ScumbleWarning
 from scumble._core.files import Source, Target
 from scumble._core.validation import check_choice
@@ -221,7 +222,7 @@ class _Reading:
             label_parents=self.layout.parents,
         )
 
-    def _is_no_feature(self, k: int, X: np.ndarray[Any, Any]) -> bool:
+    def _is_no_feature(self, k: int, X: Array) -> bool:
         """Tell whether a column numbers the rows, or has neither name nor values."""
         column = self.layout.features[k]
         is_number, is_whole, has_values = self.features.state[k]

@@ -1,8 +1,4 @@
-from typing import Any
-
-import numpy as np
-
-Array = np.ndarray[Any, Any]
+from scumble._core.arrays import Array
 
 def place_rows(indptr: Array, rows: Array, new_indptr: Array) -> None: ...
 def copy_rows(

@@ -27,7 +27,6 @@ from scumble.data.formats.label_choice import choose_labels, column_number, colu
 from scumble.data.guesses import ROW_NUMBERS
 from scumble.data.roles import LOOKED_AT, seeming_labels
 
-_SAMPLE = 1000
 _BRACKETS = {b"["[0]: b"]"[0], b"("[0]: b")"[0], b"{"[0]: b"}"[0]}
 
 
@@ -279,7 +278,7 @@ def _is_list(text: str) -> bool:
 
 def list_columns(rows: Cells) -> list[int]:
     """Find the columns in which every cell that is not empty has brackets around it."""
-    n = min(len(rows), _SAMPLE)
+    n = min(len(rows), LOOKED_AT)
     places = rows.places[: n * rows.n_columns].reshape(n, rows.n_columns, 2)
     empty = places[:, :, 0] == places[:, :, 1]
     # An empty cell may begin behind the last byte; its first and last bytes do not matter.
