@@ -51,6 +51,4 @@ __all__ = [
 
 # Matplotlib is imported where something is drawn. Trees load on first use, because they bring the
 # learners along.
-__getattr__, __dir__ = lazy_names(
-    __name__, {"plot_tree": "scumble.plots.tree", "tree_layout": "scumble.plots.tree"}
-)
+__getattr__, __dir__ = lazy_names(__name__, {"scumble.plots.tree": ("plot_tree", "tree_layout")})

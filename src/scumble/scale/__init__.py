@@ -29,14 +29,10 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "DuckDBEngine": "scumble.scale.engines",
-        "Engine": "scumble.scale.engines",
-        "InstanceScores": "scumble.scale.summary",
-        "LabelsetRelation": "scumble.scale.summary",
-        "Output": "scumble.scale.output",
-        "Scan": "scumble.scale.scanning",
-        "SparkEngine": "scumble.scale.engines",
-        "label_thresholds": "scumble.scale.thresholds",
-        "scan": "scumble.scale.scanning",
+        "scumble.scale.engines": ("DuckDBEngine", "Engine", "SparkEngine"),
+        "scumble.scale.output": ("Output",),
+        "scumble.scale.scanning": ("Scan", "scan"),
+        "scumble.scale.summary": ("InstanceScores", "LabelsetRelation"),
+        "scumble.scale.thresholds": ("label_thresholds",),
     },
 )

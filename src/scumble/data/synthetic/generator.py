@@ -137,7 +137,9 @@ def make_multilabel(
     """
     n_instances = check_count(n_instances, name="n_instances", caller=CALLER)
     n_labels = check_count(n_labels, name="n_labels", caller=CALLER)
-    plan = _plan(n_features, n_informative, n_nominal, n_categories, separation, density)
+    n_features = check_count(n_features, name="n_features", caller=CALLER, minimum=0)
+    n_telling = (n_features + 1) // 2 if n_informative is None else n_informative
+    plan = FeaturePlan(n_features, n_telling, n_nominal, n_categories, separation, density)
     n_assignments = _n_assignments(n_instances, n_labels, cardinality)
     n_unlabelled = _n_unlabelled(n_instances, n_labels, n_assignments, unlabelled)
     wanted_ir = _number(mean_ir, USUAL["mean_ir"], "mean_ir", 1.0, math.inf)
@@ -168,32 +170,6 @@ def _candidates(
             yield label_counts(n_assignments, n_labels, mean_ir, most, bend=bend)
         except ParameterError:
             continue
-
-
-def _plan(
-    n_features: Any,
-    n_informative: Any,
-    n_nominal: Any,
-    n_categories: Any,
-    separation: Any,
-    density: Any,
-) -> FeaturePlan:
-    n_features = check_count(n_features, name="n_features", caller=CALLER, minimum=0)
-    if n_informative is None:
-        n_informative = (n_features + 1) // 2
-    for value, parameter in ((n_informative, "n_informative"), (n_nominal, "n_nominal")):
-        check_count(value, name=parameter, caller=CALLER, minimum=0)
-        if value > n_features:
-            raise ParameterError(
-                f"The {parameter!r} parameter of {CALLER} must not exceed 'n_features', "
-                f"{n_features}. Got {value!r} instead."
-            )
-    check_count(n_categories, name="n_categories", caller=CALLER, minimum=2)
-    Real(0.0, math.inf).check(separation, name="separation", caller=CALLER)
-    Real(0.0, 1.0).check(density, name="density", caller=CALLER)
-    return FeaturePlan(
-        n_features, n_informative, n_nominal, n_categories, float(separation), float(density)
-    )
 
 
 def _n_assignments(n_instances: int, n_labels: int, cardinality: Any) -> int:
@@ -249,6 +225,18 @@ class FeaturePlan:
     n_categories: int
     separation: float
     density: float
+
+    def __post_init__(self) -> None:
+        for parameter in ("n_informative", "n_nominal"):
+            value = check_count(getattr(self, parameter), name=parameter, caller=CALLER, minimum=0)
+            if value > self.n_features:
+                raise ParameterError(
+                    f"The {parameter!r} parameter of {CALLER} must not exceed 'n_features', "
+                    f"{self.n_features}. Got {value!r} instead."
+                )
+        check_count(self.n_categories, name="n_categories", caller=CALLER, minimum=2)
+        Real(0.0, math.inf).check(self.separation, name="separation", caller=CALLER)
+        Real(0.0, 1.0).check(self.density, name="density", caller=CALLER)
 
     @property
     def nominal(self) -> Array:
