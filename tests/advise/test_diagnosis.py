@@ -73,6 +73,20 @@ def test_a_nominal_column_of_names():
     assert [data.feature_names[at] for at in diagnose(data).identifiers] == ["name"]
 
 
+def test_what_names_rows_is_what_readers_leave_out():
+    pd = pytest.importorskip("pandas", reason="pip install 'scumble[frames]'")
+    names = [f"c{n}" for n in range(16)] + ["a", "b"] * 3  # 16 of 22 occur once: seven in ten
+    numbers = np.random.default_rng(0).permutation(22)
+    columns = {"customer": names, "ticket_id": numbers, "size": numbers, "shop": list("ab") * 11}
+    frame = pd.DataFrame({**columns, "y": [0, 1] * 11})
+    with pytest.warns(scumble.ScumbleWarning, match="'customer', 'ticket_id' hold a different"):
+        read = MultilabelDataset.from_frame(frame, label_columns=["y"])
+    data = MultilabelDataset.from_frame(frame, label_columns=["y"], keep=True)
+    named = [data.feature_names[at] for at in diagnose(data).identifiers]
+    assert named == ["customer", "ticket_id"]
+    assert read.feature_names == ("size", "shop")
+
+
 def test_missing_values_do_not_hide_a_leak():
     Y = np.arange(50)[:, None] % 2 == 0
     X = np.c_[Y[:, 0].astype(float), np.arange(50) % 7]

@@ -73,6 +73,39 @@ def test_what_a_column_is_for(look, content, expected):
     assert list(roles(look(content)).values()) == expected
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("id,tags,x\n1,a|b,1\n2,b|c,0\n3,a,1\n", "label_column='tags', label_separator='|'"),
+        ("words,x\na;b;c,2\nb;c,3\na;c,4\n", "label_column='words', label_separator=';'"),
+        ("a,tags\n[1],[2]\n[],[3]\n", "label_column='tags'"),
+        (PHOTOS, "labels=-3"),
+        ("war,love,minutes\n1,0,90\n0,1,150\n", "labels=['war', 'love']"),
+        ("5;a|b\n6;b|c\n7;a|c\n", "label_column=1, label_separator='|'"),
+        ('war,"so, so",minutes\n1,0,90\n0,1,150\n', "labels=[0, 1]"),
+    ],
+)
+def test_who_reads_without_saying_hears_the_same_guess(look, tmp_path, content, said):
+    found = look(content)
+    with pytest.raises(ScumbleError, match="which columns are labels") as fault:
+        scumble.read(tmp_path / "table.csv")
+    assert f" It looks like {said}. " in str(fault.value)
+    lists = [column["key"] for column in found.columns if column["role"] == "list"]
+    guessed = {"label_column": lists[0]} if lists else {"labels": found.labels}
+    if found.separator:
+        guessed["label_separator"] = found.separator
+    taken = eval(f"dict({said})")
+    assert scumble.read(tmp_path / "table.csv", **taken) == scumble.read(
+        tmp_path / "table.csv", **guessed
+    )
+
+
+def test_nothing_is_guessed_where_nothing_tells(look, tmp_path):
+    look("names,x\nDoe; Jane,2\nRoe; Ann,3\nPoe; Bob,4\n")
+    with pytest.raises(ScumbleError, match=r"in brackets\. Say labels"):
+        scumble.read(tmp_path / "table.csv")
+
+
 def test_texts_dates_and_what_names_rows(look):
     rows = [f"r{i},please help me {i},2024-05-{i + 1:02d},{i % 2},0{i}/03/2024" for i in range(9)]
     rows += [

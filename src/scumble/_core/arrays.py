@@ -1,4 +1,4 @@
-"""The type of arrays, and sparse matrices as arrays."""
+"""The type of arrays, and what tables of numbers, dense or sparse, are asked for."""
 
 from __future__ import annotations
 
@@ -14,3 +14,42 @@ Array = np.ndarray[Any, Any]
 def dense(table: Any) -> Array:
     """Make an array of a sparse matrix; leave an array as it is."""
     return table.toarray() if sparse.issparse(table) else np.asarray(table)
+
+
+def column_ends(X: Any) -> tuple[Array, Array]:
+    """Find the lowest and the highest value of each column; NaN where all are missing."""
+    if not sparse.issparse(X):
+        return np.fmin.reduce(X, 0, initial=np.nan), np.fmax.reduce(X, 0, initial=np.nan)
+    if not X.shape[0]:
+        return np.full(X.shape[1], np.nan), np.full(X.shape[1], np.nan)
+    missing = np.isnan(X.data).any()
+    ends = (X.nanmin(axis=0), X.nanmax(axis=0)) if missing else (X.min(axis=0), X.max(axis=0))
+    low, high = (np.asarray(end.todense()).ravel() for end in ends)
+    return low, high
+
+
+def column_of(X: Any, at: int) -> Array:
+    """Give one column of a table, dense."""
+    found: Array = X[:, [at]].toarray().ravel() if sparse.issparse(X) else X[:, at]
+    return found
+
+
+def look_up(values: Array, codes: Array) -> Array:
+    """Give the number that stands for each code; NaN where the code is missing."""
+    places = np.where(np.isnan(codes), len(values), codes).astype(np.intp)
+    found: Array = np.append(values, np.nan)[places]
+    return found
+
+
+def with_columns(X: Any, columns: dict[int, Array]) -> Any:
+    """Put other values into some columns."""
+    if not sparse.issparse(X):
+        X = np.array(X)
+        for at, values in columns.items():
+            X[:, at] = values
+        return X
+    parts = [
+        sparse.csc_array(columns[at].reshape(-1, 1)) if at in columns else X[:, [at]].tocsc()
+        for at in range(X.shape[1])
+    ]
+    return sparse.hstack(parts, format="csr")

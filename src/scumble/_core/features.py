@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, column_ends
 from scumble._core.categorical import MOST_VALUES, resolve_categorical
 from scumble._core.errors import DataError, ParameterTypeError
 from scumble._core.frames import (
@@ -272,18 +272,9 @@ def _count_values(
     counted = replace(codes, n_values=n_values)
     _check_codes(values, counted, caller)
     if len(open_ended):
-        n_values[open_ended] = _largest(values, open_ended).astype(np.int64) + 1
+        _, largest = column_ends(values[:, open_ended])
+        n_values[open_ended] = np.nan_to_num(largest).astype(np.int64) + 1
     return counted
-
-
-def _largest(values: Any, columns: Array) -> Array:
-    """Find the largest code of some columns; 0 where there is none."""
-    largest = np.zeros(values.shape[1])
-    if sparse.issparse(values):
-        known = ~np.isnan(values.data)
-        np.maximum.at(largest, values.indices[known], values.data[known])
-        return largest[columns]
-    return np.fmax.reduce(values[:, columns], axis=0, initial=0.0)
 
 
 def _check_codes(values: Any, codes: FeatureCodes, caller: str) -> None:

@@ -48,7 +48,7 @@ _WRITERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-class _File:
+class NamedFile:
     """A path that may end in the suffix of a compression, without which it is named."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -68,7 +68,7 @@ class _File:
         return Path(self.name).suffix.lower()
 
 
-class Source(_File):
+class Source(NamedFile):
     """A file to read: plain or compressed, opened as often as needed."""
 
     has_place = True  #: Whether other files can stand beside it.
@@ -224,7 +224,7 @@ def _decompress(raw: IO[bytes]) -> Iterator[Any]:
         yield raw
 
 
-class Target(_File):
+class Target(NamedFile):
     """One or several files to write: they appear together and whole, or not at all."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

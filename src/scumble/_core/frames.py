@@ -145,16 +145,16 @@ def check_exact(values: Array, where: str, *, caller: str) -> None:
     """Refuse whole numbers that are no doubles."""
     if values.dtype.itemsize < 8 or not values.size:
         return
-    low, high = int(values.min()), int(values.max())
+    _refuse_inexact(int(values.min()), int(values.max()), where, caller)
+
+
+def _refuse_inexact(low: int, high: int, where: str, caller: str) -> None:
     if low < -MOST_EXACT or high > MOST_EXACT:
-        raise _not_exact(low if low < -MOST_EXACT else high, where, caller)
-
-
-def _not_exact(found: int, where: str, caller: str) -> DataError:
-    return DataError(
-        f"{caller}: {where} of X holds {found}; whole numbers are exact up to 2**53 only. If it "
-        "is an identifier, leave it out or make it text; else make it a float column."
-    )
+        found = low if low < -MOST_EXACT else high
+        raise DataError(
+            f"{caller}: {where} of X holds {found}; whole numbers are exact up to 2**53 only. If "
+            "it is an identifier, leave it out or make it text; else make it a float column."
+        )
 
 
 def arrow_column(column: Any, where: str, *, caller: str) -> Any:
@@ -202,7 +202,7 @@ def _from_arrow(array: Any, where: str, caller: str) -> Column:
     kind = array.type
     if kinds.is_dictionary(kind) and not kinds.is_nested(kind.value_type):
         return _from_dictionary(array)
-    if kinds.is_string(kind) or kinds.is_large_string(kind) or _is_view(kind):
+    if is_text(kind):
         return _from_text(array)
     if kinds.is_boolean(kind):
         return Column(_numbers(array.cast("uint8")), (False, True))
@@ -223,10 +223,12 @@ def wrong_type(kind: Any, where: str, caller: str) -> DataError:
     )
 
 
-def _is_view(kind: Any) -> bool:
+def is_text(kind: Any) -> bool:
+    """Tell whether an Arrow type is one of texts."""
     import pyarrow.types as kinds
 
-    return hasattr(kinds, "is_string_view") and bool(kinds.is_string_view(kind))
+    checks = (kinds.is_string, kinds.is_large_string, kinds.is_string_view)
+    return any(check(kind) for check in checks)
 
 
 def _numbers(array: Any) -> Array:
@@ -238,19 +240,23 @@ def _from_integers(array: Any, where: str, caller: str) -> Column:
     import pyarrow.compute as pc
 
     bounds = pc.min_max(array)
-    low, high = bounds["min"].as_py(), bounds["max"].as_py()
-    if low is not None and (low < -MOST_EXACT or high > MOST_EXACT):
-        raise _not_exact(low if low < -MOST_EXACT else high, where, caller)
+    if bounds["min"].is_valid:  # else all are missing
+        _refuse_inexact(bounds["min"].as_py(), bounds["max"].as_py(), where, caller)
     return Column(_numbers(array), integer=True)
 
 
 def _from_text(array: Any) -> Column:
     coded = array.dictionary_encode()
-    texts = coded.dictionary.to_pylist()
+    rank, texts = ranked(coded.dictionary.to_pylist())
+    return Column(_decoded(coded, rank), texts)
+
+
+def ranked(texts: list[str]) -> tuple[Array, tuple[str, ...]]:
+    """Tell the place of each text among all in order, and list them so."""
     order = sorted(range(len(texts)), key=texts.__getitem__)
     rank = np.empty(len(texts))
     rank[order] = np.arange(len(texts))
-    return Column(_decoded(coded, rank), tuple(texts[at] for at in order))
+    return rank, tuple(texts[at] for at in order)
 
 
 def _from_dictionary(array: Any) -> Column:

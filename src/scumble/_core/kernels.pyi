@@ -1,7 +1,3 @@
-from typing import Any
-
-import numpy as np
-
-Array = np.ndarray[Any, Any]
+from scumble._core.arrays import Array
 
 def check_rows(indptr: Array, indices: Array, start: int, stop: int, n_columns: int) -> int: ...

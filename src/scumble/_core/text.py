@@ -49,6 +49,11 @@ def shorten(text: str, width: int) -> str:
     return text + "…"
 
 
+def excerpt(text: str, limit: int = 60) -> str:
+    """Quote a piece of a file, cut to a readable length."""
+    return repr(text if len(text) <= limit else text[: limit - 3] + "...")
+
+
 def align(
     head: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None
 ) -> list[list[str]]:

@@ -19,12 +19,9 @@ __all__ = ["CANDIDATES", "Advice", "Candidate", "Diagnosis", "advise", "diagnose
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "CANDIDATES": "scumble.advise.candidates",
-        "Advice": "scumble.advise.advice",
-        "Candidate": "scumble.advise.candidates",
-        "Diagnosis": "scumble.advise.diagnosis",
-        "advise": "scumble.advise.advice",
-        "diagnose": "scumble.advise.diagnosis",
+        "scumble.advise.advice": ("Advice", "advise"),
+        "scumble.advise.candidates": ("CANDIDATES", "Candidate"),
+        "scumble.advise.diagnosis": ("Diagnosis", "diagnose"),
     },
 )
 

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, column_of
 from scumble._core.shown import Shown
 from scumble.data import MultilabelDataset
-from scumble.data.guesses import FEWEST_VALUES, grows
+from scumble.data.guesses import SINGLE_FROM, names_rows
 from scumble.measures import characterize
 
-#: A nominal column names rows if it has more values than this share of rows.
-UNIQUE_FROM = 0.9
 #: Labels are nearly the same from this share of common rows on, and so many common rows.
 SAME_FROM, SAME_ROWS = 0.9, 5
 #: A column tells a label by itself from this correlation on.
@@ -139,29 +137,17 @@ def _same(together: sparse.csr_array, counts: Array) -> tuple[tuple[int, int, fl
 
 
 def _identifiers(data: MultilabelDataset) -> tuple[int, ...]:
-    """Find nominal columns with nearly as many values as rows, and columns that number rows."""
-    nominal = data.categorical_features
-    by_column = sparse.csc_array(data.X) if sparse.issparse(data.X) else data.X
+    """Find columns that name rows by the rule of those who read plain tables."""
+    X, candidates = data.X, np.arange(data.n_features)
+    if sparse.issparse(X):  # most values of such a column differ, so that few can be 0
+        X = sparse.csc_array(X)
+        candidates = np.flatnonzero(np.diff(X.indptr) >= SINGLE_FROM * len(data))
+    features = [(int(at), data.features[at]) for at in candidates]
     return tuple(
-        column
-        for column in sorted(set(range(data.n_features)) - set(data.text_features))
-        if nominal.get(column, 0) > UNIQUE_FROM * len(data)
-        or (column not in nominal and _numbers_rows(by_column, column))
+        at
+        for at, feature in features
+        if feature.kind != "text" and names_rows(feature, column_of(X, at))
     )
-
-
-def _numbers_rows(by_column: Any, column: int) -> bool:
-    n_rows = by_column.shape[0]
-    if n_rows < FEWEST_VALUES:
-        return False
-    if sparse.issparse(by_column):
-        begin, end = by_column.indptr[column], by_column.indptr[column + 1]
-        if end - begin < n_rows - 1:
-            return False
-        values = by_column[:, [column]].toarray().ravel()
-    else:
-        values = by_column[:, column]
-    return bool(np.isfinite(values).all()) and grows(values)
 
 
 def _leaks(data: MultilabelDataset, counts: Array) -> tuple[tuple[int, int, float], ...]:

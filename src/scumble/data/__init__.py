@@ -19,12 +19,9 @@ __all__ = ["Feature", "MultilabelDataset", "load", "make_multilabel", "read", "s
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "Feature": "scumble.data.dataset",
-        "MultilabelDataset": "scumble.data.dataset",
-        "load": "scumble.data.shelf",
-        "make_multilabel": "scumble.data.synthetic",
-        "read": "scumble.data.io",
-        "shelf": "scumble.data.shelf",
-        "write": "scumble.data.io",
+        "scumble.data.dataset": ("Feature", "MultilabelDataset"),
+        "scumble.data.io": ("read", "write"),
+        "scumble.data.shelf": ("load",),
+        "scumble.data.synthetic": ("make_multilabel",),
     },
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, look_up
 from scumble._core.errors import DataError
 from scumble._core.features import join_columns
 from scumble._core.frames import Column, read_column
@@ -41,10 +41,8 @@ def describe_column(name: str, column: Column) -> tuple[Feature, Column]:
     categories = tuple(dict.fromkeys(texts))
     if len(categories) < len(texts):
         code = {text: float(at) for at, text in enumerate(categories)}
-        codes = np.array([*(code[text] for text in texts), np.nan])
-        missing = np.isnan(column.values)
-        places = np.where(missing, len(texts), column.values).astype(np.intp)
-        column = column._replace(values=codes[places])
+        codes = np.array([code[text] for text in texts])
+        column = column._replace(values=look_up(codes, column.values))
     return Feature(name, "nominal", categories), column
 
 

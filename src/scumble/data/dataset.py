@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, column_of, look_up, with_columns
 from scumble._core.errors import DataError, ParameterError
 from scumble._core.features import as_matrix, take_apart
 from scumble._core.hierarchy import check_parents, select_parents
@@ -18,7 +18,6 @@ from scumble._core.numbers import counted
 from scumble._core.validation import check_named_labels
 from scumble.data.columns import features_from_columns
 from scumble.data.feature import Feature, first_repeated
-from scumble.data.guesses import column_of, look_up, with_columns
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -214,8 +213,7 @@ class MultilabelDataset:
         mean 'comedy'?
         """
         chosen = find_labels(labels, self.n_labels, self.labels, caller="select_labels")
-        if len(np.unique(chosen)) < len(chosen):
-            repeated = next(at for at in chosen if np.count_nonzero(chosen == at) > 1)
+        if (repeated := first_repeated(chosen.tolist())) is not None:
             raise ParameterError(
                 f"select_labels: the label {self.labels[repeated]!r} is asked for twice. Names of "
                 "labels must be unique."

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble.data.dataset import Feature, MultilabelDataset
 
 FILE = "debtags.npz"
@@ -37,21 +38,16 @@ def debtags_source() -> dict[str, Any]:
     return source
 
 
-def _arrays() -> dict[str, np.ndarray[Any, Any]]:
+def _arrays() -> dict[str, Array]:
     with as_file(files(__package__) / FILE) as path, np.load(path, allow_pickle=False) as archive:
         return dict(archive)
 
 
-def _names(joined: np.ndarray[Any, Any]) -> tuple[str, ...]:
+def _names(joined: Array) -> tuple[str, ...]:
     return tuple(joined.tobytes().decode().split("\n"))
 
 
-def _rows(
-    sizes: np.ndarray[Any, Any],
-    columns: np.ndarray[Any, Any],
-    values: np.ndarray[Any, Any] | None,
-    n_columns: int,
-) -> sparse.csr_array:
+def _rows(sizes: Array, columns: Array, values: Array | None, n_columns: int) -> sparse.csr_array:
     """Rebuild a matrix from the number of entries of each row and their columns."""
     indptr = np.concatenate([[0], np.cumsum(sizes, dtype=np.int32)]).astype(np.int32)
     data = np.ones(len(columns), bool) if values is None else values.astype(np.float64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, column_ends
+from scumble._core.parallel import slices
 from scumble.data.dataset import Feature, MultilabelDataset
 
 #: Values of dense columns looked at in one go.
@@ -39,21 +39,30 @@ class FeatureTable:
 
 def feature_table(data: MultilabelDataset) -> FeatureTable:
     """Describe the range of every feature."""
-    missing, nonzero, low, mean, high = (
-        _of_sparse(data.X) if sparse.issparse(data.X) else _of_dense(data.X)
-    )
+    X: Any = data.X
+    parts = [X[:, part] for part in slices(data.n_features, len(data), BLOCK)]
+    counted = [_count(part) for part in ([X] if data.is_sparse or not parts else parts)]
+    missing, nonzero, total = map(np.concatenate, zip(*counted, strict=True))
+    low, high = column_ends(X)
+    n_present = len(data) - missing
+    mean = np.divide(total, n_present, out=np.full(len(total), np.nan), where=n_present > 0)
     codes = np.array([feature.holds_codes for feature in data.features], bool)
     for column in (low, mean, high):
         column[codes] = np.nan
-    return FeatureTable(
-        data.feature_names,
-        tuple(feature.kind for feature in data.features),
-        missing,
-        nonzero,
-        low,
-        mean,
-        high,
-    )
+    kinds = tuple(feature.kind for feature in data.features)
+    return FeatureTable(data.feature_names, kinds, missing, nonzero, low, mean, high)
+
+
+def _count(X: Any) -> tuple[Array, Array, Array]:
+    """Count the missing and the other values of each column that are not 0, and add these up."""
+    if not sparse.issparse(X):
+        gaps = np.isnan(X)
+        filled = np.where(gaps, 0.0, X)
+        return gaps.sum(axis=0), np.count_nonzero(filled, axis=0), filled.sum(axis=0)
+    n, columns, gaps = X.shape[1], X.indices, np.isnan(X.data)
+    missing = np.bincount(columns[gaps], minlength=n)
+    total = np.bincount(columns, weights=np.where(gaps, 0.0, X.data), minlength=n)
+    return missing, np.bincount(columns, minlength=n) - missing, total
 
 
 def describe_features(data: MultilabelDataset, columns: Sequence[int]) -> list[dict[str, Any]]:
@@ -134,56 +143,3 @@ def _quartiles(values: Array, n_zeros: int) -> list[float] | None:
 def _value(feature: Feature, code: float) -> str:
     at = int(code)
     return feature.categories[at] if 0 <= at < len(feature.categories) else str(at)
-
-
-def _of_dense(X: Array) -> tuple[Array, ...]:
-    n_rows, n_columns = X.shape
-    parts = _empty(n_columns)
-    step = max(1, BLOCK // max(n_rows, 1))
-    for start in range(0, n_columns, step):
-        block = X[:, start : start + step]
-        gaps = np.isnan(block)
-        n_missing = gaps.sum(axis=0)
-        n_present = n_rows - n_missing
-        filled = np.where(gaps, 0.0, block)
-        stop = start + block.shape[1]
-        parts[0][start:stop] = n_missing
-        parts[1][start:stop] = np.count_nonzero(filled, axis=0)
-        if n_rows:
-            low = np.where(gaps, np.inf, block).min(axis=0)
-            high = np.where(gaps, -np.inf, block).max(axis=0)
-            parts[2][start:stop] = np.where(n_present > 0, low, np.nan)
-            parts[3][start:stop] = _ratio(filled.sum(axis=0), n_present)
-            parts[4][start:stop] = np.where(n_present > 0, high, np.nan)
-    return parts
-
-
-def _of_sparse(X: sparse.csr_array) -> tuple[Array, ...]:
-    n_rows, n_columns = X.shape
-    parts = _empty(n_columns)
-    gaps = np.isnan(X.data)
-    columns = X.indices
-    stored = np.bincount(columns, minlength=n_columns)
-    parts[0][:] = np.bincount(columns[gaps], minlength=n_columns)
-    parts[1][:] = stored - parts[0]
-    n_present = n_rows - parts[0]
-    kept, values = columns[~gaps], X.data[~gaps]
-    low, high = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
-    np.minimum.at(low, kept, values)
-    np.maximum.at(high, kept, values)
-    has_zero = stored < n_rows  # a value that is not stored is 0
-    low[has_zero], high[has_zero] = np.minimum(low[has_zero], 0), np.maximum(high[has_zero], 0)
-    parts[2][:] = np.where(n_present > 0, low, np.nan)
-    parts[3][:] = _ratio(np.bincount(kept, weights=values, minlength=n_columns), n_present)
-    parts[4][:] = np.where(n_present > 0, high, np.nan)
-    return parts
-
-
-def _empty(n_columns: int) -> tuple[Array, ...]:
-    counts = [np.zeros(n_columns, np.int64) for _ in range(2)]
-    numbers = [np.full(n_columns, math.nan) for _ in range(3)]
-    return (*counts, *numbers)
-
-
-def _ratio(total: Array, count: Array) -> Array:
-    return np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0)

@@ -75,11 +75,17 @@ def read_frame(
     place = {name: at for at, name in enumerate(names)}
     if isinstance(label_columns, str):
         cells = _as_arrow(column(place[label_columns]), label_columns)
-        Y, labels = _listed_labels(cells, label_separator, f"column {label_columns!r}")
+        shown = f"column {label_columns!r}"
+        Y, labels = (
+            labels_from_lists(cells, shown)
+            if label_separator is None
+            else labels_from_texts(cells, label_separator, shown)
+        )
     else:
         _refuse_separator(label_separator)
         parts = [_label_column(name, column(place[name])) for name in chosen]
-        Y, labels = _side_by_side(parts, frame.shape[0]), tuple(chosen)
+        none = sparse.csr_array((frame.shape[0], 0), dtype=bool)
+        Y, labels = sparse.hstack([none, *parts], format="csr", dtype=bool), tuple(chosen)
     weights = None
     if weight_column is not None:
         weights = _weights(weight_column, column(place[weight_column]))
@@ -104,14 +110,6 @@ def _listed(given: Any) -> list[str]:
     if given is None:
         return []
     return [given] if isinstance(given, str) else [str(name) for name in given]
-
-
-def _listed_labels(
-    cells: Any, separator: str | None, where: str
-) -> tuple[sparse.csr_array, tuple[str, ...]]:
-    if separator is None:
-        return labels_from_lists(cells, where)
-    return labels_from_texts(cells, separator, where)
 
 
 def _refuse_separator(separator: str | None) -> None:
@@ -203,12 +201,6 @@ def _as_texts(column: Any, name: str) -> Any:
     array = _as_arrow(column, name)
     are_numbers = kinds.is_integer(array.type) or kinds.is_floating(array.type)
     return array.cast(pa.string()) if are_numbers else column
-
-
-def _side_by_side(parts: list[Any], n_rows: int) -> sparse.csr_array:
-    if not parts:
-        return sparse.csr_array((n_rows, 0), dtype=bool)
-    return sparse.hstack(parts, format="csr", dtype=bool)
 
 
 def _feature_columns(dataset: MultilabelDataset) -> Iterator[tuple[Feature, Array]]:

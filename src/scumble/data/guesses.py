@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, column_of, look_up, with_columns
 from scumble._core.errors import DataError, ScumbleWarning
 from scumble.data.feature import Feature
 
+#: Names of a first column that numbers the rows, in lower case.
+ROW_NUMBERS = ("id", "index", "row", "unnamed: 0")
 #: Below so many values nothing can be told from their being different.
 FEWEST_VALUES = 20
 #: A column names rows if so large a share of its values, or a larger one, occurs once only: the
@@ -63,24 +65,8 @@ def settle_columns(
 ) -> tuple[Any, tuple[Feature, ...]]:
     """Tell what columns of a plain table are, and leave out those that tell nothing of other rows.
 
-    Parameters
-    ----------
-    X : ndarray or csr_array
-        The columns as they were read: numbers, or codes of texts.
-    features : sequence of Feature
-        What they are by their cells alone.
-    asked : Asked
-        What the user says; nothing is guessed of columns named there.
-    guessed : sequence of bool
-        Whether the kind of a column may be guessed. It may not where the table itself declares it,
-        as categories of pandas do.
-    where : str
-        The file or table, for messages.
-
-    Returns
-    -------
-    X, features
-        The columns that remain. What is not taken as it looks is named in a warning.
+    The kind of a column may be ``guessed`` unless the table itself declares it, as categories of
+    pandas do. What is not taken as it looks is named in a warning, which calls the table ``where``.
 
     Notes
     -----
@@ -147,7 +133,7 @@ def as_text(feature: Feature, where: str) -> Feature:
     return replace(feature, kind="text")
 
 
-def grows(values: Array) -> bool:
+def _grow(values: Array) -> bool:
     """Tell whether numbers are whole, and each larger than the one before."""
     if len(values) < 2 or not (np.diff(values[:FEWEST_VALUES]) > 0).all():  # mostly
         return False
@@ -167,7 +153,7 @@ def numbers_all_rows(values: Array) -> bool:
 def judge_column(feature: Feature, X: Any, at: int) -> tuple[str, Dates]:
     """Tell why a column is not taken as it looks, and its dates where it holds such."""
     if feature.kind == "numeric" and feature.integer and not sparse.issparse(X):
-        return ("rows" if _numbers_rows(feature.name, X[:, at]) else ""), Dates(None)
+        return ("rows" if names_rows(feature, X[:, at]) else ""), Dates(None)
     if feature.kind != "nominal" or not feature.categories:
         return "", Dates(None)
     days = parse_dates(feature.categories)
@@ -185,34 +171,21 @@ def _guess_texts(feature: Feature, codes: Array) -> str:
     n_words = sum(text.count(" ") + 1 for text in feature.categories)
     if n_words >= LONG_TEXT * n_different:
         return "text"
-    counts = np.bincount(codes[~np.isnan(codes)].astype(np.intp))
-    return "rows" if _are_single(counts) else ""
+    return "rows" if names_rows(feature, codes) else ""
 
 
-def column_of(X: Any, at: int) -> Array:
-    """Give one column of a table, dense."""
-    found: Array = X[:, [at]].toarray().ravel() if sparse.issparse(X) else X[:, at]
-    return found
-
-
-def look_up(values: Array, codes: Array) -> Array:
-    """Give the number that stands for each code; NaN where the code is missing."""
-    places = np.where(np.isnan(codes), len(values), codes).astype(np.intp)
-    found: Array = np.append(values, np.nan)[places]
-    return found
-
-
-def _numbers_rows(name: str, values: Array) -> bool:
+def names_rows(feature: Feature, values: Array) -> bool:
+    """Tell whether texts, or whole numbers by the name of their column or by growing, name rows."""
+    name = feature.name
     is_named = _NAMES_ROWS.fullmatch(name) or _NAMES_ROWS.fullmatch(name.lower())
-    if not is_named:
-        return len(values) >= FEWEST_VALUES and grows(values)
+    if not (feature.holds_codes or is_named):
+        return len(values) >= FEWEST_VALUES and _grow(values)
     known = values[~np.isnan(values)]
-    return len(known) >= FEWEST_VALUES and _are_single(np.unique(known, return_counts=True)[1])
-
-
-def _are_single(counts: Array) -> bool:
-    """Tell by how often each value occurs whether most of them occur once only."""
-    return bool((counts == 1).sum() >= SINGLE_FROM * counts.sum())
+    if len(known) < FEWEST_VALUES or not (known == np.floor(known)).all():
+        return False
+    is_code = feature.holds_codes
+    times = np.bincount(known.astype(np.intp)) if is_code else np.unique_counts(known).counts
+    return bool((times == 1).sum() >= SINGLE_FROM * len(known))
 
 
 def parse_dates(texts: Sequence[str], date_format: str | None = None) -> Dates:
@@ -275,20 +248,6 @@ def _parse_as(texts: Sequence[str], form: str) -> Array:
     found = pc.strptime(pa.array(texts, pa.string()), format=form, unit="ms", error_is_null=True)
     times: Array = found.cast(pa.int64()).cast(pa.float64()).to_numpy(zero_copy_only=False)
     return times
-
-
-def with_columns(X: Any, columns: dict[int, Array]) -> Any:
-    """Put other values into some columns."""
-    if not sparse.issparse(X):
-        X = np.array(X)
-        for at, values in columns.items():
-            X[:, at] = values
-        return X
-    parts = [
-        sparse.csc_array(columns[at].reshape(-1, 1)) if at in columns else X[:, [at]].tocsc()
-        for at in range(X.shape[1])
-    ]
-    return sparse.hstack(parts, format="csr")
 
 
 def _tell(told: dict[str, list[str]], where: str) -> None:

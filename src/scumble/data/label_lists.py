@@ -12,6 +12,7 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.errors import LabelError, ParameterError, ScumbleWarning
+from scumble._core.frames import is_text
 
 _INTEGER = re.compile(r"-?\d+", re.ASCII)
 
@@ -91,8 +92,7 @@ def labels_from_texts(
         raise ParameterError(
             f"The 'label_separator' parameter must be a text. Got {separator!r} instead."
         )
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    array = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+    array = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
     if not (pa.types.is_null(array.type) or is_text(array.type)):
         raise LabelError(
             f"{where}: label_separator={separator!r} parts texts, but the column holds values of "
@@ -106,12 +106,11 @@ def labels_from_texts(
     return label_matrix(indptr, coded.indices.to_numpy(), coded.dictionary.to_pylist(), where)
 
 
-def labels_from_lists(column: Any, where: str) -> tuple[sparse.csr_array, tuple[str, ...]]:
+def labels_from_lists(array: Any, where: str) -> tuple[sparse.csr_array, tuple[str, ...]]:
     """Make a label matrix from an Arrow column of label lists."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if not holds_label_lists(array.type):
         raise LabelError(
             f"{where}: expected lists of label names or numbers, found {array.type}. If it is one "
@@ -133,28 +132,13 @@ def holds_label_lists(kind: Any) -> bool:
     """Tell whether an Arrow type is one of lists of text or of whole numbers."""
     import pyarrow.types as kinds
 
-    if kinds.is_null(kind):
-        return False
-    checks = (
-        "is_list",
-        "is_large_list",
-        "is_fixed_size_list",
-        "is_list_view",
-        "is_large_list_view",
-    )
-    if not any(hasattr(kinds, check) and getattr(kinds, check)(kind) for check in checks):
+    lists = (kinds.is_list, kinds.is_large_list, kinds.is_fixed_size_list)
+    views = (kinds.is_list_view, kinds.is_large_list_view)
+    if not any(check(kind) for check in (*lists, *views)):
         return False
     value = kind.value_type
     value = value.value_type if kinds.is_dictionary(value) else value
     return bool(kinds.is_integer(value) or kinds.is_null(value)) or is_text(value)
-
-
-def is_text(kind: Any) -> bool:
-    """Tell whether an Arrow type is one of texts."""
-    import pyarrow.types as kinds
-
-    texts = ("is_string", "is_large_string", "is_string_view")
-    return any(hasattr(kinds, check) and getattr(kinds, check)(kind) for check in texts)
 
 
 def _refuse_null(lengths: Any, values: Any, where: str) -> None:

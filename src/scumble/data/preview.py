@@ -9,67 +9,45 @@ from dataclasses import asdict, dataclass, field
 from io import BytesIO
 from typing import Any
 
-import numpy as np
-
-from scumble._core.errors import ReadError, ScumbleError
 from scumble._core.files import BLOCK, COMPRESSIONS, Source
-from scumble.data.columns import feature_from_column
-from scumble.data.feature import Feature
-from scumble.data.guesses import FEWEST_VALUES, numbers_all_rows
+from scumble.data.guesses import FEWEST_VALUES
 from scumble.data.io import find_format, opened
-from scumble.data.roles import LABEL, Guess, Head, guess_roles
+from scumble.data.roles import LABEL, LONGEST_KEY, LOOKED_AT, Guess, Head, guess_roles, key_of
 
 #: Bytes of a text file that are looked at: the first block of its reader, who so finds the same.
 HEAD = BLOCK
 #: What can be said of how a file is written.
 SETTINGS = ("format", "delimiter", "encoding", "decimal", "header")
-#: Rows that are looked at, and rows that are shown.
-LOOKED_AT, SHOWN = 1000, 8
+#: Rows that are shown.
+SHOWN = 8
 #: Columns that are shown: so many of the first, and of the last.
 FIRST, LAST = 40, 20
-#: Characters of a cell that are shown, and of a name by which a column is spoken of.
-CELL, NAME = 60, 100
+#: Characters of a cell that are shown.
+CELL = 60
 #: Control characters that no text has.
 _NO_TEXT = bytes(set(range(32)) - set(b"\t\n\f\r\x1a"))
 
 
 @dataclass(frozen=True)
 class Preview:
-    """What can be told of a file by its beginning.
-
-    Attributes
-    ----------
-    format : str
-        Its form.
-    asks : bool
-        Whether it is a plain table, whose columns have to be told apart. All below is empty, or
-        None, if it is not.
-    delimiter, encoding, decimal, header
-        How a text file is written; None of others.
-    n_columns : int
-        Of the table; the first and last ones are described.
-    columns : list of dict
-        ``at``, the number from 0; ``key``, what options of readers call it, its name or number;
-        ``name``; ``role``; ``roles``, all that it may be; and ``why``.
-    rows : list of list of str
-        The first cells of these columns.
-    labels : list of int
-        All columns that are guessed to be labels, also those that are not shown.
-    separator : str
-        What parts the labels of the column that is guessed to hold lists; "" where they stand in
-        brackets.
-    """
+    """What can be told of a file by its beginning."""
 
     format: str
+    #: Whether it is a plain table, whose columns have to be told apart; if not, that is all.
     asks: bool = False
+    # How a text file is written; None of others.
     delimiter: str | None = None
     encoding: str | None = None
     decimal: str | None = None
     header: bool | None = None
     n_columns: int = 0
+    #: The first and last ones: ``at``, the number from 0; ``key``, what options of readers call it,
+    #: its name or number; ``name``; ``role``; ``roles``, all that it may be; and ``why``.
     columns: list[dict[str, Any]] = field(default_factory=list)
-    rows: list[list[str]] = field(default_factory=list)
+    rows: list[list[str]] = field(default_factory=list)  # the first cells of these columns
+    #: All columns that are guessed to be labels, also those that are not shown.
     labels: list[int] = field(default_factory=list)
+    #: What parts the labels of the column that is guessed to hold lists; "" for brackets.
     separator: str = ""
 
     def to_dict(self) -> dict[str, Any]:
@@ -103,21 +81,10 @@ def preview(
     with opened(path, None) as source:
         chosen = find_format(source, format).name
         if chosen == "csv":
-            how = _Written(delimiter, encoding, decimal, header)
-            return _of_text(_Beginning(source), how)
+            return _of_text(_Beginning(source), delimiter, encoding, decimal, header)
         if chosen in ("parquet", "arrow") and _is_plain(source):
             return _of_columns(source, chosen)
         return Preview(chosen)
-
-
-@dataclass(frozen=True)
-class _Written:
-    """How a text file is written, as far as the user says."""
-
-    delimiter: str | None
-    encoding: str | None
-    decimal: str | None
-    header: bool | None
 
 
 class _Beginning(Source):
@@ -141,32 +108,32 @@ class _Beginning(Source):
         yield BytesIO(self.content)
 
 
-def _of_text(source: _Beginning, how: _Written) -> Preview:
-    from scumble.data.formats.csv import check_delimiter
-    from scumble.data.formats.delimited.cells import (
-        has_label_marks,
-        sniff_decimal,
-        sniff_delimiter,
-        split_block,
-    )
-    from scumble.data.formats.delimited.layout import Options, find_header, refuse_repeated
+def _of_text(
+    source: _Beginning,
+    delimiter: str | None,
+    encoding: str | None,
+    decimal: str | None,
+    header: bool | None,
+) -> Preview:
+    from scumble.data.formats.delimited import cells as text_cells
+    from scumble.data.formats.delimited import layout
+    from scumble.data.formats.delimited.values import heads_of_text
 
-    check_delimiter(how.delimiter)
-    encoding = how.encoding or _likely_encoding(source)
+    options = layout.Options(delimiter=delimiter, header=header, decimal=decimal)
+    encoding = encoding or _likely_encoding(source)
     text = _first_lines(source, encoding)
-    delimiter = how.delimiter or sniff_delimiter(source, text[:65536])[0]
-    cells, _, _ = split_block(source, text, delimiter, 0, 0, at_end=not source.is_cut)
+    delimiter = delimiter or text_cells.sniff_delimiter(source, text[:65536])[0]
+    cells, _, _ = text_cells.split_block(source, text, delimiter, 0, 0, at_end=not source.is_cut)
     if not len(cells):
         raise source.error("the file holds no rows. Expected a table.")
-    decimal = how.decimal or sniff_decimal(cells, delimiter)
-    options = Options(header=how.header, decimal=how.decimal)
-    names = find_header(cells, options, decimal)
-    if names is not None and has_label_marks(names):
+    decimal = decimal or text_cells.sniff_decimal(cells, delimiter)
+    names = layout.find_header(cells, options, decimal)
+    if names is not None and text_cells.has_label_marks(names):
         return Preview("csv")
-    refuse_repeated(source, names or [], int(cells.lines[0]))
-    rows = cells[1:] if names is not None else cells
-    rows = rows[:LOOKED_AT]
-    heads = _heads_of_text(rows, names, decimal)
+    layout.refuse_repeated(source, names or [], int(cells.lines[0]))
+    rows = (cells[1:] if names is not None else cells)[:LOOKED_AT]
+    lists = layout.list_columns(rows) if len(rows) else []
+    heads = heads_of_text(rows, names, decimal, lists)
     found = _described(heads, len(rows), lambda at, row: rows.cell(row, at))
     return Preview(
         format="csv",
@@ -217,30 +184,6 @@ def _first_lines(source: _Beginning, encoding: str) -> bytes:
     return text
 
 
-def _heads_of_text(rows: Any, names: list[str] | None, decimal: str) -> list[Head]:
-    from scumble.data.formats.delimited.layout import ROW_NUMBERS, list_columns
-    from scumble.data.formats.delimited.values import Features
-
-    columns = Features(list(range(rows.n_columns)), set(), decimal)
-    if len(rows):
-        columns.add(rows)
-    X, categories = columns.matrix()
-    lists = set(list_columns(rows)) if len(rows) else set()
-    heads = []
-    for at in range(rows.n_columns):
-        name = "" if names is None else names[at]
-        _, is_whole, has_values = columns.state[at]
-        feature = (
-            Feature(name, "nominal", categories[at])
-            if at in categories
-            else Feature(name, integer=bool(is_whole and has_values))
-        )
-        may_number = at == 0 and (not name or name.strip().lower() in ROW_NUMBERS)
-        numbers = may_number and feature.integer and numbers_all_rows(X[:, at])
-        heads.append(Head(name, feature, X[:, at], is_list=at in lists, numbers_rows=bool(numbers)))
-    return heads
-
-
 def _is_plain(source: Source) -> bool:
     """Tell whether columns can be read from the file as it lies there."""
     with open(source.path, "rb") as raw:
@@ -249,19 +192,14 @@ def _is_plain(source: Source) -> bool:
 
 
 def _of_columns(source: Source, form: str) -> Preview:
-    import pyarrow as pa
+    from scumble.data.formats.arrow_table import KEY, heads_of_table
+    from scumble.data.formats.columnar import naming_damage
 
-    from scumble.data.formats.arrow_table import KEY
-
-    try:
+    with naming_damage(source, form.capitalize()):
         table = _first_of_parquet(source) if form == "parquet" else _first_of_arrow(source)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        if isinstance(error, ReadError):
-            raise
-        raise source.error(f"the {form} file is damaged ({error}). Fetch it again.") from error
     if KEY in (table.schema.metadata or {}):
         return Preview(form)
-    heads = [_head_of_column(table, at) for at in range(table.num_columns)]
+    heads = heads_of_table(table)
     found = _described(heads, len(table), lambda at, row: _shown(table.column(at)[row]))
     return Preview(format=form, **found)
 
@@ -286,23 +224,6 @@ def _first_of_arrow(source: Source) -> Any:
             else:
                 batches = [batch for batch, _ in zip(reader, range(1), strict=False)]
             return pa.Table.from_batches(batches, reader.schema).slice(0, LOOKED_AT)
-
-
-def _head_of_column(table: Any, at: int) -> Head:
-    import pyarrow.types as kinds
-
-    from scumble.data.label_lists import holds_label_lists, is_text
-
-    name, column = table.column_names[at], table.column(at)
-    is_list = holds_label_lists(column.type)
-    try:
-        feature, values = (None, np.empty(0)) if is_list else feature_from_column(name, column)
-    except ScumbleError:  # such as columns inside of columns
-        feature, values = None, np.empty(0)
-    declared = kinds.is_dictionary(column.type)
-    return Head(
-        name, feature, values, is_list=is_list, parts=is_text(column.type), guessed=not declared
-    )
 
 
 def _shown(cell: Any) -> str:
@@ -334,13 +255,11 @@ def _described(
 
 
 def _column(at: int, name: str, guess: Guess) -> dict[str, Any]:
-    """Describe a column; readers, and command lines, know it by ``key``."""
     role, roles, why, _ = guess
-    is_key = 0 < len(name) <= NAME and "," not in name and not name.strip("+-").isdecimal()
     return {
         "at": at,
-        "key": name if is_key else at,
-        "name": _cut(name, NAME),
+        "key": key_of(name, at),
+        "name": _cut(name, LONGEST_KEY),
         "role": role,
         "roles": list(roles),
         "why": why,

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,10 @@ LABEL, LIST, NUMBER, CATEGORY, TEXT, IGNORE = (
     "text",
     "ignore",
 )
+#: Rows that are looked at.
+LOOKED_AT = 1000
+#: Characters of a name by which a column is spoken of.
+LONGEST_KEY = 100
 #: All that a column can be for.
 ROLES = (LABEL, LIST, NUMBER, CATEGORY, TEXT, IGNORE)
 #: What may stand between labels. A blank or a slash is in other texts, too: the name must fit.
@@ -47,33 +52,15 @@ _WHY = {
 
 @dataclass(frozen=True)
 class Head:
-    """The first values of a column.
+    """The first values of a column."""
 
-    Attributes
-    ----------
-    name : str
-        Its name, empty where it has none.
-    feature : Feature or None
-        What a reader makes of it by its cells alone; None where it makes nothing.
-    values : ndarray
-        Numbers, or codes of texts.
-    is_list : bool
-        Whether its cells hold lists.
-    parts : bool
-        Whether cells can be parted into labels: texts can, and whatever is written in a text file.
-    guessed : bool
-        Whether its kind may be guessed; not where the table declares it.
-    numbers_rows : bool
-        Whether it numbers the rows, so that its reader leaves it out.
-    """
-
-    name: str
-    feature: Feature | None
-    values: Array
+    name: str  # empty where it has none
+    feature: Feature | None  # what a reader makes of its cells alone; None: nothing
+    values: Array  # numbers, or codes of texts
     is_list: bool = False
-    parts: bool = True
-    guessed: bool = True
-    numbers_rows: bool = False
+    parts: bool = True  # whether a cell can be parted into labels, as all in a text file can
+    guessed: bool = True  # whether its kind may be; not where the table declares it
+    numbers_rows: bool = False  # so that its reader leaves it out
 
 
 class Guess(NamedTuple):
@@ -117,6 +104,38 @@ def guess_roles(heads: Sequence[Head]) -> list[Guess]:
         at = (named or sure or list(lists))[0]
         guesses[at] = lists[at]._replace(roles=guesses[at].roles)
     return guesses
+
+
+def seeming_labels(heads: Sequence[Head]) -> str:
+    """Say what the labels seem to be, as options of `scumble.read`, after a blank; "" if none do.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scumble.data import Feature
+    >>> from scumble.data.roles import Head, seeming_labels
+    >>> texts = Feature("tags", "nominal", ("sea", "sea|sky", "sky|war"))
+    >>> seeming_labels([Head("tags", texts, np.array([0.0, 1.0, 2.0]))])
+    " It looks like label_column='tags', label_separator='|'."
+    """
+    guesses = guess_roles(heads)
+    keys = [key_of(head.name, at) for at, head in enumerate(heads)]
+    for key, guess in zip(keys, guesses, strict=True):
+        if guess.role == LIST:
+            separator = f", label_separator={guess.separator!r}" if guess.separator else ""
+            return f" It looks like label_column={key!r}{separator}."
+    places = [at for at, guess in enumerate(guesses) if guess.role == LABEL]
+    if places and places[0] == len(heads) - len(places):
+        return f" It looks like labels={-len(places)}."
+    named = [keys[at] for at in places]
+    labels = named if all(isinstance(key, str) for key in named) else places  # never a mixture
+    return f" It looks like labels={labels!r}." if 0 < len(labels) <= 20 else ""
+
+
+def key_of(name: str, at: int) -> str | int:
+    """Tell what readers, and command lines, know a column by: its name, or its number."""
+    is_key = 0 < len(name) <= LONGEST_KEY and "," not in name
+    return name if is_key and not name.strip("+-").isdecimal() else at
 
 
 def _alone(head: Head) -> Guess:
@@ -178,19 +197,10 @@ def _label_columns(heads: Sequence[Head], flags: Sequence[int]) -> list[int]:
         return named
     if len(flags) == len(heads):  # nothing tells labels and features apart
         return []
-    last = _run(range(len(heads) - 1, -1, -1), set(flags))[::-1]
-    first = _run(range(len(heads)), set(flags))
+    is_flag = set(flags).__contains__
+    last = [*takewhile(is_flag, reversed(range(len(heads))))][::-1]
+    first = [*takewhile(is_flag, range(len(heads)))]
     return last or (first if len(first) > 1 else [])
-
-
-def _run(columns: Iterable[int], wanted: set[int]) -> list[int]:
-    """Take columns as long as they are wanted."""
-    found: list[int] = []
-    for at in columns:
-        if at not in wanted:
-            break
-        found.append(at)
-    return found
 
 
 def _label_list(head: Head) -> Guess | None:

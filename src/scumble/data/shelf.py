@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import DataError, DownloadError, ParameterError, ScumbleWarning
-from scumble._core.files import COMPRESSIONS
+from scumble._core.files import NamedFile
 from scumble._core.suggestions import suggest
 
 if TYPE_CHECKING:  # `scumble gui NAME` looks for the name before all else: no numpy for that
@@ -113,7 +113,7 @@ class Entry:
     @property
     def parts(self) -> tuple[str, ...]:
         """Which published parts, train and test, can be fetched."""
-        stems = {_stem(file.name) for file in self.files}
+        stems = {NamedFile(file.name).stem for file in self.files}
         return tuple(part for part in PARTS if f"{self.name}-{part}" in stems)
 
 
@@ -294,7 +294,7 @@ def fetch(name: str, *, part: str | None = None, force: bool = False) -> Path:
     if main is None:
         raise _no_address(entry, part)
     folder = cache_folder() / entry.name
-    companions = [file for file in entry.files if _suffix(file.name) == ".xml"]
+    companions = [file for file in entry.files if NamedFile(file.name).suffix == ".xml"]
     for file in [*companions, main]:  # the data last: where they are, all is there
         path = folder / file.name
         if force or not (path.is_file() and checksum(path) == file.sha256):
@@ -375,7 +375,7 @@ def _main_file(entry: Entry, part: str | None) -> File | None:
     if part is None:
         return entry.files[0] if entry.files else None
     stem = f"{entry.name}-{part}"
-    return next((file for file in entry.files if _stem(file.name) == stem), None)
+    return next((file for file in entry.files if NamedFile(file.name).stem == stem), None)
 
 
 def _present(name: str, entry: Entry | None, part: str | None) -> Path | None:
@@ -383,7 +383,7 @@ def _present(name: str, entry: Entry | None, part: str | None) -> Path | None:
     names = [name] if entry is None else [entry.name, *entry.aliases]
     stems = [each if part is None else f"{each}-{part}" for each in names]
     if entry is not None and part is None and entry.files:
-        stems.append(_stem(entry.files[0].name))
+        stems.append(NamedFile(entry.files[0].name).stem)
     for folder in _data_folders():
         for place in _places(folder, names):
             found = _data_file(place, stems if place != folder else stems[: len(names)])
@@ -423,24 +423,10 @@ def _data_file(folder: Path, stems: list[str]) -> Path | None:
     wanted = [stem.casefold() for stem in stems]
     ranked = []
     for path in folder.iterdir():
-        stem, suffix = _stem(path.name).casefold(), _suffix(path.name)
+        stem, suffix = NamedFile(path).stem.casefold(), NamedFile(path).suffix
         if stem in wanted and suffix in SUFFIXES and path.is_file():
             ranked.append((wanted.index(stem), SUFFIXES.index(suffix), len(path.name), path))
     return min(ranked)[-1] if ranked else None
-
-
-def _plain(name: str) -> Path:
-    """Strip the suffix of a compressed file."""
-    path = Path(name)
-    return path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
-
-
-def _stem(name: str) -> str:
-    return _plain(name).stem
-
-
-def _suffix(name: str) -> str:
-    return _plain(name).suffix.lower()
 
 
 def _load_embedded(part: str | None, options: dict[str, Any]) -> MultilabelDataset:

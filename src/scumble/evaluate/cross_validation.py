@@ -13,8 +13,8 @@ from sklearn.base import clone
 
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError, ParameterTypeError
-from scumble._core.memory import PeakMemory
 from scumble._core.parallel import limit_threads, thread_count
+from scumble._core.processes import PeakMemory
 from scumble._core.progress import track
 from scumble._core.provenance import warn_if_resampled
 from scumble._core.random import as_generator

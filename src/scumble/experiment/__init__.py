@@ -37,4 +37,4 @@ __all__ = [
 ]
 
 # Comparing needs classifiers and resamplers, which planning and tables do not.
-__getattr__, __dir__ = lazy_names(__name__, {"compare": "scumble.experiment.same_folds"})
+__getattr__, __dir__ = lazy_names(__name__, {"scumble.experiment.same_folds": ("compare",)})

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from scumble._core.children import Child, ChildGoneError, pack
-from scumble._core.memory import peak, reset_peak, resident_of
 from scumble._core.optional import require
+from scumble._core.processes import peak, reset_peak, resident_of
 from scumble.experiment.cell import Cell, Result
 from scumble.experiment.errors import PlanError
 

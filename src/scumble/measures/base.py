@@ -43,6 +43,11 @@ class Measure:
     function: Callable[..., Any]
 
 
+def quotient(part: float, whole: int) -> float:
+    """Divide; NaN where there is nothing to divide by."""
+    return part / whole if whole else float("nan")
+
+
 def measure(*, level: Level, lower: float = 0.0, upper: float = float("inf")) -> Callable[[F], F]:
     """Register a function of ``Y`` and return it untouched."""
 

@@ -10,7 +10,7 @@ from scumble._core.arrays import Array
 from scumble._core.shown import Sheet, Shown
 from scumble._core.validation import check_choice, check_labels
 from scumble.measures import passes
-from scumble.measures.base import measure
+from scumble.measures.base import measure, quotient
 from scumble.measures.imbalance import Unseen, ratios_from_counts
 
 #: "Above the mean" means above it by this much: with equal scores, rounding in the mean would
@@ -96,7 +96,7 @@ def concurrence(Y: Any) -> Concurrence:
         ratios,
         scores.by_instance,
         mean_by_label(scores.by_label_sum, counts),
-        mean_of_scores(scores.total, Y.shape[0]),
+        quotient(scores.total, Y.shape[0]),
     )
 
 
@@ -274,11 +274,6 @@ def scumble_cv_by_label(Y: Any) -> Array:
     result = concurrence(Y)
     _, squares = passes.deviations(Y, result.by_instance, result.scumble, result.by_label)
     return cv_by_label(squares, passes.count(Y), result.by_label)
-
-
-def mean_of_scores(total: float, n_rows: int) -> float:
-    """Mean score over all rows."""
-    return total / n_rows if n_rows else float("nan")
 
 
 def mean_by_label(sums: Array, counts: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,9 @@ from scumble._core.validation import check_count, check_named_labels
 from scumble.measures.concurrence import concurrence
 from scumble.measures.imbalance import minority_from_ratios
 from scumble.measures.shape import joint_counts
+
+#: How often a label occurs, the numbers of labels it meets, and how often each.
+Meeting = tuple[int, Array, Array]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +116,6 @@ def difficult_labels(Y: Any, *, n_labels: int | None = None) -> Records[Difficul
     (2, 0.2, 0)
     """
     matrix, names = check_named_labels(Y, caller="difficult_labels")
-    if n_labels is not None:
-        check_count(n_labels, name="n_labels", caller="difficult_labels", minimum=0)
     result = concurrence(matrix)
     return rank_difficult(matrix, result.irlbl, result.by_label, names, n_labels=n_labels)
 
@@ -128,43 +129,53 @@ def rank_difficult(
     n_labels: int | None = None,
 ) -> Records[DifficultLabel]:
     """Do what `difficult_labels` does, from measures already at hand."""
-    minority = np.flatnonzero(minority_from_ratios(ratios))
-    ranked = minority[np.lexsort((minority, -ratios[minority], -scores[minority]))]
-    chosen = ranked[: _report_size(len(minority)) if n_labels is None else n_labels]
-    is_majority = ~minority_from_ratios(ratios) & ~np.isnan(ratios)
-    joint = joint_counts(Y, chosen)
 
-    def name_of(label: int) -> str:
-        return names[label] if names is not None else f"y{label}"
+    def meetings(chosen: Array) -> Iterator[Meeting]:
+        joint = joint_counts(Y, chosen)
+        for row, label in enumerate(chosen):
+            part = slice(joint.indptr[row], joint.indptr[row + 1])
+            yield int(joint[row, label]), joint.indices[part], joint.data[part]
 
-    def partners_of(row: int) -> tuple[Partner, ...]:
-        met = joint.indices[joint.indptr[row] : joint.indptr[row + 1]]
-        times = joint.data[joint.indptr[row] : joint.indptr[row + 1]]
+    names = [f"y{at}" for at in range(len(ratios))] if names is None else names
+    return list_difficult(ratios, scores, names, meetings, n_labels)
+
+
+def list_difficult(
+    ratios: Array,
+    scores: Array,
+    names: Sequence[str],
+    meetings: Callable[[Array], Iterable[Meeting]],
+    n_labels: int | None,
+) -> Records[DifficultLabel]:
+    """Rank the minority labels; ``meetings`` tells of some of them what labels each meets."""
+    if n_labels is not None:
+        check_count(n_labels, name="n_labels", caller="difficult_labels", minimum=0)
+    is_minority = minority_from_ratios(ratios)
+    is_majority = ~is_minority & ~np.isnan(ratios)
+    ranked = by_difficulty(np.flatnonzero(is_minority), ratios, scores)
+    chosen = ranked[: _report_size(len(ranked)) if n_labels is None else n_labels]
+
+    def partners(met: Array, times: Array) -> tuple[Partner, ...]:
         met, times = met[is_majority[met]], times[is_majority[met]]
         order = np.lexsort((met, -times))
         return tuple(
-            Partner(int(k), name_of(int(k)), int(n), float(ratios[k]), float(scores[k]))
-            for k, n in zip(met[order], times[order], strict=True)
+            Partner(k, names[k], n, float(ratios[k]), float(scores[k]))
+            for k, n in zip(met[order].tolist(), times[order].tolist(), strict=True)
         )
 
     found = (
         DifficultLabel(
-            int(label),
-            name_of(int(label)),
-            int(joint[row, label]),
-            float(ratios[label]),
-            float(scores[label]),
-            partners_of(row),
+            at, names[at], count, float(ratios[at]), float(scores[at]), partners(met, times)
         )
-        for row, label in enumerate(chosen)
+        for at, (count, met, times) in zip(chosen.tolist(), meetings(chosen), strict=True)
     )
-    return listed(found)
-
-
-def listed(labels: Iterable[DifficultLabel]) -> Records[DifficultLabel]:
-    """Make a list that prints as a table."""
     columns = ("name", "count", "irlbl", "scumble", "partners")
-    return Records(labels, "difficult labels", columns)
+    return Records(found, "difficult labels", columns)
+
+
+def by_difficulty(labels: Array, ratios: Array, scores: Array) -> Array:
+    """Sort labels by decreasing SCUMBLELbl, then the rarer first, then by position."""
+    return labels[np.lexsort((labels, -ratios[labels], -scores[labels]))]
 
 
 def _report_size(n_minority: int) -> int:

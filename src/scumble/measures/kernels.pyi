@@ -1,8 +1,4 @@
-from typing import Any
-
-import numpy as np
-
-Array = np.ndarray[Any, Any]
+from scumble._core.arrays import Array
 
 CHUNK: int
 CACHED_LABELS: int
@@ -45,13 +41,12 @@ def group_rows(
     last: int,
     sizes: Array,
 ) -> None: ...
-def find_leaders(
+def number_labelsets(
     indptr: Array,
     indices: Array,
+    n_labels: int,
     keys: Array,
-    rows: Array,
-    starts: Array,
-    first: int,
-    last: int,
-    leaders: Array,
-) -> None: ...
+    table: Array,
+    numbers: Array,
+    first_rows: Array,
+) -> int: ...

@@ -485,51 +485,40 @@ cdef Py_ssize_t _group(
     return end
 
 
-def find_leaders(
-    const index_t[::1] indptr, const index_t[::1] indices, const uint64_t[::1] keys,
-    const row_t[::1] rows, const int64_t[::1] starts, Py_ssize_t first, Py_ssize_t last,
-    int64_t[::1] leaders,
+def number_labelsets(
+    const index_t[::1] indptr, const index_t[::1] indices, Py_ssize_t n_labels, uint64_t[::1] keys,
+    int64_t[::1] table, int64_t[::1] numbers, int64_t[::1] first_rows,
 ):
-    """Write for each row of the partitions first..last the first row with the same labels."""
+    """Give the labelsets numbers in the order of their first rows; return how many there are.
+
+    ``keys`` and ``table`` (numbers + 1) are a hash table; its length is a power of two, at least
+    twice the number of rows.
+    """
+    cdef Packing packing = _packing(n_labels, indices.shape[0])
     cdef const index_t* labels = &indices[0] if indices.shape[0] else NULL
-    cdef Py_ssize_t partition, start, n_rows
-    cdef Slots slots
-    slots.places = <uint32_t*>malloc(_room(_largest(starts, first, last)) * sizeof(uint32_t))
-    if slots.places == NULL:
-        raise MemoryError
-    try:
-        with nogil:
-            for partition in range(first, last):
+    cdef uint64_t mask = table.shape[0] - 1
+    cdef Py_ssize_t n_found = 0
+    cdef Py_ssize_t row
+    cdef uint64_t key, at
+    with nogil:
+        for row in range(indptr.shape[0] - 1):
+            if row % STEP == 0:
                 check_stop()
-                start = starts[partition]
-                n_rows = starts[partition + 1] - start
-                if n_rows > 0:
-                    _clear(&slots, n_rows)
-                    _lead(
-                        &indptr[0], labels, &keys[start], &rows[start], n_rows, slots, &leaders[0]
-                    )
-    finally:
-        free(slots.places)
-
-
-cdef void _lead(
-    const index_t* indptr, const index_t* indices, const uint64_t* keys, const row_t* rows,
-    Py_ssize_t n_rows, Slots slots, int64_t* leaders,
-) noexcept nogil:
-    """Write the leaders of the rows of a partition."""
-    cdef Py_ssize_t place, later
-    cdef uint64_t slot
-    cdef uint32_t group
-    for place in range(n_rows):
-        later = min(place + AHEAD, n_rows - 1)
-        prefetch(&slots.places[_mix(keys[later]) & slots.mask])
-        prefetch(&leaders[rows[later]])
-        slot = _find_slot(indptr, indices, keys, rows, slots, place)
-        group = slots.places[slot]
-        if group == 0:
-            group = <uint32_t>(place + 1)
-            slots.places[slot] = group
-        leaders[rows[place]] = <int64_t>rows[group - 1]
+            key = _row_key(&indptr[0], labels, row, packing)
+            at = key * <uint64_t>0x9E3779B97F4A7C15
+            at = (at ^ (at >> 32)) & mask
+            while table[at] != 0 and not (
+                keys[at] == key
+                and (key < HASHED or _same_row(&indptr[0], labels, row, first_rows[table[at] - 1]))
+            ):
+                at = (at + 1) & mask
+            if table[at] == 0:
+                keys[at] = key
+                first_rows[n_found] = row
+                n_found += 1
+                table[at] = n_found
+            numbers[row] = table[at] - 1
+    return n_found
 
 
 cdef Py_ssize_t _largest(const int64_t[::1] starts, Py_ssize_t first, Py_ssize_t last) noexcept:

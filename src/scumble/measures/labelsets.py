@@ -16,7 +16,7 @@ from scumble._core.parallel import SERIAL_BELOW, row_blocks, run
 from scumble._core.shown import MOST_ROWS, Sheet, Shown
 from scumble._core.validation import check_labels, is_dataset
 from scumble.measures import kernels
-from scumble.measures.base import measure
+from scumble.measures.base import measure, quotient
 
 #: Rows a partition should hold, so that its hash table stays in the cache.
 PARTITION_ROWS = 65_536
@@ -141,9 +141,20 @@ def labelset_of_rows(Y: Any) -> tuple[Array, Labelsets]:
     >>> numbers
     array([0, 1, 0, 2])
     """
-    Y = check_labels(Y, caller="labelset_of_rows")
-    first_row, numbers, counts = np.unique(_leaders(Y), return_inverse=True, return_counts=True)
-    return numbers, Labelsets(first_row, counts)
+    return number_labelsets(check_labels(Y, caller="labelset_of_rows"))
+
+
+def number_labelsets(Y: sparse.csr_array) -> tuple[Array, Labelsets]:
+    """Do what `labelset_of_rows` does for labels that have come through the door already."""
+    n_rows, n_labels = Y.shape
+    numbers, first_rows = (np.empty(n_rows, np.int64) for _ in range(2))
+    n_places = 1 << (2 * n_rows).bit_length()
+    keys, table = np.empty(n_places, np.uint64), np.zeros(n_places, np.int64)
+    n_sets = kernels.number_labelsets(
+        Y.indptr, Y.indices, n_labels, keys, table, numbers, first_rows
+    )
+    counts = np.bincount(numbers, minlength=n_sets)
+    return numbers, Labelsets(first_rows[:n_sets].copy(), counts)
 
 
 @measure(level="dataset", upper=1.0)
@@ -167,7 +178,7 @@ def diversity(Y: Any) -> float:
     0.75
     """
     Y = check_labels(Y, caller="diversity")
-    return len(labelsets(Y)) / Y.shape[0] if Y.shape[0] else float("nan")
+    return quotient(len(labelsets(Y)), Y.shape[0])
 
 
 def tcs(Y: Any, *, n_features: int | None = None) -> float:
@@ -211,18 +222,6 @@ def tcs_of(n_features: int, n_labels: int, n_labelsets: int) -> float:
     """Compute TCS from its three factors."""
     volume = n_features * n_labels * n_labelsets
     return math.log(volume) if volume > 0 else float("nan")
-
-
-def _leaders(Y: sparse.csr_array) -> Array:
-    """Find for each row the first one with the same labels."""
-    starts, keys, rows = _deal(Y)
-    leaders = np.empty(Y.shape[0], np.int64)
-
-    def lead(block: tuple[int, int]) -> None:
-        kernels.find_leaders(Y.indptr, Y.indices, keys, rows, starts, *block, leaders)
-
-    run(lead, row_blocks(starts, TASKS))
-    return leaders
 
 
 def _deal(Y: sparse.csr_array) -> tuple[Array, Array, Array]:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array
 from scumble._core.validation import check_labels
-from scumble.measures.base import measure
+from scumble.measures.base import measure, quotient
 
 
 @measure(level="dataset")
@@ -32,7 +33,7 @@ def cardinality(Y: Any) -> float:
     1.5
     """
     Y = check_labels(Y, caller="cardinality")
-    return _share(Y.nnz, Y.shape[0])
+    return quotient(Y.nnz, Y.shape[0])
 
 
 @measure(level="dataset", upper=1.0)
@@ -56,7 +57,7 @@ def density(Y: Any) -> float:
     0.75
     """
     Y = check_labels(Y, caller="density")
-    return _share(cardinality(Y), Y.shape[1])
+    return quotient(cardinality(Y), Y.shape[1])
 
 
 @measure(level="dataset", upper=1.0)
@@ -80,7 +81,7 @@ def p_min(Y: Any) -> float:
     0.5
     """
     Y = check_labels(Y, caller="p_min")
-    return _share(int((np.diff(Y.indptr) == 1).sum()), Y.shape[0])
+    return quotient(int((np.diff(Y.indptr) == 1).sum()), Y.shape[0])
 
 
 def cooccurrence(Y: Any) -> sparse.csr_array:
@@ -108,13 +109,9 @@ def cooccurrence(Y: Any) -> sparse.csr_array:
     return joint_counts(Y, np.arange(Y.shape[1]))
 
 
-def joint_counts(Y: sparse.csr_array, labels: np.ndarray[Any, Any]) -> sparse.csr_array:
+def joint_counts(Y: sparse.csr_array, labels: Array) -> sparse.csr_array:
     """Count how often the given labels meet every label."""
     Y = Y.astype(np.int64)
     counts = sparse.csr_array(Y[:, labels].T) @ Y
     counts.sort_indices()
     return counts
-
-
-def _share(part: float, whole: int) -> float:
-    return part / whole if whole else float("nan")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from scumble._core.parallel import limit_threads
 from scumble._core.shown import Sheet, Shown
 from scumble._core.validation import check_choice, check_named_labels, is_dataset
 from scumble.measures import passes
-from scumble.measures.concurrence import cv_by_label, cv_of_scores, mean_by_label, mean_of_scores
+from scumble.measures.base import quotient
+from scumble.measures.concurrence import cv_by_label, cv_of_scores, mean_by_label
 from scumble.measures.imbalance import (
     Unseen,
     cv_of_ratios,
@@ -229,52 +230,84 @@ def characterize(data: Any, *, unseen: Unseen = "nan", n_jobs: int | None = None
 
 def _characterize(data: Any, unseen: Unseen) -> Summary:
     has_features = is_dataset(data) and hasattr(data, "X")
-    Y, found = check_named_labels(data, caller="characterize")
+    Y, names = check_named_labels(data, caller="characterize")
     n_rows, n_labels = Y.shape
-    names = found or tuple(f"y{at}" for at in range(n_labels))
 
     sets = find_labelsets(Y)  # first, so that the scores can use the memory it takes meanwhile
     counts = passes.count(Y)
-    ratios = ratios_from_counts(counts)
-    scores = passes.score(Y, ratios)
-    mean = mean_of_scores(scores.total, n_rows)
+    scores = passes.score(Y, ratios_from_counts(counts))
+    mean = quotient(scores.total, n_rows)
     label_means = mean_by_label(scores.by_label_sum, counts)
     squares, label_squares = passes.deviations(Y, scores.by_instance, mean, label_means)
     n_unlabelled, n_one_label = passes.count_short_rows(Y)
-
-    shown = ratios_from_counts(counts, unseen=unseen)
-    label_means = np.nan_to_num(label_means) if unseen == "zero" else label_means
-    cardinality = Y.nnz / n_rows if n_rows else math.nan
-    n_features = int(data.X.shape[1]) if has_features else None
-    return Summary(
+    return summarize(
+        LabelNumbers(
+            names or [f"y{k}" for k in range(n_labels)], counts, label_means, label_squares
+        ),
+        sets,
+        unseen=unseen,
         name=str(getattr(data, "name", "")) if has_features else "",
         n_instances=n_rows,
+        n_features=int(data.X.shape[1]) if has_features else None,
+        n_assignments=Y.nnz,
+        n_one_label=n_one_label,
+        n_unlabelled=n_unlabelled,
+        scumble=mean,
+        scumble_cv=cv_of_scores(squares, n_rows, mean),
+        scumble_by_instance=scores.by_instance,
+    )
+
+
+class LabelNumbers(NamedTuple):
+    """What the measures of labels follow from."""
+
+    names: Sequence[Any]
+    counts: Array
+    means: Array  # of the scores of each label's instances; NaN without any
+    squares: Array  # sums of squared deviations from them
+
+
+def summarize(
+    labels: LabelNumbers,
+    sets: Any,
+    *,
+    unseen: Unseen = "nan",
+    n_instances: int,
+    n_features: int | None,
+    n_assignments: int,
+    n_one_label: int,
+    **known: Any,
+) -> Summary:
+    """Compute what follows from counts and scores; all else is known already."""
+    names, counts, means, squares = labels
+    n_labels, n_sets = len(names), len(sets)
+    cardinality = quotient(n_assignments, n_instances)
+    ratios = ratios_from_counts(counts, unseen=unseen)
+    return Summary(
+        n_instances=n_instances,
         n_features=n_features,
         n_labels=n_labels,
-        n_labelsets=len(sets),
+        n_labelsets=n_sets,
         n_single_labelsets=sets.n_single,
         max_labelset_count=sets.max_count,
         cardinality=cardinality,
-        density=cardinality / n_labels if n_labels else math.nan,
-        diversity=len(sets) / n_rows if n_rows else math.nan,
-        p_min=n_one_label / n_rows if n_rows else math.nan,
-        mean_ir=mean_of_ratios(shown),
+        density=quotient(cardinality, n_labels),
+        diversity=quotient(n_sets, n_instances),
+        p_min=quotient(n_one_label, n_instances),
+        mean_ir=mean_of_ratios(ratios),
         max_ir=max_of_ratios(ratios),
-        cvir=cv_of_ratios(shown),
-        scumble=mean,
-        scumble_cv=cv_of_scores(squares, n_rows, mean),
-        tcs=None if n_features is None else tcs_of(n_features, n_labels, len(sets)),
+        cvir=cv_of_ratios(ratios),
+        tcs=None if n_features is None else tcs_of(n_features, n_labels, n_sets),
         n_unseen=int((counts == 0).sum()),
-        n_unlabelled=n_unlabelled,
-        n_minority=int(minority_from_ratios(shown).sum()),
+        n_minority=int(minority_from_ratios(ratios).sum()),
         labels=LabelTable(
-            names,
+            tuple(map(str, names)),
             counts,
-            frequencies_from_counts(counts, n_rows),
-            shown,
-            label_means,
-            cv_by_label(label_squares, counts, label_means),
+            frequencies_from_counts(counts, n_instances),
+            ratios,
+            np.nan_to_num(means) if unseen == "zero" else means,
+            cv_by_label(squares, counts, means),
         ),
-        scumble_by_instance=scores.by_instance,
         labelsets=sets,
+        **known,
     )

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scumble._core.lazy import lazy_names
-from scumble.plots.bars import plot_labels, plot_labelsets
 from scumble.plots.base import Plot, plot_bytes, save_plot
 from scumble.plots.chord import plot_chord
 from scumble.plots.chord_layout import ChordArc, ChordLayout, ChordRibbon, chord_layout
 from scumble.plots.comparison import plot_before_after, plot_gains, plot_pair
-from scumble.plots.difficult import plot_difficult
 from scumble.plots.heatmap import plot_cooccurrence
 from scumble.plots.histograms import (
     plot_attributes,
@@ -19,6 +17,7 @@ from scumble.plots.histograms import (
     plot_label_histogram,
     plot_labelset_histogram,
 )
+from scumble.plots.labels import plot_difficult, plot_labels, plot_labelsets
 from scumble.plots.thresholds import plot_thresholds
 
 if TYPE_CHECKING:
@@ -52,6 +51,4 @@ __all__ = [
 
 # Matplotlib is imported where something is drawn. Trees load on first use, because they bring the
 # learners along.
-__getattr__, __dir__ = lazy_names(
-    __name__, {"plot_tree": "scumble.plots.tree", "tree_layout": "scumble.plots.tree"}
-)
+__getattr__, __dir__ = lazy_names(__name__, {"scumble.plots.tree": ("plot_tree", "tree_layout")})

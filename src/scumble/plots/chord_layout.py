@@ -18,9 +18,10 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.label_selection import find_labels
 from scumble._core.validation import check_count, check_labels
+from scumble.measures.difficult import by_difficulty
 from scumble.measures.shape import joint_counts
 from scumble.measures.summary import Summary, characterize, plain
-from scumble.plots.spread import keep_apart
+from scumble.plots.theme import keep_apart
 
 #: Up to so many labels are all drawn.
 DRAW_ALL = 30
@@ -357,8 +358,7 @@ def _difficult_and_partners(
     rare = np.flatnonzero(table.is_minority)
     if not len(rare):  # equally frequent labels: none is difficult, so the most concurrent ones
         rare = np.flatnonzero(table.count > 0)
-    order = np.lexsort((rare, -table.irlbl[rare], -table.scumble[rare]))
-    difficult = rare[order][:n_labels]
+    difficult = by_difficulty(rare, table.irlbl, table.scumble)[:n_labels]
     joint = joint_counts(Y, difficult).toarray()
     joint[:, table.is_minority] = 0
     joint[:, difficult] = 0

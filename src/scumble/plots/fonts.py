@@ -38,14 +38,10 @@ def letters_without_font(text: str) -> frozenset[str]:
 
 def _beyond(text: str, chosen: Any) -> frozenset[str]:
     """Find the letters that the chosen font lacks."""
-    missing = set(text) - _letters_of(chosen)
-    return frozenset(letter for letter in missing if not letter.isspace())
-
-
-def _letters_of(chosen: Any) -> set[str]:
     from matplotlib.font_manager import fontManager
 
-    return _letters_in(fontManager.findfont(chosen))
+    missing = set(text) - _letters_in(fontManager.findfont(chosen))
+    return frozenset(letter for letter in missing if not letter.isspace())
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Colours, light and dark, that colour-blind people can tell apart.
+"""Colours, light and dark, that colour-blind people can tell apart; names and their places.
 
 Warm colours are rare labels and cool colours frequent ones, everywhere. The hues are those of Okabe
 and Ito; the two groups also differ in lightness or shape wherever they meet.
@@ -10,6 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.optional import require
 from scumble._core.text import safe, shorten
@@ -136,3 +139,23 @@ def entitle(ax: Any, name: str, what: str) -> None:
 def written(name: str, width: int = LONGEST_NAME) -> str:
     """Make a name fit for a picture: harmless and not too long."""
     return shorten(safe(name), width)
+
+
+def keep_apart(wanted: Array, step: float, low: float, high: float) -> Array:
+    """Move places apart by as little as possible, in the sense of least squares."""
+    steps = step * np.arange(len(wanted))
+    first = low + step / 2
+    last = max(high - step * (len(wanted) - 0.5), first)
+    return np.clip(_never_falling(wanted - steps), first, last) + steps
+
+
+def _never_falling(values: Array) -> Array:
+    """Find the nearest sequence that never falls: neighbours in the wrong order meet midway."""
+    pools: list[list[float]] = []  # [mean, size]
+    for value in values.tolist():
+        pools.append([value, 1])
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            mean, size = pools.pop()
+            before, n_before = pools[-1]
+            pools[-1] = [(before * n_before + mean * size) / (n_before + size), n_before + size]
+    return np.repeat([mean for mean, _ in pools], [int(size) for _, size in pools])

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from scumble._core.arrays import Array
-from scumble._core.optional import require
 from scumble._core.parameters import Int, Optional
 from scumble.learn.export import TreeLabels
+from scumble.plots.theme import new_figure
+
+PADS = (0.04167, 0.04167)  # matplotlib's own
 
 
 def tree_layout(tree: Any, max_depth: int | None = None) -> tuple[Array, Array]:
@@ -103,19 +105,14 @@ def plot_tree(
     labels = TreeLabels(classifier, feature_names, class_names, value_names)
     x, depth = tree_layout(tree, max_depth)
     if ax is None:
-        ax = _new_axes(int(np.nanmax(x)) + 1, int(depth.max()) + 1)
+        size = (max(3.0, 1.3 * (int(np.nanmax(x)) + 1)), max(2.0, 1.1 * (int(depth.max()) + 1)))
+        ax = new_figure(size, pads=PADS, purpose="plot_tree").add_subplot()
     for node in np.flatnonzero(depth >= 0):
         _draw_node(ax, tree, labels, int(node), x, depth)
     ax.set_xlim(-0.7, np.nanmax(x) + 0.7)
     ax.set_ylim(-depth.max() - 0.5, 0.5)
     ax.set_axis_off()
     return ax
-
-
-def _new_axes(n_across: int, n_down: int) -> Any:
-    figure = require("matplotlib.figure", purpose="plot_tree", extra="plots")
-    size = (max(3.0, 1.3 * n_across), max(2.0, 1.1 * n_down))
-    return figure.Figure(figsize=size, layout="constrained").add_subplot()
 
 
 def _draw_node(ax: Any, tree: Any, labels: TreeLabels, node: int, x: Array, depth: Array) -> None:

@@ -30,14 +30,11 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "concurrence_report": "scumble.report.concurrence",
-        "render_advice": "scumble.report.advice",
-        "render_advice_page": "scumble.report.advice",
-        "render_comparison": "scumble.report.terminal",
-        "render_html": "scumble.report.pages",
-        "render_methods": "scumble.report.methods",
-        "render_pdf": "scumble.report.pdf",
-        "render_report": "scumble.report.terminal",
-        "render_treatment": "scumble.report.terminal",
+        "scumble.report.advice": ("render_advice", "render_advice_page"),
+        "scumble.report.concurrence": ("concurrence_report",),
+        "scumble.report.methods": ("render_methods",),
+        "scumble.report.pages": ("render_html",),
+        "scumble.report.pdf": ("render_pdf",),
+        "scumble.report.terminal": ("render_comparison", "render_report", "render_treatment"),
     },
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import _metadata_requests
 
 from scumble._core.arrays import Array
-from scumble._core.errors import DataError, ScumbleError
+from scumble._core.errors import DataError, ParameterError, ScumbleError
 from scumble._core.parameters import COLUMNS, Declared, Seed, Threads, declare
 from scumble._core.provenance import carried_weights, carry_weights, mark_resampled
 from scumble._core.random import as_generator
@@ -30,6 +32,8 @@ for _methods in (_metadata_requests.METHODS, _metadata_requests.SIMPLE_METHODS):
     if "fit_resample" not in _methods:
         _methods.append("fit_resample")
 
+#: Rows, more than any machine holds.
+MOST_ROWS = 2**40
 #: What resamplers do, in the order in which they are listed.
 FAMILIES = ("Decouple", "Add rows", "Remove rows")
 
@@ -293,3 +297,16 @@ def _is_rectangular(Y: Any) -> bool:
         return False
     flat = (item for row in Y for item in row)
     return len({len(row) for row in Y}) <= 1 and not any(isinstance(item, str) for item in flat)
+
+
+def rows_in_percent(percent: float, n_rows: int) -> int:
+    """Count the rows in a percentage of all, rounded down: 33.3 % of 1000 are 333."""
+    # The percentage is taken as it is written, although the nearest binary number may lie below.
+    exact = Fraction(percent) if isinstance(percent, int) else Fraction(str(percent))
+    wanted = math.floor(n_rows * exact / 100)
+    if wanted > MOST_ROWS:
+        raise ParameterError(
+            f"{percent:g} percent of {n_rows} rows are more rows than any machine holds. Choose a "
+            "smaller 'percent'."
+        )
+    return wanted

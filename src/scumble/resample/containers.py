@@ -82,31 +82,8 @@ def labels_like(Y: sparse.csr_array, like: Any, rows: Array) -> Any:
         return type(like)(Y.astype(like.dtype) if like.dtype != bool else Y)
     if isinstance(like, np.ndarray):
         return Y.toarray().astype(like.dtype, copy=False)
-    return _frame_like(Y, like, rows)
-
-
-def _frame_like(Y: sparse.csr_array, like: Any, rows: Array) -> Any:
-    """Take the rows first, so that index and types come along, then set the cells."""
-    cells = Y.toarray().astype(np.int8)
-    taken = take_rows(like, rows)
-    if hasattr(taken, "iloc"):
-        import pandas as pd
-
-        taken = taken.copy()
-        for at, dtype in enumerate(taken.dtypes):
-            taken.isetitem(at, pd.Series(cells[:, at], index=taken.index).astype(dtype))
-        return taken
-    if _is_arrow(taken):
-        return _arrow_like(taken, cells.T)
-    import narwhals as nw
-
-    frame = nw.from_native(taken, eager_only=True)
-    backend = nw.get_native_namespace(frame)
-    columns = [
-        nw.new_series(name, cells[:, at], nw.Int8, backend=backend).cast(frame[name].dtype)
-        for at, name in enumerate(frame.columns)
-    ]
-    return frame.with_columns(*columns).to_native()
+    # The rows are taken first, so that index and types come along.
+    return replace_columns(take_rows(like, rows), list(Y.toarray().astype(np.int8).T))
 
 
 def _arrow_like(table: Any, columns: Iterable[Any]) -> Any:
@@ -175,9 +152,9 @@ def replace_columns(frame: Any, columns: list[Any]) -> Any:
         import pandas as pd
 
         filled = [
-            pd.Series(values, index=frame.index, dtype=dtype)
-            if dtype.kind not in "iu"
-            else pd.Series(np.asarray(values), index=frame.index).astype(dtype)
+            pd.Series(np.asarray(values), index=frame.index).astype(dtype)
+            if isinstance(values, np.ndarray) or dtype.kind in "iu"
+            else pd.Series(values, index=frame.index, dtype=dtype)
             for values, dtype in zip(columns, frame.dtypes, strict=True)
         ]
         new = pd.concat(filled, axis=1) if filled else frame.copy()

@@ -14,11 +14,10 @@ from scumble._core.neighbours import Space, distances, nearest
 from scumble._core.parallel import row_blocks, run
 from scumble._core.parameters import Int, Real, declare
 from scumble.measures.imbalance import label_counts
-from scumble.resample.base import Resampled
+from scumble.resample.base import Resampled, rows_in_percent
 from scumble.resample.by_distance import _DistanceResampler
 from scumble.resample.containers import rows_like
 from scumble.resample.kernels import local as kernels
-from scumble.resample.percent import rows_in_percent
 from scumble.resample.synthesis import Places, Seeds, synthesize
 
 

@@ -12,10 +12,10 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parameters import Choice, Real, declare
-from scumble.resample.base import BaseResampler, Resampled
+from scumble.measures.labelsets import number_labelsets
+from scumble.resample.base import BaseResampler, Resampled, rows_in_percent
 from scumble.resample.containers import take_labels
 from scumble.resample.kernels import bags as kernels
-from scumble.resample.percent import rows_in_percent
 
 #: Whose draws: numpy's, or those that SQL can repeat; only `scumble.scale` needs to choose.
 SEEDING = Choice("generator", "hash").hidden()
@@ -220,16 +220,11 @@ class Bags(NamedTuple):
 
 
 def _bags(Y: sparse.csr_array) -> Bags:
-    n_rows, n_labels = Y.shape
-    numbers, first_rows, rows = (np.empty(n_rows, np.int64) for _ in range(3))
-    n_places = 1 << (2 * n_rows).bit_length()
-    keys, table = np.empty(n_places, np.uint64), np.zeros(n_places, np.int64)
-    bits = max(n_labels.bit_length(), 1)  # labels are packed as 1..n_labels
-    n_bags = kernels.number_labelsets(Y.indptr, Y.indices, bits, keys, table, numbers, first_rows)
-    sizes = np.bincount(numbers, minlength=n_bags)
-    starts = np.cumsum(sizes) - sizes
+    numbers, found = number_labelsets(Y)
+    starts = np.cumsum(found.counts) - found.counts
+    rows = np.empty(Y.shape[0], np.int64)
     kernels.group_by_number(numbers, starts.copy(), rows)
-    return Bags(rows, starts, sizes)
+    return Bags(rows, starts, found.counts)
 
 
 def _bags_by_hash(Y: sparse.csr_array, seed: int) -> tuple[Bags, Array]:

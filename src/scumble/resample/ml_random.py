@@ -12,10 +12,9 @@ from scumble._core.parallel import SERIAL_BELOW
 from scumble._core.parameters import Real, declare
 from scumble.measures.imbalance import mean_of_ratios, ratios_from_counts
 from scumble.measures.passes import count
-from scumble.resample.base import BaseResampler, Resampled
+from scumble.resample.base import BaseResampler, Resampled, rows_in_percent
 from scumble.resample.containers import take_labels
 from scumble.resample.kernels import bags as kernels
-from scumble.resample.percent import rows_in_percent
 
 
 class MLROS(BaseResampler, family="Add rows"):

@@ -12,6 +12,7 @@ from scumble._core.features import Features
 from scumble._core.parallel import run
 from scumble.resample.kernels import labels as label_kernels
 from scumble.resample.kernels import synthesis as kernels
+from scumble.resample.kernels.bags import copy_rows
 
 #: Synthetic rows a thread makes at a time.
 BLOCK_ROWS = 256
@@ -86,10 +87,11 @@ class Places(NamedTuple):
     def pack(self, n_columns: int) -> sparse.csr_array:
         """Make a matrix of the rows, close together; they are in canonical form."""
         indptr = np.concatenate([[0], np.cumsum(self.lengths)])
+        rows = np.arange(len(self.lengths))
         packed = []
         for values in (self.indices, self.data):
             packed.append(np.empty(indptr[-1], values.dtype))
-            kernels.close_gaps(self.starts, self.lengths, indptr, values, packed[-1])
+            copy_rows(self.starts, rows, indptr, values, packed[-1])
         indices, data = packed
         # As wide as scipy's own: scikit-learn's trees and others refuse wider ones than are needed.
         kind = sparse.get_index_dtype(maxval=max(len(indices), n_columns))

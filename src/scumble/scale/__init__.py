@@ -9,8 +9,8 @@ from scumble._core.lazy import lazy_names
 if TYPE_CHECKING:
     from scumble.scale.engines import DuckDBEngine, Engine, SparkEngine
     from scumble.scale.output import Output
-    from scumble.scale.relations import InstanceScores, LabelsetRelation
     from scumble.scale.scanning import Scan, scan
+    from scumble.scale.summary import InstanceScores, LabelsetRelation
     from scumble.scale.thresholds import label_thresholds
 
 __all__ = [
@@ -29,14 +29,10 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "DuckDBEngine": "scumble.scale.engines",
-        "Engine": "scumble.scale.engines",
-        "InstanceScores": "scumble.scale.relations",
-        "LabelsetRelation": "scumble.scale.relations",
-        "Output": "scumble.scale.output",
-        "Scan": "scumble.scale.scanning",
-        "SparkEngine": "scumble.scale.engines",
-        "label_thresholds": "scumble.scale.thresholds",
-        "scan": "scumble.scale.scanning",
+        "scumble.scale.engines": ("DuckDBEngine", "Engine", "SparkEngine"),
+        "scumble.scale.output": ("Output",),
+        "scumble.scale.scanning": ("Scan", "scan"),
+        "scumble.scale.summary": ("InstanceScores", "LabelsetRelation"),
+        "scumble.scale.thresholds": ("label_thresholds",),
     },
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from scumble._core.errors import ParameterError
-from scumble.measures.concurrence import ABOVE_MEAN, mean_of_scores
+from scumble.measures.base import quotient
+from scumble.measures.concurrence import ABOVE_MEAN
+from scumble.resample.base import rows_in_percent
 from scumble.resample.lp_random import LPROS, LPRUS, share_out
-from scumble.resample.percent import rows_in_percent
 from scumble.resample.remedial import REMEDIAL, Pass
 from scumble.scale import statements
 from scumble.scale.labelset_tables import LabelsetTables
@@ -41,7 +42,7 @@ def decouple(tables: LabelsetTables, method: REMEDIAL) -> tuple[Pass, ...]:
     for number in range(1, method.passes + 1):
         title = f"REMEDIAL, pass {number}"
         total = tables.number(statements.PASS_TOTAL, title=title, lowest=lowest)
-        mean = mean_of_scores(float(total), n_rows)
+        mean = quotient(float(total), n_rows)
         limits = {"lowest": repr(lowest), "threshold": repr(mean + ABOVE_MEAN)}
         facts = tables.record(statements.PASS_FACTS, title=title, **limits)
         above, sided = facts["n_above_mean"], facts["n_one_sided"]

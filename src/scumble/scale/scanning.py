@@ -15,7 +15,7 @@ from scumble.scale.engines import DuckDBEngine, Engine, SparkEngine
 from scumble.scale.labelset_tables import LabelsetTables
 from scumble.scale.output import Output, appearing_whole, as_output
 from scumble.scale.sources import Files, find_files, naming_the_damaged
-from scumble.scale.summary import difficult_labels, summarize
+from scumble.scale.summary import difficult_labels, summarize_tables
 
 if TYPE_CHECKING:  # measuring needs no resampler, and no scikit-learn
     from scumble.resample import BaseResampler
@@ -187,7 +187,7 @@ class Scan:
     def __scumble_characterize__(self) -> Summary:
         """Answer `scumble.characterize`."""
         with naming_the_damaged(self.files):
-            return summarize(self._tables, self.name, self._declared)
+            return summarize_tables(self._tables, self.name, self._declared)
 
     def __scumble_resample__(self, method: BaseResampler, out: Any) -> Scan:
         """Answer ``method.resample(scan, out)``; return a scan of the result."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scumble._core.errors import ParameterError, ReadError
+from scumble._core.files import NamedFile
 from scumble._core.validation import check_choice
 
 FORMATS = {
@@ -22,7 +23,6 @@ FORMATS = {
     ".csv": "csv",
     ".tsv": "csv",
 }
-_COMPRESSIONS = (".gz", ".zst", ".bz2", ".xz")
 #: Reading takes about this many times the bytes of the columns: they are held as they are read,
 #: as label and feature matrices, and once more while these are put together.
 GROWTH = 3
@@ -113,7 +113,7 @@ def _expand(path: str, format: str | None) -> list[str]:
             str(file)
             for file in inside
             if not any(part[0] in "._" for part in file.relative_to(path).parts)
-            and (format is not None or _suffix(str(file)) in FORMATS)
+            and (format is not None or NamedFile(file).suffix in FORMATS)
         )
     elif os.path.isfile(path):
         files = [path]
@@ -131,13 +131,8 @@ def _expand(path: str, format: str | None) -> list[str]:
     return files
 
 
-def _suffix(path: str) -> str:
-    stem, suffix = os.path.splitext(path)
-    return os.path.splitext(stem)[1].lower() if suffix in _COMPRESSIONS else suffix.lower()
-
-
 def _format_of(paths: list[str]) -> str:
-    forms = {FORMATS.get(_suffix(path), "") for path in paths}
+    forms = {FORMATS.get(NamedFile(path).suffix, "") for path in paths}
     forms.discard("")
     if len(forms) > 1:
         raise ParameterError(

@@ -1,102 +1,198 @@
-"""The same measures as in memory, from the tables of an engine."""
+"""The same measures as in memory, from the tables of an engine.
+
+Results with one row per instance or labelset stay with the engine until they are asked for.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.shown import Records
-from scumble._core.validation import check_count
-from scumble.measures.concurrence import cv_by_label, cv_of_scores, mean_of_scores
-from scumble.measures.difficult import DifficultLabel, Partner, _report_size, listed
-from scumble.measures.imbalance import (
-    cv_of_ratios,
-    frequencies_from_counts,
-    max_of_ratios,
-    mean_of_ratios,
-    minority_from_ratios,
-    ratios_from_counts,
-)
-from scumble.measures.labelsets import tcs_of
-from scumble.measures.summary import LabelTable, Summary
+from scumble.measures.base import quotient
+from scumble.measures.concurrence import cv_of_scores
+from scumble.measures.difficult import DifficultLabel, Meeting, list_difficult
+from scumble.measures.imbalance import ratios_from_counts
+from scumble.measures.summary import LabelNumbers, Summary, summarize
 from scumble.scale import statements
 from scumble.scale.labelset_tables import LabelsetTables
-from scumble.scale.relations import InstanceScores, LabelsetRelation
 from scumble.scale.workspace import column
 
 
-def summarize(tables: LabelsetTables, name: str, declared: Sequence[Any] | None) -> Summary:
+class InstanceScores:
+    r"""SCUMBLE of every instance, computed when it is asked for.
+
+    ``len(scores)`` costs nothing; ``numpy.asarray(scores)`` and `to_arrow` fetch all of them.
+
+    Parameters
+    ----------
+    tables : LabelsetTables
+        The tables of the input.
+    n_rows : int
+        Number of instances.
+
+    Examples
+    --------
+    >>> import numpy, pathlib, scumble, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.csv"
+    >>> _ = path.write_text("instance,label\n1,war\n2,war\n2,love\n")
+    >>> with scumble.scan(path) as films:
+    ...     scores = scumble.characterize(films).scumble_by_instance
+    ...     len(scores), numpy.asarray(scores).round(3)
+    (2, array([0.   , 0.057]))
+    """
+
+    def __init__(self, tables: LabelsetTables, n_rows: int) -> None:
+        self._tables, self._n_rows = tables, n_rows
+
+    def __repr__(self) -> str:
+        return f"<InstanceScores: {self._n_rows:,} instances, to_arrow() fetches them>"
+
+    def __len__(self) -> int:
+        return self._n_rows
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """Fetch the scores, in the order of the instances' names where they have any."""
+        values = column(self.to_arrow(), "score")
+        return values if dtype is None else values.astype(dtype)
+
+    def sql(self) -> str:
+        """Return the query that computes them.
+
+        Returns
+        -------
+        str
+            A SELECT for the engine of the scan: the instance columns and ``score``.
+        """
+        tables = self._tables
+        tables.rows()
+        tables.scored_spellings()
+        return tables.fill(statements.INSTANCE_SCORES, ids_first_r=tables.layout.ids_first("r."))
+
+    def to_arrow(self) -> Any:
+        """Fetch the scores.
+
+        Returns
+        -------
+        pyarrow.Table
+            The instance columns, if there are any, and ``score``; sorted by instance. Without
+            instance columns the order of the rows says nothing.
+        """
+        layout = self._tables.layout
+        order = f" ORDER BY {layout.ids('r.')}" if layout.instances else ""
+        return self._tables.engine.query(self.sql() + order, title="Scoring instances")
+
+
+class LabelsetRelation:
+    r"""The distinct labelsets: numbers at once, the sets themselves on demand.
+
+    Parameters
+    ----------
+    tables : LabelsetTables
+        The tables of the input.
+    totals : dict of str to int
+        From `LabelsetTables.totals`.
+
+    Examples
+    --------
+    >>> import pathlib, scumble, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "films.csv"
+    >>> _ = path.write_text("instance,label\n1,war\n2,war\n2,love\n3,war\n")
+    >>> with scumble.scan(path) as films:
+    ...     labelsets = scumble.characterize(films).labelsets
+    ...     len(labelsets), labelsets.head(1).to_pylist()
+    (2, [{'labels': ['war'], 'n': 2}])
+    """
+
+    def __init__(self, tables: LabelsetTables, totals: dict[str, int]) -> None:
+        self._tables, self._totals = tables, totals
+
+    def __repr__(self) -> str:
+        return f"<LabelsetRelation: {len(self):,} labelsets, head() fetches the most frequent>"
+
+    def __len__(self) -> int:
+        return self._totals["n_labelsets"]
+
+    @property
+    def n_single(self) -> int:
+        """Number of labelsets that occur once."""
+        return self._totals["n_single_labelsets"]
+
+    @property
+    def max_count(self) -> int:
+        """Instances of the most frequent labelset."""
+        return self._totals["max_labelset_count"]
+
+    @property
+    def counts(self) -> Array:
+        """How often each labelset occurs, most frequent first; fetched from the engine."""
+        return column(self.head(len(self)), "n").astype(np.int64)
+
+    def head(self, n: int = 20) -> Any:
+        """Fetch the most frequent labelsets.
+
+        Parameters
+        ----------
+        n : int
+            How many to fetch.
+
+        Returns
+        -------
+        pyarrow.Table
+            Columns ``labels`` and ``n``; ties in the order of the labels.
+        """
+        sql = statements.FREQUENT_SETS
+        return self._tables.fetch(sql, title="Sorting labelsets", limit=int(n))
+
+
+def summarize_tables(tables: LabelsetTables, name: str, declared: Sequence[Any] | None) -> Summary:
     """Measure everything that `scumble.characterize` measures."""
     totals = tables.totals()
     tables.scored()
-    n_rows, n_sets = totals["n_instances"], totals["n_labelsets"]
-    mean = scumble_of(tables, totals)
-    labels = label_table(tables, n_rows, declared)
-    cardinality = totals["n_assignments"] / n_rows if n_rows else math.nan
-    # Columns that are neither labels nor names; None where there are none.
-    n_features = len(tables.layout.others) or None if tables.layout.has_lists else None
-    return Summary(
+    n_rows = totals["n_instances"]
+    total = tables.number(statements.SCORE_TOTAL, title="Averaging scores")
+    mean = quotient(float(total), n_rows)
+    layout = tables.layout
+    return summarize(
+        measure_labels(tables, declared),
+        LabelsetRelation(tables, totals),
         name=name,
         n_instances=n_rows,
-        n_features=n_features,
-        n_labels=len(labels),
-        n_labelsets=n_sets,
-        n_single_labelsets=totals["n_single_labelsets"],
-        max_labelset_count=totals["max_labelset_count"],
-        cardinality=cardinality,
-        density=cardinality / len(labels) if len(labels) else math.nan,
-        diversity=n_sets / n_rows if n_rows else math.nan,
-        p_min=totals["n_one_label"] / n_rows if n_rows else math.nan,
-        mean_ir=mean_of_ratios(labels.irlbl),
-        max_ir=max_of_ratios(labels.irlbl),
-        cvir=cv_of_ratios(labels.irlbl),
-        scumble=mean,
-        scumble_cv=_scumble_cv(tables, totals, mean),
-        tcs=None if n_features is None else tcs_of(n_features, len(labels), n_sets),
-        n_unseen=int((labels.count == 0).sum()),
+        # Columns that are neither labels nor names; None where there are none.
+        n_features=len(layout.others) or None if layout.has_lists else None,
+        n_assignments=totals["n_assignments"],
+        n_one_label=totals["n_one_label"],
         n_unlabelled=totals["n_unlabelled"],
-        n_minority=int(minority_from_ratios(labels.irlbl).sum()),
-        labels=labels,
-        scumble_by_instance=cast(Any, InstanceScores(tables, n_rows)),
-        labelsets=cast(Any, LabelsetRelation(tables, totals)),
+        scumble=mean,
+        scumble_cv=_scumble_cv(tables, n_rows, mean),
+        scumble_by_instance=InstanceScores(tables, n_rows),
     )
 
 
-def scumble_of(tables: LabelsetTables, totals: dict[str, int]) -> float:
-    """Compute SCUMBLE of the data set."""
-    tables.scored()
-    total = tables.number(statements.SCORE_TOTAL, title="Averaging scores")
-    return mean_of_scores(float(total), totals["n_instances"])
-
-
-def label_table(tables: LabelsetTables, n_rows: int, declared: Sequence[Any] | None) -> LabelTable:
-    """Measure every label."""
+def measure_labels(tables: LabelsetTables, declared: Sequence[Any] | None) -> LabelNumbers:
+    """Count and score every label."""
     found = tables.labels()
     tables.scored()
     tables.make("label_means", statements.LABEL_MEANS, title="Scoring labels")
     measured = tables.fetch(statements.LABEL_SQUARES, title="Scoring labels")
-    places, n_labels = _places(found.names, declared)
+    names = found.names if declared is None else list(declared)
+    places = _places(found.names, names)
 
     def spread(values: Array, empty: float, dtype: Any = float) -> Array:
-        column_ = np.full(n_labels, empty, dtype)
-        column_[places] = values
-        return column_
+        whole = np.full(len(names), empty, dtype)
+        whole[places] = values
+        return whole
 
-    counts = spread(found.counts, 0, np.int64)
-    means = spread(column(measured, "mean"), math.nan)
-    squares = spread(column(measured, "squares"), 0.0)
-    return LabelTable(
-        tuple(str(name) for name in (found.names if declared is None else declared)),
-        counts,
-        frequencies_from_counts(counts, n_rows),
-        ratios_from_counts(counts),
-        means,
-        cv_by_label(squares, counts, means),
+    return LabelNumbers(
+        names,
+        spread(found.counts, 0, np.int64),
+        spread(column(measured, "mean"), math.nan),
+        spread(column(measured, "squares"), 0.0),
     )
 
 
@@ -104,37 +200,18 @@ def difficult_labels(
     tables: LabelsetTables, declared: Sequence[Any] | None, n_labels: int | None
 ) -> Records[DifficultLabel]:
     """Rank the minority labels by SCUMBLELbl and tell which majority labels they meet."""
-    if n_labels is not None:
-        check_count(n_labels, name="n_labels", caller="difficult_labels", minimum=0)
-    measured = label_table(tables, tables.totals()["n_instances"], declared)
-    values = list(tables.labels().names if declared is None else declared)
-    minority = np.flatnonzero(minority_from_ratios(measured.irlbl))
-    order = np.lexsort((minority, -measured.irlbl[minority], -measured.scumble[minority]))
-    chosen = minority[order][: _report_size(len(minority)) if n_labels is None else n_labels]
-    met = _partners(tables, [values[at] for at in chosen])
-    place = {value: at for at, value in enumerate(values)}
+    names, counts, means, _ = measure_labels(tables, declared)
+    place = {name: at for at, name in enumerate(names)}
 
-    def partner(label: Any, times: int) -> Partner:
-        at = place[label]
-        return Partner(
-            at, measured.name[at], times, float(measured.irlbl[at]), float(measured.scumble[at])
-        )
+    def meetings(chosen: Array) -> Iterator[Meeting]:
+        met = _partners(tables, [names[at] for at in chosen])
+        for at in chosen:
+            pairs = [(place[label], times) for label, times in met.get(names[at], ())]
+            partners, times = np.array(pairs, np.int64).reshape(-1, 2).T
+            yield int(counts[at]), partners, times
 
-    def partners_of(at: int) -> tuple[Partner, ...]:
-        found = [partner(label, times) for label, times in met.get(values[at], [])]
-        return tuple(sorted(found, key=lambda one: (-one.joint_count, one.label)))
-
-    return listed(
-        DifficultLabel(
-            int(at),
-            measured.name[at],
-            int(measured.count[at]),
-            float(measured.irlbl[at]),
-            float(measured.scumble[at]),
-            partners_of(int(at)),
-        )
-        for at in chosen
-    )
+    ratios = ratios_from_counts(counts)
+    return list_difficult(ratios, means, [*map(str, names)], meetings, n_labels)
 
 
 def _partners(tables: LabelsetTables, chosen: list[Any]) -> dict[Any, list[tuple[Any, int]]]:
@@ -148,24 +225,22 @@ def _partners(tables: LabelsetTables, chosen: list[Any]) -> dict[Any, list[tuple
     return met
 
 
-def _places(names: list[Any], declared: Sequence[Any] | None) -> tuple[Array, int]:
-    """Find the row of each label that occurs."""
-    if declared is None:
-        return np.arange(len(names)), len(names)
-    place = {name: at for at, name in enumerate(declared)}
-    unknown = [name for name in names if name not in place]
+def _places(found: list[Any], names: list[Any]) -> Array:
+    """Find the place of each label that occurs."""
+    place = {name: at for at, name in enumerate(names)}
+    unknown = [name for name in found if name not in place]
     if unknown:
         raise ParameterError(
             f"The data has the label {unknown[0]!r}, which the 'labels' parameter of scan does not "
             f"name, and {len(unknown) - 1} more. Expected all labels, or none to take those that "
             "occur."
         )
-    return np.array([place[name] for name in names], np.int64), len(place)
+    return np.array([place[name] for name in found], np.int64)
 
 
-def _scumble_cv(tables: LabelsetTables, totals: dict[str, int], mean: float) -> float:
+def _scumble_cv(tables: LabelsetTables, n_rows: int, mean: float) -> float:
     squares = 0.0
-    if totals["n_instances"]:
+    if n_rows:
         sql = statements.SCORE_SQUARES
         squares = float(tables.number(sql, title="Averaging scores", scumble=repr(mean)))
-    return cv_of_scores(squares, totals["n_instances"], mean)
+    return cv_of_scores(squares, n_rows, mean)

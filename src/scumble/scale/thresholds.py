@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -179,20 +180,25 @@ class ThresholdTables(Workspace):
         known = {one.name: one for one in columns}
         score = known[_checked(score_column, known, "score_column", self._where)]
         _refuse_kinds(layout, truth.layout, score, self._where)
-        self._ids = [f"i{at}" for at in range(len(layout.instances))]
-        self._values = dict(
-            source=truth.source_name,
-            score=layout.dialect.quote(score.name),
-            label=layout.label_in(),
-            truth_label=truth.layout.label_in(),
-            ids_as=_renamed(layout, self._ids),
-            label_ids_as=_renamed(truth.layout, self._ids),
-            missing="(" + " OR ".join(f"{name} IS NULL" for name in self._ids) + ")",
-            **_spelled_ids(self._ids),
-            step=repr(float(RATES[1])),
-            per_unit=round(1 / float(RATES[1])),
-            last=len(RATES) - 1,
-        )
+        own = replace(layout, instances=tuple(f"i{at}" for at in range(len(layout.instances))))
+        self._ids = own.instances
+        self._values = {
+            "source": truth.source_name,
+            "score": layout.dialect.quote(score.name),
+            "label": layout.label_in(),
+            "truth_label": truth.layout.label_in(),
+            "ids_as": _renamed(layout, self._ids),
+            "label_ids_as": _renamed(truth.layout, self._ids),
+            "missing": "(" + " OR ".join(f"{name} IS NULL" for name in self._ids) + ")",
+            "ids": own.ids(),
+            "ids_k": own.ids("k."),
+            "ids_c": own.ids("c."),
+            "same_ids_k": own.same_ids("k", "t"),
+            "same_ids_c": own.same_ids("c", "t"),
+            "step": repr(float(RATES[1])),
+            "per_unit": round(1 / float(RATES[1])),
+            "last": len(RATES) - 1,
+        }
 
     def choose(self, rule: ThresholdRule, n_instances: int | None) -> ThresholdTable:
         """Run the statements."""
@@ -332,25 +338,7 @@ class ThresholdTables(Workspace):
         return repr("/".join(str(row[name]) for name in self._ids))
 
 
-def _spelled_ids(ids: list[str]) -> dict[str, str]:
-    """Name the instance columns as statements need them."""
-
-    def listed(prefix: str) -> str:
-        return ", ".join(prefix + name for name in ids)
-
-    def same(left: str) -> str:
-        return " AND ".join(f"{left}.{name} = t.{name}" for name in ids)
-
-    return {
-        "ids": listed(""),
-        "ids_k": listed("k."),
-        "ids_c": listed("c."),
-        "same_ids_k": same("k"),
-        "same_ids_c": same("c"),
-    }
-
-
-def _renamed(layout: Layout, names: list[str]) -> str:
+def _renamed(layout: Layout, names: Sequence[str]) -> str:
     pairs = zip(layout.instances, names, strict=True)
     return ", ".join(f"{layout.dialect.quote(old)} AS {new}" for old, new in pairs)
 

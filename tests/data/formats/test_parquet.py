@@ -284,12 +284,19 @@ def test_names_that_are_no_unicode_are_not_written(tmp_path):
         scumble.write(data, tmp_path / "a.parquet")
 
 
+def test_what_looks_like_labels_is_named(tmp_path):
+    path = tmp_path / "films.parquet"
+    pq.write_table(pa.table({"x": [1.5, 2.0, 3.0], "tags": ["a|b", "b|c", "a"]}), path)
+    with pytest.raises(ReadError, match=r"It looks like label_column='tags', label_separator='\|'"):
+        scumble.read(path)
+
+
 def test_a_bomb_is_refused(tmp_path, monkeypatch):
-    from scumble.data.formats import parquet
+    from scumble.data.formats import columnar
 
     path = tmp_path / "a.parquet"
     scumble.write(MultilabelDataset(np.zeros((5000, 1)), np.ones((5000, 1), bool)), path)
-    monkeypatch.setattr(parquet, "EXPANSION_FREE", 100)
+    monkeypatch.setattr(columnar, "EXPANSION_FREE", 100)
     monkeypatch.setattr("scumble._core.files.MAX_EXPANSION", 0)
     with pytest.raises(ReadError, match="decompression bomb"):
         scumble.read(path)

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, column_ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Space:
         divisors = np.ones(n_columns)
         lows = np.zeros(n_columns) if shift else None
         if (scale or shift) and X.shape[0]:
-            low, high = _ends(X)
+            low, high = column_ends(X)
             nominal = n_values > 0
             if lows is not None:
                 lows = np.where(nominal | np.isnan(low), 0.0, low)
@@ -94,16 +94,6 @@ class Space:
     def is_numeric(self) -> bool:
         """Whether no column is nominal."""
         return not self.n_values.any()
-
-
-def _ends(X: Any) -> tuple[Array, Array]:
-    """Find the lowest and the highest value of each column; NaN where all are missing."""
-    if not sparse.issparse(X):
-        return np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
-    missing = np.isnan(X.data).any()
-    ends = (X.nanmin(axis=0), X.nanmax(axis=0)) if missing else (X.min(axis=0), X.max(axis=0))
-    low, high = (np.asarray(end.todense()).ravel() for end in ends)
-    return low, high
 
 
 def _scaled(X: Any, lows: Array | None, divisors: Array) -> Any:

@@ -1,5 +1,5 @@
 """File formats, one module each. Importing this package registers them all."""
 
-from scumble.data.formats import arrow, csv, extreme, keel, libsvm, meka, mulan, parquet
+from scumble.data.formats import columnar, csv, extreme, keel, libsvm, meka, mulan
 
-__all__ = ["arrow", "csv", "extreme", "keel", "libsvm", "meka", "mulan", "parquet"]
+__all__ = ["columnar", "csv", "extreme", "keel", "libsvm", "meka", "mulan"]

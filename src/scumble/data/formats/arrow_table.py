@@ -9,13 +9,14 @@ from typing import Any, Literal, cast
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, look_up
 from scumble._core.errors import DataError, ReadError, ScumbleError
 from scumble._core.files import Source
+from scumble._core.frames import is_text
 from scumble._core.validation import check_choice
 from scumble.data.columns import column_from_feature, feature_from_column
 from scumble.data.dataset import Feature, MultilabelDataset
-from scumble.data.formats.base import Columns, LabelChoice
+from scumble.data.formats.base import TableOptions
 from scumble.data.formats.label_choice import (
     choose_features,
     choose_labels,
@@ -23,6 +24,8 @@ from scumble.data.formats.label_choice import (
     column_numbers,
 )
 from scumble.data.frames import read_frame
+from scumble.data.label_lists import holds_label_lists
+from scumble.data.roles import LOOKED_AT, Head, seeming_labels
 
 KEY = b"scumble"
 VERSION = 1
@@ -54,32 +57,15 @@ def table_from_dataset(dataset: MultilabelDataset, label_layout: str = "names") 
         raise DataError(f"A name cannot be written as UTF-8: {error.object!r}.") from None
 
 
-def dataset_from_table(
-    table: Any,
-    source: Source,
-    *,
-    labels: LabelChoice = None,
-    label_column: str | int | None = None,
-    label_separator: str | None = None,
-    weight_column: str | int | None = None,
-    ignore: Columns = None,
-    text: Columns = None,
-    category: Columns = None,
-    keep: Columns | Literal[True] = None,
-) -> MultilabelDataset:
+def dataset_from_table(table: Any, source: Source, options: TableOptions) -> MultilabelDataset:
     """Take a data set out of a table: one of ours, or any other."""
     told = (table.schema.metadata or {}).get(KEY)
-    roles = (labels, label_column, weight_column, label_separator, category)
+    own = replace(options, ignore=None, text=None, keep=None)
     try:
-        if told is not None and all(given is None for given in roles):
+        if told is not None and own == TableOptions():
             data = _restored(table, source, told)
-            return choose_features(source, data, ignore=ignore, text=text)
-        chosen, parents = _chosen_labels(table, source, labels, label_column)
-        how: dict[str, Any] = {"label_separator": label_separator, "weight_column": weight_column}
-        how |= {"ignore": ignore, "text": text, "category": category}
-        how["keep"] = True if labels == () else keep
-        data = _foreign(table, source, chosen, how)
-        return data if parents is None else replace(data, label_parents=parents)
+            return choose_features(source, data, ignore=options.ignore, text=options.text)
+        return _foreign(table, source, options)
     except ReadError:
         raise
     except (DataError, ScumbleError) as error:
@@ -232,12 +218,10 @@ def _restored_column(feature: Feature, column: Any) -> Array:
     if not feature.holds_codes:
         return values
     code = {text: float(at) for at, text in enumerate(feature.categories)}
-    missing = np.isnan(values)
-    used = np.unique(values[~missing]).astype(np.int64)
-    recoded = np.full(len(found.categories) + 1, np.nan)
-    for at in used.tolist():
+    recoded = np.full(len(found.categories), np.nan)
+    for at in np.unique(values[~np.isnan(values)]).astype(np.int64).tolist():
         recoded[at] = code[found.categories[at]]
-    return recoded[np.where(missing, len(found.categories), values).astype(np.int64)]
+    return look_up(recoded, values)
 
 
 def _restored_labels(table: Any, labels: list[str], places: dict[str, Any]) -> sparse.csr_array:
@@ -274,48 +258,46 @@ def _flat(column: Any) -> tuple[Any, Array]:
     return values, np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
-def _chosen_labels(
-    table: Any, source: Source, labels: LabelChoice, label_column: str | int | None
-) -> tuple[str | list[str], tuple[int, ...] | None]:
-    """Find the column of label lists, or the 0/1 columns and the parents of their labels."""
-    names = table.column_names
-    if labels is not None and label_column is not None:
-        raise source.error("labels=... and label_column=... exclude each other. Give one of them.")
-    if labels is not None:
-        found = choose_labels(source, names, labels)
-        return [names[at] for at in found.columns], found.parents
-    if label_column is not None:
-        return names[column_number(source, names, label_column, "label_column")], None
-    return _only_list_column(table, source), None
-
-
-def _foreign(
-    table: Any, source: Source, labels: str | list[str], how: dict[str, Any]
-) -> MultilabelDataset:
+def _foreign(table: Any, source: Source, options: TableOptions) -> MultilabelDataset:
     """Read a table that says nothing of itself; columns may be named or numbered."""
     names = table.column_names
+    labels, parents = _chosen_labels(table, source, options)
 
     def named(option: str) -> list[str]:
-        return [names[at] for at in column_numbers(source, names, how[option], option)]
+        given = getattr(options, option)
+        return [names[at] for at in column_numbers(source, names, given, option)]
 
     weights = named("weight_column")
     read = read_frame(
         table,
         labels,
         weights[0] if weights else None,
-        label_separator=how["label_separator"],
+        label_separator=options.label_separator,
         ignore=named("ignore"),
         text=named("text"),
         category=named("category"),
-        keep=True if how["keep"] is True else named("keep"),
+        keep=True if options.keep is True or options.labels == () else named("keep"),
         where=source.where,
     )
-    return MultilabelDataset(**read, name=source.stem)
+    return MultilabelDataset(**read, name=source.stem, label_parents=parents)
+
+
+def _chosen_labels(
+    table: Any, source: Source, options: TableOptions
+) -> tuple[str | list[str], tuple[int, ...] | None]:
+    """Find the column of label lists, or the 0/1 columns and the parents of their labels."""
+    names, labels, lists = table.column_names, options.labels, options.label_column
+    if labels is not None and lists is not None:
+        raise source.error("labels=... and label_column=... exclude each other. Give one of them.")
+    if labels is not None:
+        found = choose_labels(source, names, labels)
+        return [names[at] for at in found.columns], found.parents
+    if lists is not None:
+        return names[column_number(source, names, lists, "label_column")], None
+    return _only_list_column(table, source), None
 
 
 def _only_list_column(table: Any, source: Source) -> str:
-    from scumble.data.label_lists import holds_label_lists
-
     lists = [field.name for field in table.schema if holds_label_lists(field.type)]
     if len(lists) == 1:
         return str(lists[0])
@@ -323,7 +305,24 @@ def _only_list_column(table: Any, source: Source) -> str:
         f"{len(lists)} columns hold lists ({', '.join(lists[:5])})" if lists else "no column does"
     )
     raise source.error(
-        f"which columns are labels? Expected one column of label lists, but {found}. Name the "
+        f"which columns are labels? Expected one column of label lists, but {found}."
+        f"{seeming_labels(heads_of_table(table.slice(0, LOOKED_AT)))} Name the "
         "0/1 columns with labels=[...], labels=-5 (the last five), or the lists with "
         "label_column=..."
     )
+
+
+def heads_of_table(table: Any) -> list[Head]:
+    """Read the first rows of all columns."""
+    import pyarrow.types as kinds
+
+    heads = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        is_list = holds_label_lists(column.type)
+        try:
+            feature, values = (None, np.empty(0)) if is_list else feature_from_column(name, column)
+        except ScumbleError:  # such as columns inside of columns
+            feature, values = None, np.empty(0)
+        how = {"parts": is_text(column.type), "guessed": not kinds.is_dictionary(column.type)}
+        heads.append(Head(name, feature, values, is_list=is_list, **how))
+    return heads

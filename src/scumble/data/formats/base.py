@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import wraps
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from scumble._core.files import Source, Target
 from scumble._core.registry import register
@@ -55,4 +57,54 @@ class Format:
         register("format", self.name, self, family=self.family, description=self.title)
 
 
-__all__ = ["PARTS", "Columns", "Format", "LabelChoice", "Source", "Target"]
+@dataclass(frozen=True)
+class TableOptions:
+    """What users say of the columns of a plain table, whatever its form.
+
+    Parameters
+    ----------
+    labels : sequence, int or str, optional
+        Which columns are labels, see `scumble.read`.
+    label_column : str or int, optional
+        The column that holds all labels of a row.
+    label_separator : str, optional
+        What stands between the labels there, where they are texts and not lists.
+    weight_column : str or int, optional
+        A column with the weights of the instances.
+    ignore : str, int or a sequence of them, optional
+        Columns to leave out, by name or number.
+    text : str, int or a sequence of them, optional
+        Columns of texts whose words are learnt.
+    category : str, int or a sequence of them, optional
+        Columns whose values are categories, though they look like numbers, dates or names of rows.
+    keep : str, int, a sequence of them, or True, optional
+        Columns to take as they are, whatever they look like; True takes all of them so.
+    """
+
+    labels: LabelChoice = None
+    label_column: str | int | None = None
+    label_separator: str | None = None
+    weight_column: str | int | None = None
+    ignore: Columns = None
+    text: Columns = None
+    category: Columns = None
+    keep: Columns | Literal[True] = None
+
+
+def taking(options: type) -> Callable[[Callable[[Source, Any], MultilabelDataset]], Any]:
+    """Let a reader take the fields of a record as options; it gets the record."""
+
+    def dress(reader: Callable[[Source, Any], MultilabelDataset]) -> Any:
+        @wraps(reader)
+        def read(source: Source, **given: Any) -> MultilabelDataset:
+            return reader(source, options(**given))
+
+        named = [
+            Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=each.type)
+            for each in fields(options)
+        ]
+        source = Parameter("source", Parameter.POSITIONAL_OR_KEYWORD, annotation=Source)
+        read.__signature__ = Signature([source, *named])  # type: ignore[attr-defined]  # for `read`
+        return read
+
+    return dress

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 import warnings
 from itertools import chain
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from scumble._core.errors import DataError, ParameterError, ReadError, ScumbleWarning
+from scumble._core.arrays import Array
+from scumble._core.errors import DataError, ReadError, ScumbleWarning
+from scumble._core.files import Source, Target
 from scumble._core.validation import check_choice
-from scumble.data.dataset import Feature, MultilabelDataset
-from scumble.data.formats.base import Columns, Format, LabelChoice, Source, Target
+from scumble.data.dataset import MultilabelDataset
+from scumble.data.formats.base import Format, taking
 from scumble.data.formats.delimited.cells import (
     Cells,
     sniff_decimal,
@@ -44,48 +46,9 @@ def sniff(source: Source, head: bytes) -> float:
     return 0.3 if n_columns > 1 else 0.0
 
 
-def read_csv(
-    source: Source,
-    *,
-    labels: LabelChoice = None,
-    label_column: str | int | None = None,
-    label_separator: str | None = None,
-    weight_column: str | int | None = None,
-    ignore: Columns = None,
-    text: Columns = None,
-    category: Columns = None,
-    keep: Columns | Literal[True] = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
-) -> MultilabelDataset:
+@taking(Options)
+def read_csv(source: Source, options: Options) -> MultilabelDataset:
     r"""Read comma-separated values.
-
-    Parameters
-    ----------
-    label_column : str or int, optional
-        The column that holds all labels of a row.
-    label_separator : str, optional
-        What stands between the labels there, where they are texts and not lists.
-    weight_column : str or int, optional
-        A column with the weights of the instances.
-    ignore : str, int or a sequence of them, optional
-        Columns to leave out, by name or number.
-    text : str, int or a sequence of them, optional
-        Columns of texts whose words are learnt.
-    category : str, int or a sequence of them, optional
-        Columns whose values are categories, though they look like numbers, dates or names of rows.
-    keep : str, int, a sequence of them, or True, optional
-        Columns to take as they are, whatever they look like; True takes all of them so.
-    delimiter : str, optional
-        What stands between values; by default found among comma, semicolon, tab and bar.
-    header : bool, optional
-        Whether the first row holds names.
-    decimal : str, optional
-        What stands before decimals, ``"."`` or ``","``.
-    encoding : str, optional
-        Of the text, such as ``"cp1252"``.
 
     Notes
     -----
@@ -129,24 +92,11 @@ def read_csv(
     >>> scumble.read(path, labels=-2).labels
     ('war', 'love')
     """
-    options = Options(
-        labels=labels,
-        label_column=label_column,
-        label_separator=label_separator,
-        weight_column=weight_column,
-        ignore=ignore,
-        text=text,
-        category=category,
-        keep=keep,
-        header=header,
-        decimal=decimal,
-    )
-    check_delimiter(delimiter)
-    reading = _Reading(source, options, delimiter, encoding, set())
+    reading = _Reading(source, options, set())
     if reading.features.late:  # columns that began with numbers hold text after all
         known = reading.features.late | set(reading.features.texts)
         texts = {int(reading.features.columns[k]) for k in known}
-        reading = _Reading(source, options, delimiter, encoding, texts)
+        reading = _Reading(source, options, texts)
     return reading.dataset()
 
 
@@ -181,22 +131,6 @@ def write_csv(
         raise DataError(f"A name cannot be written as UTF-8: {error.object!r}.") from None
 
 
-def check_delimiter(delimiter: str | None) -> None:
-    """Refuse what cannot stand between values."""
-    if delimiter is None:
-        return
-    if (
-        not isinstance(delimiter, str)
-        or len(delimiter) != 1
-        or not delimiter.isascii()
-        or delimiter in '"\r\n '
-    ):
-        raise ParameterError(
-            "The 'delimiter' parameter of read_csv must be one ASCII character other than quote, "
-            f"blank and newline. Got {delimiter!r} instead."
-        )
-
-
 def _warn_unseen(dataset: MultilabelDataset, target: Target) -> None:
     counts = np.bincount(dataset.Y.indices, minlength=dataset.n_labels)
     if dataset.n_labels and counts.min() == 0:
@@ -210,19 +144,11 @@ def _warn_unseen(dataset: MultilabelDataset, target: Target) -> None:
 class _Reading:
     """One pass over a file, in which the columns ``texts`` are known to hold text."""
 
-    def __init__(
-        self,
-        source: Source,
-        options: Options,
-        delimiter: str | None,
-        encoding: str | None,
-        texts: set[int],
-    ) -> None:
+    def __init__(self, source: Source, options: Options, texts: set[int]) -> None:
         self.source = source
-        text = text_blocks(source, encoding)
+        text = text_blocks(source, options.encoding)
         start = next(text, b"")
-        if delimiter is None:
-            delimiter, _ = sniff_delimiter(source, start[:65536])
+        delimiter = options.delimiter or sniff_delimiter(source, start[:65536])[0]
         blocks = split(source, chain([start], text), delimiter)
         first = next(blocks, None)
         if first is None:
@@ -271,7 +197,13 @@ class _Reading:
         X, categories = self.features.matrix()
         keep = [k for k in range(X.shape[1]) if not self._is_no_feature(k, X)]
         X = X if len(keep) == X.shape[1] else X[:, keep]
-        features = self._feature_list(keep, categories)
+        names = self.layout.names
+        features = [
+            self.features.describe(
+                k, f"x{at}" if names is None else names[self.layout.features[k]], categories
+            )
+            for at, k in enumerate(keep)
+        ]
         places = {features[k].name: self.layout.features[at] for k, at in enumerate(keep)}
         asked = Asked(
             frozenset(name for name, at in places.items() if at in self.layout.texts),
@@ -279,18 +211,18 @@ class _Reading:
         )
         guessed = [self.layout.may_guess] * len(features)
         X, settled = settle_columns(X, features, asked, guessed, self.source.where)
-        Y, names = self.labels.matrix()
+        Y, labels = self.labels.matrix()
         return MultilabelDataset(
             X,
             Y,
             features=settled,
-            labels=names,
+            labels=labels,
             name=self.source.stem,
             weights=None if self.layout.weights is None else self.weights.matrix()[0].ravel(),
             label_parents=self.layout.parents,
         )
 
-    def _is_no_feature(self, k: int, X: np.ndarray[Any, Any]) -> bool:
+    def _is_no_feature(self, k: int, X: Array) -> bool:
         """Tell whether a column numbers the rows, or has neither name nor values."""
         column = self.layout.features[k]
         is_number, is_whole, has_values = self.features.state[k]
@@ -302,23 +234,6 @@ class _Reading:
         if name in ("id", "index", "row") and len(X) >= FEWEST_VALUES:
             return False  # it is left out as others that name rows, with a warning
         return numbers_all_rows(X[:, k])
-
-    def _feature_list(
-        self, keep: list[int], categories: dict[int, tuple[str, ...]]
-    ) -> list[Feature]:
-        features: list[Feature] = []
-        for at, k in enumerate(keep):
-            name = (
-                f"x{at}"
-                if self.layout.names is None
-                else self.layout.names[self.layout.features[k]]
-            )
-            if k in categories:
-                features.append(Feature(name, "nominal", categories[k]))
-            else:
-                _, is_whole, has_values = self.features.state[k]
-                features.append(Feature(name, integer=bool(is_whole and has_values)))
-        return features
 
 
 FORMAT = Format(

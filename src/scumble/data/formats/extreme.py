@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scumble.data.formats.base import Format, LabelChoice, Source, Target
+from scumble._core.files import Source, Target
+from scumble.data.formats.base import Format, LabelChoice
 from scumble.data.formats.sparse_lines import (
     BOM,
     CARRIES,

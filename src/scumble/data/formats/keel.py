@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scumble._core.arrays import Array, column_ends
 from scumble._core.files import Source, Target
 from scumble.data.dataset import Feature, MultilabelDataset
 from scumble.data.formats.arff.columns import Column, label_columns, nominal_column
@@ -56,10 +57,10 @@ def read_keel(
 def write_keel(dataset: MultilabelDataset, target: Target) -> None:
     """Write a KEEL data set: dense rows, labels last."""
     names, renamed = label_columns(dataset, lambda name: True)
-    lows, highs = _ranges(dataset.X)
+    ends = np.column_stack(_ranges(dataset.X)).tolist()
     columns = [
-        _column(feature, low, high)
-        for feature, low, high in zip(dataset.features, lows, highs, strict=True)
+        _column(feature, *low_high)
+        for feature, low_high in zip(dataset.features, ends, strict=True)
     ]
     notes = common_notes(dataset, columns)
     if renamed:
@@ -99,22 +100,12 @@ def _column(feature: Feature, low: float, high: float) -> Column:
     return Column(name, declaration, Feature(name, integer=integer))
 
 
-def _ranges(X: Any) -> tuple[list[float], list[float]]:
-    """Find the smallest and largest finite value of each feature; inf and -inf if it has none."""
-    lows = np.full(X.shape[1], np.inf)
-    highs = np.full(X.shape[1], -np.inf)
-    if not sparse.issparse(X):
-        finite = np.isfinite(X)
-        lows = np.min(X, axis=0, where=finite, initial=np.inf)
-        highs = np.max(X, axis=0, where=finite, initial=-np.inf)
-        return lows.tolist(), highs.tolist()
-    finite = np.isfinite(X.data)
-    np.minimum.at(lows, X.indices[finite], X.data[finite])
-    np.maximum.at(highs, X.indices[finite], X.data[finite])
-    has_zeros = np.bincount(X.indices, minlength=X.shape[1]) < X.shape[0]
-    lows[has_zeros] = np.minimum(lows[has_zeros], 0.0)
-    highs[has_zeros] = np.maximum(highs[has_zeros], 0.0)
-    return lows.tolist(), highs.tolist()
+def _ranges(X: Any) -> tuple[Array, Array]:
+    """Find the smallest and largest finite value of each feature; NaN if it has none."""
+    finite = X.copy()
+    stored = finite.data if sparse.issparse(X) else finite
+    stored[np.isinf(stored)] = np.nan
+    return column_ends(finite)
 
 
 def _list(keyword: str, names: list[str]) -> str:

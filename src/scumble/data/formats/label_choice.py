@@ -15,10 +15,10 @@ import numpy as np
 from scumble._core.errors import ParameterError
 from scumble._core.files import Source
 from scumble._core.suggestions import suggest
+from scumble._core.text import excerpt
 from scumble.data.feature import first_repeated
 from scumble.data.formats.arff.label_xml import LabelTree, read_label_xml
 from scumble.data.formats.base import Columns, LabelChoice
-from scumble.data.formats.messages import excerpt
 from scumble.data.guesses import as_text
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ def choose_labels(
     if all(isinstance(item, str) for item in items):
         return by_names(source, names, items)
     if all(isinstance(item, int | np.integer) and not isinstance(item, bool) for item in items):
-        return _by_numbers(source, names, items)
+        columns = [column_number(source, names, number, "labels=...") for number in items]
+        return _sorted(source, columns, columns, "labels=...")
     raise ParameterError(f"The 'labels' parameter is {labels!r}. {_ALLOWED}")
 
 
@@ -142,11 +143,6 @@ def choose_features(
     )
     kept = [at for at in range(len(names)) if at not in dropped]
     return replace(data, X=data.X[:, kept] if dropped else data.X, features=features)
-
-
-def _by_numbers(source: Source, names: Sequence[str], wanted: Sequence[int]) -> Chosen:
-    columns = [column_number(source, names, number, "labels=...") for number in wanted]
-    return _sorted(source, columns, columns, "labels=...")
 
 
 def _sorted(source: Source, columns: list[int], spelled: Sequence[Any], where: str) -> Chosen:

@@ -11,8 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.errors import ParameterError
+from scumble._core.files import Source, Target
 from scumble._core.validation import check_count
-from scumble.data.formats.base import Format, LabelChoice, Source, Target
+from scumble.data.formats.base import Format, LabelChoice
 from scumble.data.formats.sparse_lines import (
     BOM,
     CARRIES,

@@ -1,21 +1,26 @@
-"""`make_multilabel`: data with a chosen cardinality, imbalance and concurrence."""
+"""`make_multilabel`: data with a chosen cardinality, imbalance and concurrence.
+
+Its features say something about the labels, so that classifiers have something to learn.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from scipy.sparse import coo_array, csr_array, vstack
 
+from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parameters import Real
 from scumble._core.random import as_generator
 from scumble._core.validation import check_count
-from scumble.data.dataset import MultilabelDataset
+from scumble.data.dataset import Feature, MultilabelDataset
 from scumble.data.synthetic.assignment import assign_labels, most_rows
 from scumble.data.synthetic.counts import label_counts
-from scumble.data.synthetic.features import FeaturePlan, dense_features, sparse_features
 
 CALLER = "make_multilabel"
 AUTO = "auto"
@@ -23,6 +28,12 @@ AUTO = "auto"
 USUAL = {"cardinality": 3.0, "mean_ir": 20.0, "scumble": 0.2}
 #: How far the curve of label counts may be bent, in order of preference, to reach a SCUMBLE.
 BENDS = (1.0, 1.5, 2.0, 3.0, 5.0, 0.7, 0.5)
+#: Rows made at a time, so that temporary arrays stay small.
+BLOCK_ROWS = 65536
+#: Words that belong to a label, in sparse features.
+WORDS_PER_LABEL = 8
+#: Share of a row's words that come from its labels; the others are chatter.
+TOLD_BY_LABELS = 0.7
 
 
 def make_multilabel(
@@ -126,7 +137,9 @@ def make_multilabel(
     """
     n_instances = check_count(n_instances, name="n_instances", caller=CALLER)
     n_labels = check_count(n_labels, name="n_labels", caller=CALLER)
-    plan = _plan(n_features, n_informative, n_nominal, n_categories, separation, density)
+    n_features = check_count(n_features, name="n_features", caller=CALLER, minimum=0)
+    n_telling = (n_features + 1) // 2 if n_informative is None else n_informative
+    plan = FeaturePlan(n_features, n_telling, n_nominal, n_categories, separation, density)
     n_assignments = _n_assignments(n_instances, n_labels, cardinality)
     n_unlabelled = _n_unlabelled(n_instances, n_labels, n_assignments, unlabelled)
     wanted_ir = _number(mean_ir, USUAL["mean_ir"], "mean_ir", 1.0, math.inf)
@@ -149,7 +162,7 @@ def _candidates(
     scumble: float | None,
     *,
     nearest: bool,
-) -> Iterator[np.ndarray[Any, Any]]:
+) -> Iterator[Array]:
     """Offer label counts, the straightest law first; bent ones may turn out impossible."""
     yield label_counts(n_assignments, n_labels, mean_ir, most, nearest=nearest)
     for bend in BENDS[1:] if scumble is not None and n_labels > 2 else ():
@@ -157,32 +170,6 @@ def _candidates(
             yield label_counts(n_assignments, n_labels, mean_ir, most, bend=bend)
         except ParameterError:
             continue
-
-
-def _plan(
-    n_features: Any,
-    n_informative: Any,
-    n_nominal: Any,
-    n_categories: Any,
-    separation: Any,
-    density: Any,
-) -> FeaturePlan:
-    n_features = check_count(n_features, name="n_features", caller=CALLER, minimum=0)
-    if n_informative is None:
-        n_informative = (n_features + 1) // 2
-    for value, parameter in ((n_informative, "n_informative"), (n_nominal, "n_nominal")):
-        check_count(value, name=parameter, caller=CALLER, minimum=0)
-        if value > n_features:
-            raise ParameterError(
-                f"The {parameter!r} parameter of {CALLER} must not exceed 'n_features', "
-                f"{n_features}. Got {value!r} instead."
-            )
-    check_count(n_categories, name="n_categories", caller=CALLER, minimum=2)
-    Real(0.0, math.inf).check(separation, name="separation", caller=CALLER)
-    Real(0.0, 1.0).check(density, name="density", caller=CALLER)
-    return FeaturePlan(
-        n_features, n_informative, n_nominal, n_categories, float(separation), float(density)
-    )
 
 
 def _n_assignments(n_instances: int, n_labels: int, cardinality: Any) -> int:
@@ -226,3 +213,105 @@ def _number(value: Any, usual: float, name: str, least: float, most: float) -> f
         return usual
     Real(least, most).check(value, name=name, caller=CALLER)
     return float(value)
+
+
+@dataclass(frozen=True)
+class FeaturePlan:
+    """What features to make."""
+
+    n_features: int
+    n_informative: int
+    n_nominal: int
+    n_categories: int
+    separation: float
+    density: float
+
+    def __post_init__(self) -> None:
+        for parameter in ("n_informative", "n_nominal"):
+            value = check_count(getattr(self, parameter), name=parameter, caller=CALLER, minimum=0)
+            if value > self.n_features:
+                raise ParameterError(
+                    f"The {parameter!r} parameter of {CALLER} must not exceed 'n_features', "
+                    f"{self.n_features}. Got {value!r} instead."
+                )
+        check_count(self.n_categories, name="n_categories", caller=CALLER, minimum=2)
+        Real(0.0, math.inf).check(self.separation, name="separation", caller=CALLER)
+        Real(0.0, 1.0).check(self.density, name="density", caller=CALLER)
+
+    @property
+    def nominal(self) -> Array:
+        """Numbers of the nominal columns."""
+        if self.n_nominal == 0:
+            return np.empty(0, np.int64)
+        return np.linspace(0, self.n_features - 1, self.n_nominal).round().astype(np.int64)
+
+
+def dense_features(
+    Y: csr_array, plan: FeaturePlan, rng: np.random.Generator
+) -> tuple[Array, tuple[Feature, ...]]:
+    """Make a sum of the labels' directions plus noise; cut nominal columns at their quantiles."""
+    n_rows, n_labels = Y.shape
+    X = np.empty((n_rows, plan.n_features))
+    directions = plan.separation * rng.standard_normal((n_labels, plan.n_informative))
+    for start in range(0, n_rows, BLOCK_ROWS):
+        rows = slice(start, min(start + BLOCK_ROWS, n_rows))
+        X[rows] = rng.standard_normal((rows.stop - start, plan.n_features))
+        if plan.n_informative:
+            X[rows, : plan.n_informative] += Y[rows].astype(np.float64) @ directions
+    for column in plan.nominal:
+        X[:, column] = _cut(X[:, column], plan.n_categories)
+    return X, _describe(plan, [f"v{code}" for code in range(plan.n_categories)])
+
+
+def sparse_features(
+    Y: csr_array, plan: FeaturePlan, rng: np.random.Generator
+) -> tuple[csr_array, tuple[Feature, ...]]:
+    """Make counts of words: each label has words of its own, and all rows share some chatter."""
+    n_rows, n_labels = Y.shape
+    vocabulary = rng.integers(0, max(plan.n_informative, 1), size=(n_labels, WORDS_PER_LABEL))
+    parts = [
+        _count_words(Y[start : start + BLOCK_ROWS], vocabulary, plan, rng)
+        for start in range(0, n_rows, BLOCK_ROWS)
+    ]
+    X = vstack(parts, format="csr") if parts else csr_array((0, plan.n_features))
+    is_nominal = np.zeros(plan.n_features, bool)
+    is_nominal[plan.nominal] = True
+    X.data[is_nominal[X.indices]] = 1.0
+    return X, _describe(plan, ["0", "1"], integer=True)
+
+
+def _count_words(
+    Y: csr_array, vocabulary: Array, plan: FeaturePlan, rng: np.random.Generator
+) -> csr_array:
+    n_rows = Y.shape[0]
+    lengths = rng.poisson(plan.density * plan.n_features, size=n_rows)
+    rows = np.repeat(np.arange(n_rows), lengths)
+    sizes = np.diff(Y.indptr)[rows]
+    words = rng.integers(0, plan.n_features, size=len(rows))
+    told = (rng.random(len(rows)) < TOLD_BY_LABELS) & (sizes > 0)
+    told &= plan.n_informative > 0
+    turn = (rng.random(len(rows)) * sizes).astype(np.int64)  # which of the row's labels speaks
+    speaking = Y.indices[Y.indptr[rows[told]] + turn[told]]
+    words[told] = vocabulary[speaking, rng.integers(0, WORDS_PER_LABEL, size=int(told.sum()))]
+    counts = coo_array((np.ones(len(rows)), (rows, words)), shape=(n_rows, plan.n_features))
+    return counts.tocsr()
+
+
+def _cut(values: Array, n_categories: int) -> Array:
+    """Replace numbers by the number of the quantile they fall into."""
+    if len(values) == 0:
+        return values
+    edges = np.quantile(values[:BLOCK_ROWS], np.arange(1, n_categories) / n_categories)
+    return np.searchsorted(edges, values, side="right").astype(np.float64)
+
+
+def _describe(
+    plan: FeaturePlan, categories: list[str], *, integer: bool = False
+) -> tuple[Feature, ...]:
+    nominal = set(plan.nominal.tolist())
+    return tuple(
+        Feature(f"x{at}", "nominal", tuple(categories))
+        if at in nominal
+        else Feature(f"x{at}", integer=integer)
+        for at in range(plan.n_features)
+    )

@@ -1,22 +1,9 @@
-from typing import Any
-
-import numpy as np
-
-Array = np.ndarray[Any, Any]
+from scumble._core.arrays import Array
 
 def place_rows(indptr: Array, rows: Array, new_indptr: Array) -> None: ...
 def copy_rows(
-    indptr: Array, rows: Array, new_indptr: Array, values: Array, new_values: Array
+    begins: Array, rows: Array, new_indptr: Array, values: Array, new_values: Array
 ) -> None: ...
-def number_labelsets(
-    indptr: Array,
-    indices: Array,
-    bits: int,
-    keys: Array,
-    table: Array,
-    numbers: Array,
-    first_rows: Array,
-) -> int: ...
 def group_by_number(numbers: Array, places: Array, rows: Array) -> None: ...
 def share_out(total: int, capacity: Array, change: Array, used: Array) -> None: ...
 def drop_from_bags(

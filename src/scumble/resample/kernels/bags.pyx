@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from scumble._core.interrupt cimport check_stop
@@ -17,7 +17,6 @@ ctypedef fused row_t:
 # What is copied matters by its size alone.
 ctypedef fused item_t:
     uint8_t
-    uint16_t
     uint32_t
     uint64_t
 
@@ -35,42 +34,37 @@ def place_rows(const index_t[::1] indptr, const int64_t[::1] rows, int64_t[::1] 
 
 
 def copy_rows(
-    const index_t[::1] indptr, const int64_t[::1] rows, const int64_t[::1] new_indptr, values,
+    const index_t[::1] begins, const int64_t[::1] rows, const int64_t[::1] new_indptr, values,
     new_values,
 ):
-    """Copy the stored values, of any type, of the given rows to their new places."""
+    """Copy what is stored for the given rows, of 1, 4 or 8 bytes each, to their new places."""
     cdef const uint8_t[::1] source = values.view(np.uint8)
     cdef uint8_t[::1] target = new_values.view(np.uint8)
     cdef Py_ssize_t size = values.itemsize
-    cdef Py_ssize_t n_rows = rows.shape[0]
-    cdef const index_t* begins = &indptr[0]
-    if n_rows == 0 or target.shape[0] == 0:
+    if size not in (1, 4, 8):
+        raise ValueError(f"Items of {size} bytes are not copied.")
+    if rows.shape[0] == 0 or target.shape[0] == 0:
         return
     with nogil:
         if size == 1:
-            _copy(begins, &rows[0], n_rows, &new_indptr[0], &source[0], &target[0])
-        elif size == 2:
-            _copy(begins, &rows[0], n_rows, &new_indptr[0], <const uint16_t*>&source[0],
-                  <uint16_t*>&target[0])
+            _copy(&begins[0], rows, &new_indptr[0], &source[0], &target[0])
         elif size == 4:
-            _copy(begins, &rows[0], n_rows, &new_indptr[0], <const uint32_t*>&source[0],
+            _copy(&begins[0], rows, &new_indptr[0], <const uint32_t*>&source[0],
                   <uint32_t*>&target[0])
-        elif size == 8:
-            _copy(begins, &rows[0], n_rows, &new_indptr[0], <const uint64_t*>&source[0],
-                  <uint64_t*>&target[0])
         else:
-            _copy_large(begins, rows, &new_indptr[0], &source[0], &target[0], size)
+            _copy(&begins[0], rows, &new_indptr[0], <const uint64_t*>&source[0],
+                  <uint64_t*>&target[0])
 
 
 cdef void _copy(
-    const index_t* indptr, const int64_t* rows, Py_ssize_t n_rows, const int64_t* places,
-    const item_t* source, item_t* target,
+    const index_t* begins, const int64_t[::1] rows, const int64_t* places, const item_t* source,
+    item_t* target,
 ) noexcept nogil:
     cdef Py_ssize_t at, step, n
     cdef const item_t* begin
     cdef item_t* place
-    for at in range(n_rows):
-        begin = source + indptr[rows[at]]
+    for at in range(rows.shape[0]):
+        begin = source + begins[rows[at]]
         place = target + places[at]
         n = places[at + 1] - places[at]
         if n > 16:  # a call is dear for a few items
@@ -78,97 +72,6 @@ cdef void _copy(
         else:
             for step in range(n):
                 place[step] = begin[step]
-
-
-cdef void _copy_large(
-    const index_t* indptr, const int64_t[::1] rows, const int64_t* places, const uint8_t* source,
-    uint8_t* target, Py_ssize_t size,
-) noexcept nogil:
-    cdef Py_ssize_t at
-    for at in range(rows.shape[0]):
-        memcpy(
-            target + places[at] * size, source + indptr[rows[at]] * size,
-            (places[at + 1] - places[at]) * size,
-        )
-
-
-def number_labelsets(
-    const index_t[::1] indptr, const index_t[::1] indices, uint64_t bits, uint64_t[::1] keys,
-    int64_t[::1] table, int64_t[::1] numbers, int64_t[::1] first_rows,
-):
-    """Give the labelsets numbers in the order of their first rows; return how many there are.
-
-    A row with few labels packs them into ``bits`` each and is its own exact key; longer rows with
-    equal keys are compared label by label. ``keys`` and ``table`` (numbers + 1) are a hash table;
-    its length is a power of two, at least twice the number of rows.
-    """
-    cdef uint64_t is_long = <uint64_t>1 << 63
-    cdef uint64_t mask = table.shape[0] - 1
-    cdef Py_ssize_t capacity = 63 // bits
-    cdef Py_ssize_t n_found = 0
-    cdef Py_ssize_t row
-    cdef int64_t known
-    cdef uint64_t key, at
-    with nogil:
-        for row in range(indptr.shape[0] - 1):
-            if row & 0xFFFFF == 0:
-                check_stop()
-            if indptr[row + 1] - indptr[row] <= capacity:
-                key = _packed(indices, indptr[row], indptr[row + 1], bits)
-            else:
-                key = _hashed(indices, indptr[row], indptr[row + 1]) | is_long
-            at = key * <uint64_t>0x9E3779B97F4A7C15
-            at = (at ^ (at >> 32)) & mask
-            while True:
-                known = table[at]
-                if known == 0:
-                    keys[at] = key
-                    first_rows[n_found] = row
-                    n_found += 1
-                    table[at] = n_found
-                    numbers[row] = n_found - 1
-                    break
-                if keys[at] == key and (
-                    key < is_long or _same_labels(indptr, indices, row, first_rows[known - 1])
-                ):
-                    numbers[row] = known - 1
-                    break
-                at = (at + 1) & mask
-    return n_found
-
-
-cdef inline uint64_t _packed(
-    const index_t[::1] indices, Py_ssize_t begin, Py_ssize_t end, uint64_t bits
-) noexcept nogil:
-    cdef uint64_t key = 0
-    cdef Py_ssize_t place
-    for place in range(begin, end):
-        key = (key << bits) | (<uint64_t>indices[place] + 1)
-    return key
-
-
-cdef inline uint64_t _hashed(
-    const index_t[::1] indices, Py_ssize_t begin, Py_ssize_t end
-) noexcept nogil:
-    cdef uint64_t key = 0
-    cdef Py_ssize_t place
-    for place in range(begin, end):
-        key = (key ^ <uint64_t>indices[place]) * <uint64_t>0xBF58476D1CE4E5B9
-        key ^= key >> 29
-    return key
-
-
-cdef inline bint _same_labels(
-    const index_t[::1] indptr, const index_t[::1] indices, Py_ssize_t row, Py_ssize_t other
-) noexcept nogil:
-    cdef Py_ssize_t shift = indptr[other] - indptr[row]
-    cdef Py_ssize_t place
-    if indptr[row + 1] - indptr[row] != indptr[other + 1] - indptr[other]:
-        return False
-    for place in range(indptr[row], indptr[row + 1]):
-        if indices[place] != indices[place + shift]:
-            return False
-    return True
 
 
 def group_by_number(const int64_t[::1] numbers, int64_t[::1] places, int64_t[::1] rows):

@@ -1,8 +1,6 @@
 from typing import Any, Final
 
-import numpy as np
-
-Array = np.ndarray[Any, Any]
+from scumble._core.arrays import Array
 
 RANKING: Final[int]
 RANKING_TIES: Final[int]

@@ -1,8 +1,6 @@
 from typing import Any
 
-import numpy as np
-
-Array = np.ndarray[Any, Any]
+from scumble._core.arrays import Array
 
 def count_flipped(
     indptr: Array, indices: Array, is_flipped: Array, n_flipped: int, new_indptr: Array

@@ -1,9 +1,6 @@
 from collections.abc import Sequence
-from typing import Any
 
-import numpy as np
-
-Array = np.ndarray[Any, Any]
+from scumble._core.arrays import Array
 
 def count_sides(
     indptr: Array,

@@ -1,8 +1,6 @@
 from typing import Any
 
-import numpy as np
-
-Array = np.ndarray[Any, Any]
+from scumble._core.arrays import Array
 
 def count_draws_dense(values: Array, plan: Any, start: int, stop: int, n_draws: Array) -> None: ...
 def fill_dense(
@@ -27,7 +25,4 @@ def fill_sparse(
     start: int,
     stop: int,
     out: Any,
-) -> None: ...
-def close_gaps(
-    starts: Array, lengths: Array, new_starts: Array, values: Array, new_values: Array
 ) -> None: ...

@@ -9,7 +9,6 @@ import numpy as np
 
 from libc.math cimport rint
 from libc.stdint cimport int64_t, uint8_t
-from libc.string cimport memcpy
 
 from scumble._core.types cimport index_t
 from scumble.resample.kernels.merging cimport merge_runs
@@ -328,22 +327,3 @@ cdef Py_ssize_t _write_row(
             cells[line] = 0.0
         lines.is_touched[column] = False
     return n_written
-
-
-def close_gaps(
-    const int64_t[::1] starts, const int64_t[::1] lengths, const int64_t[::1] new_starts, values,
-    new_values,
-):
-    """Move rows that were given more room than they needed together; values of any type."""
-    cdef const uint8_t[::1] source = values.view(np.uint8)
-    cdef uint8_t[::1] target = new_values.view(np.uint8)
-    cdef Py_ssize_t size = values.itemsize
-    cdef Py_ssize_t row
-    if target.shape[0] == 0:
-        return
-    with nogil:
-        for row in range(lengths.shape[0]):
-            memcpy(
-                &target[0] + new_starts[row] * size, &source[0] + starts[row] * size,
-                lengths[row] * size,
-            )

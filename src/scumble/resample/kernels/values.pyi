@@ -1,8 +1,4 @@
-from typing import Any
-
-import numpy as np
-
-Array = np.ndarray[Any, Any]
+from scumble._core.arrays import Array
 
 def count_dense(
     values: Array, n_values: Array, starts: Array, rows: Array, counts: Array

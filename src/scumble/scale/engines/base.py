@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from scumble._core.errors import ReadError
 from scumble.scale.dialect import Dialect
 from scumble.scale.sources import Files
 
@@ -52,6 +54,19 @@ def column_from_type(name: str, type_name: str) -> Column:
     elif _STRINGS.fullmatch(plain):
         kind = "string"
     return Column(name, kind, is_list)
+
+
+@contextmanager
+def reading_arrow(files: Files) -> Iterator[Any]:
+    """Open Arrow files as one data set of Arrow's."""
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    try:
+        yield ds.dataset(list(files.paths), format="ipc")
+    except (pa.ArrowException, OSError) as error:
+        message = f"the Arrow files cannot be read: {error}"
+        raise ReadError(message, path=files.paths[0]) from error
 
 
 class Engine(Protocol):

@@ -14,7 +14,7 @@ from scumble._core.optional import require
 from scumble._core.parallel import thread_count
 from scumble._core.progress import track
 from scumble.scale.dialect import DUCKDB
-from scumble.scale.engines.base import Column, column_from_type
+from scumble.scale.engines.base import Column, column_from_type, reading_arrow
 from scumble.scale.sources import Files
 
 _POLL_SECONDS = 0.2
@@ -86,24 +86,14 @@ class DuckDBEngine:
     def open(self, table: str, files: Files) -> list[Column]:
         """Make files known."""
         if files.format == "arrow":
-            self._open_arrow(table, files)
+            with reading_arrow(files) as content:
+                self.load(table, content)
         else:
             reader = "read_parquet" if files.format == "parquet" else "read_csv"
             listed = ", ".join(self.dialect.text(path) for path in files.paths)
             self.view(table, f"SELECT * FROM {reader}([{listed}])")
         described = self._run(f"DESCRIBE {table}", "Opening the files").fetchall()
         return [column_from_type(row[0], row[1]) for row in described]
-
-    def _open_arrow(self, table: str, files: Files) -> None:
-        import pyarrow as pa
-        import pyarrow.dataset as ds
-
-        try:
-            self._connection.register(table, ds.dataset(list(files.paths), format="ipc"))
-        except (pa.ArrowException, OSError) as error:
-            raise ReadError(f"the Arrow files cannot be read: {error}", path=files.paths[0]) from (
-                error
-            )
 
     def table(self, table: str, *queries: str, title: str) -> None:
         """Compute a table and keep it."""

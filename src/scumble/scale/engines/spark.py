@@ -12,7 +12,7 @@ from scumble._core.errors import ParameterError, ReadError, ScumbleError, WriteE
 from scumble._core.optional import require
 from scumble._core.progress import track
 from scumble.scale.dialect import SPARK
-from scumble.scale.engines.base import Column, column_from_type
+from scumble.scale.engines.base import Column, column_from_type, reading_arrow
 from scumble.scale.sources import Files, is_remote
 
 
@@ -70,18 +70,12 @@ class SparkEngine:
         return self._guarded(read, "Opening the files")
 
     def _as_parquet(self, files: Files) -> list[str]:
-        import pyarrow as pa
         import pyarrow.dataset as ds
 
         folder = tempfile.TemporaryDirectory(prefix="scumble-")
         self._staged.append(folder)
-        try:
-            arrow = ds.dataset(list(files.paths), format="ipc")
-            ds.write_dataset(arrow, folder.name, format="parquet")
-        except (pa.ArrowException, OSError) as error:
-            raise ReadError(
-                f"the Arrow files cannot be read: {error}", path=files.paths[0]
-            ) from error
+        with reading_arrow(files) as content:
+            ds.write_dataset(content, folder.name, format="parquet")
         return [folder.name]
 
     def table(self, table: str, *queries: str, title: str) -> None:

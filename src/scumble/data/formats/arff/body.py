@@ -14,6 +14,7 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.files import Source
+from scumble._core.text import excerpt
 from scumble.data.formats.arff.dates import date_format
 from scumble.data.formats.arff.header import (
     Attribute,
@@ -26,7 +27,6 @@ from scumble.data.formats.arff.quoting import BLANKS, unescape
 from scumble.data.formats.arff.rows import DenseRows, Rows, SparseRows, explain, undeclared
 from scumble.data.formats.kernels import arff as k
 from scumble.data.formats.kernels.numbers import LONG, NO_NUMBER, exact_floats, parse_float
-from scumble.data.formats.messages import excerpt
 
 #: How many labels may be present in sparse rows that do not name them: a small file of empty rows
 #: could otherwise fill any memory.

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from scumble._core.files import Source
+from scumble._core.text import excerpt
 from scumble.data.feature import Kind, first_repeated
 from scumble.data.formats.arff.dates import date_format
 from scumble.data.formats.arff.notes import NOTE, parse_notes
 from scumble.data.formats.arff.quoting import BLANKS, UnclosedError, scan, skip_blanks
-from scumble.data.formats.messages import excerpt
 
 _LINES = re.compile(rb"\r\n|\n|\r")
 _TEXT_LINES = re.compile("\r\n|\n|\r")
@@ -32,7 +32,6 @@ _PLAIN_ATTRIBUTE = re.compile(
 )
 _TYPE = re.compile("[A-Za-z]*")
 _KEYWORD = re.compile(r"@[^\0-\x20%]*")
-_NAMES = re.compile(r"[\0-\x20,]*")
 
 
 class EncodingError(Exception):
@@ -289,20 +288,14 @@ class _HeaderParser:
 
     def _names(self, rest: str) -> list[str]:
         names: list[str] = []
-        at = self._skip_commas(rest, 0)
+        at = skip_blanks(rest, 0, commas=True)
         while at < len(rest) and rest[at] != "%":
             name, end = self._scan(rest, at)
             if end == at:
                 self.refuse(f"{excerpt(rest[at:])} is no name. Expected names with commas.")
             names.append(name)
-            at = self._skip_commas(rest, end)
+            at = skip_blanks(rest, end, commas=True)
         return names
-
-    @staticmethod
-    def _skip_commas(text: str, at: int) -> int:
-        match = _NAMES.match(text, at)
-        assert match is not None  # the pattern fits the empty text
-        return match.end()
 
     def _scan(self, text: str, at: int) -> tuple[str, int]:
         try:

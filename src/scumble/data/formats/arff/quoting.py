@@ -74,10 +74,10 @@ def scan(text: str, at: int) -> tuple[str, str | None, int]:
     return match[0], None, match.end()
 
 
-def skip_blanks(text: str, at: int) -> int:
-    """Find the next character that is no blank."""
-    match = _BLANKS.match(text, at)
-    assert match is not None
+def skip_blanks(text: str, at: int, *, commas: bool = False) -> int:
+    """Find the next character that is no blank, and no comma either if these are skipped, too."""
+    match = (_BLANKS_AND_COMMAS if commas else _BLANKS).match(text, at)
+    assert match is not None  # the patterns fit the empty text
     return match.end()
 
 
@@ -87,3 +87,4 @@ _QUOTED = {
 }
 _WORD = re.compile("(?!%)[^" + re.escape(BLANKS) + ",{}]*|")
 _BLANKS = re.compile("[" + re.escape(BLANKS) + "]*")
+_BLANKS_AND_COMMAS = re.compile(r"[\0-\x20,]*")

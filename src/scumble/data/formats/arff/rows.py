@@ -9,9 +9,9 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.suggestions import suggest
+from scumble._core.text import excerpt
 from scumble.data.formats.arff.header import Attribute
 from scumble.data.formats.kernels import arff as k
-from scumble.data.formats.messages import excerpt
 
 #: About how many values are read before they are put aside.
 _ROOM = 1 << 16

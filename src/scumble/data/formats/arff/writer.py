@@ -9,15 +9,14 @@ from typing import IO, Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, column_of, dense
+from scumble.data.columns import category_codes
 from scumble.data.dataset import MultilabelDataset
 from scumble.data.formats.arff.columns import (
     LABEL,
     Column,
     arff_column,
-    check_codes,
     note_features,
-    values_of,
 )
 from scumble.data.formats.arff.notes import format_notes
 from scumble.data.formats.arff.quoting import quote
@@ -42,7 +41,7 @@ def write_arff(
     sparse_rows = dataset.is_sparse or no_columns
     X = sparse.csc_array(dataset.X) if dataset.is_sparse else dataset.X
     columns = [
-        arff_column(feature, partial(values_of, X, at), sparse_rows=sparse_rows)
+        arff_column(feature, partial(column_of, X, at), sparse_rows=sparse_rows)
         for at, feature in enumerate(dataset.features)
     ]
     notes = notes | common_notes(dataset, columns)
@@ -119,6 +118,7 @@ class _RowWriter:
         self._offset = dataset.n_labels if labels_first else 0
         n_columns = dataset.n_features + dataset.n_labels
         self._first_text = np.full(n_columns, -1, np.int64)
+        self._n_texts = np.zeros(n_columns, np.int64)
         self._spelled = np.zeros(n_columns, bool)
         self._declared = self._declare()
         self._explicit = [self._offset + at for at, column in enumerate(columns) if column.explicit]
@@ -135,6 +135,7 @@ class _RowWriter:
                 starts[column.texts] = len(texts)
                 texts.extend(text.encode() for text in column.texts)
             self._first_text[at] = starts[column.texts]
+            self._n_texts[at] = len(column.texts)
         return _texts(texts)
 
     def text(self, rows: slice, *, weights: bool) -> bytes:
@@ -166,9 +167,9 @@ class _RowWriter:
         X, Y = self._dataset.X[rows], self._dataset.Y[rows]
         parts = [Y, X] if self._labels_first else [X, Y]
         if not self._sparse_rows:
-            dense = np.hstack([np.asarray(_dense(part), np.float64) for part in parts])
-            columns = np.tile(np.arange(dense.shape[1], dtype=np.int32), len(dense))
-            return dense.ravel(), columns, np.arange(1, len(dense) + 1) * dense.shape[1]
+            cells = np.hstack([np.asarray(dense(part), np.float64) for part in parts])
+            columns = np.tile(np.arange(cells.shape[1], dtype=np.int32), len(cells))
+            return cells.ravel(), columns, np.arange(1, len(cells) + 1) * cells.shape[1]
         cells = sparse.hstack([sparse.csr_array(part, dtype=np.float64) for part in parts], "csr")
         if self._explicit:
             return self._with_explicit(cells)
@@ -192,20 +193,14 @@ class _RowWriter:
         coded = np.flatnonzero((declared >= 0) & ~np.isnan(values))
         declared[np.isnan(values)] = -1
         if len(coded):
-            counts = self._counts()[columns[coded]]
+            counts = self._n_texts[columns[coded]]
             codes = values[coded]
             fits = (codes >= 0) & (codes < counts) & (codes == np.floor(codes))
-            if not fits.all():
-                column = self._columns[columns[coded[~fits][0]] - self._offset]
-                check_codes(column.name, codes[~fits], len(column.texts or ()))
+            if not fits.all():  # say which one does not
+                wrong = int(columns[coded[~fits][0]]) - self._offset
+                category_codes(self._dataset.features[wrong], column_of(self._dataset.X, wrong))
             declared[coded] += codes.astype(np.int64)
         return declared
-
-    def _counts(self) -> Array:
-        counts = np.zeros(len(self._first_text), np.int64)
-        for at, column in enumerate(self._columns, self._offset):
-            counts[at] = len(column.texts or ())
-        return counts
 
     def _prepare(
         self, values: Array, columns: Array, decimals: Array, declared: Array
@@ -239,10 +234,6 @@ def number_text(value: float) -> str:
     if text.endswith("inf"):
         return text.replace("inf", "Infinity")
     return text.removesuffix(".0")
-
-
-def _dense(part: Any) -> Array:
-    return part.toarray() if sparse.issparse(part) else part
 
 
 def _texts(texts: list[bytes]) -> k.Texts:

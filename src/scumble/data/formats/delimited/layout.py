@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from scumble._core.errors import ParameterError
 from scumble._core.files import Source
-from scumble.data.formats.base import Columns, LabelChoice
+from scumble._core.parameters import Choice
+from scumble.data.formats.base import Columns, TableOptions
 from scumble.data.formats.delimited.cells import (
     EXCHANGED,
     FEATURE,
@@ -20,29 +21,35 @@ from scumble.data.formats.delimited.cells import (
     Cells,
     has_label_marks,
 )
+from scumble.data.formats.delimited.values import heads_of_text
 from scumble.data.formats.kernels.numbers import NO_NUMBER, parse_float
 from scumble.data.formats.label_choice import choose_labels, column_number, column_numbers, listed
+from scumble.data.guesses import ROW_NUMBERS
+from scumble.data.roles import LOOKED_AT, seeming_labels
 
-#: Names of a first column that numbers the rows, in lower case.
-ROW_NUMBERS = ("id", "index", "row", "unnamed: 0")
-_SAMPLE = 1000
 _BRACKETS = {b"["[0]: b"]"[0], b"("[0]: b")"[0], b"{"[0]: b"}"[0]}
 
 
 @dataclass(frozen=True)
-class Options:
-    """What the caller says about the columns; see `scumble.data.formats.csv.read_csv`."""
+class Options(TableOptions):
+    """What users say of a CSV file: also how it is written.
 
-    labels: LabelChoice = None
-    label_column: str | int | None = None
-    label_separator: str | None = None
-    weight_column: str | int | None = None
-    ignore: Columns = None
-    text: Columns = None
-    category: Columns = None
-    keep: Columns | Literal[True] = None
+    Parameters
+    ----------
+    delimiter : str, optional
+        What stands between values; by default found among comma, semicolon, tab and bar.
+    header : bool, optional
+        Whether the first row holds names.
+    decimal : str, optional
+        What stands before decimals, ``"."`` or ``","``.
+    encoding : str, optional
+        Of the text, such as ``"cp1252"``.
+    """
+
+    delimiter: str | None = None
     header: bool | None = None
     decimal: str | None = None
+    encoding: str | None = None
 
     def __post_init__(self) -> None:
         if self.labels is not None and self.label_column is not None:
@@ -50,10 +57,16 @@ class Options:
                 "The 'labels' and 'label_column' parameters of read_csv exclude each other. "
                 "Give one of them."
             )
-        if self.decimal not in (None, ".", ","):
+        Choice(None, ".", ",").check(self.decimal, name="decimal", caller="read_csv")
+        if self.header not in (None, True, False):
             raise ParameterError(
-                "The 'decimal' parameter of read_csv must be '.', ',' or None. "
-                f"Got {self.decimal!r} instead."
+                "The 'header' parameter of read_csv must be True, False or None. "
+                f"Got {self.header!r} instead."
+            )
+        if self.delimiter is not None and not _parts_values(self.delimiter):
+            raise ParameterError(
+                "The 'delimiter' parameter of read_csv must be one ASCII character other than "
+                f"quote, blank and newline. Got {self.delimiter!r} instead."
             )
         if self.label_separator is None:
             return
@@ -67,6 +80,11 @@ class Options:
                 "The 'label_separator' parameter of read_csv needs 'label_column', the column it "
                 "separates labels in."
             )
+
+
+def _parts_values(delimiter: Any) -> bool:
+    is_sign = isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()
+    return is_sign and delimiter not in '"\r\n '
 
 
 @dataclass
@@ -110,7 +128,8 @@ def find_layout(source: Source, first: Cells, options: Options, decimal: str) ->
     elif options.label_column is not None:
         layout.label_lists = column_number(source, columns, options.label_column, "label_column")
     else:
-        layout.label_lists = _only_lists(source, first if names is None else first[1:], names)
+        rows = first if names is None else first[1:]
+        layout.label_lists = _only_lists(source, rows, names, decimal)
     _take_rest(source, layout, columns, options)
     return layout
 
@@ -212,15 +231,10 @@ def _mark(name: str) -> str:
 def find_header(first: Cells, options: Options, decimal: str) -> list[str] | None:
     """Return the header if the first row is one."""
     names = [first.cell(0, at) for at in range(first.n_columns)]
-    wanted = options.header
-    if wanted not in (None, True, False):
-        raise ParameterError(
-            "The 'header' parameter of read_csv must be True, False or None. "
-            f"Got {wanted!r} instead."
-        )
-    if wanted is None:
-        wanted = _looks_like_header(names, first, options, decimal)
-    return names if wanted else None
+    is_header = options.header
+    if is_header is None:
+        is_header = _looks_like_header(names, first, options, decimal)
+    return names if is_header else None
 
 
 def _looks_like_header(names: list[str], first: Cells, options: Options, decimal: str) -> bool:
@@ -264,7 +278,7 @@ def _is_list(text: str) -> bool:
 
 def list_columns(rows: Cells) -> list[int]:
     """Find the columns in which every cell that is not empty has brackets around it."""
-    n = min(len(rows), _SAMPLE)
+    n = min(len(rows), LOOKED_AT)
     places = rows.places[: n * rows.n_columns].reshape(n, rows.n_columns, 2)
     empty = places[:, :, 0] == places[:, :, 1]
     # An empty cell may begin behind the last byte; its first and last bytes do not matter.
@@ -279,17 +293,17 @@ def list_columns(rows: Cells) -> list[int]:
     return [int(at) for at in np.flatnonzero(good)]
 
 
-def _only_lists(source: Source, rows: Cells, names: list[str] | None) -> int:
+def _only_lists(source: Source, rows: Cells, names: list[str] | None, decimal: str) -> int:
     lists = list_columns(rows)
     if len(lists) == 1:
         return lists[0]
+    found = "No column holds label lists in brackets."
     if lists:
         shown = ", ".join(str(at) if names is None else repr(names[at]) for at in lists[:5])
-        found = f"columns {shown} all hold lists"
-    else:
-        found = "no column holds label lists"
+        found = f"Columns {shown} all hold lists."
+    likely = seeming_labels(heads_of_text(rows[:LOOKED_AT], names, decimal, lists))
     raise source.error(
-        f"which columns are labels? {found[0].upper()}{found[1:]}. Say labels=[...] (names or "
+        f"which columns are labels? {found}{likely} Say labels=[...] (names or "
         "numbers of the 0/1 columns), labels=-5 (the last five), or label_column=..., with "
         "label_separator='|' if its labels are not in brackets."
     )

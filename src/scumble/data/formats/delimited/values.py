@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, look_up
 from scumble._core.errors import ReadError
 from scumble._core.files import Source
+from scumble._core.frames import ranked
+from scumble._core.text import excerpt
+from scumble.data.feature import Feature
 from scumble.data.formats.delimited.cells import EXCHANGED, Cells
 from scumble.data.formats.kernels import lists
 from scumble.data.formats.kernels.csv import parse_flags, parse_numbers
 from scumble.data.formats.kernels.numbers import exact_floats, pieces
-from scumble.data.formats.messages import excerpt
+from scumble.data.guesses import ROW_NUMBERS, numbers_all_rows
 from scumble.data.label_lists import indicator, label_matrix, split_labels, warn_of_empty
+from scumble.data.roles import Head
 
 _ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|x[0-9a-fA-F]{2}|[\s\S]|$)")
 _SHORT = {
@@ -36,16 +41,10 @@ _SHORT = {
 
 
 class Texts:
-    """Numbers for texts, in the order of their appearance.
-
-    Attributes
-    ----------
-    numbers : dict of str to int
-        The texts so far.
-    """
+    """Numbers for texts, in the order of their appearance."""
 
     def __init__(self) -> None:
-        self.numbers: dict[str, int] = {}
+        self.numbers: dict[str, int] = {}  # of the texts so far
 
     def number(self, texts: Any) -> Array:
         """Give the numbers of the texts in an Arrow array; -1 where it is null."""
@@ -111,14 +110,33 @@ class Features:
         X = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
         categories = {}
         for k, texts in self.texts.items():
-            known = list(texts.numbers)
-            order = sorted(range(len(known)), key=known.__getitem__)
-            rank = np.empty(len(known) + 1)
-            rank[order] = np.arange(len(known))
-            rank[-1] = np.nan
-            X[:, k] = rank[np.nan_to_num(X[:, k], nan=len(known)).astype(np.int64)]
-            categories[k] = tuple(known[at] for at in order)
+            rank, categories[k] = ranked(list(texts.numbers))
+            X[:, k] = look_up(rank, X[:, k])
         return X, categories
+
+    def describe(self, k: int, name: str, categories: dict[int, tuple[str, ...]]) -> Feature:
+        """Say what the k-th column holds by its cells alone."""
+        if k in categories:
+            return Feature(name, "nominal", categories[k])
+        _, is_whole, has_values = self.state[k]
+        return Feature(name, integer=bool(is_whole and has_values))
+
+
+def heads_of_text(
+    rows: Cells, names: list[str] | None, decimal: str, lists: Container[int]
+) -> list[Head]:
+    """Read the first rows of all columns, of which some hold lists."""
+    columns = Features(list(range(rows.n_columns)), set(), decimal)
+    if len(rows):
+        columns.add(rows)
+    X, categories = columns.matrix()
+    heads = []
+    for at, name in enumerate(names or [""] * rows.n_columns):
+        feature = columns.describe(at, name, categories)
+        may_number = at == 0 and (not name or name.strip().lower() in ROW_NUMBERS)
+        numbers = may_number and feature.integer and numbers_all_rows(X[:, at])
+        heads.append(Head(name, feature, X[:, at], is_list=at in lists, numbers_rows=numbers))
+    return heads
 
 
 class Flags:
