@@ -73,7 +73,8 @@ def progress(found):
     for name in published.CLASSIFIERS:
         counts = [len(folds) // 10 for folds in sets.get(name, {}).values()]
         rows.append((name, sum(n >= 1 for n in counts), sum(n >= 3 for n in counts)))
-    yield f"The tables rest on {len(done):,} cells; the plans have up to {total:,}."
+    yield f"The tables rest on {len(done):,} cells; the plans have up to {total:,}, less what they"
+    yield "leave out because it is too large."
     yield ""
     head = ("classifier", "data sets", "with three seeds")
     yield from titled("Data sets of the second phase that are done", rst(head, rows))
