@@ -31,6 +31,24 @@ def test_every_resampler_is_exported_and_every_exported_one_is_registered():
     assert set(classes) == {base, *known.values()}
 
 
+def test_classes_stay_where_model_files_and_stored_comparisons_look_for_them():
+    homes = {cls.__name__: cls.__module__ for cls in registered("resampler").values()}
+    assert homes == {
+        "REMEDIAL": "scumble.resample.remedial",
+        "RemedialHwR": "scumble.resample.hwr",
+        "LPROS": "scumble.resample.lp_random",
+        "LPRUS": "scumble.resample.lp_random",
+        "MLROS": "scumble.resample.ml_random",
+        "MLRUS": "scumble.resample.ml_random",
+        "MLSMOTE": "scumble.resample.mlsmote",
+        "LabelsetSMOTE": "scumble.resample.labelset_smote",
+        "MLeNN": "scumble.resample.mlenn",
+        "MLTL": "scumble.resample.mltl",
+        "MLSOL": "scumble.resample.local",
+        "MLUL": "scumble.resample.local",
+    }
+
+
 def test_a_class_without_a_family_does_not_register_itself():
     # Classes of docstrings count as those of the module that is documented.
     namespace = {"__name__": "scumble.resample.base", "Base": scumble.resample.BaseResampler}

@@ -11,7 +11,7 @@ from scipy import sparse
 from scumble import ScumbleError
 from scumble.measures import irlbl, mean_ir, scumble
 from scumble.resample import MLTL
-from scumble.resample.cleaning import automatic_threshold
+from scumble.resample.mltl import automatic_threshold
 
 
 def slow_mltl(X, Y, threshold, *, mutual, clean):

@@ -195,7 +195,7 @@ def _of_columns(source: Source, form: str) -> Preview:
     from scumble.data.formats.arrow_table import KEY, heads_of_table
     from scumble.data.formats.columnar import naming_damage
 
-    with naming_damage(source, form.capitalize()):
+    with naming_damage(source, form):
         table = _first_of_parquet(source) if form == "parquet" else _first_of_arrow(source)
     if KEY in (table.schema.metadata or {}):
         return Preview(form)

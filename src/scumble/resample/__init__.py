@@ -8,13 +8,14 @@ from scumble.resample.chain import (
     make_chain,
     run_chain,
 )
-from scumble.resample.cleaning import MLTL, MLeNN
 from scumble.resample.hwr import RemedialHwR
 from scumble.resample.labelset_smote import LabelsetSMOTE
 from scumble.resample.local import MLSOL, MLUL
 from scumble.resample.lp_random import LPROS, LPRUS
 from scumble.resample.ml_random import MLROS, MLRUS
+from scumble.resample.mlenn import MLeNN
 from scumble.resample.mlsmote import MLSMOTE
+from scumble.resample.mltl import MLTL
 from scumble.resample.remedial import REMEDIAL
 
 __all__ = [

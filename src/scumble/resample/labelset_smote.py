@@ -14,9 +14,9 @@ from scumble._core.parameters import Choice, Int, Real, declare
 from scumble.measures.imbalance import is_minority, label_counts
 from scumble.resample.base import Resampled, rows_in_percent
 from scumble.resample.by_distance import _DistanceResampler
-from scumble.resample.cleaning import has_any
 from scumble.resample.containers import rows_like
 from scumble.resample.ml_random import rows_by_label
+from scumble.resample.mlenn import has_any
 from scumble.resample.synthesis import Seeds, synthesize
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from scumble._core.arrays import Array
-from scumble.data.columns import category_codes
+from scumble._core.errors import DataError
 from scumble.data.dataset import Feature, MultilabelDataset
 from scumble.data.formats.arff.dates import DEFAULT, date_format
 from scumble.data.formats.arff.quoting import escape, quote
@@ -93,10 +93,22 @@ def label_columns(
     return names, renamed
 
 
+def check_codes(feature_name: str, values: Array, n_categories: int) -> Array:
+    """Turn values into codes, or refuse them."""
+    fits = (values >= 0) & (values < n_categories) & (values == np.floor(values))
+    if not fits.all():
+        value = values[~fits][0]
+        raise DataError(
+            f"The feature {feature_name!r} holds {value:g}. Expected the number of one of its "
+            f"{n_categories} categories, from 0."
+        )
+    return values.astype(np.int64)
+
+
 def _in_order_of_appearance(feature: Feature, values: Array) -> tuple[str, ...]:
     """List the texts as a reader will meet them."""
-    codes = category_codes(feature, values)
-    codes = codes[codes >= 0]
+    present = values[~np.isnan(values)]
+    codes = check_codes(feature.name, present, len(feature.categories))
     _, first = np.unique(codes, return_index=True)
     return tuple(feature.categories[codes[at]] for at in np.sort(first))
 

@@ -10,12 +10,12 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array, column_of, dense
-from scumble.data.columns import category_codes
 from scumble.data.dataset import MultilabelDataset
 from scumble.data.formats.arff.columns import (
     LABEL,
     Column,
     arff_column,
+    check_codes,
     note_features,
 )
 from scumble.data.formats.arff.notes import format_notes
@@ -196,9 +196,9 @@ class _RowWriter:
             counts = self._n_texts[columns[coded]]
             codes = values[coded]
             fits = (codes >= 0) & (codes < counts) & (codes == np.floor(codes))
-            if not fits.all():  # say which one does not
-                wrong = int(columns[coded[~fits][0]]) - self._offset
-                category_codes(self._dataset.features[wrong], column_of(self._dataset.X, wrong))
+            if not fits.all():
+                column = self._columns[columns[coded[~fits][0]] - self._offset]
+                check_codes(column.name, codes[~fits], len(column.texts or ()))
             declared[coded] += codes.astype(np.int64)
         return declared
 
