@@ -36,10 +36,6 @@ class CalibratedLabelRanking(TransformingClassifier, name="clr", family="Pairs o
     mulan_compat : bool, default=False
         Whether to lose the votes MULAN (since 1.5.0) loses: those of all pairs after the first
         pair that no row tells apart.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
@@ -47,8 +43,6 @@ class CalibratedLabelRanking(TransformingClassifier, name="clr", family="Pairs o
         The pairs that have a model: without those no training row tells apart.
     models_ : Forest or ForeignModels
         The models of the pairs, then those of the labels.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------

@@ -33,10 +33,6 @@ class ClassifierChain(TransformingClassifier, name="cc", family="Chains"):
         What learns each label; `C45Classifier` by default. Any scikit-learn classifier will do.
     order : sequence of int, default=None
         The labels in the order of the chain; their own order by default.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
@@ -44,8 +40,6 @@ class ClassifierChain(TransformingClassifier, name="cc", family="Chains"):
         The chain.
     models_ : Forest or ForeignModels
         One fitted model per label, in the order of the chain.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------
@@ -130,12 +124,6 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc", family="Cha
     sample : float, default=None
         How many rows to draw for each chain, as a share of the rows there are; all with
         replacement and 0.67 without by default. At most 1 without replacement.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
-    random_state : None, int or Generator, default=None
-        Seed of the draws.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
@@ -143,8 +131,6 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc", family="Cha
         The chains.
     models_ : Forest or ForeignModels
         One fitted model per chain and label, chain after chain.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------

@@ -24,10 +24,6 @@ class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
     ----------
     n_neighbors : int, default=20
         Number of nearest rows to ask. A training set with fewer other rows asks them all.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
@@ -37,8 +33,6 @@ class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
         Their labels.
     n_neighbors_ : int
         How many rows are asked.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------

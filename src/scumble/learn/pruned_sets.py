@@ -94,10 +94,6 @@ class PrunedSets(LabelPowerset, name="ps", family="Labelsets"):
         and most frequent first, or all frequent subsets with more than `b` labels.
     b : int, default=2
         See `strategy`.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
@@ -105,8 +101,6 @@ class PrunedSets(LabelPowerset, name="ps", family="Labelsets"):
         The labelsets that are classes, the most frequent first.
     models_ : Forest or ForeignModels
         The fitted model.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------
@@ -181,12 +175,6 @@ class EnsembleOfPrunedSets(TransformingClassifier, name="eps", family="Labelsets
         See `PrunedSets`.
     threshold : float, default=0.5
         Share of the votes from which a label is predicted.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
-    random_state : None, int or Generator, default=None
-        Seed of the draws.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
@@ -194,8 +182,6 @@ class EnsembleOfPrunedSets(TransformingClassifier, name="eps", family="Labelsets
         The labelsets that are classes of each member.
     models_ : Forest or ForeignModels
         One fitted model per member.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------

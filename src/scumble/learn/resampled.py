@@ -36,12 +36,6 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For 
         its parameters.
     n_estimators : int, default=5
         Number of copies.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
-    random_state : None, int or Generator, default=None
-        Seed of the draws.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
@@ -49,8 +43,6 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For 
         The fitted classifiers.
     thresholds_ : ndarray of shape (n_labels,)
         A label is predicted from this confidence on.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------

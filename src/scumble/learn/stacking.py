@@ -40,12 +40,8 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Si
         which is fast and too sure of itself.
     passthrough : bool, default=True
         Whether the second classifiers see the features too.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
     random_state : None, int or Generator, default=None
         Seed of the folds.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
@@ -53,8 +49,6 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Si
         The fitted first `BinaryRelevance`.
     second_ : InnerClassifier
         The fitted second one, on features (if wanted) and then the confidences of all labels.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------
