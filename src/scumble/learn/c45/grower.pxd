@@ -103,7 +103,6 @@ cdef struct TwoClasses:  # What is known where rows of two classes are counted.
     uint32_t* run_ones  # positives, and all rows, in each run of entries
     uint32_t* run_sizes
     Block* opened
-    Py_ssize_t tables_capacity
     uint8_t* bits  # what an entry keeps of its row
     int64_t* cuts
     Py_ssize_t n_nominal
@@ -111,11 +110,8 @@ cdef struct TwoClasses:  # What is known where rows of two classes are counted.
     bint all_in_mean  # no nominal column has too many values for the mean of the gains
     Py_ssize_t n_levels
     uint64_t* item_counts  # n_items a level: rows below, positives above the half
-    Py_ssize_t item_counts_capacity
     int64_t* open_columns  # n_nominal a level
-    Py_ssize_t open_columns_capacity
     int64_t* n_open
-    Py_ssize_t n_open_capacity
     double* gains
     double* branch_sums
     uint32_t* place_of  # each row's place where there are no lists, else NULL
@@ -136,7 +132,6 @@ cdef struct ManyClasses:  # What is known where rows of many classes are counted
     double* steps
     double* sizes
     double* sums
-    Py_ssize_t tables_capacity
 
 
 cdef struct Chord:  # x ln x between two whole numbers, by interpolation
@@ -162,7 +157,6 @@ cdef struct Weighted:  # What is known where rows have weights.
     double* tot
     int64_t* classes
     double* shares
-    Py_ssize_t shares_capacity
     bint divided  # some row was divided among branches
 
 
@@ -186,31 +180,21 @@ cdef struct Grower:
     int64_t work  # since Ctrl-C was last looked for
     # Stacks.
     uint64_t* entries
-    Py_ssize_t entries_capacity
     Stretch* lists
-    Py_ssize_t lists_capacity
     Waiting* waiting
-    Py_ssize_t waiting_capacity
     Py_ssize_t n_waiting
     uint32_t* rows
-    Py_ssize_t rows_capacity
     double* row_weights
-    Py_ssize_t row_weights_capacity
     # Scratch.
     uint8_t* in_set
     uint8_t* flags  # branch of a row where there are two: narrow, so that they stay in the cache
     int32_t* side  # branch of a row where there are more
     uint64_t* buffer
-    Py_ssize_t buffer_capacity
     Candidate* candidates
     int64_t* ends
-    Py_ssize_t ends_capacity
     int64_t* slot
-    Py_ssize_t slot_capacity
     int64_t* bounds
-    Py_ssize_t bounds_capacity
     int64_t* branch_rows
-    Py_ssize_t branch_rows_capacity
     double gain_sum
     Py_ssize_t n_valid
     TwoClasses two

@@ -38,15 +38,12 @@ cdef int start_many(Grower* g) except -1 nogil:
     """Count the classes of the training rows."""
     cdef ManyClasses* many = &g.many
     cdef Py_ssize_t size = g.sample.n + 1
-    cdef Py_ssize_t[3] none = [0, 0, 0]
     cdef Py_ssize_t i
     g.row_bit = 1
     g.least_entries = g.settings.min_objects
-    if size > many.tables_capacity:
-        reserve(<void**> &many.steps, &none[0], size, sizeof(double))
-        reserve(<void**> &many.sizes, &none[1], size, sizeof(double))
-        reserve(<void**> &many.sums, &none[2], size, sizeof(double))
-        many.tables_capacity = size
+    reserve(<void**> &many.steps, size, sizeof(double))
+    reserve(<void**> &many.sizes, size, sizeof(double))
+    reserve(<void**> &many.sums, size, sizeof(double))
     for i in range(g.sample.n):
         g.nodes.counts[g.sample.y[g.sample.rows[i]]] += 1.0
     return 0

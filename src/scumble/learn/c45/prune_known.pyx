@@ -53,7 +53,7 @@ cdef double prune_known(Pruner* p, Py_ssize_t top) except? -1 nogil:
 
 
 cdef int push(Pruner* p, Py_ssize_t depth, Py_ssize_t node) except -1 nogil:
-    reserve(<void**> &p.visits, &p.visits_capacity, depth + 1, sizeof(Visit))
+    reserve(<void**> &p.visits, depth + 1, sizeof(Visit))
     p.visits[depth].node = node
     p.visits[depth].turn = 0
     return 0

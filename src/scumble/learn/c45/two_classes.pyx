@@ -60,19 +60,15 @@ cdef int start_two(Grower* g) except -1 nogil:
 
 
 cdef int reserve_tables(TwoClasses* two) except -1 nogil:
-    cdef Py_ssize_t size = max(two.n + 1, 2 * two.tables_capacity)
-    cdef Py_ssize_t[8] none = [0, 0, 0, 0, 0, 0, 0, 0]
-    if two.n + 1 <= two.tables_capacity:
-        return 0
-    reserve(<void**> &two.ones, &none[0], size, sizeof(double))
-    reserve(<void**> &two.zeros, &none[1], size, sizeof(double))
-    reserve(<void**> &two.sizes, &none[2], size, sizeof(double))
-    reserve(<void**> &two.ones_bar, &none[3], size, sizeof(uint32_t))
-    reserve(<void**> &two.zeros_bar, &none[4], size, sizeof(uint32_t))
-    reserve(<void**> &two.opened, &none[5], size // 8 + 1, sizeof(Block))
-    reserve(<void**> &two.run_ones, &none[6], size // 8 + 1, sizeof(uint32_t))
-    reserve(<void**> &two.run_sizes, &none[7], size // 8 + 1, sizeof(uint32_t))
-    two.tables_capacity = size
+    cdef Py_ssize_t size = two.n + 1
+    reserve(<void**> &two.ones, size, sizeof(double))
+    reserve(<void**> &two.zeros, size, sizeof(double))
+    reserve(<void**> &two.sizes, size, sizeof(double))
+    reserve(<void**> &two.ones_bar, size, sizeof(uint32_t))
+    reserve(<void**> &two.zeros_bar, size, sizeof(uint32_t))
+    reserve(<void**> &two.opened, size // 8 + 1, sizeof(Block))
+    reserve(<void**> &two.run_ones, size // 8 + 1, sizeof(uint32_t))
+    reserve(<void**> &two.run_sizes, size // 8 + 1, sizeof(uint32_t))
     return 0
 
 
@@ -84,18 +80,12 @@ cdef int start_items(Grower* g) except -1 nogil:
     two.n_levels = 3
     while (<Py_ssize_t> 1) << (two.n_levels - 3) < g.sample.n:
         two.n_levels += 1
-    reserve(<void**> &two.n_open, &two.n_open_capacity, two.n_levels, sizeof(int64_t))
+    reserve(<void**> &two.n_open, two.n_levels, sizeof(int64_t))
     two.n_open[0] = two.n_nominal
     if two.n_nominal == 0:
         return 0
-    reserve(
-        <void**> &two.item_counts, &two.item_counts_capacity, two.n_levels * n_items,
-        sizeof(uint64_t),
-    )
-    reserve(
-        <void**> &two.open_columns, &two.open_columns_capacity, two.n_levels * two.n_nominal,
-        sizeof(int64_t),
-    )
+    reserve(<void**> &two.item_counts, two.n_levels * n_items, sizeof(uint64_t))
+    reserve(<void**> &two.open_columns, two.n_levels * two.n_nominal, sizeof(int64_t))
     memcpy(two.open_columns, two.nominal, two.n_nominal * sizeof(int64_t))
     if g.sample.n == g.sample.n_table and g.sample.weights == NULL:
         for i in range(n_items):

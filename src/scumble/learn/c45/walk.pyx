@@ -51,7 +51,7 @@ def chain_rows(
     cdef double[::1] buffer = np.zeros(view.n_features + n_labels)
     cdef double* known
     cdef Answers answers = Answers(NULL, NULL, hard)
-    cdef Waiting waiting = Waiting(NULL, NULL, 0)
+    cdef Waiting waiting = Waiting(NULL, NULL)
     cdef Py_ssize_t row, chain
     cdef Py_ssize_t work = 0
     if n_labels == 0 or orders.shape[0] == 0:
@@ -111,7 +111,7 @@ def vote_rows(
     cdef RowsView view = view_rows(rows)
     cdef Trees trees = view_trees(forest)
     cdef double[:, ::1] buffers = np.zeros((AT_ONCE, max(view.n_features, 1)))
-    cdef Waiting waiting = Waiting(NULL, NULL, 0)
+    cdef Waiting waiting = Waiting(NULL, NULL)
     cdef Py_ssize_t begin, i, n
     cdef Py_ssize_t work = 0
     if trees.n_trees == 0:

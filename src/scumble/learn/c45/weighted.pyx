@@ -45,7 +45,7 @@ cdef int start_weighted(Grower* g) except -1 nogil:
     g.row_bit = 0
     g.least_entries = 1
     g.weighted.divided = False
-    reserve(<void**> &g.row_weights, &g.row_weights_capacity, 2 * g.sample.n, sizeof(double))
+    reserve(<void**> &g.row_weights, 2 * g.sample.n, sizeof(double))
     for i in range(g.sample.n):
         row = g.rows[i]
         g.row_weights[i] = 1.0 if g.sample.weights == NULL else g.sample.weights[row]
@@ -601,7 +601,7 @@ cdef int count_branches_weighted(Grower* g) except -1 nogil:
     cdef double known = 0.0
     cdef int64_t b, i
     cdef uint32_t row
-    reserve(<void**> &w.shares, &w.shares_capacity, g.split.n_branches, sizeof(double))
+    reserve(<void**> &w.shares, g.split.n_branches, sizeof(double))
     for i in range(g.now.low, g.now.high):
         row = g.rows[i]
         b = branch_of(g, row)
