@@ -16,7 +16,7 @@ from scumble.learn.c45.memory cimport release, reserve
 from scumble.learn.c45.nodes cimport Node, counts_of
 from scumble.learn.c45.prune_known cimport prune_known
 from scumble.learn.c45.pruner cimport (
-    AS_BRANCH, AS_LEAF, Pruner, Verdict, Visit, decide, enough_errors, largest_branch,
+    AS_BRANCH, AS_LEAF, Pruner, Verdict, Visit, decide, enough_errors, largest_branch, list_subtree,
 )
 from scumble.learn.rows cimport value_at
 
@@ -159,20 +159,11 @@ cdef void find_gaps(Pruner* p, Py_ssize_t n_columns, int64_t n) noexcept nogil:
 cdef Py_ssize_t columns_below(Pruner* p, Py_ssize_t top) noexcept nogil:
     """List the columns a subtree asks for, and return how many questions there are."""
     cdef Py_ssize_t n_used = 0
-    cdef Py_ssize_t n_waiting = 1
-    cdef Node* node
-    cdef int32_t child
-    p.waiting[0] = <int32_t> top
-    while n_waiting:
-        n_waiting -= 1
-        node = &p.nodes.at[p.waiting[n_waiting]]
-        if node.feature < 0:
-            continue
-        p.used[n_used] = node.feature
-        n_used += 1
-        for child in range(node.first, node.first + node.width):
-            p.waiting[n_waiting] = child
-            n_waiting += 1
+    cdef Py_ssize_t k
+    for k in range(list_subtree(p, top, p.used)):
+        if p.nodes.at[p.used[k]].feature >= 0:
+            p.used[n_used] = p.nodes.at[p.used[k]].feature
+            n_used += 1
     return n_used
 
 
@@ -218,19 +209,13 @@ cdef void sort_by_leaf(Pruner* p, const Visit* visit) noexcept nogil:
     """Give every node of a subtree a stretch of ``members``."""
     cdef int32_t* reached = <int32_t*> p.cells  # an integer a row fits
     cdef Nodes* nodes = p.nodes
-    cdef Py_ssize_t n_waiting = 1
+    cdef Py_ssize_t n_below = list_subtree(p, visit.node, p.goals)
+    cdef Py_ssize_t k
     cdef int32_t at, child
     cdef int64_t i, place
     cdef Node* node
-    p.waiting[0] = <int32_t> visit.node
-    while n_waiting:  # nodes count their rows in high
-        n_waiting -= 1
-        node = &nodes.at[p.waiting[n_waiting]]
-        node.high = 0
-        if node.feature >= 0:
-            for child in range(node.first, node.first + node.width):
-                p.waiting[n_waiting] = child
-                n_waiting += 1
+    for k in range(n_below):
+        nodes.at[p.goals[k]].high = 0  # nodes count their rows in it
     for i in range(visit.low, visit.high):
         at = <int32_t> visit.node
         nodes.at[at].high += 1
@@ -242,11 +227,8 @@ cdef void sort_by_leaf(Pruner* p, const Visit* visit) noexcept nogil:
             nodes.at[at].high += 1
         reached[i - visit.low] = at
     nodes.at[visit.node].low = 0
-    p.waiting[0] = <int32_t> visit.node
-    n_waiting = 1
-    while n_waiting:
-        n_waiting -= 1
-        node = &nodes.at[p.waiting[n_waiting]]
+    for k in range(n_below):
+        node = &nodes.at[p.goals[k]]
         place = node.low
         if node.feature < 0:
             node.high = place  # moves up again as rows arrive
@@ -255,8 +237,6 @@ cdef void sort_by_leaf(Pruner* p, const Visit* visit) noexcept nogil:
         for child in range(node.first, node.first + node.width):
             nodes.at[child].low = place
             place += nodes.at[child].high
-            p.waiting[n_waiting] = child
-            n_waiting += 1
     for i in range(visit.low, visit.high):
         node = &nodes.at[reached[i - visit.low]]
         p.members[node.high] = p.way_rows[i]

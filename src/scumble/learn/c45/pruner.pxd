@@ -62,6 +62,27 @@ cdef struct Pruner:
     double* shares
 
 
+cdef inline Py_ssize_t list_subtree(
+    const Pruner* p, Py_ssize_t top, int32_t* found
+) noexcept nogil:
+    """List the nodes of a subtree, parents before their children; return how many there are."""
+    cdef Py_ssize_t n_found = 0
+    cdef Py_ssize_t n_waiting = 1
+    cdef const Node* node
+    cdef int32_t child
+    p.waiting[0] = <int32_t> top
+    while n_waiting:
+        n_waiting -= 1
+        found[n_found] = p.waiting[n_waiting]
+        node = &p.nodes.at[found[n_found]]
+        n_found += 1
+        if node.feature >= 0:
+            for child in range(node.first, node.first + node.width):
+                p.waiting[n_waiting] = child
+                n_waiting += 1
+    return n_found
+
+
 cdef inline Verdict decide(double as_leaf, double as_tree, double as_branch) noexcept nogil:
     """Choose between a leaf, the largest branch and the tree as it is."""
     if as_leaf - (as_tree + 0.1) < 1e-6 and as_leaf - (as_branch + 0.1) < 1e-6:
