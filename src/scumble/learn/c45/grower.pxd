@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
+from scumble.learn.c45.arithmetic cimport TINY
 from scumble.learn.c45.layout cimport Columns, Items
 from scumble.learn.c45.nodes cimport Nodes
 
@@ -209,6 +210,23 @@ cdef inline bint is_useful(
     if stop - start < full:
         return stop - start >= g.least_entries
     return g.entries[start] >> 36 != g.entries[stop - 1] >> 36
+
+
+cdef inline double least_of(const Grower* g, double known) noexcept nogil:
+    """Tell how many rows, or what weight, of ``known`` ones must be on either side of a cut."""
+    cdef double share = 0.1 * known / g.sample.n_classes
+    if share - g.settings.min_objects < TINY:
+        return g.settings.min_objects
+    return 25.0 if share - 25.0 > TINY else share
+
+
+cdef inline void add_gain(Grower* g, const Candidate* found, int64_t n_values) noexcept nogil:
+    """Count a split in the mean of all gains, unless its column has too many values."""
+    if found.gain >= 0.0 and (
+        n_values == 0 or g.many_values_count or 0.3 * g.sample.n_counted - n_values > TINY
+    ):
+        g.gain_sum += found.gain
+        g.n_valid += 1
 
 
 cdef inline int64_t branch_of(const Grower* g, uint32_t row) noexcept nogil:

@@ -15,10 +15,12 @@ from scumble.learn.c45.arithmetic cimport LN2, TINY
 from scumble.learn.c45.cuts cimport find_cuts
 from scumble.learn.c45.grower cimport (
     COUNT, COUNT_AND_SUBTRACT, READY, RECOUNT, Block, Candidate, Grower, TwoClasses, Waiting,
+    least_of,
 )
 from scumble.learn.c45.layout cimport HEAVIEST, WEIGHT_BIT, Items, row_of
 from scumble.learn.c45.memory cimport reserve
 from scumble.learn.c45.nodes cimport Node, counts_of
+from scumble.learn.rows cimport find_index
 
 cdef enum:
     POSITIVE_BIT = 32  # an item's counts: rows in the lower half, positive rows in the upper
@@ -266,13 +268,10 @@ cdef void judge_numbers(Grower* g) noexcept nogil:
     cdef const double* table = g.table
     cdef int64_t n = two.n
     cdef int64_t positive = two.positive
-    cdef double share = 0.05 * n
-    cdef double least = g.settings.min_objects
+    cdef double least = least_of(g, n)
     cdef int64_t k
     cdef double gain, info
     cdef Candidate* found
-    if share - g.settings.min_objects >= TINY:
-        least = 25.0 if share - 25.0 > TINY else share
     if 2.0 * least - n > TINY:
         for k in range(g.now.list_high - g.now.list_low):
             g.candidates[k].gain = -1.0
@@ -343,7 +342,6 @@ cdef void mark_items(Grower* g) noexcept nogil:
     cdef int64_t column = g.split.column
     cdef int64_t first = g.items.first[column]
     cdef int64_t last = g.items.first[column + 1]
-    cdef bint in_two = g.split.n_branches == 2
     cdef int64_t i, item, at
     cdef int32_t code
     cdef uint64_t row
@@ -354,38 +352,29 @@ cdef void mark_items(Grower* g) noexcept nogil:
             code = g.split.rest
             if at < g.items.indptr[row + 1] and g.items.indices[at] < last:
                 code = g.items.codes[g.items.indices[at]]
-            if in_two:
-                g.flags[row] = code
-            else:
-                g.side[row] = code
+            mark(g, row, code)
         return
     for i in range(g.now.low, g.now.high):
-        if in_two:
-            g.flags[g.rows[i]] = g.split.rest
-        else:
-            g.side[g.rows[i]] = g.split.rest
+        mark(g, g.rows[i], g.split.rest)
     for item in range(first, last):
         code = g.items.codes[item]
         for at in range(g.items.starts[item], g.items.stops[item]):
-            row = row_of(g.columns.entries[at], 0)
-            if in_two:
-                g.flags[row] = code
-            else:
-                g.side[row] = code
+            mark(g, row_of(g.columns.entries[at], 0), code)
 
 
 cdef inline int64_t find_item(const Items* items, uint64_t row, int64_t item) noexcept nogil:
     """Find the first place among a row's items that is not below ``item``."""
-    cdef int64_t low = items.indptr[row]
-    cdef int64_t high = items.indptr[row + 1]
-    cdef int64_t half
-    while low < high:
-        half = (low + high) // 2
-        if items.indices[half] < item:
-            low = half + 1
-        else:
-            high = half
-    return low
+    return find_index(
+        <const int32_t*> items.indices, items.indptr[row], items.indptr[row + 1], item
+    )
+
+
+cdef inline void mark(Grower* g, uint64_t row, int64_t branch) noexcept nogil:
+    """Note the branch of a row."""
+    if g.split.n_branches == 2:
+        g.flags[row] = branch
+    else:
+        g.side[row] = branch
 
 
 cdef void swap_rows(Grower* g) noexcept nogil:

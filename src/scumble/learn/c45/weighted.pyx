@@ -8,7 +8,9 @@ from libc.math cimport INFINITY, fabs, log2
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from scumble.learn.c45.arithmetic cimport LN2, TINY, x_ln_x
-from scumble.learn.c45.grower cimport Candidate, Chord, Grower, Stretch, Weighted, branch_of
+from scumble.learn.c45.grower cimport (
+    Candidate, Chord, Grower, Stretch, Weighted, add_gain, branch_of, least_of,
+)
 from scumble.learn.c45.layout cimport FAR, GAP, MISSING, code_of, reach_of, row_of
 from scumble.learn.c45.memory cimport reserve
 from scumble.learn.c45.nodes cimport Node, counts_of
@@ -68,11 +70,7 @@ cdef void judge_weighted(Grower* g) noexcept nogil:
             judge_numbers_of_two(g, k)
         else:
             judge_numbers(g, k)
-        if found.gain >= 0.0 and (
-            n_values == 0 or g.many_values_count or 0.3 * g.sample.n_counted - n_values > TINY
-        ):
-            g.gain_sum += found.gain
-            g.n_valid += 1
+        add_gain(g, found, n_values)
 
 
 cdef void load_weights(Grower* g) noexcept nogil:
@@ -141,14 +139,6 @@ cdef int64_t known_stop(const Grower* g, const Stretch* stretch) noexcept nogil:
     return stop
 
 
-cdef double least_weight(const Grower* g, double known) noexcept nogil:
-    """Tell the weight that either side of a cut must have."""
-    cdef double least = 0.1 * known / g.sample.n_classes
-    if least - g.settings.min_objects < TINY:
-        return g.settings.min_objects
-    return 25.0 if least - 25.0 > TINY else least
-
-
 cdef bint too_few(const Grower* g, double known, double n_rows, double least) noexcept nogil:
     return 2.0 * least - (known if g.sample.repeated else n_rows) > TINY
 
@@ -174,7 +164,7 @@ cdef void judge_numbers_of_two(Grower* g, int64_t k) noexcept nogil:
         column.ones -= max(weight, 0.0)
         column.zeros -= max(-weight, 0.0)
     known = column.zeros + column.ones
-    column.least = least_weight(g, known)
+    column.least = least_of(g, known)
     if too_few(g, known, column.stop - column.start + column.n_block, column.least):
         return
     column.block_zeros, column.block_ones = column.zeros, column.ones
@@ -389,7 +379,7 @@ cdef void judge_numbers(Grower* g, int64_t k) noexcept nogil:
         row = row_of(g.entries[at], 0)
         w.right[g.sample.y[row]] -= w.weight_of[row]
         known -= w.weight_of[row]
-    column.least = least_weight(g, known)
+    column.least = least_of(g, known)
     if too_few(g, known, stop - stretch.start + n_block, column.least):
         return
     if n_block:
