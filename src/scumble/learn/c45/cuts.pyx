@@ -15,7 +15,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from scumble.learn.c45.grower cimport Block, Candidate, Grower, Stretch, TwoClasses
 from scumble.learn.c45.layout cimport (
-    FAR, GAP, HEAVIEST, WEIGHT_BIT, code_of, first_from, reach_of, weight_in,
+    FAR, GAP, HEAVIEST, WEIGHT_BIT, code_of, first_from, is_apart, reach_of, weight_in,
 )
 
 cdef extern from "scumble/learn/c45/fields.h" nogil:
@@ -93,11 +93,6 @@ cdef inline double most_within(
     )
 
 
-cdef inline bint is_apart(uint64_t below, uint64_t entry) noexcept nogil:
-    """Tell whether a cut between neighbours is possible, where no value must be looked up."""
-    return code_of(below) + reach_of(entry) <= code_of(entry)
-
-
 # Columns with an entry for each row, of which most are possible cuts: a gain must pay for the
 # choice among so many, and few runs of entries can.
 
@@ -117,6 +112,7 @@ cdef bint judge_full(
     if stretch.stop - stretch.start < full or g.columns.n_codes[stretch.column] < fewest:
         return filled
     column.entries = g.entries
+    column.values = g.columns.values + g.columns.begins[stretch.column]
     column.start = stretch.start
     column.stop = stretch.stop
     trim_ends(two, &column, &scan)
@@ -215,7 +211,7 @@ cdef int64_t open_runs(
             run = &two.opened[n_opened]
             run.at, run.left, run.positive, run.size, run.more = at, left, positive, size, more
             n_opened += 1
-            if is_apart(entries[at - 1], entries[at]):
+            if is_apart(column.values, code_of(entries[at - 1]), entries[at]):
                 scan.best = max(
                     scan.best, score_at(two, positive, negative) - 2.0 * two.tolerance
                 )
@@ -252,7 +248,9 @@ cdef bint look_into_runs(
             continue
         for here in range(run.at, min(run.at + length, column.stop)):
             score = score_at(two, positive, left - positive)
-            if score > scan.best and is_apart(entries[here - 1], entries[here]):
+            if score > scan.best and is_apart(
+                column.values, code_of(entries[here - 1]), entries[here]
+            ):
                 # The first must surpass all that was not looked at by the tolerance.
                 unsure |= score <= floor + two.tolerance
                 scan.best = score + two.tolerance
@@ -390,16 +388,13 @@ cdef inline void scan_each(
     cdef uint64_t last = scan.last
     cdef double best = scan.best
     cdef int64_t cuts = scan.cuts
-    cdef uint64_t entry, code, reach
+    cdef uint64_t entry, code
     cdef double score
     cdef bint apart
     while at < end and (not heavy or left <= limit):
         entry = entries[at]
         code = code_of(entry)
-        reach = reach_of(entry)
-        apart = last + reach <= code
-        if reach == FAR:
-            apart = values[last] + GAP < values[code]
+        apart = is_apart(values, last, entry)
         cuts += apart
         score = ones[positive] + zeros[left - positive] - sizes[left]
         if score > best and apart:

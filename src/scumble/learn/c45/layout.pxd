@@ -52,6 +52,13 @@ cdef inline uint64_t weight_in(uint64_t entry) noexcept nogil:
     return entry >> WEIGHT_BIT & HEAVIEST
 
 
+cdef inline bint is_apart(const double* values, uint64_t below, uint64_t entry) noexcept nogil:
+    """Tell whether a cut may lie between a code and the next entry, which mostly knows."""
+    if reach_of(entry) == FAR:
+        return values[below] + GAP < values[code_of(entry)]
+    return below + reach_of(entry) <= code_of(entry)
+
+
 cdef inline int64_t first_from(
     const uint64_t* entries, int64_t low, int64_t high, uint64_t code
 ) noexcept nogil:

@@ -11,7 +11,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from scumble.learn.c45.arithmetic cimport LN2, TINY
 from scumble.learn.c45.grower cimport Candidate, Grower, ManyClasses, Stretch, add_gain, least_of
-from scumble.learn.c45.layout cimport FAR, GAP, code_of, first_from, reach_of, row_of
+from scumble.learn.c45.layout cimport GAP, code_of, first_from, is_apart, row_of
 from scumble.learn.c45.memory cimport reserve
 from scumble.learn.c45.nodes cimport Node, counts_of
 
@@ -200,7 +200,7 @@ cdef void scan_below(
     cdef int64_t end = min(column.middle, column.start + many.least)
     cdef double now = many.total
     cdef uint64_t last = 0
-    cdef uint64_t entry, code, reach
+    cdef uint64_t entry, code
     cdef int64_t left, cuts
     cdef double score
     cdef bint apart
@@ -213,10 +213,7 @@ cdef void scan_below(
     while at < end:
         entry = entries[at]
         code = code_of(entry)
-        reach = reach_of(entry)
-        apart = last + reach <= code
-        if reach == FAR:
-            apart = values[last] + GAP < values[code]
+        apart = is_apart(values, last, entry)
         cuts += apart
         score = now - many.sizes[at - column.start]
         if score > best.score and apart:
