@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parameters import Bool, declare
+from scumble.learn.features import beside
 from scumble.learn.logistic import LogisticModels, fit_logistic
 from scumble.learn.neighbourhood import NeighbourClassifier
 from scumble.learn.regression_columns import RegressionColumns
@@ -111,6 +111,4 @@ class IBLR(NeighbourClassifier, name="iblr", family="Neighbours"):
         if self._columns is None:
             return counts
         own = self._columns.take(X)
-        if sparse.issparse(own):
-            return sparse.csr_array(sparse.hstack([counts, own], format="csr"))
-        return np.hstack([counts.toarray(), own])
+        return beside(counts if sparse.issparse(own) else counts.toarray(), own)
