@@ -15,8 +15,7 @@ from scumble._core.parallel import run
 from scumble._core.parameters import Bool, Free, Int, Optional, Real, declare
 from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45 import Target
-from scumble.learn.c45.forest import Forest, each_block
-from scumble.learn.c45.table import as_rows
+from scumble.learn.c45.forest import Forest, ask_rows
 from scumble.learn.c45.walk import chain_rows
 from scumble.learn.problem_transformation import TransformingClassifier
 from scumble.learn.single_label_models import ForeignModels
@@ -278,15 +277,7 @@ def follow_chains(
     sums = np.zeros(labels.shape)
     begins = _begins(orders)
     places = np.concatenate([np.asarray(order, np.int64) for order in orders])
-    each_block(
-        X.shape[0],
-        len(models),
-        lambda start, stop, rows: chain_rows(
-            rows, models, start, stop, (begins, places), hard, labels, sums
-        ),
-        as_rows(X),
-        n_jobs,
-    )
+    ask_rows(chain_rows, models, X, (begins, places), hard, labels, sums, n_jobs=n_jobs)
     return labels, sums
 
 

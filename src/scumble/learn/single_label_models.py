@@ -15,7 +15,7 @@ from scumble._core.arrays import Array
 from scumble._core.parallel import run, thread_count
 from scumble.learn.c45 import C45Classifier, PreparedTable, Target, Tree, prepare_table
 from scumble.learn.c45.forest import Forest, join_nodes
-from scumble.learn.c45.growing import ListedTargets, grow_listed, grow_tree
+from scumble.learn.c45.growing import Targets, grow_listed, grow_tree
 from scumble.learn.c45.tree import Nodes
 from scumble.learn.features import beside
 from scumble.learn.seeds import open_seeds
@@ -47,7 +47,7 @@ class ListableTargets(Sequence[Target], ABC):
     n_listed: int
 
     @abstractmethod
-    def listed(self, block: range) -> ListedTargets:
+    def listed(self, block: range) -> Targets:
         """Lay out some of the first ``n_listed`` targets one after another."""
 
 
