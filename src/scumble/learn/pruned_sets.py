@@ -32,13 +32,9 @@ def prune_labelsets(
         return whole
     # The most frequent come first, so the kept classes are those with the lowest codes.
     subsets = _stand_ins(whole.sets, n_kept, counts, strategy, b)
-    sizes = np.diff(subsets.indptr)[whole.codes]
-    starts = subsets.indptr[whole.codes]
-    inside = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    codes = subsets.indices[np.repeat(starts, sizes) + inside]
-    rows = np.repeat(whole.rows, sizes)
-    kept_weights = None if weights is None else weights[rows]
-    return LabelsetProblem(whole.sets[:n_kept], rows, codes.astype(np.int32), kept_weights)
+    of_rows = subsets[whole.codes]
+    rows, codes = np.repeat(whole.rows, np.diff(of_rows.indptr)), of_rows.indices.astype(np.int32)
+    return LabelsetProblem(whole.sets[:n_kept], rows, codes, take_weights(weights, rows))
 
 
 def _stand_ins(
