@@ -1,8 +1,6 @@
 from typing import Any
 
-import numpy as np
-
-Array = np.ndarray[Any, Any]
+from scumble._core.arrays import Array
 
 def sort_dense(X: Array, columns: Any, start: int, stop: int) -> None: ...
 def sort_sparse(by_column: Any, columns: Any, shift: int, starts: Array, block: Any) -> None: ...
