@@ -15,8 +15,7 @@ from scipy import sparse
 import scumble
 from scumble.data import Feature
 from scumble.evaluate import cross_validate, run_fold, train_test_split
-from scumble.evaluate.splitters.two_sides import Sides, deal_sides, wanted_on
-from scumble.evaluate.train_test import with_test_part
+from scumble.evaluate.train_test import Sides, deal_sides, wanted_on, with_test_part
 from scumble.learn import MLkNN
 from scumble.learn.texts import texts_of
 from scumble.measures.stratification import deal_rows

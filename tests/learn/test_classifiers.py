@@ -1,6 +1,7 @@
 """What all multilabel classifiers on trees share: forms, edges, refusals, threads, pickles."""
 
 import pickle
+from inspect import signature
 
 import numpy as np
 import pandas as pd
@@ -55,6 +56,20 @@ RANKERS = {
     name: KINDS[name] for name in ("ridge", "neighbours", "bagging", "blend", "thresholded", "rare")
 }
 SHORT = {name: cls for name, cls in KINDS.items() if name not in RANKERS}
+
+
+@pytest.mark.parametrize("cls", catalogue.entries("classifier").values())
+def test_the_docstring_tells_of_all_parameters_in_their_order(cls):
+    section = cls.__doc__.partition("\nParameters\n")[2].partition("\n\nAttributes\n")[0]
+    told = [line.partition(" : ")[0] for line in section.splitlines() if " : " in line[:40]]
+
+    assert ", ".join(told).split(", ") == list(signature(cls).parameters)
+
+
+def test_a_classifier_may_tell_of_a_shared_parameter_in_words_of_its_own():
+    assert "Seed of the folds." in StackedBinaryRelevance.__doc__
+    assert "Seed of the draws." not in StackedBinaryRelevance.__doc__
+    assert "Number of threads; it changes the time and nothing else." in RAkEL.__doc__
 
 
 def make(short, **parameters):

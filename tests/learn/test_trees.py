@@ -8,7 +8,7 @@ from scipy import sparse
 
 from scumble._core.errors import DataError
 from scumble.learn.c45 import Target, TreeSettings, grow_trees, predict_trees, prepare_table
-from scumble.learn.c45.growing import ListedTargets, grow_listed
+from scumble.learn.c45.growing import Targets, grow_listed
 
 FIELDS = ("feature", "cut", "first", "width", "branch", "empty", "counts")
 
@@ -127,7 +127,7 @@ def test_listed_targets_grow_as_single_ones():
     table = prepare_table(X, n_values)
     starts = np.cumsum([0, *(len(target.y) for target in targets)])
     rows, y = (np.concatenate([getattr(t, name) for t in targets]) for name in ("rows", "y"))
-    nodes = grow_listed(table, ListedTargets(starts, rows, y))
+    nodes = grow_listed(table, Targets(starts, rows, y))
     trees = grow_trees(table, targets)
     assert nodes.sizes.tolist() == [tree.n_nodes for tree in trees]
     assert nodes.sizes.max() > 1

@@ -52,7 +52,7 @@ from scumble.learn import (
     save,
 )
 from scumble.learn.c45 import Target, TreeSettings, grow_trees
-from scumble.learn.c45.growing import ListedTargets, grow_listed
+from scumble.learn.c45.growing import Targets, grow_listed
 from scumble.learn.c45.table import prepare_table
 from scumble.learn.label_powerset import LabelsetProblem
 from scumble.learn.logistic import fit_logistic
@@ -295,7 +295,7 @@ def test_listed_targets_are_single_ones(seed, rule):
     y = (rng.random(len(rows)) < 0.3).astype(np.uint8)
     weights = rng.choice([0.5, 1.0, 3.0], len(rows)) if seed % 2 else np.zeros(0)
     rules = TreeSettings(class_weight=rule)
-    nodes = grow_listed(table, ListedTargets(starts, rows, y, weights), rules)
+    nodes = grow_listed(table, Targets(starts, rows, y, weights), rules)
     spans = [slice(a, b) for a, b in itertools.pairwise(starts)]
     targets = [
         Target(y[s], rows=rows[s], weights=weights[s] if len(weights) else None) for s in spans

@@ -14,6 +14,7 @@ from scumble._core.parallel import run
 from scumble._core.shown import Shown
 from scumble._core.validation import check_labels, check_same_names, match_lists
 from scumble.evaluate import kernels
+from scumble.learn.predictions import refuse_other_shape
 from scumble.measures.passes import blocks_of, count
 
 
@@ -172,11 +173,7 @@ def check_pair(
     check_same_names(Y, predictions, what="predictions", caller=caller)
     Y = check_truth(Y, caller=caller)
     found = check_labels(predictions, caller=f"{caller}, predictions")
-    if found.shape != Y.shape:
-        raise DataError(
-            f"{caller}: predictions must have the shape of Y, {Y.shape}. Got {found.shape} "
-            "instead: one row per instance and one column per label, in the same order."
-        )
+    refuse_other_shape(found.shape, Y.shape, what="predictions", caller=caller)
     return Y, found
 
 

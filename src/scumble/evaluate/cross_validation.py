@@ -575,15 +575,9 @@ def _measure(part: MultilabelDataset) -> dict[str, float]:
 
 
 def _plain_fold(fold: FoldResult) -> dict[str, Any]:
-    def plain_all(values: dict[str, float] | None) -> dict[str, Any] | None:
-        return None if values is None else {name: plain(value) for name, value in values.items()}
-
-    return {
-        "fold": fold.fold,
-        "n_train": fold.n_train,
-        "n_test": fold.n_test,
-        "seconds": fold.seconds,
-        "peak_memory": fold.peak_memory,
-        "before": plain_all(fold.before),
-        "after": plain_all(fold.after),
+    told = ("fold", "n_train", "n_test", "seconds", "peak_memory")
+    measures = {"before": fold.before, "after": fold.after}
+    return {name: getattr(fold, name) for name in told} | {
+        part: found and {name: plain(value) for name, value in found.items()}
+        for part, found in measures.items()
     }

@@ -35,26 +35,13 @@ OF_LABELS = (
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """What predictions are worth.
+    """What predictions are worth."""
 
-    Attributes
-    ----------
-    evaluation : Evaluation
-        Every metric, of all labels and by label.
-    labels : tuple of str
-        Names of the labels.
-    positives : ndarray of int
-        How many rows have each label.
-    n_instances : int
-        Number of rows.
-    cut : float or None
-        From which score on labels were predicted; None where they were given, or cannot be told.
-    """
-
-    evaluation: Evaluation
+    evaluation: Evaluation  # every metric, of all labels and by label
     labels: tuple[str, ...]
-    positives: Array
+    positives: Array  # how many rows have each label
     n_instances: int
+    # From which score on labels were predicted; None where they were given, or cannot be told.
     cut: float | None
 
     def label_table(self) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from scumble._core.errors import DataError, ParameterTypeError
 from scumble._core.parallel import SERIAL_BELOW, run
 from scumble._core.validation import check_choice
 from scumble.evaluate import kernels
+from scumble.learn.predictions import refuse_other_shape
 
 TIES = {"mulan": kernels.MULAN, "average": kernels.AVERAGE, "worst": kernels.WORST}
 MAX_BLOCKS = 64
@@ -145,11 +146,7 @@ def check_scores(scores: Any, shape: tuple[int, int], *, caller: str) -> Array:
             "scikit-learn classifiers give, holds one per label: take the column of class 1 of "
             "each."
         ) from None
-    if table.shape != tuple(shape):
-        raise DataError(
-            f"{caller}: scores must have the shape of Y, {tuple(shape)}. Got {table.shape} "
-            "instead: one row per instance and one column per label, in the same order."
-        )
+    refuse_other_shape(table.shape, tuple(shape), what="scores", caller=caller)
     missing = np.isnan(table)
     if missing.any():
         row, column = np.argwhere(missing)[0]

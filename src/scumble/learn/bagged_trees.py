@@ -62,19 +62,11 @@ class BaggedTrees(BaseRanker, name="bagging", family="Rankers"):
         different columns err differently.
     estimator : C45Classifier, default=None
         The parameters of the trees; not pruned and with smoothed probabilities by default.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
-    random_state : None, int, Generator or RandomState, default=None
-        Seed of the draws.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
     models_ : Forest
         The trees, draw after draw, of all labels each.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from inspect import signature
+from inspect import cleandoc, signature
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +22,19 @@ from scumble._core.validation import check_same_length
 from scumble.learn.features import read_rows, read_training
 from scumble.learn.labels import read_labels
 from scumble.learn.weights import check_weights, refuser_of, weights_of_rows
+
+#: What the docstring of a classifier need not say: it is put there where a class is silent.
+_SHARED_PARAMETERS = {
+    "categorical_features": """None, indices, names, mask or mapping, default=None
+    The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.""",
+    "random_state": """None, int, Generator or RandomState, default=None
+    Seed of the draws.""",
+    "n_jobs": """int, default=None
+    Number of threads; it changes the time and nothing else.""",
+}
+_SHARED_ATTRIBUTES = """
+classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
+    See `BaseMultilabelClassifier`."""
 
 
 class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
@@ -81,6 +94,7 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
             cls.fit = _fit_unweighted  # type: ignore[method-assign, assignment]  # it lacks weights on purpose
         super().__init_subclass__(**options)
         if name is not None:
+            cls.__doc__ = _whole_docstring(cls)
             register("classifier", name, cls, family=family)
 
     @abstractmethod
@@ -282,6 +296,22 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
             taken = get_tags(inside).input_tags
             tags.input_tags.sparse, tags.input_tags.allow_nan = taken.sparse, taken.allow_nan
         return tags
+
+
+def _whole_docstring(cls: type) -> str | None:
+    """Add what the docstring of a class leaves out and is the same for all classifiers."""
+    own, mark, rest = cleandoc(cls.__doc__ or "").partition("\n\nAttributes\n----------\n")
+    if not mark:
+        return cls.__doc__
+    names = list(signature(cls).parameters)
+    for name, words in _SHARED_PARAMETERS.items():
+        if name in names and f"\n{name} : " not in own:
+            later = (f"\n{other} : " for other in names[names.index(name) + 1 :])
+            at = next((own.find(other) for other in later if other in own), len(own))
+            own = f"{own[:at]}\n{name} : {words}{own[at:]}"
+    attributes, gap, end = rest.partition("\n\n")
+    shared = "" if "\nclasses_, " in attributes else _SHARED_ATTRIBUTES
+    return f"{own}{mark}{attributes}{shared}{gap}{end}"
 
 
 def _fit_unweighted(self: BaseMultilabelClassifier, X: Any, Y: Any) -> BaseMultilabelClassifier:

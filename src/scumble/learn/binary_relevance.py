@@ -29,17 +29,11 @@ class BinaryRelevance(TransformingClassifier, name="br", family="Single labels")
         kinds weigh the same, ``"sqrt"`` goes half of the way, ``{0: a, 1: b}`` tells it for all
         labels. It takes the place of the estimator's own `class_weight`; an estimator without
         one gets weights of the rows.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
     models_ : Forest or ForeignModels
         One fitted model per label.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------

@@ -52,12 +52,8 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
         per label.
     n_folds : int, default=5
         Inner folds for classifiers that need them.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
     random_state : None, int, Generator or RandomState, default=None
         Seeds the rankers that were left without one, each with its own, and deals inner folds.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
@@ -69,8 +65,6 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
         From mean heights to probabilities.
     second_ : SecondLook or None
         The second look, where there is one.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------

@@ -36,8 +36,6 @@ class BRkNN(NeighbourClassifier, name="brknn", family="Neighbours"):
         the earlier ones.
     categorical_features : None, indices, names, mask or mapping, default=None
         The nominal columns of X, holding codes 0, 1, ...; two values differ by 0 or 1.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
@@ -49,8 +47,6 @@ class BRkNN(NeighbourClassifier, name="brknn", family="Neighbours"):
         Their weights; None where each weighs 1.
     n_neighbors_ : int
         How many rows are asked: at most as many as there are training rows.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------

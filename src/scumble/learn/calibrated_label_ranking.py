@@ -13,9 +13,8 @@ from scumble._core.parallel import run, thread_count
 from scumble._core.parameters import Bool, declare
 from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45 import Target
-from scumble.learn.c45.forest import Forest, each_block
-from scumble.learn.c45.growing import ListedTargets
-from scumble.learn.c45.table import as_rows
+from scumble.learn.c45.forest import Forest, ask_rows
+from scumble.learn.c45.growing import Targets
 from scumble.learn.c45.walk import exclusive_rows, vote_rows
 from scumble.learn.problem_transformation import TransformingClassifier
 from scumble.learn.single_label_models import ListableTargets
@@ -36,10 +35,6 @@ class CalibratedLabelRanking(TransformingClassifier, name="clr", family="Pairs o
     mulan_compat : bool, default=False
         Whether to lose the votes MULAN (since 1.5.0) loses: those of all pairs after the first
         pair that no row tells apart.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
@@ -47,8 +42,6 @@ class CalibratedLabelRanking(TransformingClassifier, name="clr", family="Pairs o
         The pairs that have a model: without those no training row tells apart.
     models_ : Forest or ForeignModels
         The models of the pairs, then those of the labels.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------
@@ -128,10 +121,10 @@ class _Duels(ListableTargets):
     def __getitem__(self, at: Any) -> Any:
         if at >= len(self._pairs):
             return self._labels[at - len(self._pairs)]
-        _, rows, y, weights = self.listed(range(at, at + 1))
+        _, rows, y, weights, *_ = self.listed(range(at, at + 1))
         return Target(y, rows=rows, weights=weights if len(weights) else None)
 
-    def listed(self, block: range) -> ListedTargets:
+    def listed(self, block: range) -> Targets:
         pairs = self._pairs[block.start : block.stop]
         sizes = np.diff(self._indptr)
         room = int(sizes[pairs].sum())
@@ -139,8 +132,8 @@ class _Duels(ListableTargets):
         rows, y = np.empty(room, np.uint32), np.empty(room, np.uint8)
         n = exclusive_rows(self._indptr, self._rows, pairs, starts, rows, y)
         if self._weights is None:
-            return ListedTargets(starts, rows[:n], y[:n])
-        return ListedTargets(starts, rows[:n], y[:n], self._weights[rows[:n]])
+            return Targets(starts, rows[:n], y[:n])
+        return Targets(starts, rows[:n], y[:n], self._weights[rows[:n]])
 
 
 def _told_apart(Y: sparse.csr_array, *, stop_at_gap: bool) -> Array:
@@ -169,13 +162,7 @@ def count_votes(
         _count_foreign(models, duels, X, votes, n_jobs)
         return votes
     duels = np.ascontiguousarray(duels, np.int64)
-    each_block(
-        X.shape[0],
-        len(models),
-        lambda start, stop, rows: vote_rows(rows, models, start, stop, duels, votes),
-        as_rows(X),
-        n_jobs,
-    )
+    ask_rows(vote_rows, models, X, duels, votes, n_jobs=n_jobs)
     return votes
 
 

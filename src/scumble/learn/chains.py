@@ -15,8 +15,7 @@ from scumble._core.parallel import run
 from scumble._core.parameters import Bool, Free, Int, Optional, Real, declare
 from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45 import Target
-from scumble.learn.c45.forest import Forest, each_block
-from scumble.learn.c45.table import as_rows
+from scumble.learn.c45.forest import Forest, ask_rows
 from scumble.learn.c45.walk import chain_rows
 from scumble.learn.problem_transformation import TransformingClassifier
 from scumble.learn.single_label_models import ForeignModels
@@ -33,10 +32,6 @@ class ClassifierChain(TransformingClassifier, name="cc", family="Chains"):
         What learns each label; `C45Classifier` by default. Any scikit-learn classifier will do.
     order : sequence of int, default=None
         The labels in the order of the chain; their own order by default.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
@@ -44,8 +39,6 @@ class ClassifierChain(TransformingClassifier, name="cc", family="Chains"):
         The chain.
     models_ : Forest or ForeignModels
         One fitted model per label, in the order of the chain.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------
@@ -130,12 +123,6 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc", family="Cha
     sample : float, default=None
         How many rows to draw for each chain, as a share of the rows there are; all with
         replacement and 0.67 without by default. At most 1 without replacement.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
-    random_state : None, int or Generator, default=None
-        Seed of the draws.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
@@ -143,8 +130,6 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc", family="Cha
         The chains.
     models_ : Forest or ForeignModels
         One fitted model per chain and label, chain after chain.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------
@@ -292,15 +277,7 @@ def follow_chains(
     sums = np.zeros(labels.shape)
     begins = _begins(orders)
     places = np.concatenate([np.asarray(order, np.int64) for order in orders])
-    each_block(
-        X.shape[0],
-        len(models),
-        lambda start, stop, rows: chain_rows(
-            rows, models, start, stop, (begins, places), hard, labels, sums
-        ),
-        as_rows(X),
-        n_jobs,
-    )
+    ask_rows(chain_rows, models, X, (begins, places), hard, labels, sums, n_jobs=n_jobs)
     return labels, sums
 
 

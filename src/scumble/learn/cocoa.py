@@ -33,12 +33,6 @@ class COCOA(TransformingClassifier, name="cocoa", family="Pairs of labels"):
         What learns; `C45Classifier` by default. Any scikit-learn classifier will do.
     n_couples : int, default=10
         How many other labels each label is learnt with; all, where there are fewer.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
-    random_state : None, int or Generator, default=None
-        Seed of the draws.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
@@ -48,8 +42,6 @@ class COCOA(TransformingClassifier, name="cocoa", family="Pairs of labels"):
         For each label the model of the label alone, then those with its couples.
     thresholds_ : ndarray of shape (n_labels,)
         A label is predicted from this confidence on.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------

@@ -42,12 +42,6 @@ class ECCRU(TransformingClassifier, name="eccru", family="Chains"):
         Variant 3: the fewest models of a label, in times of `n_estimators`.
     theta_max : float, default=10.0
         Variants 2 and 3: the most models of a label, in times of `n_estimators`.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
-    random_state : None, int or Generator, default=None
-        Seed of the draws.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
@@ -57,8 +51,6 @@ class ECCRU(TransformingClassifier, name="eccru", family="Chains"):
         One fitted model per chain and label in it, chain after chain.
     thresholds_ : ndarray of shape (n_labels,)
         A label is predicted from this confidence on.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,17 +91,25 @@ def build_hierarchy(
     """Divide the labels into parts, the parts into parts, down to single labels."""
     by_label = Y.T.tocsr().astype(np.float64)
 
-    def divide(labels: Array) -> Nested:
-        if len(labels) <= n_clusters or n_clusters == 1:
-            return tuple(labels.tolist())
+    def divide(labels: Array) -> list[Array]:
         parts = divide_labels(by_label[labels], n_clusters, method, generator)
         if len(parts) == 1:
             parts = _random_parts(len(labels), n_clusters, generator)
-        return tuple(
-            divide(labels[part]) if len(part) > 1 else int(labels[part[0]]) for part in parts
-        )
+        return [labels[part] for part in parts]
 
-    return divide(np.arange(Y.shape[1]))
+    return _divide_on(np.arange(Y.shape[1]), n_clusters, divide)
+
+
+def _divide_on(
+    labels: Array, n_clusters: int, divide: Callable[[Array], Sequence[Array]]
+) -> Nested:
+    """Divide labels, and their parts, until there are no more of them than clusters."""
+    if len(labels) <= n_clusters or n_clusters == 1:
+        return tuple(labels.tolist())
+    return tuple(
+        _divide_on(part, n_clusters, divide) if len(part) > 1 else int(part[0])
+        for part in divide(labels)
+    )
 
 
 def divide_labels(
@@ -190,16 +198,12 @@ def mulan_hierarchy(
     # labels, MULAN's rules have no answer; the others then grow.
     by_label = Y.T.tocsr().astype(np.float64)
 
-    def divide(labels: Array) -> Nested:
-        if len(labels) <= n_clusters or n_clusters == 1:
-            return tuple(labels.tolist())
+    def divide(labels: Array) -> Sequence[Array]:
         clusters = _mulan_clusters(by_label[labels].toarray(), n_clusters, seed)
         parts = [labels[clusters == cluster] for cluster in np.unique(clusters)]
-        if len(parts) == 1:
-            parts = np.array_split(labels, n_clusters)
-        return tuple(divide(part) if len(part) > 1 else int(part[0]) for part in parts)
+        return parts if len(parts) > 1 else np.array_split(labels, n_clusters)
 
-    return divide(np.array(order))
+    return _divide_on(np.array(order), n_clusters, divide)
 
 
 def mulan_order(names: Sequence[str] | None, n_labels: int) -> list[int]:

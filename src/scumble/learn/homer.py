@@ -51,19 +51,13 @@ class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
         then nothing is clustered.
     mulan_compat : bool, default=False
         Whether confidences are those of MULAN, see Notes. Predictions are the same.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
     random_state : None, int or Generator, default=None
         Seed of the clustering.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
     hierarchy_ : nested tuples of int
         The tree of labels.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parameters import Bool, declare
+from scumble.learn.features import beside
 from scumble.learn.logistic import LogisticModels, fit_logistic
 from scumble.learn.neighbourhood import NeighbourClassifier
 from scumble.learn.regression_columns import RegressionColumns
@@ -33,8 +33,6 @@ class IBLR(NeighbourClassifier, name="iblr", family="Neighbours"):
         the earlier ones.
     categorical_features : None, indices, names, mask or mapping, default=None
         The nominal columns of X, holding codes 0, 1, ...; two values differ by 0 or 1.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
@@ -46,8 +44,6 @@ class IBLR(NeighbourClassifier, name="iblr", family="Neighbours"):
         Their labels.
     n_neighbors_ : int
         How many rows are asked: at most one less than there are training rows.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------
@@ -115,6 +111,4 @@ class IBLR(NeighbourClassifier, name="iblr", family="Neighbours"):
         if self._columns is None:
             return counts
         own = self._columns.take(X)
-        if sparse.issparse(own):
-            return sparse.csr_array(sparse.hstack([counts, own], format="csr"))
-        return np.hstack([counts.toarray(), own])
+        return beside(counts if sparse.issparse(own) else counts.toarray(), own)

@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from scumble._core.arrays import Array
+from scumble._core.parameters import Declared
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.predictions import labels_for, predict_with_confidences, refuse_shape
 from scumble.learn.seeds import open_seeds
@@ -86,7 +87,7 @@ class InnerClassifier:
         if len(open_labels) == 0:
             return cls(None, open_labels, always), None
         model = clone(classifier)
-        model.set_params(**_open_settings(model, training.n_values, generator, n_jobs))
+        model.set_params(**open_settings(model, training.n_values, generator, n_jobs))
         known = labels_for(model, Y if len(open_labels) == Y.shape[1] else Y[:, open_labels])
         fit = getattr(model, method)
         found = fit(training.X, known, **given_weights(model, training.weights))
@@ -124,17 +125,16 @@ def tell_nominal(model: Any, columns: Any, *, left: tuple[Any, ...] = (None,)) -
     return False
 
 
-def _nominal_for(classifier: Any, columns: Any) -> Any:
-    """Give nominal columns as a classifier takes them; only ours know numbers of values."""
-    ours = type(classifier).__module__.startswith("scumble.")
-    ours = ours or isinstance(classifier, BaseMultilabelClassifier)
-    return list(columns) if isinstance(columns, Mapping) and not ours else columns
+def _nominal_for(estimator: Any, columns: Any) -> Any:
+    """Give nominal columns as an estimator takes them; only ours know numbers of values."""
+    foreign = isinstance(columns, Mapping) and not isinstance(estimator, Declared)
+    return list(columns) if foreign else columns
 
 
-def _open_settings(
+def open_settings(
     model: Any, n_values: Array, generator: np.random.Generator | None, n_jobs: int | None
 ) -> dict[str, Any]:
-    """Tell what a classifier was left to be told: seed, threads, nominal columns."""
+    """Tell what an estimator was left to be told: seed, threads, nominal columns."""
     known = model.get_params(deep=False)
     settings: dict[str, Any] = {}
     names = open_seeds(model)

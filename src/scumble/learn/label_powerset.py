@@ -50,10 +50,6 @@ class LabelPowerset(TransformingClassifier, name="lp", family="Labelsets"):
     estimator : classifier, default=None
         What learns the labelsets; `C45Classifier` by default. Any scikit-learn classifier will
         do.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
@@ -61,8 +57,6 @@ class LabelPowerset(TransformingClassifier, name="lp", family="Labelsets"):
         The labelsets that are classes, the most frequent first.
     models_ : Forest or ForeignModels
         The fitted model.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------

@@ -1,8 +1,4 @@
-from typing import Any
-
-import numpy as np
-
-Array = np.ndarray[Any, Any]
+from scumble._core.arrays import Array
 
 def minimise(
     columns: Array | tuple[Array, Array, Array],

@@ -10,6 +10,7 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.neighbours import Space, nearest
 from scumble._core.parameters import Int, declare
+from scumble.learn.features import beside
 from scumble.learn.ranker import BaseRanker
 from scumble.learn.scaling import Scaling, rows_of_length_one
 
@@ -24,10 +25,6 @@ class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
     ----------
     n_neighbors : int, default=20
         Number of nearest rows to ask. A training set with fewer other rows asks them all.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
@@ -37,8 +34,6 @@ class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
         Their labels.
     n_neighbors_ : int
         How many rows are asked.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------
@@ -91,10 +86,8 @@ class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
     def _place(self, X: Any) -> Any:
         """Bring rows to length one; those of zeros are alike, and like no others."""
         rows = rows_of_length_one(self._scaling.take(X))
-        if sparse.issparse(rows):
-            empty = sparse.csr_array((np.diff(rows.indptr) == 0)[:, None].astype(np.float64))
-            return sparse.csr_array(sparse.hstack([rows, empty], format="csr"))
-        return np.column_stack([rows, ~rows.any(axis=1)])
+        stored = np.diff(rows.indptr) if sparse.issparse(rows) else rows.any(axis=1)
+        return beside(rows, (stored == 0)[:, None].astype(np.float64))
 
     def _votes(self, queries: Space | None, n_rows: int) -> Array:
         """Count votes; of the training rows where no others are given, none its own neighbour."""

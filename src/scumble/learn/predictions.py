@@ -158,6 +158,17 @@ def refuse_shape(scores: Any, shape: tuple[int, int], estimator: Any) -> None:
         )
 
 
+def refuse_other_shape(
+    found: tuple[int, ...], shape: tuple[int, ...], *, what: str, caller: str
+) -> None:
+    """Refuse predictions or scores that do not have the shape of the labels."""
+    if found != shape:
+        raise DataError(
+            f"{caller}: {what} must have the shape of Y, {shape}. Got {found} instead: one row per "
+            "instance and one column per label, in the same order."
+        )
+
+
 def _of_class_one(table: Any, classes: Any, classifier: Any) -> Array:
     """Take the probability of class 1; a label that was constant in training has one column."""
     table = dense(table).astype(float, copy=False)

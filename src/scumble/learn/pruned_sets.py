@@ -32,13 +32,9 @@ def prune_labelsets(
         return whole
     # The most frequent come first, so the kept classes are those with the lowest codes.
     subsets = _stand_ins(whole.sets, n_kept, counts, strategy, b)
-    sizes = np.diff(subsets.indptr)[whole.codes]
-    starts = subsets.indptr[whole.codes]
-    inside = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    codes = subsets.indices[np.repeat(starts, sizes) + inside]
-    rows = np.repeat(whole.rows, sizes)
-    kept_weights = None if weights is None else weights[rows]
-    return LabelsetProblem(whole.sets[:n_kept], rows, codes.astype(np.int32), kept_weights)
+    of_rows = subsets[whole.codes]
+    rows, codes = np.repeat(whole.rows, np.diff(of_rows.indptr)), of_rows.indices.astype(np.int32)
+    return LabelsetProblem(whole.sets[:n_kept], rows, codes, take_weights(weights, rows))
 
 
 def _stand_ins(
@@ -94,10 +90,6 @@ class PrunedSets(LabelPowerset, name="ps", family="Labelsets"):
         and most frequent first, or all frequent subsets with more than `b` labels.
     b : int, default=2
         See `strategy`.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
@@ -105,8 +97,6 @@ class PrunedSets(LabelPowerset, name="ps", family="Labelsets"):
         The labelsets that are classes, the most frequent first.
     models_ : Forest or ForeignModels
         The fitted model.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------
@@ -181,12 +171,6 @@ class EnsembleOfPrunedSets(TransformingClassifier, name="eps", family="Labelsets
         See `PrunedSets`.
     threshold : float, default=0.5
         Share of the votes from which a label is predicted.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
-    random_state : None, int or Generator, default=None
-        Seed of the draws.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
@@ -194,8 +178,6 @@ class EnsembleOfPrunedSets(TransformingClassifier, name="eps", family="Labelsets
         The labelsets that are classes of each member.
     models_ : Forest or ForeignModels
         One fitted model per member.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------

@@ -1,8 +1,4 @@
-from typing import Any
-
-import numpy as np
-
-Array = np.ndarray[Any, Any]
+from scumble._core.arrays import Array
 
 def quadratic_forms(
     indptr: Array, indices: Array, data: Array, matrix: Array, start: int, stop: int, out: Array

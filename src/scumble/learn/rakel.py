@@ -36,12 +36,6 @@ class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
     n_labelsets : int, default=None
         Number of groups that overlap; twice the number of labels by default, or all there are
         where those are fewer. Disjoint groups are as many as are needed.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
-    random_state : None, int or Generator, default=None
-        Seed of the draws.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
@@ -49,8 +43,6 @@ class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
         The labels of each group, ascending.
     models_ : Forest or ForeignModels
         One fitted model per group.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------

@@ -28,12 +28,8 @@ class RareLabelClassifier(ThresholdedClassifier, name="rare", family="For rare l
     ----------
     quality : {"fast", "best"}, default="fast"
         ``"best"`` takes several times as long, and finds more.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
     random_state : None, int, Generator or RandomState, default=None
         Seed of the draws of bagged trees, landmarks and inner folds.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
@@ -44,8 +40,6 @@ class RareLabelClassifier(ThresholdedClassifier, name="rare", family="For rare l
         What every possible threshold of each label gives on the training rows.
     estimator_ : InnerClassifier
         The fitted ranker.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------

@@ -13,9 +13,8 @@ from scumble._core.errors import ParameterError
 from scumble._core.parameters import Free, Int, declare
 from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.binary_relevance import BinaryRelevance
-from scumble.learn.inner_classifier import InnerClassifier, Training, nominal_mapping
+from scumble.learn.inner_classifier import InnerClassifier, Training, open_settings
 from scumble.learn.parameters import MultilabelClassifier
-from scumble.learn.seeds import open_seeds
 from scumble.learn.thresholds import label_thresholds
 from scumble.resample import make_chain
 
@@ -36,12 +35,6 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For 
         its parameters.
     n_estimators : int, default=5
         Number of copies.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
-    random_state : None, int or Generator, default=None
-        Seed of the draws.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
@@ -49,8 +42,6 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For 
         The fitted classifiers.
     thresholds_ : ndarray of shape (n_labels,)
         A label is predicted from this confidence on.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------
@@ -138,14 +129,7 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For 
     ) -> tuple[Any, sparse.csr_array, Array | None]:
         """Resample the training rows, and give each new row the weight of the one it is from."""
         for step in self._steps():
-            known = step.get_params(deep=False)
-            settings: dict[str, Any] = {
-                name: int(generator.integers(2**31 - 1)) for name in open_seeds(step)
-            }
-            if known.get("n_jobs", 0) is None:
-                settings["n_jobs"] = self.n_jobs
-            if known.get("categorical_features", 0) is None:
-                settings["categorical_features"] = nominal_mapping(self._codes.n_values)
+            settings = open_settings(step, self._codes.n_values, generator, self.n_jobs)
             X, Y = step.set_params(**settings).fit_resample(X, Y)
             weights = None if weights is None else weights[self._sources(step)]
         return X, sparse.csr_array(Y), weights

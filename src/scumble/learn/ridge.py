@@ -64,12 +64,8 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
     landmarks : int, default=None
         For ``"rbf"``: no more rows than these, drawn by chance, stand for all. By default all
         rows up to 6,000, and 2,000 beyond.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
     random_state : None, int, Generator or RandomState, default=None
         Draws landmarks, and inner folds where the solution is iterative; else not used.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
@@ -83,8 +79,6 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
         The kernel that was taken.
     solver_ : {"primal", "dual", "iterative"}
         How the equations were solved, by the shape of the data.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 
 from scumble._core.arrays import Array
 from scumble._core.parallel import run, thread_count
 from scumble.learn.c45 import C45Classifier, PreparedTable, Target, Tree, prepare_table
 from scumble.learn.c45.forest import Forest, join_nodes
-from scumble.learn.c45.growing import ListedTargets, grow_listed, grow_tree
+from scumble.learn.c45.growing import Targets, grow_listed, grow_tree
 from scumble.learn.c45.tree import Nodes
+from scumble.learn.features import beside
 from scumble.learn.seeds import open_seeds
 from scumble.learn.weights import class_factors, given_weights, weigh_classes
 
@@ -47,7 +47,7 @@ class ListableTargets(Sequence[Target], ABC):
     n_listed: int
 
     @abstractmethod
-    def listed(self, block: range) -> ListedTargets:
+    def listed(self, block: range) -> Targets:
         """Lay out some of the first ``n_listed`` targets one after another."""
 
 
@@ -216,7 +216,4 @@ def _with_extra(X: Any, extra: Any, chosen: Any) -> Any:
     """Append some of the extra columns, in their order."""
     if chosen is None or len(chosen) == 0:
         return X
-    columns = extra[:, np.sort(chosen)].astype(np.float64)
-    if sparse.issparse(X):
-        return sparse.hstack([X, columns], format="csr")
-    return np.hstack([X, columns.toarray()])
+    return beside(X, extra[:, np.sort(chosen)].astype(np.float64))

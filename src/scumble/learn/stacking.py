@@ -13,6 +13,7 @@ from scumble._core.parallel import run
 from scumble._core.parameters import Bool, Int, declare
 from scumble.learn.binary_relevance import BinaryRelevance, LabelTargets
 from scumble.learn.c45 import Target
+from scumble.learn.features import beside
 from scumble.learn.inner_classifier import InnerClassifier, Training
 from scumble.learn.parameters import SingleLabelClassifier
 from scumble.learn.problem_transformation import TransformingClassifier
@@ -40,12 +41,8 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Si
         which is fast and too sure of itself.
     passthrough : bool, default=True
         Whether the second classifiers see the features too.
-    categorical_features : None, indices, names, mask or mapping, default=None
-        The nominal columns of X, holding codes 0, 1, ...; see `C45Classifier`.
     random_state : None, int or Generator, default=None
         Seed of the folds.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------
@@ -53,8 +50,6 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Si
         The fitted first `BinaryRelevance`.
     second_ : InnerClassifier
         The fitted second one, on features (if wanted) and then the confidences of all labels.
-    classes_, n_labels_, label_names_, n_features_in_, feature_names_in_ : various
-        See `BaseMultilabelClassifier`.
 
     See Also
     --------
@@ -121,7 +116,7 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Si
         training = Training(X, Y, n_values, weights)
         self.first_ = InnerClassifier.fitted(first, training, generator, self.n_jobs)
         confidences = self._unseen(X, Y, generator, weights)
-        table = self._beside(X, confidences)
+        table = beside(X, confidences) if self.passthrough else confidences
         own = n_values if self.passthrough else n_values[:0]
         kinds = np.append(own, np.zeros(self.n_labels_, np.int64))
         second = BinaryRelevance(self.final_estimator)
@@ -129,15 +124,8 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Si
         self.second_ = InnerClassifier.fitted(second, training, generator, self.n_jobs)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
-        return self.second_.ask(self._beside(X, self.first_.ask(X)[1]))
-
-    def _beside(self, X: Any, confidences: Array) -> Any:
-        """Put the confidences behind the features, where these are wanted."""
-        if not self.passthrough:
-            return confidences
-        if sparse.issparse(X):
-            return sparse.hstack([X, sparse.csr_array(confidences)], format="csr")
-        return np.hstack([X, confidences])
+        confidences = self.first_.ask(X)[1]
+        return self.second_.ask(beside(X, confidences) if self.passthrough else confidences)
 
     def _unseen(
         self, X: Any, Y: sparse.csr_array, generator: np.random.Generator, weights: Array | None

@@ -55,8 +55,6 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded", family
         another package gets them as they are, and must have such a parameter.
     random_state : None, int, Generator or RandomState, default=None
         Seeds the estimator where it was left without one, and deals inner folds.
-    n_jobs : int, default=None
-        Number of threads; it changes the time and nothing else.
 
     Attributes
     ----------

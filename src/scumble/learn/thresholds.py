@@ -15,6 +15,7 @@ from scumble._core.parallel import run, thread_count
 from scumble._core.parameters import Choice, Real, declare
 from scumble._core.shown import Shown
 from scumble._core.validation import check_labels, check_same_names
+from scumble.learn.predictions import refuse_other_shape
 
 RULES = ("shrunken", "capped", "plain", "rate", "fixed")
 #: The weight of recall against precision in each metric.
@@ -300,11 +301,7 @@ class ScoreColumns:
         check_same_names(Y, scores, what="scores", caller=caller)
         labels = check_labels(Y, caller=f"{caller}, Y")
         table = _read_scores(scores, caller=caller)
-        if table.shape != labels.shape:
-            raise DataError(
-                f"{caller}: scores must have the shape of Y, {labels.shape}. Got {table.shape} "
-                "instead: one row per instance and one column per label, in the same order."
-            )
+        refuse_other_shape(table.shape, labels.shape, what="scores", caller=caller)
         return cls(table, labels.tocsc())
 
     @property

@@ -1,12 +1,13 @@
 """Splitters: which rows train and which test, in scikit-learn's manner."""
 
 from scumble.evaluate.splitters.base import BaseSplitter
-from scumble.evaluate.splitters.fixed import FixedFolds, write_folds
 from scumble.evaluate.splitters.kfold import (
+    FixedFolds,
     IterativeStratification,
     LabelsetStratification,
     MulanKFold,
     RepeatedKFold,
+    write_folds,
 )
 
 __all__ = [

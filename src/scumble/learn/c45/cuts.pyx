@@ -15,7 +15,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from scumble.learn.c45.grower cimport Block, Candidate, Grower, Stretch, TwoClasses
 from scumble.learn.c45.layout cimport (
-    FAR, GAP, HEAVIEST, WEIGHT_BIT, code_of, reach_of, weight_in,
+    FAR, GAP, HEAVIEST, WEIGHT_BIT, code_of, first_from, is_apart, reach_of, weight_in,
 )
 
 cdef extern from "scumble/learn/c45/fields.h" nogil:
@@ -93,11 +93,6 @@ cdef inline double most_within(
     )
 
 
-cdef inline bint is_apart(uint64_t below, uint64_t entry) noexcept nogil:
-    """Tell whether a cut between neighbours is possible, where no value must be looked up."""
-    return code_of(below) + reach_of(entry) <= code_of(entry)
-
-
 # Columns with an entry for each row, of which most are possible cuts: a gain must pay for the
 # choice among so many, and few runs of entries can.
 
@@ -117,6 +112,7 @@ cdef bint judge_full(
     if stretch.stop - stretch.start < full or g.columns.n_codes[stretch.column] < fewest:
         return filled
     column.entries = g.entries
+    column.values = g.columns.values + g.columns.begins[stretch.column]
     column.start = stretch.start
     column.stop = stretch.stop
     trim_ends(two, &column, &scan)
@@ -215,7 +211,7 @@ cdef int64_t open_runs(
             run = &two.opened[n_opened]
             run.at, run.left, run.positive, run.size, run.more = at, left, positive, size, more
             n_opened += 1
-            if is_apart(entries[at - 1], entries[at]):
+            if is_apart(column.values, code_of(entries[at - 1]), entries[at]):
                 scan.best = max(
                     scan.best, score_at(two, positive, negative) - 2.0 * two.tolerance
                 )
@@ -252,7 +248,9 @@ cdef bint look_into_runs(
             continue
         for here in range(run.at, min(run.at + length, column.stop)):
             score = score_at(two, positive, left - positive)
-            if score > scan.best and is_apart(entries[here - 1], entries[here]):
+            if score > scan.best and is_apart(
+                column.values, code_of(entries[here - 1]), entries[here]
+            ):
                 # The first must surpass all that was not looked at by the tolerance.
                 unsure |= score <= floor + two.tolerance
                 scan.best = score + two.tolerance
@@ -310,19 +308,12 @@ cdef void measure_block(const TwoClasses* two, Column* column, int64_t full) noe
     """Find the rows in no entry, and where their value belongs among the others."""
     cdef uint64_t n_entries = column.stop - column.start
     cdef const uint64_t* entries = column.entries + column.start
-    cdef uint64_t low = column.start
-    cdef uint64_t half
     column.block = full - n_entries
     column.block_ones = 0
     column.middle = column.stop
     if column.block == 0:
         return
-    while low < column.middle:
-        half = (low + column.middle) // 2
-        if code_of(column.entries[half]) < column.default:
-            low = half + 1
-        else:
-            column.middle = half
+    column.middle = first_from(column.entries, column.start, column.stop, column.default)
     column.block_ones = two.positive - add_up(entries, n_entries, 0, HEAVIEST if two.heavy else 1)
     if two.heavy:
         column.block = two.n - add_up(entries, n_entries, WEIGHT_BIT, HEAVIEST)
@@ -346,12 +337,12 @@ cdef void scan_entries(
         return
     end = min(stop, scan.at + (limit - scan.left) + 1)
     if two.heavy:
-        scan_heavy(two, column, scan, end)
+        scan_each(two, column, scan, end, True)
         return
     while length <= end - scan.at:
         if not skip_run(two, column, scan, length):
-            scan_single(two, column, scan, scan.at + length)
-    scan_single(two, column, scan, end)
+            scan_each(two, column, scan, scan.at + length, False)
+    scan_each(two, column, scan, end, False)
 
 
 cdef bint skip_run(
@@ -377,49 +368,13 @@ cdef bint skip_run(
     return True
 
 
-cdef void scan_single(
-    const TwoClasses* two, const Column* column, Scan* scan, uint64_t end
+cdef inline void scan_each(
+    const TwoClasses* two, const Column* column, Scan* scan, uint64_t end, bint heavy
 ) noexcept nogil:
-    """Judge one cut after another where each entry is one row."""
-    cdef const uint64_t* entries = column.entries
-    cdef const double* values = column.values
-    cdef const double* ones = two.ones
-    cdef const double* zeros = two.zeros
-    cdef const double* sizes = two.sizes
-    cdef double tolerance = two.tolerance
-    cdef uint64_t shift = scan.left - scan.at  # wraps around, and back when the place is added
-    cdef uint64_t at = scan.at
-    cdef uint64_t positive = scan.positive
-    cdef uint64_t last = scan.last
-    cdef double best = scan.best
-    cdef int64_t cuts = scan.cuts
-    cdef uint64_t entry, code, reach
-    cdef double score
-    cdef bint apart
-    while at < end:
-        entry = entries[at]
-        code = code_of(entry)
-        reach = reach_of(entry)
-        apart = last + reach <= code
-        if reach == FAR:
-            apart = values[last] + GAP < values[code]
-        cuts += apart
-        score = ones[positive] + zeros[at + shift - positive] - sizes[at + shift]
-        if score > best and apart:
-            best = score + tolerance
-            scan.best_left, scan.best_positive = at + shift, positive
-            scan.below, scan.above = last, code
-        last = code
-        positive += entry & 1
-        at += 1
-    scan.at, scan.left, scan.positive, scan.last = at, at + shift, positive, last
-    scan.best, scan.cuts = best, cuts
+    """Judge one cut after another; a ``heavy`` entry tells how often its row counts.
 
-
-cdef void scan_heavy(
-    const TwoClasses* two, const Column* column, Scan* scan, uint64_t end
-) noexcept nogil:
-    """Judge one cut after another where an entry tells how often its row counts."""
+    Each of the two kinds becomes a loop of its own, because callers say which it is.
+    """
     cdef const uint64_t* entries = column.entries
     cdef const double* values = column.values
     cdef const double* ones = two.ones
@@ -433,16 +388,13 @@ cdef void scan_heavy(
     cdef uint64_t last = scan.last
     cdef double best = scan.best
     cdef int64_t cuts = scan.cuts
-    cdef uint64_t entry, code, reach
+    cdef uint64_t entry, code
     cdef double score
     cdef bint apart
-    while at < end and left <= limit:
+    while at < end and (not heavy or left <= limit):
         entry = entries[at]
         code = code_of(entry)
-        reach = reach_of(entry)
-        apart = last + reach <= code
-        if reach == FAR:
-            apart = values[last] + GAP < values[code]
+        apart = is_apart(values, last, entry)
         cuts += apart
         score = ones[positive] + zeros[left - positive] - sizes[left]
         if score > best and apart:
@@ -450,8 +402,8 @@ cdef void scan_heavy(
             scan.best_left, scan.best_positive = left, positive
             scan.below, scan.above = last, code
         last = code
-        left += weight_in(entry)
-        positive += entry & HEAVIEST
+        left += weight_in(entry) if heavy else 1
+        positive += entry & (HEAVIEST if heavy else 1)
         at += 1
     scan.at, scan.left, scan.positive, scan.last = at, left, positive, last
     scan.best, scan.cuts = best, cuts

@@ -12,8 +12,8 @@ import numpy as np
 from scumble._core.arrays import Array
 from scumble._core.parallel import run
 from scumble.learn.c45.predict import predict_rows
-from scumble.learn.c45.table import Rows, as_rows
-from scumble.learn.c45.tree import Nodes, Tree
+from scumble.learn.c45.table import as_rows
+from scumble.learn.c45.tree import Nodes, Tree, parents_of, ranges_of, starts_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,14 +35,14 @@ class Forest:
         """Put trees of the same columns together; ``laplace`` smooths by one row per class."""
         nodes = join_nodes(trees)
         n_classes = nodes.n_classes
-        roots = _starts(nodes.sizes)
+        roots = starts_of(nodes.sizes)
         feature = nodes.feature.astype(np.int32, copy=False)
         width = nodes.width.astype(np.int32, copy=False)
         first = nodes.first.astype(np.int64) + np.repeat(roots, nodes.sizes)
         empty = nodes.empty.astype(bool)
-        parent = _parents(feature, first, width)
+        parent = parents_of(feature, first, width)
         per_node = np.repeat(n_classes, nodes.sizes)
-        leaf = _starts(per_node)
+        leaf = starts_of(per_node)
         counts = nodes.counts
         totals = np.add.reduceat(counts, leaf) if len(leaf) else np.zeros(0)
         return cls(
@@ -73,13 +73,7 @@ class Forest:
         """Ask every tree for the class probabilities of every row, tree after tree."""
         out = np.empty((X.shape[0], int(self.n_classes.sum())))
         n_columns = X.shape[1] + (0 if extra is None else extra.shape[1])
-        each_block(
-            X.shape[0],
-            len(self),
-            lambda start, stop, rows: predict_rows(rows, self, start, stop, n_columns, out),
-            as_rows(X, extra),
-            n_jobs,
-        )
+        ask_rows(predict_rows, self, X, n_columns, out, extra=extra, n_jobs=n_jobs)
         return out
 
 
@@ -99,33 +93,19 @@ def join_nodes(trees: Sequence[Tree | Nodes]) -> Nodes:
     )
 
 
-def each_block(n_rows: int, n_trees: int, work: Any, rows: Rows, n_jobs: int | None) -> None:
-    """Do ``work(start, stop, rows)`` on ranges of rows, in threads where that is worth it."""
-    n_blocks = 1 if n_rows * n_trees < 5_000 else min(n_rows, 64)
+def ask_rows(
+    kernel: Any, forest: Forest, X: Any, *more: Any, extra: Any = None, n_jobs: int | None = None
+) -> None:
+    """Call a kernel that asks trees on ranges of rows, in threads where that is worth it."""
+    n_rows, rows = X.shape[0], as_rows(X, extra)
+    n_blocks = 1 if n_rows * len(forest) < 5_000 else min(n_rows, 64)
     edges = np.linspace(0, n_rows, n_blocks + 1).astype(int).tolist()
     blocks = list(itertools.pairwise(edges))
-    run(lambda block: work(block[0], block[1], rows), blocks, n_jobs=n_jobs)
+    run(lambda block: kernel(rows, forest, *block, *more), blocks, n_jobs=n_jobs)
 
 
 def _joined(parts: list[Any]) -> Array:
     return np.concatenate(parts) if parts else np.zeros(0)
-
-
-def _starts(sizes: Array) -> Array:
-    return (np.cumsum(sizes) - sizes).astype(np.int64)
-
-
-def _ranges(starts: Array, sizes: Array) -> Array:
-    """List the numbers of many ranges one after another."""
-    inside = np.arange(sizes.sum()) - np.repeat(_starts(sizes), sizes)
-    return np.repeat(starts, sizes) + inside
-
-
-def _parents(feature: Array, first: Array, width: Array) -> Array:
-    parent = np.full(len(feature), -1, np.int64)
-    inner = np.flatnonzero(feature >= 0)
-    parent[_ranges(first[inner], width[inner].astype(np.int64))] = np.repeat(inner, width[inner])
-    return parent
 
 
 def _shares(branch: Array, totals: Array, parent: Array, empty: Array) -> Array:
@@ -140,7 +120,7 @@ def _answers(
     """Turn counts into probabilities; an empty leaf answers like its parent."""
     source = np.where(stand_in >= 0, stand_in, np.arange(len(leaf)))
     total = np.repeat(totals[source], width)
-    answers = counts[_ranges(leaf[source], width)]
+    answers = counts[ranges_of(leaf[source], width)]
     if laplace:
         return (answers + 1) / (total + np.repeat(width, width))
     return np.divide(answers, total, out=np.zeros_like(answers), where=total >= 1e-6)

@@ -1,10 +1,7 @@
 from typing import Any
 
-import numpy as np
-
+from scumble._core.arrays import Array
 from scumble.learn.c45.layout import TableView
-
-Array = np.ndarray[Any, Any]
 
 def fill_x_ln_x(table: Array) -> None: ...
 def grow_trees(

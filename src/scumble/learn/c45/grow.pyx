@@ -7,7 +7,6 @@ stack. Then the tree is collapsed, pruned and its nodes put in order.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 import numpy as np
@@ -20,9 +19,9 @@ from scumble.learn.c45.grower cimport (
 )
 from scumble.learn.c45.layout cimport TableView, code_of, own_entry, row_of
 from scumble.learn.c45.many_classes cimport count_branches_many, judge_many, start_many
-from scumble.learn.c45.memory cimport reserve
+from scumble.learn.c45.memory cimport release, reserve
 from scumble.learn.c45.nodes cimport (
-    Node, Nodes, add_leaves, as_arrays, collapse, counts_of, free_nodes, settle,
+    Node, Nodes, add_leaves, as_arrays, collapse, counts_of, settle,
 )
 from scumble.learn.c45.part cimport (
     copy_branches, full_size, mark_entries, part_lists, part_rows,
@@ -50,33 +49,35 @@ cdef class _Growing:
         memset(&self.done, 0, sizeof(Nodes))
 
     def __dealloc__(self):
-        free_nodes(&self.g.nodes)
-        free_nodes(&self.done)
-        free(self.g.entries)
-        free(self.g.lists)
-        free(self.g.waiting)
-        free(self.g.rows)
-        free(self.g.row_weights)
-        free(self.g.buffer)
-        free(self.g.ends)
-        free(self.g.slot)
-        free(self.g.bounds)
-        free(self.g.branch_rows)
-        free(self.g.two.ones)
-        free(self.g.two.zeros)
-        free(self.g.two.sizes)
-        free(self.g.two.ones_bar)
-        free(self.g.two.zeros_bar)
-        free(self.g.two.opened)
-        free(self.g.two.run_ones)
-        free(self.g.two.run_sizes)
-        free(self.g.two.item_counts)
-        free(self.g.two.open_columns)
-        free(self.g.two.n_open)
-        free(self.g.many.steps)
-        free(self.g.many.sizes)
-        free(self.g.many.sums)
-        free(self.g.weighted.shares)
+        release(self.g.nodes.at)
+        release(self.g.nodes.counts)
+        release(self.done.at)
+        release(self.done.counts)
+        release(self.g.entries)
+        release(self.g.lists)
+        release(self.g.waiting)
+        release(self.g.rows)
+        release(self.g.row_weights)
+        release(self.g.buffer)
+        release(self.g.ends)
+        release(self.g.slot)
+        release(self.g.bounds)
+        release(self.g.branch_rows)
+        release(self.g.two.ones)
+        release(self.g.two.zeros)
+        release(self.g.two.sizes)
+        release(self.g.two.ones_bar)
+        release(self.g.two.zeros_bar)
+        release(self.g.two.opened)
+        release(self.g.two.run_ones)
+        release(self.g.two.run_sizes)
+        release(self.g.two.item_counts)
+        release(self.g.two.open_columns)
+        release(self.g.two.n_open)
+        release(self.g.many.steps)
+        release(self.g.many.sizes)
+        release(self.g.many.sums)
+        release(self.g.weighted.shares)
 
     cdef void* array(self, Py_ssize_t n, dtype) except NULL:
         """Make an array of zeros that lives as long as this."""
@@ -232,7 +233,7 @@ cdef int take_sample(
     """Lay out classes and weights by row."""
     cdef double total = 0.0
     cdef Py_ssize_t i
-    reserve(<void**> &g.rows, &g.rows_capacity, n, sizeof(uint32_t))
+    reserve(<void**> &g.rows, n, sizeof(uint32_t))
     memcpy(g.rows, rows, n * sizeof(uint32_t))
     for i in range(n):
         g.sample.y[rows[i]] = codes[i]
@@ -258,7 +259,7 @@ cdef void release_sample(Grower* g) noexcept nogil:
 cdef int finish(Grower* g, const RowsView* rows, bint missing, Nodes* done) except -1 nogil:
     """Collapse and prune the tree, and append its nodes to those done."""
     cdef Py_ssize_t n = g.nodes.n
-    reserve(<void**> &g.buffer, &g.buffer_capacity, 2 * n, sizeof(uint64_t))
+    reserve(<void**> &g.buffer, 2 * n, sizeof(uint64_t))
     collapse(&g.nodes, <double*> g.buffer)
     if g.settings.prune:
         if g.strategy == WEIGHTED and g.weighted.divided:
@@ -313,7 +314,7 @@ cdef int start_tree(Grower* g) except -1 nogil:
         if v == 0 or 0.3 * g.sample.n_counted - v > TINY:
             g.many_values_count = False
             break
-    reserve(<void**> &g.waiting, &g.waiting_capacity, 1, sizeof(Waiting))
+    reserve(<void**> &g.waiting, 1, sizeof(Waiting))
     root = &g.waiting[0]
     memset(root, 0, sizeof(Waiting))
     root.high = g.sample.n
@@ -339,9 +340,9 @@ cdef int fill_lists(Grower* g, Waiting* root) except -1 nogil:
     for k in range(g.n_listed):
         stored = g.columns.ends[g.listed[k]] - g.columns.begins[g.listed[k]]
         size += min(n, stored * n) if repeated else stored
-    reserve(<void**> &g.entries, &g.entries_capacity, size, sizeof(uint64_t))
-    reserve(<void**> &g.buffer, &g.buffer_capacity, full + 1, sizeof(uint64_t))
-    reserve(<void**> &g.lists, &g.lists_capacity, g.n_listed + 1, sizeof(Stretch))
+    reserve(<void**> &g.entries, size, sizeof(uint64_t))
+    reserve(<void**> &g.buffer, full + 1, sizeof(uint64_t))
+    reserve(<void**> &g.lists, g.n_listed + 1, sizeof(Stretch))
     for k in range(g.n_listed):
         column = g.listed[k]
         start = top
@@ -491,10 +492,10 @@ cdef int add_branches(Grower* g) except -1 nogil:
             values, g.seen + begin if g.seen != NULL else NULL, g.columns.n_codes[column],
             values[found.below], values[found.above],
         )
-    reserve(<void**> &g.ends, &g.ends_capacity, n_branches, sizeof(int64_t))
-    reserve(<void**> &g.slot, &g.slot_capacity, n_branches, sizeof(int64_t))
-    reserve(<void**> &g.bounds, &g.bounds_capacity, n_branches + 1, sizeof(int64_t))
-    reserve(<void**> &g.branch_rows, &g.branch_rows_capacity, n_branches, sizeof(int64_t))
+    reserve(<void**> &g.ends, n_branches, sizeof(int64_t))
+    reserve(<void**> &g.slot, n_branches, sizeof(int64_t))
+    reserve(<void**> &g.bounds, n_branches + 1, sizeof(int64_t))
+    reserve(<void**> &g.branch_rows, n_branches, sizeof(int64_t))
     memset(g.branch_rows, 0, n_branches * sizeof(int64_t))
     if g.split.place < 0 and g.n_listed == 0 and n_branches == 2:
         swap_rows(g)
@@ -559,11 +560,8 @@ cdef int queue_branches(Grower* g) except -1 nogil:
                 g.split.keeper = b
     if g.split.n_live == 0:
         return 0
-    reserve(<void**> &g.waiting, &g.waiting_capacity, depth + g.split.n_live, sizeof(Waiting))
-    reserve(
-        <void**> &g.lists, &g.lists_capacity, g.now.list_low + g.split.n_live * n_list,
-        sizeof(Stretch),
-    )
+    reserve(<void**> &g.waiting, depth + g.split.n_live, sizeof(Waiting))
+    reserve(<void**> &g.lists, g.now.list_low + g.split.n_live * n_list, sizeof(Stretch))
     for b in range(g.split.n_branches):
         if g.slot[b] < 0:
             continue

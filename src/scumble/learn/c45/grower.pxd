@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
+from scumble.learn.c45.arithmetic cimport TINY
 from scumble.learn.c45.layout cimport Columns, Items
 from scumble.learn.c45.nodes cimport Nodes
 
@@ -103,7 +104,6 @@ cdef struct TwoClasses:  # What is known where rows of two classes are counted.
     uint32_t* run_ones  # positives, and all rows, in each run of entries
     uint32_t* run_sizes
     Block* opened
-    Py_ssize_t tables_capacity
     uint8_t* bits  # what an entry keeps of its row
     int64_t* cuts
     Py_ssize_t n_nominal
@@ -111,11 +111,8 @@ cdef struct TwoClasses:  # What is known where rows of two classes are counted.
     bint all_in_mean  # no nominal column has too many values for the mean of the gains
     Py_ssize_t n_levels
     uint64_t* item_counts  # n_items a level: rows below, positives above the half
-    Py_ssize_t item_counts_capacity
     int64_t* open_columns  # n_nominal a level
-    Py_ssize_t open_columns_capacity
     int64_t* n_open
-    Py_ssize_t n_open_capacity
     double* gains
     double* branch_sums
     uint32_t* place_of  # each row's place where there are no lists, else NULL
@@ -136,7 +133,6 @@ cdef struct ManyClasses:  # What is known where rows of many classes are counted
     double* steps
     double* sizes
     double* sums
-    Py_ssize_t tables_capacity
 
 
 cdef struct Chord:  # x ln x between two whole numbers, by interpolation
@@ -162,7 +158,6 @@ cdef struct Weighted:  # What is known where rows have weights.
     double* tot
     int64_t* classes
     double* shares
-    Py_ssize_t shares_capacity
     bint divided  # some row was divided among branches
 
 
@@ -186,31 +181,21 @@ cdef struct Grower:
     int64_t work  # since Ctrl-C was last looked for
     # Stacks.
     uint64_t* entries
-    Py_ssize_t entries_capacity
     Stretch* lists
-    Py_ssize_t lists_capacity
     Waiting* waiting
-    Py_ssize_t waiting_capacity
     Py_ssize_t n_waiting
     uint32_t* rows
-    Py_ssize_t rows_capacity
     double* row_weights
-    Py_ssize_t row_weights_capacity
     # Scratch.
     uint8_t* in_set
     uint8_t* flags  # branch of a row where there are two: narrow, so that they stay in the cache
     int32_t* side  # branch of a row where there are more
     uint64_t* buffer
-    Py_ssize_t buffer_capacity
     Candidate* candidates
     int64_t* ends
-    Py_ssize_t ends_capacity
     int64_t* slot
-    Py_ssize_t slot_capacity
     int64_t* bounds
-    Py_ssize_t bounds_capacity
     int64_t* branch_rows
-    Py_ssize_t branch_rows_capacity
     double gain_sum
     Py_ssize_t n_valid
     TwoClasses two
@@ -225,6 +210,23 @@ cdef inline bint is_useful(
     if stop - start < full:
         return stop - start >= g.least_entries
     return g.entries[start] >> 36 != g.entries[stop - 1] >> 36
+
+
+cdef inline double least_of(const Grower* g, double known) noexcept nogil:
+    """Tell how many rows, or what weight, of ``known`` ones must be on either side of a cut."""
+    cdef double share = 0.1 * known / g.sample.n_classes
+    if share - g.settings.min_objects < TINY:
+        return g.settings.min_objects
+    return 25.0 if share - 25.0 > TINY else share
+
+
+cdef inline void add_gain(Grower* g, const Candidate* found, int64_t n_values) noexcept nogil:
+    """Count a split in the mean of all gains, unless its column has too many values."""
+    if found.gain >= 0.0 and (
+        n_values == 0 or g.many_values_count or 0.3 * g.sample.n_counted - n_values > TINY
+    ):
+        g.gain_sum += found.gain
+        g.n_valid += 1
 
 
 cdef inline int64_t branch_of(const Grower* g, uint32_t row) noexcept nogil:

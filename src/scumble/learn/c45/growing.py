@@ -66,13 +66,16 @@ class Target:
     columns: Array | None = None
 
 
-class ListedTargets(NamedTuple):
-    """Two-class targets that list rows; t learns ``y[starts[t]:starts[t + 1]]`` from there."""
+class Targets(NamedTuple):
+    """What trees of one kind learn: t learns ``y[starts[t]:starts[t + 1]]`` from ``rows`` there."""
 
     starts: Array
     rows: Array
     y: Array
-    weights: Array = np.zeros(0)  # empty where each row weighs 1
+    weights: Array = np.zeros(0)  # how much each row counts; empty where each counts once
+    repeated: bool = True  # whether weights are numbers of equal rows
+    n_classes: int = 2
+    columns: Array | None = None  # that trees may use; all features where None
 
 
 def grow_trees(
@@ -121,29 +124,16 @@ def grow_trees(
     return [tree for block in grown for tree in block]
 
 
-class Targets(NamedTuple):
-    """What trees of one kind learn: t learns ``y[starts[t]:starts[t + 1]]`` from those places."""
-
-    columns: Array
-    starts: Array
-    rows: Array
-    y: Array
-    weights: Array  # how much each row counts; empty where each counts once
-    repeated: bool  # whether weights are numbers of equal rows
-    n_classes: int
-
-
 def grow_listed(
-    table: PreparedTable, targets: ListedTargets, settings: TreeSettings | None = None
+    table: PreparedTable, targets: Targets, settings: TreeSettings | None = None
 ) -> Nodes:
-    """Grow one tree for each of many small targets, none without rows, in one call."""
+    """Grow one tree for each of many small two-class targets, none without rows, in one call."""
     settings = TreeSettings() if settings is None else settings
     targets = _weighed(targets, settings.class_weight)
-    repeated = not len(targets.weights)
-    return _grow(table, table.active_columns(), targets, repeated, 2, settings)
+    return _grow(table, targets._replace(repeated=not len(targets.weights)), settings)
 
 
-def _weighed(targets: ListedTargets, class_weight: Any) -> ListedTargets:
+def _weighed(targets: Targets, class_weight: Any) -> Targets:
     """Multiply the weights of rows by the factors of their classes, target by target."""
     if class_weight is None or len(targets.starts) < 2:
         return targets
@@ -158,16 +148,12 @@ def _weighed(targets: ListedTargets, class_weight: Any) -> ListedTargets:
 
 def grow_tree(table: PreparedTable, target: Target, settings: TreeSettings) -> Tree:
     """Grow one tree, and prune it if wanted."""
-    listed, repeated = _rows_that_count(table, target, settings.class_weight)
-    active = table.active_columns(target.extra, target.columns)
-    nodes = _grow(table, active, listed, repeated, target.n_classes, settings)
+    nodes = _grow(table, _rows_that_count(table, target, settings.class_weight), settings)
     return Tree(*nodes[2:])
 
 
-def _rows_that_count(
-    table: PreparedTable, target: Target, class_weight: Any
-) -> tuple[ListedTargets, bool]:
-    """List the rows that count, and whether their weights are numbers of equal rows."""
+def _rows_that_count(table: PreparedTable, target: Target, class_weight: Any) -> Targets:
+    """List the rows that count."""
     rows = table.all_rows if target.rows is None else np.asarray(target.rows)
     y = np.asarray(target.y)
     share, repeated = target.weights, target.weights is None
@@ -183,14 +169,14 @@ def _rows_that_count(
         rows, y, weights = rows[keep], y[keep], weights[keep]
     if len(rows) == 0:
         raise DataError("A tree needs at least one training row with a positive weight. Got none.")
-    return ListedTargets(np.array([0, len(rows)]), rows, y, weights), repeated
+    columns = table.active_columns(target.extra, target.columns)
+    starts = np.array([0, len(rows)])
+    return Targets(starts, rows, y, weights, repeated, target.n_classes, columns)
 
 
-def _check_targets(
-    table: PreparedTable, listed: ListedTargets, n_classes: int, settings: TreeSettings
-) -> None:
+def _check_targets(table: PreparedTable, targets: Targets, settings: TreeSettings) -> None:
     """Refuse what kernels would trust: rows, classes and sizes that are not there."""
-    starts, rows, y, weights = listed
+    starts, rows, y, weights, _, n_classes, _ = targets
     fits = len(rows) == len(y) == starts[-1] and len(weights) in (0, len(rows))
     if not fits or starts[0] != 0 or (np.diff(starts) < 1).any() or settings.min_objects < 1:
         raise DataError(
@@ -210,34 +196,23 @@ def _check_targets(
         )
 
 
-def _grow(
-    table: PreparedTable,
-    active: Array,
-    listed: ListedTargets,
-    repeated: bool,
-    n_classes: int,
-    settings: TreeSettings,
-) -> Nodes:
-    _check_targets(table, listed, n_classes, settings)
-    weights = listed.weights
-    targets = Targets(
-        active,
-        read_only(listed.starts, np.int64),
-        read_only(listed.rows, np.uint32),
-        read_only(listed.y, np.int32),
-        weights,
-        repeated,
-        n_classes,
+def _grow(table: PreparedTable, targets: Targets, settings: TreeSettings) -> Nodes:
+    _check_targets(table, targets, settings)
+    starts, weights = targets.starts, targets.weights
+    targets = targets._replace(
+        starts=read_only(starts, np.int64),
+        rows=read_only(targets.rows, np.uint32),
+        y=read_only(targets.y, np.int32),
+        columns=table.active_columns() if targets.columns is None else targets.columns,
     )
-    starts = listed.starts
     sums = np.add.reduceat(weights, starts[:-1]) if len(weights) else np.diff(starts)
     most = sums.max(initial=0)
-    if not repeated:
+    if not targets.repeated:
         most = min(most, max(table.n_rows, _LARGEST_TABLE))
     sizes, *nodes = kernels.grow_trees(
         table.view, table.rows, targets, settings, table.x_ln_x(int(most) + 2)
     )
-    return Nodes._make([sizes, np.full(len(sizes), n_classes, np.int64), *nodes])
+    return Nodes._make([sizes, np.full(len(sizes), targets.n_classes, np.int64), *nodes])
 
 
 def predict_trees(

@@ -52,15 +52,36 @@ cdef inline uint64_t weight_in(uint64_t entry) noexcept nogil:
     return entry >> WEIGHT_BIT & HEAVIEST
 
 
+cdef inline bint is_apart(const double* values, uint64_t below, uint64_t entry) noexcept nogil:
+    """Tell whether a cut may lie between a code and the next entry, which mostly knows."""
+    if reach_of(entry) == FAR:
+        return values[below] + GAP < values[code_of(entry)]
+    return below + reach_of(entry) <= code_of(entry)
+
+
+cdef inline int64_t first_from(
+    const uint64_t* entries, int64_t low, int64_t high, uint64_t code
+) noexcept nogil:
+    """Find the first entry among low..high whose code is not below ``code``."""
+    cdef int64_t half
+    while low < high:
+        half = (low + high) // 2
+        if code_of(entries[half]) < code:
+            low = half + 1
+        else:
+            high = half
+    return low
+
+
 cdef struct Columns:  # Columns as sorted lists of entries; rows in none have the default code.
     Py_ssize_t n
-    const uint64_t* entries
-    const double* values  # the value of each code of a numeric column, from its begin on
-    const int64_t* begins
-    const int64_t* ends
-    const int64_t* defaults
-    const int64_t* n_values  # 0 where the column is numeric
-    const int64_t* n_codes
+    uint64_t* entries
+    double* values  # the value of each code of a numeric column, from its begin on
+    int64_t* begins
+    int64_t* ends
+    int64_t* defaults
+    int64_t* n_values  # 0 where the column is numeric
+    int64_t* n_codes
 
 
 # Nominal columns by row: an item is a column with a value other than its default.
@@ -72,6 +93,10 @@ cdef struct Items:
     const int64_t* starts  # where an item's entries are
     const int64_t* stops
     const int32_t* codes
+
+
+# The arrays of ``columns`` must outlive the view.
+cdef Columns view_columns(columns) except *
 
 
 cdef class TableView:

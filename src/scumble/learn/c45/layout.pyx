@@ -8,25 +8,31 @@ cdef class TableView:
     """
 
     def __init__(self, columns, items, Py_ssize_t n_rows, bint missing):
-        cdef const uint64_t[::1] entries = columns.entries
-        cdef const double[::1] values = columns.values
         self._kept = (columns, items)
         self.n_rows = n_rows
         self.missing = missing
-        self.n_values_in_all = values.shape[0]
-        self.columns.n = len(columns.begins)
-        self.columns.entries = &entries[0]
-        self.columns.values = &values[0]
-        self.columns.begins = _longs(columns.begins)
-        self.columns.ends = _longs(columns.ends)
-        self.columns.defaults = _longs(columns.defaults)
-        self.columns.n_values = _longs(columns.n_values)
-        self.columns.n_codes = _longs(columns.n_codes)
+        self.n_values_in_all = len(columns.values)
+        self.columns = view_columns(columns)
         self.items = _see_items(items)
 
 
-cdef const int64_t* _longs(array) except? NULL:
-    cdef const int64_t[::1] numbers = array
+cdef Columns view_columns(columns) except *:
+    cdef uint64_t[::1] entries = columns.entries
+    cdef double[::1] values = columns.values
+    cdef Columns seen
+    seen.n = len(columns.begins)
+    seen.entries = &entries[0]
+    seen.values = &values[0]
+    seen.begins = _longs(columns.begins)
+    seen.ends = _longs(columns.ends)
+    seen.defaults = _longs(columns.defaults)
+    seen.n_values = _longs(columns.n_values)
+    seen.n_codes = _longs(columns.n_codes)
+    return seen
+
+
+cdef int64_t* _longs(array) except? NULL:
+    cdef int64_t[::1] numbers = array
     return &numbers[0] if numbers.shape[0] else NULL
 
 

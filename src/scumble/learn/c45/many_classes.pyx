@@ -10,8 +10,8 @@ from libc.math cimport ceil, log
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from scumble.learn.c45.arithmetic cimport LN2, TINY
-from scumble.learn.c45.grower cimport Candidate, Grower, ManyClasses, Stretch
-from scumble.learn.c45.layout cimport FAR, GAP, code_of, reach_of, row_of
+from scumble.learn.c45.grower cimport Candidate, Grower, ManyClasses, Stretch, add_gain, least_of
+from scumble.learn.c45.layout cimport GAP, code_of, first_from, is_apart, row_of
 from scumble.learn.c45.memory cimport reserve
 from scumble.learn.c45.nodes cimport Node, counts_of
 
@@ -38,15 +38,12 @@ cdef int start_many(Grower* g) except -1 nogil:
     """Count the classes of the training rows."""
     cdef ManyClasses* many = &g.many
     cdef Py_ssize_t size = g.sample.n + 1
-    cdef Py_ssize_t[3] none = [0, 0, 0]
     cdef Py_ssize_t i
     g.row_bit = 1
     g.least_entries = g.settings.min_objects
-    if size > many.tables_capacity:
-        reserve(<void**> &many.steps, &none[0], size, sizeof(double))
-        reserve(<void**> &many.sizes, &none[1], size, sizeof(double))
-        reserve(<void**> &many.sums, &none[2], size, sizeof(double))
-        many.tables_capacity = size
+    reserve(<void**> &many.steps, size, sizeof(double))
+    reserve(<void**> &many.sizes, size, sizeof(double))
+    reserve(<void**> &many.sums, size, sizeof(double))
     for i in range(g.sample.n):
         g.nodes.counts[g.sample.y[g.sample.rows[i]]] += 1.0
     return 0
@@ -68,8 +65,7 @@ cdef void judge_many(Grower* g) noexcept nogil:
     """Judge all columns of the node in hand; gains are in nats times rows."""
     cdef ManyClasses* many = &g.many
     cdef int64_t n = g.now.high - g.now.low
-    cdef double share = 0.1 * n / g.sample.n_classes
-    cdef double least = g.settings.min_objects
+    cdef double least = least_of(g, n)
     cdef bint cuttable
     cdef int64_t k, x, n_values
     cdef Candidate* found
@@ -78,8 +74,6 @@ cdef void judge_many(Grower* g) noexcept nogil:
         many.sizes[x] = g.table[x] + g.table[n - x]
     many.before = g.table[n] - many.total
     many.tolerance = TINY * LN2 * n
-    if share - g.settings.min_objects >= TINY:
-        least = 25.0 if share - 25.0 > TINY else share
     many.least = <int64_t> ceil(least - TINY)
     cuttable = 2.0 * least - n <= TINY
     for k in range(g.now.list_high - g.now.list_low):
@@ -90,11 +84,7 @@ cdef void judge_many(Grower* g) noexcept nogil:
             judge_codes(g, k)
         elif cuttable:
             judge_numbers(g, k)
-        if found.gain >= 0.0 and (
-            n_values == 0 or g.many_values_count or 0.3 * g.sample.n_counted - n_values > TINY
-        ):
-            g.gain_sum += found.gain
-            g.n_valid += 1
+        add_gain(g, found, n_values)
 
 
 cdef void tabulate_steps(Grower* g) noexcept nogil:
@@ -170,7 +160,9 @@ cdef void judge_numbers(Grower* g, int64_t k) noexcept nogil:
     column.start, column.stop = stretch.start, stretch.stop
     column.default = g.columns.defaults[stretch.column]
     column.block = n - (stretch.stop - stretch.start)
-    find_middle(&column)
+    column.middle = column.stop
+    if column.block:
+        column.middle = first_from(g.entries, column.start, column.stop, column.default)
     best.score = many.tolerance - many.before
     best.cuts = best.left = best.below = best.above = 0
     scan_below(many, &column, n, &best)
@@ -187,21 +179,6 @@ cdef void judge_numbers(Grower* g, int64_t k) noexcept nogil:
     info = g.table[n] - many.sizes[best.left]
     found.ratio = 0.0 if info < TINY * LN2 else found.gain / info
     found.left, found.below, found.above = best.left, best.below, best.above
-
-
-cdef void find_middle(Column* column) noexcept nogil:
-    """Find where the default value belongs among the others."""
-    cdef int64_t low = column.start
-    cdef int64_t half
-    column.middle = column.stop
-    if column.block == 0:
-        return
-    while low < column.middle:
-        half = (low + column.middle) // 2
-        if <int64_t> code_of(column.entries[half]) < column.default:
-            low = half + 1
-        else:
-            column.middle = half
 
 
 cdef inline void take(
@@ -223,7 +200,7 @@ cdef void scan_below(
     cdef int64_t end = min(column.middle, column.start + many.least)
     cdef double now = many.total
     cdef uint64_t last = 0
-    cdef uint64_t entry, code, reach
+    cdef uint64_t entry, code
     cdef int64_t left, cuts
     cdef double score
     cdef bint apart
@@ -236,10 +213,7 @@ cdef void scan_below(
     while at < end:
         entry = entries[at]
         code = code_of(entry)
-        reach = reach_of(entry)
-        apart = last + reach <= code
-        if reach == FAR:
-            apart = values[last] + GAP < values[code]
+        apart = is_apart(values, last, entry)
         cuts += apart
         score = now - many.sizes[at - column.start]
         if score > best.score and apart:

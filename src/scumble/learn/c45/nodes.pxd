@@ -21,8 +21,6 @@ cdef struct Nodes:  # The nodes of a tree, or of several one after another.
     Py_ssize_t n_classes
     Node* at
     double* counts  # n_classes a node
-    Py_ssize_t _capacity
-    Py_ssize_t _counts_capacity
 
 
 cdef inline double* counts_of(const Nodes* nodes, Py_ssize_t node) noexcept nogil:
@@ -34,5 +32,4 @@ cdef void collapse(Nodes* nodes, double* below) noexcept nogil
 cdef int settle(
     const Nodes* nodes, const Columns* columns, int32_t* order, Nodes* out
 ) except -1 nogil
-cdef void free_nodes(Nodes* nodes) noexcept nogil
 cdef object as_arrays(const Nodes* nodes)

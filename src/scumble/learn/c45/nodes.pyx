@@ -1,7 +1,6 @@
 """The nodes of trees while they are grown and pruned, and as arrays when they are done."""
 
 from libc.math cimport NAN, fabs
-from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 import numpy as np
@@ -14,10 +13,8 @@ cdef int add_leaves(Nodes* nodes, Py_ssize_t n) except -1 nogil:
     """Append leaves without rows."""
     cdef Py_ssize_t node
     cdef Py_ssize_t wanted = nodes.n + n
-    reserve(<void**> &nodes.at, &nodes._capacity, wanted, sizeof(Node))
-    reserve(
-        <void**> &nodes.counts, &nodes._counts_capacity, wanted * nodes.n_classes, sizeof(double)
-    )
+    reserve(<void**> &nodes.at, wanted, sizeof(Node))
+    reserve(<void**> &nodes.counts, wanted * nodes.n_classes, sizeof(double))
     memset(counts_of(nodes, nodes.n), 0, n * nodes.n_classes * sizeof(double))
     memset(&nodes.at[nodes.n], 0, n * sizeof(Node))
     for node in range(nodes.n, wanted):
@@ -87,14 +84,6 @@ cdef int settle(
         node.first = child
         child += node.width
     return 0
-
-
-cdef void free_nodes(Nodes* nodes) noexcept nogil:
-    free(nodes.at)
-    free(nodes.counts)
-    nodes.at = NULL
-    nodes.counts = NULL
-    nodes.n = nodes._capacity = nodes._counts_capacity = 0
 
 
 cdef object as_arrays(const Nodes* nodes):

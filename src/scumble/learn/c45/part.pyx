@@ -240,10 +240,8 @@ cdef int copy_rows(Grower* g, Waiting* waiting, int64_t to) except -1 nogil:
     cdef bint is_here, is_lost
     cdef uint32_t row
     cdef int64_t i
-    reserve(<void**> &g.rows, &g.rows_capacity, to + g.branch_rows[b], sizeof(uint32_t))
-    reserve(
-        <void**> &g.row_weights, &g.row_weights_capacity, to + g.branch_rows[b], sizeof(double)
-    )
+    reserve(<void**> &g.rows, to + g.branch_rows[b], sizeof(uint32_t))
+    reserve(<void**> &g.row_weights, to + g.branch_rows[b], sizeof(double))
     waiting.low = to
     for i in range(g.now.low, g.now.high):
         row = g.rows[i]
@@ -274,10 +272,7 @@ cdef int64_t copy_lists(
         g.work += stretch.stop - stretch.start
         begin = stretch.start if in_place else top
         goal = begin
-        reserve(
-            <void**> &g.entries, &g.entries_capacity, goal + stretch.stop - stretch.start + 1,
-            sizeof(uint64_t),
-        )
+        reserve(<void**> &g.entries, goal + stretch.stop - stretch.start + 1, sizeof(uint64_t))
         for at in range(stretch.start, stretch.stop):
             entry = g.entries[at]
             s = g.side[row_of(entry, g.row_bit)]
@@ -304,10 +299,7 @@ cdef int64_t copy_lists_of_two(Grower* g, Py_ssize_t depth, int64_t top) except 
     for j in range(g.now.list_low, g.now.list_high):
         stretch = g.lists[j]
         g.work += stretch.stop - stretch.start
-        reserve(
-            <void**> &g.entries, &g.entries_capacity, top + stretch.stop - stretch.start + 1,
-            sizeof(uint64_t),
-        )
+        reserve(<void**> &g.entries, top + stretch.stop - stretch.start + 1, sizeof(uint64_t))
         entries = g.entries
         here, there = stretch.start, top
         for at in range(stretch.start, stretch.stop):

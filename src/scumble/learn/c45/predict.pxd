@@ -26,7 +26,6 @@ cdef struct Waiting:
     # Nodes that a row with missing values has still to visit, and its part that goes there.
     int64_t* nodes
     double* parts
-    Py_ssize_t room
 
 
 # The arrays of ``forest`` must outlive the view.

@@ -1,8 +1,6 @@
 from typing import Any
 
-import numpy as np
-
-Array = np.ndarray[Any, Any]
+from scumble._core.arrays import Array
 
 def predict_rows(
     rows: Any, forest: Any, start: int, stop: int, n_columns: int, out: Array

@@ -3,10 +3,10 @@
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
 from scumble._core.interrupt cimport check_stop
+from scumble.learn.c45.memory cimport release, reserve
 from scumble.learn.rows cimport RowsView, load_row, spread_stored, view_rows
 
 
@@ -23,7 +23,7 @@ def predict_rows(
     # Rows of very many columns go alone: their buffers would not fit the cache.
     cdef Py_ssize_t at_once = AT_ONCE if n_columns <= 4096 else 1
     cdef double[:, ::1] buffers = np.zeros((at_once, max(n_columns, 1)))
-    cdef Waiting waiting = Waiting(NULL, NULL, 0)
+    cdef Waiting waiting = Waiting(NULL, NULL)
     cdef Py_ssize_t begin = start
     cdef Py_ssize_t work = 0
     cdef Py_ssize_t i, n
@@ -105,30 +105,15 @@ cdef int add_branches(
 
 
 cdef int _make_room(Waiting* waiting, Py_ssize_t size) except -1 nogil:
-    cdef Py_ssize_t room = max(size, 2 * waiting.room, 64)
-    cdef void* nodes
-    cdef void* parts
-    if size <= waiting.room:
-        return 0
-    nodes = realloc(waiting.nodes, room * sizeof(int64_t))
-    if nodes != NULL:
-        waiting.nodes = <int64_t*>nodes
-    parts = realloc(waiting.parts, room * sizeof(double))
-    if parts != NULL:
-        waiting.parts = <double*>parts
-    if nodes == NULL or parts == NULL:
-        raise MemoryError
-    waiting.room = room
+    reserve(<void**> &waiting.nodes, size, sizeof(int64_t))
+    reserve(<void**> &waiting.parts, size, sizeof(double))
     return 0
 
 
 cdef void let_go(Waiting* waiting) noexcept nogil:
     """Give the memory back."""
-    free(waiting.nodes)
-    free(waiting.parts)
-    waiting.nodes = NULL
-    waiting.parts = NULL
-    waiting.room = 0
+    release(waiting.nodes)
+    release(waiting.parts)
 
 
 cdef Trees view_trees(forest) except *:

@@ -12,21 +12,13 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from scumble._core.interrupt cimport check_stop
-from scumble.learn.c45.layout cimport FAR, GAP, MISSING, NO_DEFAULT, code_of, make_entry, row_of
+from scumble.learn.c45.layout cimport (
+    FAR, GAP, MISSING, NO_DEFAULT, Columns, code_of, make_entry, row_of, view_columns,
+)
 
 cdef enum:
     TILE = 8  # columns of a dense table read at a time: they share the cache lines of its rows
     FEW = 48  # numbers sorted by insertion
-
-
-cdef struct Columns:  # Where prepared columns are written; see `layout`.
-    uint64_t* entries
-    double* values
-    int64_t* begins
-    int64_t* ends
-    int64_t* defaults
-    int64_t* n_values
-    int64_t* n_codes
 
 
 cdef struct Cells:  # The cells of one column that are not zero, and room to sort them.
@@ -39,25 +31,6 @@ cdef struct Cells:  # The cells of one column that are not zero, and room to sor
     const uint64_t* order  # places of the cells in ascending order
     const double* ascending
     int64_t* sizes  # of the values of a nominal column
-
-
-cdef Columns _open(columns) except *:
-    cdef uint64_t[::1] entries = columns.entries
-    cdef double[::1] values = columns.values
-    cdef int64_t[::1] begins = columns.begins
-    cdef int64_t[::1] ends = columns.ends
-    cdef int64_t[::1] defaults = columns.defaults
-    cdef int64_t[::1] n_values = columns.n_values
-    cdef int64_t[::1] n_codes = columns.n_codes
-    cdef Columns found
-    found.entries = &entries[0]
-    found.values = &values[0]
-    found.begins = &begins[0]
-    found.ends = &ends[0]
-    found.defaults = &defaults[0]
-    found.n_values = &n_values[0]
-    found.n_codes = &n_codes[0]
-    return found
 
 
 cdef class _Room:
@@ -83,7 +56,7 @@ cdef class _Room:
 
 def sort_dense(const double[:, ::1] X, columns, Py_ssize_t start, Py_ssize_t stop):
     """Prepare columns start..stop of a dense matrix; column c owns n entries and n values."""
-    cdef Columns out = _open(columns)
+    cdef Columns out = view_columns(columns)
     cdef Py_ssize_t n = X.shape[0]
     cdef _Room room = _Room(n, n, int(np.max(columns.n_values[start:stop], initial=0)))
     cdef double[:, ::1] tile = np.empty((TILE, max(n, 1)))
@@ -100,7 +73,7 @@ def sort_dense(const double[:, ::1] X, columns, Py_ssize_t start, Py_ssize_t sto
                         tile[other, row] = X[row, column + other]
             if out.n_values[column] > 0:
                 memcpy(cells.numbers, &tile[turn, 0], n * sizeof(double))
-                store_nominal(&out, column, column * n, cells)
+                store_nominal(&out, column, column * n, cells, True)
             else:
                 copy_nonzero(cells, &tile[turn, 0])
                 store_numeric(&out, column, column * n, cells)
@@ -111,7 +84,7 @@ def sort_sparse(by_column, columns, Py_ssize_t shift, const int64_t[::1] starts,
 
     ``by_column`` is (number of rows, indptr, indices, data).
     """
-    cdef Columns out = _open(columns)
+    cdef Columns out = view_columns(columns)
     cdef Py_ssize_t n = by_column[0]
     cdef const int64_t[::1] indptr = by_column[1]
     cdef const int32_t[::1] indices = by_column[2]
@@ -139,7 +112,7 @@ def sort_sparse(by_column, columns, Py_ssize_t shift, const int64_t[::1] starts,
                 memset(cells.numbers, 0, n * sizeof(double))
                 for place in range(indptr[c], indptr[c + 1]):
                     cells.numbers[indices[place]] = data[place]
-                store_nominal(&out, column, starts[column], cells)
+                store_nominal(&out, column, starts[column], cells, True)
                 continue
             cells.k = 0
             for place in range(indptr[c], indptr[c + 1]):
@@ -147,7 +120,7 @@ def sort_sparse(by_column, columns, Py_ssize_t shift, const int64_t[::1] starts,
                 cells.rows[cells.k] = <uint32_t> indices[place]
                 cells.k += data[place] != 0.0
             if out.n_values[column] > 0:
-                store_zero_default(&out, column, starts[column], cells)
+                store_nominal(&out, column, starts[column], cells, False)
             else:
                 store_numeric(&out, column, starts[column], cells)
 
@@ -180,51 +153,36 @@ cdef int64_t make_places(int64_t* sizes, Py_ssize_t n, int64_t place) noexcept n
 
 
 cdef void store_nominal(
-    Columns* out, Py_ssize_t column, int64_t at, Cells* cells
+    Columns* out, Py_ssize_t column, int64_t at, Cells* cells, bint whole
 ) noexcept nogil:
-    """Store a nominal column given in full; its most frequent value is left out."""
+    """Store a nominal column, given as a ``whole`` or by its cells that are not zero.
+
+    The most frequent value of a whole column is left out, and otherwise zero.
+    """
     cdef int64_t n_values = out.n_values[column]
+    cdef Py_ssize_t n = cells.n if whole else cells.k
     cdef int64_t* sizes = cells.sizes
     cdef Py_ssize_t default = 0
-    cdef Py_ssize_t code, row
+    cdef Py_ssize_t code, i
     memset(sizes, 0, (n_values + 2) * sizeof(int64_t))
-    for row in range(cells.n):
-        sizes[nominal_code(cells.numbers[row], n_values)] += 1
-    for code in range(1, n_values):
-        if sizes[code] > sizes[default]:
-            default = code
+    for i in range(n):
+        sizes[nominal_code(cells.numbers[i], n_values)] += 1
+    if whole:
+        for code in range(1, n_values):
+            if sizes[code] > sizes[default]:
+                default = code
     sizes[default] = 0
     out.begins[column] = at
     out.ends[column] = make_places(sizes, n_values + 1, at)
     out.defaults[column] = default
     out.n_codes[column] = n_values
-    for row in range(cells.n):
-        code = nominal_code(cells.numbers[row], n_values)
-        if code != default:
-            out.entries[sizes[code]] = make_entry(MISSING if code == n_values else code, 0, row)
-            sizes[code] += 1
-
-
-cdef void store_zero_default(
-    Columns* out, Py_ssize_t column, int64_t at, Cells* cells
-) noexcept nogil:
-    """Store a nominal column of which only the nonzero codes are given."""
-    cdef int64_t n_values = out.n_values[column]
-    cdef int64_t* sizes = cells.sizes
-    cdef Py_ssize_t code, i
-    memset(sizes, 0, (n_values + 2) * sizeof(int64_t))
-    for i in range(cells.k):
-        sizes[nominal_code(cells.numbers[i], n_values)] += 1
-    out.begins[column] = at
-    out.ends[column] = make_places(sizes, n_values + 1, at)
-    out.defaults[column] = 0
-    out.n_codes[column] = n_values
-    for i in range(cells.k):
+    for i in range(n):
         code = nominal_code(cells.numbers[i], n_values)
-        out.entries[sizes[code]] = make_entry(
-            MISSING if code == n_values else code, 0, cells.rows[i]
-        )
-        sizes[code] += 1
+        if code != default:
+            out.entries[sizes[code]] = make_entry(
+                MISSING if code == n_values else code, 0, i if whole else cells.rows[i]
+            )
+            sizes[code] += 1
 
 
 cdef void store_numeric(
@@ -420,36 +378,20 @@ cdef void sort_by_all_bytes(
     keys[0], orders[0] = key, order
 
 
-def count_items(columns):
-    """Count the groups of equal codes in nominal columns; those of missing values too."""
-    cdef Columns found = _open(columns)
-    cdef Py_ssize_t n_columns = len(columns.begins)
+def list_items(columns, int64_t[::1] first, groups, int64_t[::1] n_in_row):
+    """Find the groups of equal codes in nominal columns, and how many each row has.
+
+    ``groups`` receives where each starts and stops, and its code. Missing values make a group too.
+    Returns the number of groups.
+    """
+    cdef Columns found = view_columns(columns)
+    cdef int64_t[::1] starts = groups[0]
+    cdef int64_t[::1] stops = groups[1]
+    cdef int32_t[::1] codes = groups[2]
     cdef Py_ssize_t n_items = 0
     cdef Py_ssize_t column
     cdef int64_t at
-    for column in range(n_columns):
-        if found.n_values[column] == 0:
-            continue
-        for at in range(found.begins[column], found.ends[column]):
-            if at == found.begins[column] or (
-                code_of(found.entries[at]) != code_of(found.entries[at - 1])
-            ):
-                n_items += 1
-    return n_items
-
-
-def list_items(columns, items, int64_t[::1] n_in_row):
-    """Find the groups of equal codes in nominal columns, and how many each row has."""
-    cdef Columns found = _open(columns)
-    cdef Py_ssize_t n_columns = len(columns.begins)
-    cdef int64_t[::1] first = items.first
-    cdef int64_t[::1] starts = items.starts
-    cdef int64_t[::1] stops = items.stops
-    cdef int32_t[::1] codes = items.codes
-    cdef Py_ssize_t n_items = 0
-    cdef Py_ssize_t column
-    cdef int64_t at
-    for column in range(n_columns):
+    for column in range(found.n):
         first[column] = n_items
         if found.n_values[column] == 0:
             continue
@@ -462,7 +404,8 @@ def list_items(columns, items, int64_t[::1] n_in_row):
                 n_items += 1
             stops[n_items - 1] = at + 1
             n_in_row[row_of(found.entries[at], 0)] += 1
-    first[n_columns] = n_items
+    first[found.n] = n_items
+    return n_items
 
 
 def items_by_row(const uint64_t[::1] entries, items, int64_t[::1] places):

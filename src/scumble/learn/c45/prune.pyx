@@ -12,11 +12,11 @@ from libc.string cimport memcpy, memset
 
 from scumble._core.interrupt cimport check_stop
 from scumble.learn.c45.arithmetic cimport TINY, estimated_errors, sum_of
-from scumble.learn.c45.memory cimport reserve
+from scumble.learn.c45.memory cimport release, reserve
 from scumble.learn.c45.nodes cimport Node, counts_of
 from scumble.learn.c45.prune_known cimport prune_known
 from scumble.learn.c45.pruner cimport (
-    AS_BRANCH, AS_LEAF, Pruner, Verdict, Visit, decide, enough_errors, largest_branch,
+    AS_BRANCH, AS_LEAF, Pruner, Verdict, Visit, decide, enough_errors, largest_branch, list_subtree,
 )
 from scumble.learn.rows cimport value_at
 
@@ -49,52 +49,41 @@ cdef int prune(
     return failed
 
 
-cdef void* room(Py_ssize_t n, Py_ssize_t width) except NULL nogil:
-    """Make an array of zeros."""
+cdef void* room(Pruner* p, Py_ssize_t n, Py_ssize_t width) except NULL nogil:
+    """Make an array of zeros that is freed with the pruner."""
     cdef void* made = calloc(max(n, 1), width)
     if made == NULL:
         with gil:
             raise MemoryError(f"C4.5: no memory for {n * width} bytes more.")
+    p.made[p.n_made] = made
+    p.n_made += 1
     return made
 
 
 cdef int make_room(Pruner* p, Py_ssize_t n_columns, Py_ssize_t n_rows) except -1 nogil:
     cdef Py_ssize_t n = p.nodes.n
-    p.errors = <double*> room(n, sizeof(double))
-    p.waiting = <int32_t*> room(n, sizeof(int32_t))
-    p.head = <uint32_t*> room(n, sizeof(uint32_t))
-    p.tail = <uint32_t*> room(n, sizeof(uint32_t))
-    p.after = <uint32_t*> room(n_rows, sizeof(uint32_t))
-    p.strangers = <uint32_t*> room(n_rows, sizeof(uint32_t))
-    p.sources = <int32_t*> room(n, sizeof(int32_t))
-    p.goals = <int32_t*> room(n, sizeof(int32_t))
-    p.more = <double*> room(n * p.nodes.n_classes, sizeof(double))
-    p.changed = <uint8_t*> room(n, sizeof(uint8_t))
-    p.buffer = <double*> room(n_columns, sizeof(double))
+    p.errors = <double*> room(p, n, sizeof(double))
+    p.waiting = <int32_t*> room(p, n, sizeof(int32_t))
+    p.head = <uint32_t*> room(p, n, sizeof(uint32_t))
+    p.tail = <uint32_t*> room(p, n, sizeof(uint32_t))
+    p.after = <uint32_t*> room(p, n_rows, sizeof(uint32_t))
+    p.strangers = <uint32_t*> room(p, n_rows, sizeof(uint32_t))
+    p.sources = <int32_t*> room(p, n, sizeof(int32_t))
+    p.goals = <int32_t*> room(p, n, sizeof(int32_t))
+    p.more = <double*> room(p, n * p.nodes.n_classes, sizeof(double))
+    p.changed = <uint8_t*> room(p, n, sizeof(uint8_t))
+    p.buffer = <double*> room(p, n_columns, sizeof(double))
     return 0
 
 
 cdef void free_room(Pruner* p) noexcept nogil:
-    free(p.errors)
-    free(p.waiting)
-    free(p.head)
-    free(p.tail)
-    free(p.after)
-    free(p.strangers)
-    free(p.sources)
-    free(p.goals)
-    free(p.more)
-    free(p.changed)
-    free(p.buffer)
-    free(p.visits)
-    free(p.way_rows)
-    free(p.way_weights)
-    free(p.cells)
-    free(p.tally)
-    free(p.weight_of)
-    free(p.has_gaps)
-    free(p.used)
-    free(p.shares)
+    cdef Py_ssize_t k
+    for k in range(p.n_made):
+        free(p.made[k])
+    release(p.visits)
+    release(p.way_rows)
+    release(p.way_weights)
+    release(p.shares)
 
 
 # Where values are missing.
@@ -106,17 +95,17 @@ cdef int prune_missing(Pruner* p, Py_ssize_t n_columns, const Sample* sample) ex
     cdef Py_ssize_t i
     cdef Visit* visit
     cdef Node* node
-    p.cells = <double*> room(n, sizeof(double))
-    p.tally = <double*> room(p.nodes.n_classes, sizeof(double))
-    p.weight_of = <double*> room(sample.n_table, sizeof(double))
-    p.has_gaps = <uint8_t*> room(sample.n_table, sizeof(uint8_t))
-    p.used = <int32_t*> room(p.nodes.n, sizeof(int32_t))
+    p.cells = <double*> room(p, n, sizeof(double))
+    p.tally = <double*> room(p, p.nodes.n_classes, sizeof(double))
+    p.weight_of = <double*> room(p, sample.n_table, sizeof(double))
+    p.has_gaps = <uint8_t*> room(p, sample.n_table, sizeof(uint8_t))
+    p.used = <int32_t*> room(p, p.nodes.n, sizeof(int32_t))
     reserve_way(p, 4 * n + 16)
     memcpy(p.way_rows, p.members, n * sizeof(uint32_t))
     for i in range(n):
         p.way_weights[i] = 1.0 if p.weights == NULL else p.weights[p.members[i]]
     find_gaps(p, n_columns, n)
-    reserve(<void**> &p.visits, &p.visits_capacity, 64, sizeof(Visit))
+    reserve(<void**> &p.visits, 64, sizeof(Visit))
     p.visits[0].node, p.visits[0].turn, p.visits[0].low, p.visits[0].high = 0, 0, 0, n
     while depth:
         visit = &p.visits[depth - 1]
@@ -140,8 +129,8 @@ cdef int prune_missing(Pruner* p, Py_ssize_t n_columns, const Sample* sample) ex
 
 
 cdef int reserve_way(Pruner* p, int64_t n) except -1 nogil:
-    reserve(<void**> &p.way_rows, &p.way_rows_capacity, n, sizeof(uint32_t))
-    reserve(<void**> &p.way_weights, &p.way_weights_capacity, n, sizeof(double))
+    reserve(<void**> &p.way_rows, n, sizeof(uint32_t))
+    reserve(<void**> &p.way_weights, n, sizeof(double))
     return 0
 
 
@@ -170,20 +159,11 @@ cdef void find_gaps(Pruner* p, Py_ssize_t n_columns, int64_t n) noexcept nogil:
 cdef Py_ssize_t columns_below(Pruner* p, Py_ssize_t top) noexcept nogil:
     """List the columns a subtree asks for, and return how many questions there are."""
     cdef Py_ssize_t n_used = 0
-    cdef Py_ssize_t n_waiting = 1
-    cdef Node* node
-    cdef int32_t child
-    p.waiting[0] = <int32_t> top
-    while n_waiting:
-        n_waiting -= 1
-        node = &p.nodes.at[p.waiting[n_waiting]]
-        if node.feature < 0:
-            continue
-        p.used[n_used] = node.feature
-        n_used += 1
-        for child in range(node.first, node.first + node.width):
-            p.waiting[n_waiting] = child
-            n_waiting += 1
+    cdef Py_ssize_t k
+    for k in range(list_subtree(p, top, p.used)):
+        if p.nodes.at[p.used[k]].feature >= 0:
+            p.used[n_used] = p.nodes.at[p.used[k]].feature
+            n_used += 1
     return n_used
 
 
@@ -210,18 +190,17 @@ cdef int prune_sorted(Pruner* p, Visit visit) except -1 nogil:
     """Prune a subtree below which nothing is missing, its rows sorted by leaf."""
     cdef const double* weights = p.weights
     cdef Visit* visits = p.visits
-    cdef Py_ssize_t capacity = p.visits_capacity
     cdef int64_t i
     for i in range(visit.low, visit.high):
         p.weight_of[p.way_rows[i]] = p.way_weights[i]
     sort_by_leaf(p, &visit)
     p.weights = p.weight_of
-    p.visits, p.visits_capacity = NULL, 0  # it goes a way of its own
+    p.visits = NULL  # it goes a way of its own
     try:
         prune_known(p, visit.node)
     finally:
-        free(p.visits)
-        p.visits, p.visits_capacity = visits, capacity
+        release(p.visits)
+        p.visits = visits
     p.weights = weights
     return 0
 
@@ -230,19 +209,13 @@ cdef void sort_by_leaf(Pruner* p, const Visit* visit) noexcept nogil:
     """Give every node of a subtree a stretch of ``members``."""
     cdef int32_t* reached = <int32_t*> p.cells  # an integer a row fits
     cdef Nodes* nodes = p.nodes
-    cdef Py_ssize_t n_waiting = 1
+    cdef Py_ssize_t n_below = list_subtree(p, visit.node, p.goals)
+    cdef Py_ssize_t k
     cdef int32_t at, child
     cdef int64_t i, place
     cdef Node* node
-    p.waiting[0] = <int32_t> visit.node
-    while n_waiting:  # nodes count their rows in high
-        n_waiting -= 1
-        node = &nodes.at[p.waiting[n_waiting]]
-        node.high = 0
-        if node.feature >= 0:
-            for child in range(node.first, node.first + node.width):
-                p.waiting[n_waiting] = child
-                n_waiting += 1
+    for k in range(n_below):
+        nodes.at[p.goals[k]].high = 0  # nodes count their rows in it
     for i in range(visit.low, visit.high):
         at = <int32_t> visit.node
         nodes.at[at].high += 1
@@ -254,11 +227,8 @@ cdef void sort_by_leaf(Pruner* p, const Visit* visit) noexcept nogil:
             nodes.at[at].high += 1
         reached[i - visit.low] = at
     nodes.at[visit.node].low = 0
-    p.waiting[0] = <int32_t> visit.node
-    n_waiting = 1
-    while n_waiting:
-        n_waiting -= 1
-        node = &nodes.at[p.waiting[n_waiting]]
+    for k in range(n_below):
+        node = &nodes.at[p.goals[k]]
         place = node.low
         if node.feature < 0:
             node.high = place  # moves up again as rows arrive
@@ -267,8 +237,6 @@ cdef void sort_by_leaf(Pruner* p, const Visit* visit) noexcept nogil:
         for child in range(node.first, node.first + node.width):
             nodes.at[child].low = place
             place += nodes.at[child].high
-            p.waiting[n_waiting] = child
-            n_waiting += 1
     for i in range(visit.low, visit.high):
         node = &nodes.at[reached[i - visit.low]]
         p.members[node.high] = p.way_rows[i]
@@ -312,7 +280,7 @@ cdef int visit_child(Pruner* p, Py_ssize_t depth) except -1 nogil:
         return 0
     share = p.nodes.at[child].branch / sum_of(counts_of(p.nodes, visit.node), p.nodes.n_classes)
     high = send(p, node, turn, share, visit.low, visit.high)
-    reserve(<void**> &p.visits, &p.visits_capacity, depth + 1, sizeof(Visit))
+    reserve(<void**> &p.visits, depth + 1, sizeof(Visit))
     visit = &p.visits[depth]
     visit.node, visit.turn, visit.low, visit.high = child, 0, low, high
     return 1
@@ -378,14 +346,13 @@ cdef double send_all(
     add to it.
     """
     cdef Passage* way = NULL
-    cdef Py_ssize_t capacity = 0
     cdef Py_ssize_t depth = 1
     cdef double total = 0.0
     cdef Passage* now
     cdef Node* node
     cdef int64_t end
     try:
-        reserve(<void**> &way, &capacity, 64, sizeof(Passage))
+        reserve(<void**> &way, 64, sizeof(Passage))
         way[0].node, way[0].low, way[0].high, way[0].turn, way[0].shares = top, low, high, -1, 0
         while depth:
             now = &way[depth - 1]
@@ -407,7 +374,7 @@ cdef double send_all(
             else:
                 end = send(p, node, now.turn, p.shares[now.shares + now.turn], now.low, now.high)
                 now.turn += 1
-                reserve(<void**> &way, &capacity, depth + 1, sizeof(Passage))
+                reserve(<void**> &way, depth + 1, sizeof(Passage))
                 now = &way[depth - 1]
                 node = &p.nodes.at[now.node]
                 way[depth].node, way[depth].turn = node.first + now.turn - 1, -1
@@ -415,7 +382,7 @@ cdef double send_all(
                 way[depth].shares = now.shares + node.width
                 depth += 1
     finally:
-        free(way)
+        release(way)
     return total
 
 
@@ -440,7 +407,7 @@ cdef int find_shares(Pruner* p, const Passage* now, bint store) except -1 nogil:
     cdef double known = 0.0
     cdef double* shares
     cdef int64_t i, side
-    reserve(<void**> &p.shares, &p.shares_capacity, now.shares + node.width, sizeof(double))
+    reserve(<void**> &p.shares, now.shares + node.width, sizeof(double))
     shares = p.shares + now.shares
     memset(shares, 0, node.width * sizeof(double))
     look_up(p, node.feature, now.low, now.high)

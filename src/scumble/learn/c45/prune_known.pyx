@@ -14,6 +14,7 @@ from scumble.learn.c45.memory cimport reserve
 from scumble.learn.c45.nodes cimport Node, counts_of
 from scumble.learn.c45.pruner cimport (
     AS_BRANCH, AS_LEAF, BATCH, Pruner, Verdict, Visit, decide, enough_errors, largest_branch,
+    list_subtree,
 )
 from scumble.learn.rows cimport spread_stored
 
@@ -53,7 +54,7 @@ cdef double prune_known(Pruner* p, Py_ssize_t top) except? -1 nogil:
 
 
 cdef int push(Pruner* p, Py_ssize_t depth, Py_ssize_t node) except -1 nogil:
-    reserve(<void**> &p.visits, &p.visits_capacity, depth + 1, sizeof(Visit))
+    reserve(<void**> &p.visits, depth + 1, sizeof(Visit))
     p.visits[depth].node = node
     p.visits[depth].turn = 0
     return 0
@@ -61,22 +62,14 @@ cdef int push(Pruner* p, Py_ssize_t depth, Py_ssize_t node) except -1 nogil:
 
 cdef void start_subtree(Pruner* p, Py_ssize_t top) noexcept nogil:
     """Forget what is known of a subtree, and estimate the errors of its leaves."""
-    cdef Py_ssize_t n_waiting = 1
-    cdef int32_t i, child
-    cdef Node* node
-    p.waiting[0] = <int32_t> top
-    while n_waiting:
-        n_waiting -= 1
-        i = p.waiting[n_waiting]
-        node = &p.nodes.at[i]
+    cdef Py_ssize_t k
+    cdef int32_t i
+    for k in range(list_subtree(p, top, p.goals)):
+        i = p.goals[k]
         p.head[i] = END
         p.changed[i] = 1
-        if node.feature < 0:
+        if p.nodes.at[i].feature < 0:
             p.errors[i] = estimate(p, i)
-            continue
-        for child in range(node.first, node.first + node.width):
-            p.waiting[n_waiting] = child
-            n_waiting += 1
 
 
 cdef double estimate(const Pruner* p, Py_ssize_t node) noexcept nogil:
@@ -173,21 +166,11 @@ cdef double errors_with_more(const Pruner* p, Py_ssize_t top) noexcept nogil:
 cdef Py_ssize_t leaves_below(Pruner* p, Py_ssize_t top, int32_t* leaves) noexcept nogil:
     """List the leaves of a subtree; return how many there are."""
     cdef Py_ssize_t n_leaves = 0
-    cdef Py_ssize_t n_waiting = 1
-    cdef int32_t i, child
-    cdef Node* node
-    p.waiting[0] = <int32_t> top
-    while n_waiting:
-        n_waiting -= 1
-        i = p.waiting[n_waiting]
-        node = &p.nodes.at[i]
-        if node.feature < 0:
-            leaves[n_leaves] = i
+    cdef Py_ssize_t k
+    for k in range(list_subtree(p, top, leaves)):
+        if p.nodes.at[leaves[k]].feature < 0:
+            leaves[n_leaves] = leaves[k]
             n_leaves += 1
-            continue
-        for child in range(node.first, node.first + node.width):
-            p.waiting[n_waiting] = child
-            n_waiting += 1
     return n_leaves
 
 

@@ -31,10 +31,11 @@ cdef struct Pruner:
     const double* weights  # by row of the whole; NULL where every row weighs 1
     const Settings* settings
     uint32_t* members  # rows of a node: members[low:high]
+    void* made[16]  # arrays of a fixed size: those that are freed with this
+    Py_ssize_t n_made
     double* errors  # estimated errors of each subtree
     int32_t* waiting  # scratch, a number a node
     Visit* visits
-    Py_ssize_t visits_capacity
     int64_t work  # rows sent down since Ctrl-C was last looked for
     # Where no value is missing: rows brought to a leaf by raising are in a list of its own.
     uint32_t* head
@@ -52,16 +53,34 @@ cdef struct Pruner:
     int32_t[BATCH] reached
     # Where values are missing: the rows along the way, with their weights.
     uint32_t* way_rows
-    Py_ssize_t way_rows_capacity
     double* way_weights
-    Py_ssize_t way_weights_capacity
     double* cells
     double* tally
     double* weight_of
     uint8_t* has_gaps
     int32_t* used
     double* shares
-    Py_ssize_t shares_capacity
+
+
+cdef inline Py_ssize_t list_subtree(
+    const Pruner* p, Py_ssize_t top, int32_t* found
+) noexcept nogil:
+    """List the nodes of a subtree, parents before their children; return how many there are."""
+    cdef Py_ssize_t n_found = 0
+    cdef Py_ssize_t n_waiting = 1
+    cdef const Node* node
+    cdef int32_t child
+    p.waiting[0] = <int32_t> top
+    while n_waiting:
+        n_waiting -= 1
+        found[n_found] = p.waiting[n_waiting]
+        node = &p.nodes.at[found[n_found]]
+        n_found += 1
+        if node.feature >= 0:
+            for child in range(node.first, node.first + node.width):
+                p.waiting[n_waiting] = child
+                n_waiting += 1
+    return n_found
 
 
 cdef inline Verdict decide(double as_leaf, double as_tree, double as_branch) noexcept nogil:

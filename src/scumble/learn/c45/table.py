@@ -105,20 +105,15 @@ class PreparedTable:
     @cached_property
     def items(self) -> Items:
         """The nominal columns by row."""
-        n_items = prepare.count_items(self.columns)
-        sizes = np.zeros(self.n_rows, np.int64)
-        items = Items(
-            np.zeros(self.n_rows + 1, np.int64),
-            np.zeros(0, np.uint32),
-            np.zeros(self.n_features + self.n_extra + 1, np.int64),
-            np.zeros(n_items, np.int64),
-            np.zeros(n_items, np.int64),
-            np.zeros(n_items, np.int32),
-        )
-        prepare.list_items(self.columns, items, sizes)
-        np.cumsum(sizes, out=items.indptr[1:])
-        items = items._replace(indices=np.empty(items.indptr[-1], np.uint32))
-        prepare.items_by_row(self.columns.entries, items, items.indptr[:-1].copy())
+        columns, sizes = self.columns, np.zeros(self.n_rows, np.int64)
+        first = np.zeros(self.n_features + self.n_extra + 1, np.int64)
+        most = int(np.minimum(columns.n_values, columns.ends - columns.begins).sum())
+        found = np.zeros(most, np.int64), np.zeros(most, np.int64), np.zeros(most, np.int32)
+        n_items = prepare.list_items(columns, first, found, sizes)
+        indptr = np.concatenate([[0], np.cumsum(sizes)])
+        indices = np.empty(indptr[-1], np.uint32)
+        items = Items(indptr, indices, first, *(part[:n_items] for part in found))
+        prepare.items_by_row(columns.entries, items, indptr[:-1].copy())
         return items
 
     @cached_property

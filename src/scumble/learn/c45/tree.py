@@ -104,10 +104,7 @@ class Tree:
     @cached_property
     def parent(self) -> Array:
         """Parent of every node, -1 for the root."""
-        parent = np.full(self.n_nodes, -1, np.int64)
-        for node in np.flatnonzero(self.feature >= 0):
-            parent[self.first[node] : self.first[node] + self.width[node]] = node
-        return parent
+        return parents_of(self.feature, self.first, self.width)
 
     def information_gains(self) -> Array:
         """Give the information each inner node gains, times its weight, in bits; 0 for leaves."""
@@ -156,3 +153,22 @@ class Tree:
         shape = (X.shape[0], self.n_nodes)
         path = sparse.csc_array((np.ones(len(indices), bool), indices, indptr), shape=shape)
         return path.tocsr()
+
+
+def starts_of(sizes: Array) -> Array:
+    """Tell where each of many parts begins when they stand one after another."""
+    return (np.cumsum(sizes) - sizes).astype(np.int64)
+
+
+def ranges_of(starts: Array, sizes: Array) -> Array:
+    """List the numbers of many ranges one after another."""
+    inside = np.arange(sizes.sum()) - np.repeat(starts_of(sizes), sizes)
+    return np.repeat(starts, sizes) + inside
+
+
+def parents_of(feature: Array, first: Array, width: Array) -> Array:
+    """Tell the parent of every node, -1 for a root."""
+    parent = np.full(len(feature), -1, np.int64)
+    inner = np.flatnonzero(feature >= 0)
+    parent[ranges_of(first[inner], width[inner].astype(np.int64))] = np.repeat(inner, width[inner])
+    return parent

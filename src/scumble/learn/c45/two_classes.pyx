@@ -15,10 +15,12 @@ from scumble.learn.c45.arithmetic cimport LN2, TINY
 from scumble.learn.c45.cuts cimport find_cuts
 from scumble.learn.c45.grower cimport (
     COUNT, COUNT_AND_SUBTRACT, READY, RECOUNT, Block, Candidate, Grower, TwoClasses, Waiting,
+    least_of,
 )
 from scumble.learn.c45.layout cimport HEAVIEST, WEIGHT_BIT, Items, row_of
 from scumble.learn.c45.memory cimport reserve
 from scumble.learn.c45.nodes cimport Node, counts_of
+from scumble.learn.rows cimport find_index
 
 cdef enum:
     POSITIVE_BIT = 32  # an item's counts: rows in the lower half, positive rows in the upper
@@ -60,19 +62,15 @@ cdef int start_two(Grower* g) except -1 nogil:
 
 
 cdef int reserve_tables(TwoClasses* two) except -1 nogil:
-    cdef Py_ssize_t size = max(two.n + 1, 2 * two.tables_capacity)
-    cdef Py_ssize_t[8] none = [0, 0, 0, 0, 0, 0, 0, 0]
-    if two.n + 1 <= two.tables_capacity:
-        return 0
-    reserve(<void**> &two.ones, &none[0], size, sizeof(double))
-    reserve(<void**> &two.zeros, &none[1], size, sizeof(double))
-    reserve(<void**> &two.sizes, &none[2], size, sizeof(double))
-    reserve(<void**> &two.ones_bar, &none[3], size, sizeof(uint32_t))
-    reserve(<void**> &two.zeros_bar, &none[4], size, sizeof(uint32_t))
-    reserve(<void**> &two.opened, &none[5], size // 8 + 1, sizeof(Block))
-    reserve(<void**> &two.run_ones, &none[6], size // 8 + 1, sizeof(uint32_t))
-    reserve(<void**> &two.run_sizes, &none[7], size // 8 + 1, sizeof(uint32_t))
-    two.tables_capacity = size
+    cdef Py_ssize_t size = two.n + 1
+    reserve(<void**> &two.ones, size, sizeof(double))
+    reserve(<void**> &two.zeros, size, sizeof(double))
+    reserve(<void**> &two.sizes, size, sizeof(double))
+    reserve(<void**> &two.ones_bar, size, sizeof(uint32_t))
+    reserve(<void**> &two.zeros_bar, size, sizeof(uint32_t))
+    reserve(<void**> &two.opened, size // 8 + 1, sizeof(Block))
+    reserve(<void**> &two.run_ones, size // 8 + 1, sizeof(uint32_t))
+    reserve(<void**> &two.run_sizes, size // 8 + 1, sizeof(uint32_t))
     return 0
 
 
@@ -84,18 +82,12 @@ cdef int start_items(Grower* g) except -1 nogil:
     two.n_levels = 3
     while (<Py_ssize_t> 1) << (two.n_levels - 3) < g.sample.n:
         two.n_levels += 1
-    reserve(<void**> &two.n_open, &two.n_open_capacity, two.n_levels, sizeof(int64_t))
+    reserve(<void**> &two.n_open, two.n_levels, sizeof(int64_t))
     two.n_open[0] = two.n_nominal
     if two.n_nominal == 0:
         return 0
-    reserve(
-        <void**> &two.item_counts, &two.item_counts_capacity, two.n_levels * n_items,
-        sizeof(uint64_t),
-    )
-    reserve(
-        <void**> &two.open_columns, &two.open_columns_capacity, two.n_levels * two.n_nominal,
-        sizeof(int64_t),
-    )
+    reserve(<void**> &two.item_counts, two.n_levels * n_items, sizeof(uint64_t))
+    reserve(<void**> &two.open_columns, two.n_levels * two.n_nominal, sizeof(int64_t))
     memcpy(two.open_columns, two.nominal, two.n_nominal * sizeof(int64_t))
     if g.sample.n == g.sample.n_table and g.sample.weights == NULL:
         for i in range(n_items):
@@ -276,13 +268,10 @@ cdef void judge_numbers(Grower* g) noexcept nogil:
     cdef const double* table = g.table
     cdef int64_t n = two.n
     cdef int64_t positive = two.positive
-    cdef double share = 0.05 * n
-    cdef double least = g.settings.min_objects
+    cdef double least = least_of(g, n)
     cdef int64_t k
     cdef double gain, info
     cdef Candidate* found
-    if share - g.settings.min_objects >= TINY:
-        least = 25.0 if share - 25.0 > TINY else share
     if 2.0 * least - n > TINY:
         for k in range(g.now.list_high - g.now.list_low):
             g.candidates[k].gain = -1.0
@@ -353,7 +342,6 @@ cdef void mark_items(Grower* g) noexcept nogil:
     cdef int64_t column = g.split.column
     cdef int64_t first = g.items.first[column]
     cdef int64_t last = g.items.first[column + 1]
-    cdef bint in_two = g.split.n_branches == 2
     cdef int64_t i, item, at
     cdef int32_t code
     cdef uint64_t row
@@ -364,38 +352,29 @@ cdef void mark_items(Grower* g) noexcept nogil:
             code = g.split.rest
             if at < g.items.indptr[row + 1] and g.items.indices[at] < last:
                 code = g.items.codes[g.items.indices[at]]
-            if in_two:
-                g.flags[row] = code
-            else:
-                g.side[row] = code
+            mark(g, row, code)
         return
     for i in range(g.now.low, g.now.high):
-        if in_two:
-            g.flags[g.rows[i]] = g.split.rest
-        else:
-            g.side[g.rows[i]] = g.split.rest
+        mark(g, g.rows[i], g.split.rest)
     for item in range(first, last):
         code = g.items.codes[item]
         for at in range(g.items.starts[item], g.items.stops[item]):
-            row = row_of(g.columns.entries[at], 0)
-            if in_two:
-                g.flags[row] = code
-            else:
-                g.side[row] = code
+            mark(g, row_of(g.columns.entries[at], 0), code)
 
 
 cdef inline int64_t find_item(const Items* items, uint64_t row, int64_t item) noexcept nogil:
     """Find the first place among a row's items that is not below ``item``."""
-    cdef int64_t low = items.indptr[row]
-    cdef int64_t high = items.indptr[row + 1]
-    cdef int64_t half
-    while low < high:
-        half = (low + high) // 2
-        if items.indices[half] < item:
-            low = half + 1
-        else:
-            high = half
-    return low
+    return find_index(
+        <const int32_t*> items.indices, items.indptr[row], items.indptr[row + 1], item
+    )
+
+
+cdef inline void mark(Grower* g, uint64_t row, int64_t branch) noexcept nogil:
+    """Note the branch of a row."""
+    if g.split.n_branches == 2:
+        g.flags[row] = branch
+    else:
+        g.side[row] = branch
 
 
 cdef void swap_rows(Grower* g) noexcept nogil:

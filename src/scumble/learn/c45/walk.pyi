@@ -1,8 +1,6 @@
 from typing import Any
 
-import numpy as np
-
-Array = np.ndarray[Any, Any]
+from scumble._core.arrays import Array
 
 def chain_rows(
     rows: Any,

@@ -18,18 +18,18 @@ cdef struct Answers:
     bint hard  # whether sums are of decisions
 
 
-cdef inline int _ask(
-    const Trees* trees, const double* buffer, int64_t root, double* both, Waiting* waiting
-) except -1 nogil:
-    """Write the probabilities of absence and presence that a tree gives to a row."""
-    cdef int64_t node = go_down(trees, buffer, root)
+cdef inline const double* _answer(
+    const Trees* trees, const double* buffer, int64_t node, double* both, Waiting* waiting
+) except NULL nogil:
+    """Point at the probabilities of absence and presence that a row gets where it ends.
+
+    Where that is no leaf, because a value is missing, ``both`` receives those of the leaves below.
+    """
     if trees.feature[node] < 0:
-        both[0] = trees.probabilities[trees.leaf[node]]
-        both[1] = trees.probabilities[trees.leaf[node] + 1]
-        return 0
-    both[0] = 0.0
-    both[1] = 0.0
-    return add_branches(trees, buffer, node, 2, both, waiting)
+        return trees.probabilities + trees.leaf[node]
+    both[0] = both[1] = 0.0
+    add_branches(trees, buffer, node, 2, both, waiting)
+    return both
 
 
 def chain_rows(
@@ -51,7 +51,7 @@ def chain_rows(
     cdef double[::1] buffer = np.zeros(view.n_features + n_labels)
     cdef double* known
     cdef Answers answers = Answers(NULL, NULL, hard)
-    cdef Waiting waiting = Waiting(NULL, NULL, 0)
+    cdef Waiting waiting = Waiting(NULL, NULL)
     cdef Py_ssize_t row, chain
     cdef Py_ssize_t work = 0
     if n_labels == 0 or orders.shape[0] == 0:
@@ -84,18 +84,19 @@ cdef int _follow(
 ) except -1 nogil:
     """Follow one chain; ``known`` is the end of the buffer, where its decisions are written."""
     cdef Py_ssize_t place, label
+    cdef const double* answer
     cdef double[2] both
     cdef bint present
     for place in range(length):
         label = order[place]
-        _ask(trees, buffer, roots[place], both, waiting)
-        present = both[1] >= both[0]
+        answer = _answer(trees, buffer, go_down(trees, buffer, roots[place]), both, waiting)
+        present = answer[1] >= answer[0]
         answers.labels[label] = present
         known[label] = 1.0 if present else 0.0
         if answers.hard:
             answers.sums[label] += 1.0 if present else 0.0
         else:
-            answers.sums[label] += both[1]
+            answers.sums[label] += answer[1]
     return 0
 
 
@@ -111,7 +112,7 @@ def vote_rows(
     cdef RowsView view = view_rows(rows)
     cdef Trees trees = view_trees(forest)
     cdef double[:, ::1] buffers = np.zeros((AT_ONCE, max(view.n_features, 1)))
-    cdef Waiting waiting = Waiting(NULL, NULL, 0)
+    cdef Waiting waiting = Waiting(NULL, NULL)
     cdef Py_ssize_t begin, i, n
     cdef Py_ssize_t work = 0
     if trees.n_trees == 0:
@@ -142,7 +143,7 @@ cdef int _vote(
 ) except -1 nogil:
     """Ask all trees about a few rows."""
     cdef Py_ssize_t tree, i
-    cdef int64_t winner, loser, node
+    cdef int64_t winner, loser
     cdef int64_t[AT_ONCE] nodes
     cdef double[2] both
     cdef const double* answer
@@ -150,13 +151,7 @@ cdef int _vote(
         winner, loser = duels[2 * tree], duels[2 * tree + 1]
         go_down_together(trees, buffers, n_features, n_rows, trees.roots[tree], nodes)
         for i in range(n_rows):
-            node = nodes[i]
-            answer = trees.probabilities + trees.leaf[node]
-            if trees.feature[node] >= 0:
-                both[0] = 0.0
-                both[1] = 0.0
-                add_branches(trees, buffers + i * n_features, node, 2, both, waiting)
-                answer = both
+            answer = _answer(trees, buffers + i * n_features, nodes[i], both, waiting)
             votes[i * n_places + (loser if answer[0] > answer[1] else winner)] += 1
     return 0
 

@@ -8,8 +8,10 @@ from libc.math cimport INFINITY, fabs, log2
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from scumble.learn.c45.arithmetic cimport LN2, TINY, x_ln_x
-from scumble.learn.c45.grower cimport Candidate, Chord, Grower, Stretch, Weighted, branch_of
-from scumble.learn.c45.layout cimport FAR, GAP, MISSING, code_of, reach_of, row_of
+from scumble.learn.c45.grower cimport (
+    Candidate, Chord, Grower, Stretch, Weighted, add_gain, branch_of, least_of,
+)
+from scumble.learn.c45.layout cimport GAP, MISSING, code_of, is_apart, row_of
 from scumble.learn.c45.memory cimport reserve
 from scumble.learn.c45.nodes cimport Node, counts_of
 
@@ -45,7 +47,7 @@ cdef int start_weighted(Grower* g) except -1 nogil:
     g.row_bit = 0
     g.least_entries = 1
     g.weighted.divided = False
-    reserve(<void**> &g.row_weights, &g.row_weights_capacity, 2 * g.sample.n, sizeof(double))
+    reserve(<void**> &g.row_weights, 2 * g.sample.n, sizeof(double))
     for i in range(g.sample.n):
         row = g.rows[i]
         g.row_weights[i] = 1.0 if g.sample.weights == NULL else g.sample.weights[row]
@@ -68,11 +70,7 @@ cdef void judge_weighted(Grower* g) noexcept nogil:
             judge_numbers_of_two(g, k)
         else:
             judge_numbers(g, k)
-        if found.gain >= 0.0 and (
-            n_values == 0 or g.many_values_count or 0.3 * g.sample.n_counted - n_values > TINY
-        ):
-            g.gain_sum += found.gain
-            g.n_valid += 1
+        add_gain(g, found, n_values)
 
 
 cdef void load_weights(Grower* g) noexcept nogil:
@@ -133,20 +131,20 @@ cdef void keep(Grower* g, int64_t k, const Best* best, double gain, double known
     found.below, found.above = best.below, best.above
 
 
-cdef int64_t known_stop(const Grower* g, const Stretch* stretch) noexcept nogil:
-    """Find where the known values of a column end: missing ones come last."""
-    cdef int64_t stop = stretch.stop
-    while stop > stretch.start and code_of(g.entries[stop - 1]) == MISSING:
-        stop -= 1
-    return stop
-
-
-cdef double least_weight(const Grower* g, double known) noexcept nogil:
-    """Tell the weight that either side of a cut must have."""
-    cdef double least = 0.1 * known / g.sample.n_classes
-    if least - g.settings.min_objects < TINY:
-        return g.settings.min_objects
-    return 25.0 if least - 25.0 > TINY else least
+cdef void open_column(
+    const Grower* g, const Stretch* stretch, Column* column, Best* best
+) noexcept nogil:
+    """Begin with a column; its missing values come last, and are left out."""
+    column.entries = g.entries
+    column.values = g.columns.values + g.columns.begins[stretch.column]
+    column.start, column.stop = stretch.start, stretch.stop
+    while column.stop > column.start and code_of(g.entries[column.stop - 1]) == MISSING:
+        column.stop -= 1
+    column.default = g.columns.defaults[stretch.column]
+    column.n_block = g.now.high - g.now.low - (stretch.stop - stretch.start)
+    best.saved = best.left = 0.0
+    best.cuts = 0
+    best.below = best.above = -1
 
 
 cdef bint too_few(const Grower* g, double known, double n_rows, double least) noexcept nogil:
@@ -163,18 +161,14 @@ cdef void judge_numbers_of_two(Grower* g, int64_t k) noexcept nogil:
     cdef Best best
     cdef double known, weight
     cdef int64_t at
-    column.entries = g.entries
-    column.values = g.columns.values + g.columns.begins[stretch.column]
-    column.start, column.stop = stretch.start, known_stop(g, stretch)
-    column.default = g.columns.defaults[stretch.column]
-    column.n_block = g.now.high - g.now.low - (stretch.stop - stretch.start)
+    open_column(g, stretch, &column, &best)
     column.zeros, column.ones = w.tot[0], w.tot[1]
     for at in range(column.stop, stretch.stop):
         weight = w.signed_of[row_of(g.entries[at], 0)]
         column.ones -= max(weight, 0.0)
         column.zeros -= max(-weight, 0.0)
     known = column.zeros + column.ones
-    column.least = least_weight(g, known)
+    column.least = least_of(g, known)
     if too_few(g, known, column.stop - column.start + column.n_block, column.least):
         return
     column.block_zeros, column.block_ones = column.zeros, column.ones
@@ -185,9 +179,6 @@ cdef void judge_numbers_of_two(Grower* g, int64_t k) noexcept nogil:
             column.block_zeros -= max(-weight, 0.0)
     column.before = xlx(g, known) - xlx(g, column.zeros) - xlx(g, column.ones)
     column.tolerance = TINY * LN2 * w.total
-    best.saved = best.left = 0.0
-    best.cuts = 0
-    best.below = best.above = -1
     if w.whole:
         scan_whole(g, &column, &best)
     else:
@@ -195,14 +186,13 @@ cdef void judge_numbers_of_two(Grower* g, int64_t k) noexcept nogil:
     keep(g, k, &best, best.saved / LN2 / w.total, known)
 
 
-cdef inline bint is_apart(
-    const Column* column, int64_t at, bint block_now, int64_t last, int64_t code
+cdef inline bint may_cut(
+    const Column* column, int64_t at, bint block_now, int64_t last
 ) noexcept nogil:
-    """Tell whether a cut may lie between two values; mostly the entry knows."""
-    cdef int64_t reach = FAR if block_now else reach_of(column.entries[at])
-    if reach < FAR:
-        return last + reach <= code
-    return column.values[last] + GAP < column.values[code]
+    """Tell whether a cut may lie between two values."""
+    if block_now:
+        return column.values[last] + GAP < column.values[column.default]
+    return is_apart(column.values, last, column.entries[at])
 
 
 cdef void scan_whole(const Grower* g, const Column* column, Best* best) noexcept nogil:
@@ -232,7 +222,7 @@ cdef void scan_whole(const Grower* g, const Column* column, Best* best) noexcept
         if (
             left >= least
             and known - left >= least
-            and is_apart(column, at, block_now, last, code)
+            and may_cut(column, at, block_now, last)
         ):
             cuts += 1
             saved = (
@@ -313,7 +303,7 @@ cdef void scan_fractions(const Grower* g, const Column* column, Best* best) noex
             left > least
             and known - left > least
             and last >= 0
-            and is_apart(column, at, block_now, last, code)
+            and may_cut(column, at, block_now, last)
         ):
             cuts += 1
             bound = INFINITY if not in_table else (
@@ -373,29 +363,28 @@ cdef void judge_numbers(Grower* g, int64_t k) noexcept nogil:
     """Find the best cut of a numeric column for any number of classes."""
     cdef Weighted* w = &g.weighted
     cdef Stretch* stretch = &g.lists[g.now.list_low + k]
-    cdef int64_t stop = known_stop(g, stretch)
-    cdef int64_t n_block = g.now.high - g.now.low - (stretch.stop - stretch.start)
     cdef double known = w.total
     cdef Column column
     cdef Sides sides
     cdef Best best
     cdef int64_t at, i, c
     cdef uint64_t row
+    open_column(g, stretch, &column, &best)
     for i in range(w.n_present):
         c = w.classes[i]
         w.left[c] = w.left_terms[c] = w.stored[c] = 0.0
         w.right[c] = w.tot[c]
-    for at in range(stop, stretch.stop):
+    for at in range(column.stop, stretch.stop):
         row = row_of(g.entries[at], 0)
         w.right[g.sample.y[row]] -= w.weight_of[row]
         known -= w.weight_of[row]
-    column.least = least_weight(g, known)
-    if too_few(g, known, stop - stretch.start + n_block, column.least):
+    column.least = least_of(g, known)
+    if too_few(g, known, column.stop - column.start + column.n_block, column.least):
         return
-    if n_block:
+    if column.n_block:
         for i in range(w.n_present):
             w.stored[w.classes[i]] = w.right[w.classes[i]]
-        for at in range(stretch.start, stop):
+        for at in range(column.start, column.stop):
             row = row_of(g.entries[at], 0)
             w.stored[g.sample.y[row]] -= w.weight_of[row]  # what remains is the block
     sides.left_sum = sides.right_sum = sides.left = 0.0
@@ -404,10 +393,6 @@ cdef void judge_numbers(Grower* g, int64_t k) noexcept nogil:
         c = w.classes[i]
         w.right_terms[c] = xlx(g, w.right[c])
         sides.right_sum += w.right_terms[c]
-    column.entries = g.entries
-    column.values = g.columns.values + g.columns.begins[stretch.column]
-    column.start, column.stop, column.n_block = stretch.start, stop, n_block
-    column.default = g.columns.defaults[stretch.column]
     column.before = xlx(g, known) - sides.right_sum
     scan_classes(g, &column, &sides, &best)
     keep(g, k, &best, best.saved, known)
@@ -425,9 +410,6 @@ cdef void scan_classes(
     cdef bint block_now
     cdef int64_t code
     cdef double after, saved, gain
-    best.saved = best.left = 0.0
-    best.cuts = 0
-    best.below = best.above = -1
     while at < column.stop or block_waits:
         block_now = block_waits and (
             at == column.stop or <int64_t> code_of(column.entries[at]) > column.default
@@ -601,7 +583,7 @@ cdef int count_branches_weighted(Grower* g) except -1 nogil:
     cdef double known = 0.0
     cdef int64_t b, i
     cdef uint32_t row
-    reserve(<void**> &w.shares, &w.shares_capacity, g.split.n_branches, sizeof(double))
+    reserve(<void**> &w.shares, g.split.n_branches, sizeof(double))
     for i in range(g.now.low, g.now.high):
         row = g.rows[i]
         b = branch_of(g, row)

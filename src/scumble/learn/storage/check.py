@@ -27,7 +27,7 @@ from scumble.learn.thresholded import ThresholdedClassifier
 
 def check_model(model: Any) -> None:
     """Refuse a model whose numbers point outside of its arrays."""
-    for part in _parts(model):
+    for part in _parts([model], estimators=True):
         if "_codes" in getattr(part, "__dict__", {}) and any(map(is_own, type(part).__mro__)):
             _check_estimator(part)
         if isinstance(part, Space):
@@ -38,16 +38,17 @@ def check_model(model: Any) -> None:
             _check_texts(part)
 
 
-def _parts(top: Any) -> Iterator[Any]:
-    """Go through an object and all it holds, each once."""
-    waiting, seen = [top], {id(None)}
+def _parts(waiting: list[Any], *, estimators: bool) -> Iterator[Any]:
+    """Go through objects and all they hold, each once; into estimators only where wanted."""
+    seen = {id(None)}
     while waiting:
         part = waiting.pop()
         if id(part) in seen or isinstance(part, str | bytes | int | float):
             continue
-        seen.add(id(part))
-        yield part
-        waiting.extend(_inside(part))
+        if estimators or not hasattr(part, "get_params"):
+            seen.add(id(part))
+            yield part
+            waiting.extend(_inside(part))
 
 
 def _inside(part: Any) -> list[Any]:
@@ -84,7 +85,7 @@ def _check_estimator(model: Any) -> None:
         n_values = np.append(n_values, np.full(model.n_labels_, 2))  # labels before are columns
     if hasattr(model, "pairs_"):
         _check_pairs(model)
-    for part in _own_parts(model):
+    for part in _parts(list(vars(model).values()), estimators=False):
         if isinstance(part, Forest):
             _check_forest(part, n_values)
         elif isinstance(part, RegressionColumns):
@@ -93,17 +94,6 @@ def _check_estimator(model: Any) -> None:
         _check_own_space(model, n_values)
     if isinstance(model, BaseRanker | ThresholdedClassifier):
         check_ranker(model)
-
-
-def _own_parts(model: Any) -> Iterator[Any]:
-    """Go through what an estimator holds, but not into estimators inside it."""
-    waiting, seen = list(vars(model).values()), set()
-    while waiting:
-        part = waiting.pop()
-        if id(part) not in seen and not hasattr(part, "get_params"):
-            seen.add(id(part))
-            yield part
-            waiting.extend(_inside(part))
 
 
 def _check_columns(columns: RegressionColumns, n_values: Array) -> None:
