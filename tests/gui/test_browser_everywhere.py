@@ -10,7 +10,7 @@ import pytest
 import scumble
 from scumble.learn import ask, read_model
 from scumble.resample import REMEDIAL
-from tests.gui.conftest import Client, running
+from tests.gui.conftest import Client, running, with_token
 from tests.gui.files import MEKA
 
 playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'scumble[dev]'")
@@ -72,7 +72,7 @@ def address(data, tmp_path_factory):
             find_out(client, "/datasets/photos")
             scumble.write(replace(data[:40], name="films"), folder / "films.arff", format="meka")
             client.open(("films.arff", (folder / "films.arff").read_bytes()))
-        yield f"{base}/?token={headers['authorization'].removeprefix('Bearer ')}"
+        yield with_token(base, headers)
 
 
 def find_out(client, photos):

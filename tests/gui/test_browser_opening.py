@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from tests.gui.conftest import running
+from tests.gui.conftest import running, with_token
 from tests.gui.files import ARFF, CSV, HOSTILE, XML
 from tests.gui.test_opening import TICKETS
 
@@ -36,37 +36,18 @@ def address(tmp_path_factory):
     assert list(folder.glob("scumble-gui-*")) == []
 
 
-def with_token(base, headers):
-    return f"{base}/?token={headers['authorization'].partition(' ')[2]}"
+@pytest.fixture(scope="module")
+def refusals():
+    return ("Failed to load resource: the server responded with a status of 4",)
 
 
 @pytest.fixture
-def open_page(browser):
-    """Make pages; afterwards no error may have been told in any of them."""
-    contexts, errors = [], []
-
-    def make(address, **options):
-        context = browser.new_context(**options)
-        contexts.append(context)
-        context.set_default_timeout(PATIENCE)
-        page = context.new_page()
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda told: told.type == "error" and errors.append(told.text))
-        page.goto(address)
-        page.wait_for_selector("main h1")
-        return page
-
-    yield make
-    for context in contexts:
-        context.close()
-    expected = "Failed to load resource: the server responded with a status of 4"
-    assert [error for error in errors if not error.startswith(expected)] == []
+def page(open_page):
+    return start_page(open_page())
 
 
-@pytest.fixture
-def page(open_page, address):
-    page = open_page(address)
-    page.wait_for_url("**/d/first*/overview")
+def start_page(page):
+    """Go to where data is opened."""
     page.get_by_role("link", name="Open data").click()
     page.wait_for_selector("h1 >> text=Open a data set")
     return page
@@ -374,11 +355,8 @@ def test_the_keyboard_alone_opens_a_table(page):
 
 
 @pytest.mark.parametrize("width", [360, 800, 1280])
-def test_no_width_scrolls_sideways(open_page, address, width):
-    page = open_page(address, viewport={"width": width, "height": 740})
-    page.wait_for_url("**/d/first*/overview")
-    page.goto(address.partition("?")[0])
-    page.wait_for_selector("h1 >> text=Open a data set")
+def test_no_width_scrolls_sideways(open_page, width):
+    page = start_page(open_page(viewport={"width": width, "height": 740}))
     look(page, "tickets.csv", TICKETS)
     page.locator("summary", has_text="Show them").click()
     page.wait_for_selector("li >> text=yeast")
@@ -387,14 +365,11 @@ def test_no_width_scrolls_sideways(open_page, address, width):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_in_the_form(open_page, address, scheme):
+def test_axe_finds_nothing_in_the_form(open_page, scheme):
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright", reason="pip install 'scumble[dev]'"
     ).Axe()
-    page = open_page(address, color_scheme=scheme)
-    page.wait_for_url("**/d/first*/overview")
-    page.get_by_role("link", name="Open data").click()
-    page.wait_for_selector("h1 >> text=Open a data set")
+    page = start_page(open_page(color_scheme=scheme))
     look(page, "tickets.csv", TICKETS)
     card = look(page, "numbers.csv", "a,b\n1.5,2.5\n3.5,4.5\n")
     card.get_by_role("button", name="Open").click()
