@@ -11,7 +11,6 @@ scripts for a guard, and fails inside the workers of a cluster.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import pickle
 import queue
@@ -195,6 +194,8 @@ def _load(name: str, packed: list[bytes]) -> list[Any]:
 def _end_with(parent: int) -> None:
     """Ask Linux to kill this process when its parent has ended, whatever it is doing."""
     if parent and sys.platform == "linux":
+        import ctypes  # here: the parent has no use for it
+
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
         if os.getppid() != parent:  # it ended while we began

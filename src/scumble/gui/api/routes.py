@@ -11,7 +11,6 @@ from scumble.gui.state import ServerState
 
 Handler = Callable[[ServerState, Call], Any] | Callable[[ServerState, Call], Awaitable[Any]]
 
-PREFIX = "/api/v1"
 ONE = "/datasets/{dataset}"
 TABLES = ("labels", "labelsets", "features")
 
