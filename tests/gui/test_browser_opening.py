@@ -237,6 +237,19 @@ def test_without_a_label_the_form_says_what_is_missing(page):
     close_all(page)
 
 
+def test_what_was_missing_is_told_once_and_no_longer_than_it_is(page):
+    card = look(page, "photos.csv", "light,sky\n0.5,1\n0.7,0\n")
+    role(card, "sky").select_option("number")
+    card.get_by_role("button", name="Open").click()
+    alert, status = card.get_by_role("alert"), card.get_by_role("status")
+    assert alert.inner_text().startswith("No column is a label yet.")
+    assert status.inner_text() == ""
+    role(card, "sky").select_option("label")
+    playwright.expect(alert).to_have_count(0, timeout=PATIENCE)
+    assert status.inner_text() == "1 label, 1 attribute."
+    close_all(page)
+
+
 def test_a_second_try_keeps_what_was_chosen(page):
     rows = "".join(f"{at},1\n" for at in range(9)) + "9,maybe\n"
     card = look(page, "late.csv", "minutes,war\n" + rows * 130)  # the fault lies below the preview

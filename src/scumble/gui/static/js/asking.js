@@ -48,7 +48,8 @@ export class Asking {
     const mine = ++this.turn;
     this.part.setAttribute("aria-busy", "true");
     try {
-      const job = await follow(await post(`/uploads/${this.upload}/preview`, this.settings));
+      this.job = await post(`/uploads/${this.upload}/preview`, this.settings);
+      const job = await follow(this.job);
       if (mine !== this.turn) return;
       this.complain("");
       this.show(job.result);
@@ -93,7 +94,7 @@ export class Asking {
     this.separator = text("label_separator", { placeholder: "|" });
     this.part.replaceChildren(
       h("p", { class: "dim" }, "Say more about the file and try again. Labels: a count (negative: from the end), names, or column numbers from 0."),
-      h("div", { class: "fields" }, field("Label columns", this.labels), field("Column of label lists", this.column), field("Separator in lists", this.separator)));
+      h("div", { class: "fields" }, field("Label columns", this.labels, { class: "field two" }), field("Column of label lists", this.column), field("Separator in lists", this.separator)));
   }
 
   /** What was chosen in a table of as many columns stays, where it is not as it was guessed. */
@@ -224,8 +225,10 @@ export class Asking {
     }
     const n_out = this.with("ignore").length;
     const n_labels = list ? 1 : this.chosen.size;
+    const isTold = this.told.textContent === MISSING;
+    if (isTold && !this.problem) this.complain("");
     const labels = list ? ["The labels are in ", name(list.name || `column ${list.at}`), "; "] : [`${counted(n_labels, "label")}, `];
-    this.status.replaceChildren(...(this.problem ? [this.problem] : [...labels, `${counted(this.preview.n_columns - n_labels - n_out, "attribute")}${n_out ? `, ${counted(n_out, "column")} left out` : ""}.`]));
+    this.status.replaceChildren(...(this.problem ? [isTold ? "" : MISSING] : [...labels, `${counted(this.preview.n_columns - n_labels - n_out, "attribute")}${n_out ? `, ${counted(n_out, "column")} left out` : ""}.`]));
   }
 
   get problem() {
@@ -235,6 +238,7 @@ export class Asking {
   submit(done) {
     if (this.problem) {
       this.complain(this.problem);
+      this.tell();
       this.part.querySelector("select")?.focus();
       return;
     }
