@@ -441,7 +441,8 @@ class Keyboard:
             || (at.matches('.chord-arc') && lined(at.querySelector('text')));
         const box = at.getBoundingClientRect(), tabs = document.querySelector('#tabs');
         const above = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
-        const isInView = box.bottom > 0 && box.top < innerHeight
+        const isInView = box.bottom > 0 && box.top < innerHeight && box.right > 0
+            && box.left < innerWidth
             && (tabs.contains(at) || !tabs.contains(above));
         return [at === target, isSeen && isInView ? '' : at.outerHTML.slice(0, 120)];
     }"""
@@ -490,13 +491,22 @@ class Keyboard:
         return waiting.value.suggested_filename, Path(waiting.value.path())
 
 
-@pytest.fixture
-def keyboard(page):
+#: Every width and both themes for every flow; all six pairs would take twice as long.
+SCREENS = {"phone": (360, "dark"), "tablet": (800, "light"), "desk": (1280, "dark")}
+
+
+@pytest.fixture(params=SCREENS)
+def keyboard(request, open_page):
+    width, scheme = SCREENS[request.param]
+    page = open_page(
+        viewport={"width": width, "height": 800}, color_scheme=scheme, reduced_motion="reduce"
+    )
     yield Keyboard(page)
     assert page.title() != "a mouse"
 
 
-def test_opening_and_looking_by_keyboard_alone(page, keyboard, tmp_path):
+def test_opening_and_looking_by_keyboard_alone(keyboard, tmp_path):
+    page = keyboard.page
     path = tmp_path / "birds.arff"
     path.write_text(MEKA.replace("photos", "birds"))
     keyboard.to(page.get_by_role("link", name="Open data")).press()
@@ -522,7 +532,8 @@ def test_opening_and_looking_by_keyboard_alone(page, keyboard, tmp_path):
     page.wait_for_selector("button[aria-label='Close birds']", state="detached")
 
 
-def test_treating_and_downloading_by_keyboard_alone(page, keyboard, data, tmp_path):
+def test_treating_and_downloading_by_keyboard_alone(keyboard, data, tmp_path):
+    page = keyboard.page
     keyboard.tab("Treat")
     keyboard.to(page.get_by_role("spinbutton", name="passes")).type("2")
     keyboard.to(page.get_by_role("button", name="Run")).press()
@@ -540,7 +551,8 @@ def test_treating_and_downloading_by_keyboard_alone(page, keyboard, data, tmp_pa
     page.wait_for_selector("text=the result appears here")
 
 
-def test_comparing_and_proving_by_keyboard_alone(page, keyboard):
+def test_comparing_and_proving_by_keyboard_alone(keyboard):
+    page = keyboard.page
     keyboard.tab("Compare")
     keyboard.to(page.get_by_role("button", name="None")).press()
     keyboard.to(page.get_by_text("Choose methods")).press()
@@ -569,7 +581,8 @@ def test_comparing_and_proving_by_keyboard_alone(page, keyboard):
     assert page.get_by_test_id("verdicts").locator("li").count() > 0
 
 
-def test_advice_training_and_predicting_by_keyboard_alone(page, keyboard, data, tmp_path):
+def test_advice_training_and_predicting_by_keyboard_alone(keyboard, data, tmp_path):
+    page = keyboard.page
     keyboard.tab("Advise")
     keyboard.to(page.get_by_label("Time it may take"))
     page.keyboard.type("30")
@@ -579,8 +592,10 @@ def test_advice_training_and_predicting_by_keyboard_alone(page, keyboard, data, 
     page.get_by_test_id("progress").wait_for(state="detached")
     page.wait_for_selector("h2:focus")
     advised = page.locator("tr.advised bdi").inner_text()
+    models = page.locator(".models li", has=page.get_by_text(advised, exact=True))
+    n_before = models.count()  # on other screens
     keyboard.to(page.get_by_role("button", name=f"Train {advised}", exact=True)).press()
-    page.wait_for_selector(f".models li >> text='{advised}'")
+    playwright.expect(models).to_have_count(n_before + 1, timeout=1000 * PATIENCE)
     name, path = keyboard.to(page.get_by_role("button", name=f"Download {advised}")).save()
     model = read_model(path)
     rows = tmp_path / "new.csv"
