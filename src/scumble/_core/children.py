@@ -115,6 +115,11 @@ class Child:
             return self.receive()
         return message
 
+    def interrupt(self) -> None:
+        """Ask it to stop, as Ctrl-C does; it ignores this unless its work is made to heed it."""
+        with suppress(OSError, ValueError):  # it has gone, or its system knows no such signal
+            self._process.send_signal(signal.SIGINT)
+
     def kill(self) -> None:
         """End it at once, with whatever it has started; a thread in `receive` is told."""
         self._is_gone = True

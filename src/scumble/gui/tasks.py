@@ -18,6 +18,7 @@ from scumble._core.registry import load_plugins
 from scumble.data import MultilabelDataset
 from scumble.gui.full_disk import is_full, no_room
 from scumble.gui.packed_dataset import PackedDataset
+from scumble.gui.stopping import whole
 from scumble.gui.worker import WRONG_INSIDE
 from scumble.measures.summary import characterize
 
@@ -33,11 +34,13 @@ def answer(request: tuple[str, dict[str, Any]], tell: Callable[[Any], None]) -> 
     name, arguments = request
     load_plugins()  # by the first task, and never again: no request imports anything
     try:
-        with show_progress(_Progress(tell)), warnings.catch_warnings(record=True) as heard:
+        with show_progress(_Progress(whole(tell))), warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always", ScumbleWarning)
             result = _task(name)(**arguments)
     except ScumbleError as error:
         return "failed", str(error)
+    except KeyboardInterrupt:  # before anything was found
+        return "stopped", None
     except MemoryError:
         return "failed", "There is not enough memory for this."
     except Exception as error:
