@@ -14,6 +14,7 @@ from scumble.learn import ask, read_model
 from scumble.resample import REMEDIAL
 from tests.gui.conftest import PATIENCE, Client, running, with_token, workers_asleep
 from tests.gui.files import ARFF, CSV, MEKA
+from tests.gui.test_api import zipped
 from tests.gui.test_opening import TICKETS
 
 playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'scumble[dev]'")
@@ -27,6 +28,8 @@ LABELS = (
     "<b>bold</b>",
     "שלום",
 )
+#: Data on which advice takes longer than it takes to cancel it.
+MUCH = {"n_instances": 4000, "n_labels": 20, "n_features": 40, "mean_ir": 10, "scumble": 0.1}
 #: What is there once a page is; a page that is not listed has its heading.
 READY = {
     "overview": "svg.chart",
@@ -77,6 +80,7 @@ def served(data, tmp_path_factory):
             find_out(client, "/datasets/photos")
             scumble.write(replace(data[:40], name="films"), folder / "films.arff", format="meka")
             client.open(("films.arff", (folder / "films.arff").read_bytes()))
+            client.result(client.post("/examples/synthetic", json=MUCH))
         yield with_token(base, headers), process
 
 
@@ -244,6 +248,20 @@ def work_goes_on_here(page, process):
 
 
 @contextmanager
+def advice_was_stopped(page, process):
+    visit(page, "/d/synthetic/advise", "text=Ask for advice")
+    page.get_by_label("Time it may take").select_option("")
+    page.get_by_role("button", name="Ask for advice").click()
+    told = page.get_by_test_id("progress")
+    playwright.expect(told).to_have_text(re.compile(r"[1-9]\d? % done"), timeout=1000 * PATIENCE)
+    page.get_by_role("button", name="Cancel").click()
+    told.wait_for(state="detached")
+    page.get_by_text(re.compile(r"It was stopped after \d+ methods?, and tells")).wait_for()
+    page.get_by_test_id("methods").wait_for()
+    yield
+
+
+@contextmanager
 def a_file_is_being_read(page, process):
     visit(page, "/", MORE["/"])
     with workers_asleep(process):
@@ -326,6 +344,7 @@ def forms_ask_about_files(page, process):
         ("photos.csv", f"minutes,{names}\n1.5,1,0,0,1,0,1\n2.5,0,1,1,0,1,0\n", "First row"),
         ("numbers.csv", "a,b\n1.5,2.5\n3.5,4.5\n", "First row"),
         ("films.arff", ARFF, "Column of label lists"),
+        ("several.zip", zipped(a_csv=CSV, b_csv=TICKETS), "File in the archive"),
     ):
         send(page, name, content)
         card = page.get_by_role("region", name=name, exact=True)
@@ -340,6 +359,7 @@ def forms_ask_about_files(page, process):
 STATES = (
     work_goes_on_elsewhere,
     work_goes_on_here,
+    advice_was_stopped,
     a_file_is_being_read,
     work_failed_here,
     work_failed_elsewhere,

@@ -9,6 +9,7 @@ import pytest
 
 from tests.gui.conftest import running, with_token
 from tests.gui.files import ARFF, CSV, HOSTILE, XML
+from tests.gui.test_api import zipped
 from tests.gui.test_opening import TICKETS
 
 playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'scumble[dev]'")
@@ -348,6 +349,30 @@ def test_compressed_tables_have_a_preview_too(page):
     close_all(page)
 
 
+def test_one_of_several_tables_in_an_archive_is_chosen(page):
+    other = "minutes,war\n90,1\n150,0\n"
+    send(page, "several.zip", zipped(a_csv=CSV, b_csv=other, readme_md="hello"))
+    card = page.get_by_role("region", name="several.zip", exact=True)
+    member = card.get_by_role("combobox", name="File in the archive")
+    member.wait_for()
+    alert = card.get_by_role("alert")
+    assert alert.inner_text() == "Several files of this archive hold data. Choose one of them."
+    assert member.locator("option").all_inner_texts() == ["choose one", "a.csv", "b.csv"]
+    card.get_by_role("button", name="Try again").click()
+    assert page.evaluate("document.activeElement.name") == "member"
+    member.select_option("a.csv")
+    card.get_by_role("region", name="The first rows").wait_for()
+    settled(card)
+    assert roles(card) == ["number", "label", "label", "label"]
+    assert alert.count() == 0
+    member.select_option("b.csv")
+    playwright.expect(card.locator("thead select")).to_have_count(2, timeout=PATIENCE)
+    assert roles(card) == ["number", "label"]
+    card.get_by_role("button", name="Try again").click()
+    page.wait_for_url("**/d/b/overview")
+    assert measures(page, "n_labels", "n_features", "n_instances") == ["1", "1", "2"]
+
+
 def test_the_keyboard_alone_opens_a_table(page):
     card = look(page, "photos.csv", CSV)
     page.locator("#picker").focus()
@@ -464,6 +489,36 @@ def test_columns_named_on_the_command_line_have_their_roles(open_page, tmp_path)
         card.get_by_role("button", name="Open").click()
         page.wait_for_url("**/d/tickets/overview")
         assert measures(page, "n_labels", "n_features") == ["3", "2"]
+        page.close()
+
+
+def test_all_columns_are_kept_where_the_command_line_says_so(open_page, tmp_path):
+    path = tmp_path / "tickets.csv"
+    path.write_text(TICKETS)
+    with running(path, tmp_path, "--keep", "true") as (base, headers, _):
+        page = open_page(with_token(base, headers))
+        card = page.get_by_role("region", name=str(path), exact=True)
+        card.get_by_role("region", name="The first rows").wait_for()
+        assert roles(card) == ["category", "number", "number", "text", "list"]
+        card.get_by_role("button", name="Open").click()
+        page.wait_for_url("**/d/tickets/overview")
+        assert measures(page, "n_labels", "n_features") == ["3", "4"]
+        page.close()
+
+
+def test_a_member_named_on_the_command_line_is_chosen_in_the_form(open_page, tmp_path):
+    path = tmp_path / "several.zip"
+    path.write_bytes(zipped(a_csv=CSV, b_csv=TICKETS))
+    with running(path, tmp_path, "--option", "member=b.csv") as (base, headers, _):
+        page = open_page(with_token(base, headers))
+        card = page.get_by_role("region", name=str(path), exact=True)
+        card.get_by_role("region", name="The first rows").wait_for()
+        member = card.get_by_role("combobox", name="File in the archive")
+        assert member.input_value() == "b.csv"
+        assert roles(card) == ["ignore", "number", "number", "text", "list"]
+        card.get_by_role("button", name="Open").click()
+        page.wait_for_url("**/d/b/overview")
+        assert measures(page, "n_labels", "n_features") == ["3", "3"]
         page.close()
 
 

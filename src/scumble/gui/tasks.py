@@ -141,6 +141,13 @@ def preview_upload(file: Upload, options: dict[str, Any], max_unpacked: int) -> 
         return preview(file.path, **options).to_dict()
 
 
+def list_members(file: Upload) -> dict[str, Any]:
+    """List the files of an archive that a client sent."""
+    from scumble.gui.read_upload import list_members
+
+    return list_members(file)
+
+
 def open_path(name: str, options: dict[str, Any]) -> PackedDataset | None:
     """Read what was named on the command line: a file, or a data set of the shelf.
 
@@ -149,7 +156,7 @@ def open_path(name: str, options: dict[str, Any]) -> PackedDataset | None:
     from scumble.data import read, shelf
 
     is_file = Path(name).exists() or Path(name).name != name or "." in name
-    if Path(name).is_file() and not {"labels", "label_column", "member"} & options.keys():
+    if Path(name).is_file() and not {"labels", "label_column"} & options.keys():
         from scumble.data.preview import SETTINGS, preview
 
         settings = {key: value for key, value in options.items() if key in SETTINGS}
