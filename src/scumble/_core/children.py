@@ -24,7 +24,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, Self, cast
 
 _READY = "ready"
 _DIE_WITH_PARENT = 1  # Linux' PR_SET_PDEATHSIG
@@ -72,7 +72,7 @@ class Child:
         self.ready_at: float | None = None
         self.send(first)
 
-    def __enter__(self) -> Child:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
