@@ -522,6 +522,21 @@ def test_a_member_named_on_the_command_line_is_chosen_in_the_form(open_page, tmp
         page.close()
 
 
+def test_an_archive_of_the_command_line_lets_one_of_its_tables_be_chosen(open_page, tmp_path):
+    path = tmp_path / "several.zip"
+    path.write_bytes(zipped(a_csv=CSV, b_csv=TICKETS))
+    with running(path, tmp_path, stderr=subprocess.DEVNULL) as (base, headers, _):
+        page = open_page(with_token(base, headers))
+        card = page.get_by_role("region", name=str(path), exact=True)
+        card.get_by_role("alert").get_by_text("Several files of this archive").wait_for()
+        card.get_by_role("combobox", name="File in the archive").select_option("a.csv")
+        card.get_by_role("region", name="The first rows").wait_for()
+        card.get_by_role("button", name="Try again").click()
+        page.wait_for_url("**/d/a/overview")
+        assert measures(page, "n_labels", "n_features") == ["3", "1"]
+        page.close()
+
+
 def test_an_xml_joins_the_arff_of_the_command_line(open_page, tmp_path):
     path = tmp_path / "films.arff"
     path.write_text(ARFF)

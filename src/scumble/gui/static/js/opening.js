@@ -111,7 +111,7 @@ class Opening {
     await this.asking.refresh();
     if (this.isClosed) return;
     if (!problem && this.asking.preview?.asks === false) { await this.read(this.given); return; }
-    if (problem) this.asking.complain(problem);
+    if (problem && this.asking.member?.value !== "") this.asking.complain(problem);
     this.ask();
   }
 
