@@ -8,7 +8,6 @@ import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import cache, cached_property
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ScumbleError
@@ -211,6 +210,8 @@ def _packed(name: str) -> bytes:
 def assets() -> dict[str, bytes]:
     """Read the files of the page."""
     if not _assets:
+        from importlib.resources import files
+
         for at, names in (("gui/static", None), ("report/assets", ("chord.js",))):
             _collect(files("scumble") / at, "", names)
     return _assets
