@@ -222,6 +222,11 @@ def running(
             process.wait(timeout=PATIENCE)
 
 
+def with_token(base: str, headers: dict[str, str]) -> str:
+    """Tell the address that a server prints, by what `running` gives."""
+    return f"{base}/?token={headers['authorization'].removeprefix('Bearer ')}"
+
+
 @pytest.fixture(scope="module")
 def refusals() -> tuple[str, ...]:
     """How errors begin that the tests of a file provoke."""
@@ -234,14 +239,16 @@ def open_page(
 ) -> Iterator[Callable[..., Any]]:
     """Make pages; afterwards: no error in any of them, and no request to anyone else.
 
-    ``address`` is a fixture of the file: where its server is, with the token.
+    ``address`` is a fixture of the file: where its server is, with the token, and with a data set
+    whose numbers a page shows. ``at`` is another address, whatever it shows.
     """
-    base = address.partition("/?")[0]
     contexts: list[Any] = []
+    servers: set[str] = set()
     requests: list[str] = []
     errors: list[str] = []
 
-    def make(**options: Any) -> Any:
+    def make(at: str | None = None, **options: Any) -> Any:
+        servers.add((at or address).partition("/?")[0])
         context = browser.new_context(**options)
         contexts.append(context)
         context.set_default_timeout(1000 * PATIENCE)
@@ -249,15 +256,18 @@ def open_page(
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda told: told.type == "error" and errors.append(told.text))
-        page.goto(address)
-        page.wait_for_url("**/overview")
-        page.wait_for_selector("[data-measure=scumble]")
+        page.goto(at or address)
+        if at is None:
+            page.wait_for_url("**/overview")
+            page.wait_for_selector("[data-measure=scumble]")
+        page.wait_for_selector("main h1")
         return page
 
     yield make
     for context in contexts:
         context.close()
-    assert [url for url in requests if not url.startswith((f"{base}/", f"blob:{base}/"))] == []
+    ours = tuple(f"{kind}{base}/" for base in servers for kind in ("", "blob:"))
+    assert [url for url in requests if not url.startswith(ours)] == []
     assert [error for error in errors if not error.startswith(refusals)] == []
 
 

@@ -23,7 +23,7 @@ import scumble
 from scumble.report import concurrence_report, render_html
 from scumble.report.concurrence import origin_in_words
 from scumble.resample import REMEDIAL
-from tests.gui.conftest import running, workers_asleep
+from tests.gui.conftest import running, with_token, workers_asleep
 from tests.gui.files import ARFF, BROKEN, HOSTILE, MEKA, XML
 
 playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'scumble[dev]'")
@@ -447,7 +447,7 @@ def test_a_server_that_dies_says_so_and_takes_its_workers_along(browser, tmp_pat
     with running(path, tmp_path) as (base, headers, process):
         page = browser.new_page()
         page.set_default_timeout(PATIENCE)
-        page.goto(f"{base}/?token={headers['authorization'].partition(' ')[2]}")
+        page.goto(with_token(base, headers))
         page.wait_for_url("**/overview")
         page.get_by_role("link", name="Treat", exact=True).click()
         page.wait_for_selector("h1 >> text=Treat")
@@ -593,13 +593,11 @@ def test_before_and_after_fit_a_phone_and_letters_stay_letters_when_it_is_turned
     page.wait_for_url(f"{base}/d/debtags/treat")
 
 
-def test_a_file_that_cannot_be_read_is_told_of_on_the_page(browser, tmp_path):
+def test_a_file_that_cannot_be_read_is_told_of_on_the_page(open_page, tmp_path):
     path = tmp_path / "broken.csv"
     path.write_text("a,b\n1\n")
     with running(path, tmp_path) as (base, headers, _):
-        page = browser.new_page()
-        page.set_default_timeout(PATIENCE)
-        page.goto(f"{base}/?token={headers['authorization'].partition(' ')[2]}")
+        page = open_page(with_token(base, headers))
         page.wait_for_selector("h1 >> text=Open a data set")
         page.locator("#opening [role=alert]").wait_for()
         assert "broken.csv, line 2" in page.locator("#opening [role=alert]").inner_text()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,10 +12,13 @@ import pytest
 import scumble
 from scumble.learn import ask, read_model
 from scumble.resample import REMEDIAL
-from tests.gui.conftest import Client, running
-from tests.gui.files import MEKA
+from tests.gui.conftest import PATIENCE, Client, running, with_token, workers_asleep
+from tests.gui.files import ARFF, CSV, MEKA
+from tests.gui.test_api import zipped
+from tests.gui.test_opening import TICKETS
 
 playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'scumble[dev]'")
+psutil = pytest.importorskip("psutil", reason="pip install 'scumble[cluster]'")
 WIDTHS = (1280, 800, 360)
 LABELS = (
     "sky",
@@ -23,6 +28,8 @@ LABELS = (
     "<b>bold</b>",
     "שלום",
 )
+#: Data on which advice takes longer than it takes to cancel it.
+MUCH = {"n_instances": 4000, "n_labels": 20, "n_features": 40, "mean_ir": 10, "scumble": 0.1}
 #: What is there once a page is; a page that is not listed has its heading.
 READY = {
     "overview": "svg.chart",
@@ -62,17 +69,29 @@ def data():
 
 
 @pytest.fixture(scope="module")
-def address(data, tmp_path_factory):
-    """Where a server is that knows all about one data set, and nothing of another."""
+def served(data, tmp_path_factory):
+    """A server that knows all about one data set, and nothing of another: address and process."""
     folder = tmp_path_factory.mktemp("temporary")
     scumble.write(data, folder / "photos.arff", format="meka")
-    with running(folder / "photos.arff", folder) as (base, headers, _):
+    started = running(folder / "photos.arff", folder, "--max-upload", "1")
+    with started as (base, headers, process):
         with Client(base_url=f"{base}/api/v1", headers=headers, timeout=600) as client:
             client.get("/catalogue")
             find_out(client, "/datasets/photos")
             scumble.write(replace(data[:40], name="films"), folder / "films.arff", format="meka")
             client.open(("films.arff", (folder / "films.arff").read_bytes()))
-        yield f"{base}/?token={headers['authorization'].removeprefix('Bearer ')}"
+            client.result(client.post("/examples/synthetic", json=MUCH))
+        yield with_token(base, headers), process
+
+
+@pytest.fixture(scope="module")
+def address(served):
+    return served[0]
+
+
+@pytest.fixture(scope="module")
+def process(served):
+    return served[1]
 
 
 def find_out(client, photos):
@@ -96,7 +115,10 @@ def find_out(client, photos):
 
 @pytest.fixture(scope="module")
 def refusals():
-    return ("Failed to load resource: the server responded with a status of 4",)
+    return tuple(
+        f"Failed to load resource: {why}"
+        for why in ("the server responded with a status of 4", "net::ERR_INTERNET_DISCONNECTED")
+    )
 
 
 @pytest.fixture(scope="module")
@@ -151,11 +173,13 @@ CUT = """() => {
         if (box && ![...range.getClientRects()].every(fits(box))) cut.push(data);
     }
     const pen = document.createElement('canvas').getContext('2d');
-    for (const at of document.querySelectorAll('main select, input[type=search]')) {
+    const fields = 'main select, input:is([type=search], [placeholder])';
+    for (const at of document.querySelectorAll(fields)) {
         if (!at.checkVisibility()) continue;
         const style = getComputedStyle(at);
         pen.font = style.font;
-        const text = at.selectedOptions?.[0]?.text ?? (at.value || at.placeholder || '');
+        const typed = at.type === 'search' ? at.value : '';  // others are scrolled
+        const text = at.selectedOptions?.[0]?.text ?? (typed || at.placeholder || '');
         const taken = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight);
         const arrow = at.selectedOptions ? 16 : 0;
         if (pen.measureText(text).width > at.clientWidth - taken - arrow + 1) cut.push(text);
@@ -182,6 +206,194 @@ def violations(axe, page):
         f"axe: {one['id']}: {one['nodes'][0]['html'][:120]} ({len(one['nodes'])})"
         for one in axe.run(page).response["violations"]
     ]
+
+
+# States that no address leads to: each makes one on a page, and undoes it afterwards.
+
+
+def begin_treatment(page):
+    """Begin work on one page and leave it for another."""
+    visit(page, "/d/photos/treat", READY["treat"])
+    page.get_by_role("spinbutton", name="passes").fill("3")
+    page.get_by_role("button", name="Run").click()
+    page.locator(".job:visible, .panel[role=group]").first.wait_for()
+    visit(page, "/d/photos/labels", READY["labels"])
+
+
+def begin_advice(page):
+    visit(page, "/d/films/advise", "text=Ask for advice")
+    page.get_by_role("button", name="Ask for advice").click()
+
+
+@contextmanager
+def work_goes_on_elsewhere(page, process):
+    with workers_asleep(process):
+        begin_treatment(page)
+        card = page.get_by_role("group", name="REMEDIAL(passes=3) on photos")
+        playwright.expect(card).to_contain_text(re.compile(r"\d s"), timeout=1000 * PATIENCE)
+        yield
+        card.get_by_role("button", name="Cancel").click()
+        card.wait_for(state="detached")
+
+
+@contextmanager
+def work_goes_on_here(page, process):
+    with workers_asleep(process):
+        begin_advice(page)
+        told = page.get_by_test_id("progress")
+        playwright.expect(told).to_have_text(re.compile(r"\d s so far"), timeout=1000 * PATIENCE)
+        yield
+        page.get_by_role("button", name="Cancel").click()
+        page.get_by_text("Cancelled.").wait_for()
+
+
+@contextmanager
+def advice_was_stopped(page, process):
+    visit(page, "/d/synthetic/advise", "text=Ask for advice")
+    page.get_by_label("Time it may take").select_option("")
+    page.get_by_role("button", name="Ask for advice").click()
+    told = page.get_by_test_id("progress")
+    playwright.expect(told).to_have_text(re.compile(r"[1-9]\d? % done"), timeout=1000 * PATIENCE)
+    page.get_by_role("button", name="Cancel").click()
+    told.wait_for(state="detached")
+    page.get_by_text(re.compile(r"It was stopped after \d+ methods?, and tells")).wait_for()
+    page.get_by_test_id("methods").wait_for()
+    yield
+
+
+@contextmanager
+def a_file_is_being_read(page, process):
+    visit(page, "/", MORE["/"])
+    with workers_asleep(process):
+        send(page, "a-name-of-a-file-that-no-line-on-a-telephone-can-hold.csv", CSV)
+        page.get_by_role("progressbar", name="Looking at").wait_for()
+        yield
+        page.get_by_role("button", name="Cancel").click()
+        page.get_by_role("progressbar").wait_for(state="detached")
+
+
+def end_from_outside(page, stopped):
+    """Kill all workers, also those that begin only now, until the page tells of it."""
+    alert = page.get_by_role("alert").get_by_text("ended from outside")
+    while not alert.count():
+        for worker in stopped:
+            with suppress(psutil.NoSuchProcess):
+                worker.kill()
+        page.wait_for_timeout(20)
+
+
+@contextmanager
+def work_failed_here(page, process):
+    with workers_asleep(process) as stopped:
+        begin_advice(page)
+        page.get_by_test_id("progress").wait_for()
+        end_from_outside(page, stopped)
+        yield
+
+
+@contextmanager
+def work_failed_elsewhere(page, process):
+    with workers_asleep(process) as stopped:
+        begin_treatment(page)
+        end_from_outside(page, stopped)
+        yield
+        page.get_by_role("button", name="Close", exact=True).click()
+
+
+@contextmanager
+def a_parameter_is_refused(page, process):
+    visit(page, "/d/photos/treat?chain=mlrus", READY["treat"])
+    page.get_by_role("spinbutton", name="percent of the rows").fill("250")
+    page.get_by_role("button", name="Run").click()
+    page.get_by_role("alert").get_by_text("must be a number in [0, 100]").wait_for()
+    yield
+
+
+@contextmanager
+def the_server_is_lost(page, process):
+    page.context.set_offline(True)
+    page.locator("#tabs").get_by_role("link", name="Prove").click()
+    page.get_by_role("alert").get_by_text("Start 'scumble gui' again").wait_for()
+    page.locator("main").get_by_role("alert").get_by_text("The server does not answer").wait_for()
+    yield
+    page.context.set_offline(False)
+
+
+@contextmanager
+def uploads_are_refused(page, process):
+    visit(page, "/", MORE["/"])
+    for name, content, told in (
+        ("large.csv", b"x" * ((1 << 20) + 1), "this server takes at most 1 MB"),
+        ("empty.csv", b"", "The file is empty"),
+        ("noise.csv", bytes(range(256)), "this is no text"),
+        ("broken.arff", "@relation broken\n@data\n", "broken.arff"),
+    ):
+        send(page, name, content)
+        card = page.get_by_role("region", name=name, exact=True)
+        card.get_by_role("alert").get_by_text(told).wait_for()
+    yield
+    dismiss_all(page)
+
+
+@contextmanager
+def forms_ask_about_files(page, process):
+    visit(page, "/", MORE["/"])
+    names = ",".join(f'"{name}"' for name in LABELS)
+    for name, content, shown in (
+        ("tickets.csv", TICKETS, "First row"),
+        ("photos.csv", f"minutes,{names}\n1.5,1,0,0,1,0,1\n2.5,0,1,1,0,1,0\n", "First row"),
+        ("numbers.csv", "a,b\n1.5,2.5\n3.5,4.5\n", "First row"),
+        ("films.arff", ARFF, "Column of label lists"),
+        ("several.zip", zipped(a_csv=CSV, b_csv=TICKETS), "File in the archive"),
+    ):
+        send(page, name, content)
+        card = page.get_by_role("region", name=name, exact=True)
+        card.get_by_label(shown).first.wait_for()
+    numbers = page.get_by_role("region", name="numbers.csv", exact=True)
+    numbers.get_by_role("button", name="Open").click()
+    numbers.get_by_role("alert").get_by_text("No column is a label yet").wait_for()
+    yield
+    dismiss_all(page)
+
+
+STATES = (
+    work_goes_on_elsewhere,
+    work_goes_on_here,
+    advice_was_stopped,
+    a_file_is_being_read,
+    work_failed_here,
+    work_failed_elsewhere,
+    a_parameter_is_refused,
+    the_server_is_lost,
+    uploads_are_refused,
+    forms_ask_about_files,
+)
+
+
+def send(page, name, content):
+    content = content.encode() if isinstance(content, str) else content
+    page.set_input_files("#picker", [{"name": name, "mimeType": "text/plain", "buffer": content}])
+
+
+def dismiss_all(page):
+    for _ in range(page.locator("#opening > *").count()):
+        page.get_by_role("button", name="Dismiss").first.click()
+    playwright.expect(page.locator("#opening > *")).to_have_count(0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
+def test_every_state_at_three_widths_and_without_a_finding_of_axe(
+    open_page, axe, process, state, scheme
+):
+    page = open_page(color_scheme=scheme, reduced_motion="reduce")
+    found = []
+    with state(page, process):
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 800})
+            wrong = flaws(page, width) + violations(axe, page)
+            found += [f"at {width}: {each}" for each in wrong]
+    assert found == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -249,7 +461,8 @@ class Keyboard:
             || (at.matches('.chord-arc') && lined(at.querySelector('text')));
         const box = at.getBoundingClientRect(), tabs = document.querySelector('#tabs');
         const above = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
-        const isInView = box.bottom > 0 && box.top < innerHeight
+        const isInView = box.bottom > 0 && box.top < innerHeight && box.right > 0
+            && box.left < innerWidth
             && (tabs.contains(at) || !tabs.contains(above));
         return [at === target, isSeen && isInView ? '' : at.outerHTML.slice(0, 120)];
     }"""
@@ -298,13 +511,22 @@ class Keyboard:
         return waiting.value.suggested_filename, Path(waiting.value.path())
 
 
-@pytest.fixture
-def keyboard(page):
+#: Every width and both themes for every flow; all six pairs would take twice as long.
+SCREENS = {"phone": (360, "dark"), "tablet": (800, "light"), "desk": (1280, "dark")}
+
+
+@pytest.fixture(params=SCREENS)
+def keyboard(request, open_page):
+    width, scheme = SCREENS[request.param]
+    page = open_page(
+        viewport={"width": width, "height": 800}, color_scheme=scheme, reduced_motion="reduce"
+    )
     yield Keyboard(page)
     assert page.title() != "a mouse"
 
 
-def test_opening_and_looking_by_keyboard_alone(page, keyboard, tmp_path):
+def test_opening_and_looking_by_keyboard_alone(keyboard, tmp_path):
+    page = keyboard.page
     path = tmp_path / "birds.arff"
     path.write_text(MEKA.replace("photos", "birds"))
     keyboard.to(page.get_by_role("link", name="Open data")).press()
@@ -330,7 +552,8 @@ def test_opening_and_looking_by_keyboard_alone(page, keyboard, tmp_path):
     page.wait_for_selector("button[aria-label='Close birds']", state="detached")
 
 
-def test_treating_and_downloading_by_keyboard_alone(page, keyboard, data, tmp_path):
+def test_treating_and_downloading_by_keyboard_alone(keyboard, data, tmp_path):
+    page = keyboard.page
     keyboard.tab("Treat")
     keyboard.to(page.get_by_role("spinbutton", name="passes")).type("2")
     keyboard.to(page.get_by_role("button", name="Run")).press()
@@ -348,7 +571,8 @@ def test_treating_and_downloading_by_keyboard_alone(page, keyboard, data, tmp_pa
     page.wait_for_selector("text=the result appears here")
 
 
-def test_comparing_and_proving_by_keyboard_alone(page, keyboard):
+def test_comparing_and_proving_by_keyboard_alone(keyboard):
+    page = keyboard.page
     keyboard.tab("Compare")
     keyboard.to(page.get_by_role("button", name="None")).press()
     keyboard.to(page.get_by_text("Choose methods")).press()
@@ -377,7 +601,8 @@ def test_comparing_and_proving_by_keyboard_alone(page, keyboard):
     assert page.get_by_test_id("verdicts").locator("li").count() > 0
 
 
-def test_advice_training_and_predicting_by_keyboard_alone(page, keyboard, data, tmp_path):
+def test_advice_training_and_predicting_by_keyboard_alone(keyboard, data, tmp_path):
+    page = keyboard.page
     keyboard.tab("Advise")
     keyboard.to(page.get_by_label("Time it may take"))
     page.keyboard.type("30")
@@ -387,8 +612,10 @@ def test_advice_training_and_predicting_by_keyboard_alone(page, keyboard, data, 
     page.get_by_test_id("progress").wait_for(state="detached")
     page.wait_for_selector("h2:focus")
     advised = page.locator("tr.advised bdi").inner_text()
+    models = page.locator(".models li", has=page.get_by_text(advised, exact=True))
+    n_before = models.count()  # on other screens
     keyboard.to(page.get_by_role("button", name=f"Train {advised}", exact=True)).press()
-    page.wait_for_selector(f".models li >> text='{advised}'")
+    playwright.expect(models).to_have_count(n_before + 1, timeout=1000 * PATIENCE)
     name, path = keyboard.to(page.get_by_role("button", name=f"Download {advised}")).save()
     model = read_model(path)
     rows = tmp_path / "new.csv"

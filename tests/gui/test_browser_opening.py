@@ -7,8 +7,9 @@ import subprocess
 
 import pytest
 
-from tests.gui.conftest import running
+from tests.gui.conftest import running, with_token
 from tests.gui.files import ARFF, CSV, HOSTILE, XML
+from tests.gui.test_api import zipped
 from tests.gui.test_opening import TICKETS
 
 playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'scumble[dev]'")
@@ -36,37 +37,18 @@ def address(tmp_path_factory):
     assert list(folder.glob("scumble-gui-*")) == []
 
 
-def with_token(base, headers):
-    return f"{base}/?token={headers['authorization'].partition(' ')[2]}"
+@pytest.fixture(scope="module")
+def refusals():
+    return ("Failed to load resource: the server responded with a status of 4",)
 
 
 @pytest.fixture
-def open_page(browser):
-    """Make pages; afterwards no error may have been told in any of them."""
-    contexts, errors = [], []
-
-    def make(address, **options):
-        context = browser.new_context(**options)
-        contexts.append(context)
-        context.set_default_timeout(PATIENCE)
-        page = context.new_page()
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda told: told.type == "error" and errors.append(told.text))
-        page.goto(address)
-        page.wait_for_selector("main h1")
-        return page
-
-    yield make
-    for context in contexts:
-        context.close()
-    expected = "Failed to load resource: the server responded with a status of 4"
-    assert [error for error in errors if not error.startswith(expected)] == []
+def page(open_page):
+    return start_page(open_page())
 
 
-@pytest.fixture
-def page(open_page, address):
-    page = open_page(address)
-    page.wait_for_url("**/d/first*/overview")
+def start_page(page):
+    """Go to where data is opened."""
     page.get_by_role("link", name="Open data").click()
     page.wait_for_selector("h1 >> text=Open a data set")
     return page
@@ -256,6 +238,19 @@ def test_without_a_label_the_form_says_what_is_missing(page):
     close_all(page)
 
 
+def test_what_was_missing_is_told_once_and_no_longer_than_it_is(page):
+    card = look(page, "photos.csv", "light,sky\n0.5,1\n0.7,0\n")
+    role(card, "sky").select_option("number")
+    card.get_by_role("button", name="Open").click()
+    alert, status = card.get_by_role("alert"), card.get_by_role("status")
+    assert alert.inner_text().startswith("No column is a label yet.")
+    assert status.inner_text() == ""
+    role(card, "sky").select_option("label")
+    playwright.expect(alert).to_have_count(0, timeout=PATIENCE)
+    assert status.inner_text() == "1 label, 1 attribute."
+    close_all(page)
+
+
 def test_a_second_try_keeps_what_was_chosen(page):
     rows = "".join(f"{at},1\n" for at in range(9)) + "9,maybe\n"
     card = look(page, "late.csv", "minutes,war\n" + rows * 130)  # the fault lies below the preview
@@ -354,6 +349,30 @@ def test_compressed_tables_have_a_preview_too(page):
     close_all(page)
 
 
+def test_one_of_several_tables_in_an_archive_is_chosen(page):
+    other = "minutes,war\n90,1\n150,0\n"
+    send(page, "several.zip", zipped(a_csv=CSV, b_csv=other, readme_md="hello"))
+    card = page.get_by_role("region", name="several.zip", exact=True)
+    member = card.get_by_role("combobox", name="File in the archive")
+    member.wait_for()
+    alert = card.get_by_role("alert")
+    assert alert.inner_text() == "Several files of this archive hold data. Choose one of them."
+    assert member.locator("option").all_inner_texts() == ["choose one", "a.csv", "b.csv"]
+    card.get_by_role("button", name="Try again").click()
+    assert page.evaluate("document.activeElement.name") == "member"
+    member.select_option("a.csv")
+    card.get_by_role("region", name="The first rows").wait_for()
+    settled(card)
+    assert roles(card) == ["number", "label", "label", "label"]
+    assert alert.count() == 0
+    member.select_option("b.csv")
+    playwright.expect(card.locator("thead select")).to_have_count(2, timeout=PATIENCE)
+    assert roles(card) == ["number", "label"]
+    card.get_by_role("button", name="Try again").click()
+    page.wait_for_url("**/d/b/overview")
+    assert measures(page, "n_labels", "n_features", "n_instances") == ["1", "1", "2"]
+
+
 def test_the_keyboard_alone_opens_a_table(page):
     card = look(page, "photos.csv", CSV)
     page.locator("#picker").focus()
@@ -374,11 +393,8 @@ def test_the_keyboard_alone_opens_a_table(page):
 
 
 @pytest.mark.parametrize("width", [360, 800, 1280])
-def test_no_width_scrolls_sideways(open_page, address, width):
-    page = open_page(address, viewport={"width": width, "height": 740})
-    page.wait_for_url("**/d/first*/overview")
-    page.goto(address.partition("?")[0])
-    page.wait_for_selector("h1 >> text=Open a data set")
+def test_no_width_scrolls_sideways(open_page, width):
+    page = start_page(open_page(viewport={"width": width, "height": 740}))
     look(page, "tickets.csv", TICKETS)
     page.locator("summary", has_text="Show them").click()
     page.wait_for_selector("li >> text=yeast")
@@ -387,14 +403,11 @@ def test_no_width_scrolls_sideways(open_page, address, width):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_in_the_form(open_page, address, scheme):
+def test_axe_finds_nothing_in_the_form(open_page, scheme):
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright", reason="pip install 'scumble[dev]'"
     ).Axe()
-    page = open_page(address, color_scheme=scheme)
-    page.wait_for_url("**/d/first*/overview")
-    page.get_by_role("link", name="Open data").click()
-    page.wait_for_selector("h1 >> text=Open a data set")
+    page = start_page(open_page(color_scheme=scheme))
     look(page, "tickets.csv", TICKETS)
     card = look(page, "numbers.csv", "a,b\n1.5,2.5\n3.5,4.5\n")
     card.get_by_role("button", name="Open").click()
@@ -476,6 +489,51 @@ def test_columns_named_on_the_command_line_have_their_roles(open_page, tmp_path)
         card.get_by_role("button", name="Open").click()
         page.wait_for_url("**/d/tickets/overview")
         assert measures(page, "n_labels", "n_features") == ["3", "2"]
+        page.close()
+
+
+def test_all_columns_are_kept_where_the_command_line_says_so(open_page, tmp_path):
+    path = tmp_path / "tickets.csv"
+    path.write_text(TICKETS)
+    with running(path, tmp_path, "--keep", "true") as (base, headers, _):
+        page = open_page(with_token(base, headers))
+        card = page.get_by_role("region", name=str(path), exact=True)
+        card.get_by_role("region", name="The first rows").wait_for()
+        assert roles(card) == ["category", "number", "number", "text", "list"]
+        card.get_by_role("button", name="Open").click()
+        page.wait_for_url("**/d/tickets/overview")
+        assert measures(page, "n_labels", "n_features") == ["3", "4"]
+        page.close()
+
+
+def test_a_member_named_on_the_command_line_is_chosen_in_the_form(open_page, tmp_path):
+    path = tmp_path / "several.zip"
+    path.write_bytes(zipped(a_csv=CSV, b_csv=TICKETS))
+    with running(path, tmp_path, "--option", "member=b.csv") as (base, headers, _):
+        page = open_page(with_token(base, headers))
+        card = page.get_by_role("region", name=str(path), exact=True)
+        card.get_by_role("region", name="The first rows").wait_for()
+        member = card.get_by_role("combobox", name="File in the archive")
+        assert member.input_value() == "b.csv"
+        assert roles(card) == ["ignore", "number", "number", "text", "list"]
+        card.get_by_role("button", name="Open").click()
+        page.wait_for_url("**/d/b/overview")
+        assert measures(page, "n_labels", "n_features") == ["3", "3"]
+        page.close()
+
+
+def test_an_archive_of_the_command_line_lets_one_of_its_tables_be_chosen(open_page, tmp_path):
+    path = tmp_path / "several.zip"
+    path.write_bytes(zipped(a_csv=CSV, b_csv=TICKETS))
+    with running(path, tmp_path, stderr=subprocess.DEVNULL) as (base, headers, _):
+        page = open_page(with_token(base, headers))
+        card = page.get_by_role("region", name=str(path), exact=True)
+        card.get_by_role("alert").get_by_text("Several files of this archive").wait_for()
+        card.get_by_role("combobox", name="File in the archive").select_option("a.csv")
+        card.get_by_role("region", name="The first rows").wait_for()
+        card.get_by_role("button", name="Try again").click()
+        page.wait_for_url("**/d/a/overview")
+        assert measures(page, "n_labels", "n_features") == ["3", "1"]
         page.close()
 
 

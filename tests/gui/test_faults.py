@@ -57,10 +57,24 @@ def test_the_server_can_answer_before_anything_that_computes_is_imported():
         "_refuse_absent('debtags')\n"
         "web.create_app(Settings(port=1))\n"
         "heavy = {'numpy', 'scipy', 'pandas', 'pyarrow', 'sklearn', 'matplotlib'}\n"
-        "print(sorted(heavy & set(sys.modules)))"
+        # Who waits for the page waits neither for the list of public data nor for the calls.
+        "later = {'tomllib', 'webbrowser', 'scumble.data.shelf', 'scumble.gui.api.routes'}\n"
+        "print(sorted((heavy | later) & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_worker_opens_the_first_data_set_without_what_it_does_not_need():
+    code = (
+        "import sys\n"
+        "from scumble.gui import tasks\n"
+        "end, _ = tasks.answer(('open_path', {'name': 'debtags', 'options': {}}), print)\n"
+        "needless = {'asyncio', 'scumble.data.preview', 'scumble.gui.uploads', 'sklearn'}\n"
+        "print(end, sorted(needless & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "done []"
 
 
 def test_a_parcel_stays_packed_until_somebody_looks_inside():

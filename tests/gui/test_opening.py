@@ -84,7 +84,7 @@ def test_settings_that_are_given_are_not_guessed(client):
         ("blank.csv", b" \n \n", "blank.csv: the file is empty"),
         ("cut.csv.gz", gzip.compress(CSV.encode() * 99)[:40], "cut.csv.gz: the compressed file is"),
         ("two.zip", zipped(a_csv=CSV, b_csv=CSV), "two.zip: the archive holds 'a.csv', 'b.csv'"),
-        ("cut.parquet", b"PAR1 and nothing", "cut.parquet: the parquet file is damaged"),
+        ("cut.parquet", b"PAR1 and nothing", "cut.parquet: the Parquet file is damaged"),
     ],
     ids=lambda value: "bytes" if isinstance(value, bytes) else None,  # gzip writes the time
 )
@@ -105,6 +105,57 @@ def test_files_that_say_all_themselves_ask_nothing(client, name, content):
     _, job = look(client, name, content)
     assert (job["result"]["asks"], job["result"]["columns"]) == (False, [])
     check(job["result"], {"$ref": "#/components/schemas/Preview"})
+
+
+def members(client, content):
+    upload = client.upload("several.zip", content).json()["id"]
+    return upload, client.result(client.post(f"/uploads/{upload}/members"))
+
+
+def test_a_file_of_an_archive_is_chosen_by_its_name(client, server):
+    other = "minutes,war\n90,1\n150,0\n"
+    upload, found = members(client, zipped(a_csv=CSV, b_csv=other, readme_md="hello"))
+    check(found, {"$ref": "#/components/schemas/Members"})
+    assert found == {"members": ["a.csv", "b.csv"], "taken": None}
+    look_at = f"/uploads/{upload}/preview"
+    preview = client.result(client.post(look_at, json={"member": "b.csv"}))
+    assert [column["name"] for column in preview["columns"]] == ["minutes", "war"]
+    absent = client.job(client.post(look_at, json={"member": "../../etc/passwd"}))
+    assert absent["error"].startswith("several.zip: the archive holds no '../../etc/passwd'")
+    wish = {"uploads": [upload], "member": "b.csv", "labels": ["war"]}
+    wrong = client.job(client.post("/datasets", json={**wish, "labels": ["love"]}))
+    assert wrong["error"].startswith("several.zip/b.csv")
+    dataset = client.result(client.post("/datasets", json=wish))["dataset"]
+    assert (dataset["name"], dataset["n_instances"], dataset["n_labels"]) == ("b", 2, 1)
+    options = server.state.datasets.get(dataset["id"]).options
+    assert as_words(options) == ["--option", "member=b.csv", "--labels", "war"]
+
+
+def test_of_a_whole_and_its_parts_the_whole_is_taken(client):
+    parts = zipped(whole_csv=CSV, **{"whole-train_csv": CSV, "whole-test_csv": CSV})
+    _, found = members(client, parts)
+    assert found["members"] == ["whole.csv", "whole-train.csv", "whole-test.csv"]
+    assert found["taken"] == "whole.csv"
+
+
+def test_a_member_of_what_is_no_archive_is_refused(client):
+    upload = client.upload("photos.csv", CSV.encode()).json()["id"]
+    wish = {"uploads": [upload], "member": "a.csv", "labels": -3}
+    job = client.job(client.post("/datasets", json=wish))
+    assert job["error"].startswith("photos.csv: the file is no .zip archive")
+    assert client.job(client.post(f"/uploads/{upload}/members"))["state"] == "failed"
+
+
+def test_all_columns_are_kept_where_that_is_said(client):
+    wish = {"label_column": "tags", "label_separator": "|", "decimal": ","}
+    name = ("tickets.csv", TICKETS.encode())
+    assert client.open(name, **wish)["n_features"] == 2  # neither what names rows nor texts
+    assert client.open(name, **wish, keep=True)["n_features"] == 4
+    upload = client.upload(*name).json()["id"]
+    for key, value in (("keep", "true"), ("ignore", True), ("labels", True), ("header", 1)):
+        refused = client.post("/datasets", json={"uploads": [upload], **wish, key: value})
+        assert refused.status_code == 422
+        assert f"'{key}' has a wrong type" in refused.json()["error"]
 
 
 def test_five_thousand_columns_make_a_short_answer(client):

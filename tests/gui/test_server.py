@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from scumble import ScumbleError
+from scumble.cli.gui import _refuse_absent
 from scumble.cli.main import main
 from scumble.gui.server import _listen, serve
 from scumble.gui.settings import Settings
@@ -100,3 +101,11 @@ def test_a_file_that_is_not_there_ends_it_at_once(capsys, monkeypatch, tmp_path,
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith(said)
+
+
+@pytest.mark.parametrize("name", ["debtags", "yeast", "Yeast", "corel16k"])
+def test_names_aliases_and_spellings_of_public_data_are_let_through(monkeypatch, tmp_path, name):
+    monkeypatch.chdir(tmp_path)
+    _refuse_absent(name)
+    with pytest.raises(ScumbleError, match="There is no data set called"):
+        _refuse_absent(f"{name}s")

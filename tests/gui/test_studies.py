@@ -6,22 +6,27 @@ import csv
 import errno
 import io
 import math
+import os
+import signal
+import time
 import zipfile
 
 import pytest
 
 import scumble
-from scumble.advise import advise
+from scumble.advise import CANDIDATES, advise
+from scumble.advise import advice as advice_module
+from scumble.advise.candidates import try_candidate
 from scumble.advise.evidence import advised_resampler, record, treatment_sentences
 from scumble.evaluate import compare
-from scumble.gui import models
+from scumble.gui import jobs, models, tasks
 from scumble.gui.latest import Latest
 from scumble.gui.methods import make_model
 from scumble.gui.studies import spell_recipe
 from scumble.learn import ask, load, read_model
 from scumble.report.side_by_side import side_by_side
 from scumble.resample import REMEDIAL, compare_methods
-from tests.gui.conftest import all_busy, asleep
+from tests.gui.conftest import PATIENCE, all_busy, asleep
 from tests.gui.test_api import check
 
 SMALL = {
@@ -116,6 +121,100 @@ def test_the_overview_speaks_by_the_advice_once_there_is_one(client, photos, adv
     assert set(general) < set(before["verdict"])
     assert told["verdict"] == [each for each in before["verdict"] if each not in general]
     assert client.post(f"/datasets/{other}/advice/page").status_code == 409
+
+
+def stop_by_message(monkeypatch):
+    """Stop when the second method is told of, while that message is on its way."""
+    told = []
+
+    def tell(message):
+        told.append(message)
+        if len([each for each in told if each[2]]) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+            told.append("sent")
+
+    return tell, 2
+
+
+def stop_in_the_midst(monkeypatch):
+    """Stop while the fourth method is being tried."""
+    asked = []
+
+    def try_some(*given, **more):
+        asked.append(given)
+        if len(asked) == 4:
+            os.kill(os.getpid(), signal.SIGINT)
+        return try_candidate(*given, **more)
+
+    monkeypatch.setattr(advice_module, "try_candidate", try_some)
+    return lambda message: None, 3
+
+
+@pytest.mark.parametrize("stop", [stop_by_message, stop_in_the_midst])
+def test_advice_that_is_stopped_tells_of_the_methods_it_has_judged(
+    data, server, photos, advice, monkeypatch, stop
+):
+    monkeypatch.setattr(tasks, "BEAT", 0)
+    tell, n_judged = stop(monkeypatch)
+    before = signal.getsignal(signal.SIGINT)
+    packed = server.state.datasets.get(photos).packed
+    wish = {"packed": packed, "source": "a.csv", "options": {}, "budget": None, "random_state": 1}
+    end, (found, notes) = tasks.answer(("advise_on", wish), tell)
+    assert (end, found["interrupted"], notes) == ("done", True, [])
+    assert len(found["methods"]) == n_judged
+    whole = {one["name"]: one["expected"] for one in advice["methods"]}
+    assert all(one["expected"] == whole[one["name"]] for one in found["methods"])
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_advice_that_is_stopped_before_it_knows_anything_has_nothing_to_tell(
+    server, photos, monkeypatch
+):
+    def stop(*given, **more):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(advice_module, "try_candidate", stop)
+    packed = server.state.datasets.get(photos).packed
+    wish = {"packed": packed, "source": "a.csv", "options": {}, "budget": None, "random_state": 1}
+    assert tasks.answer(("advise_on", wish), lambda message: None) == ("stopped", None)
+
+
+def test_a_cancelled_advice_is_shown_as_far_as_it_came(client, server, monkeypatch):
+    monkeypatch.setattr(jobs, "GRACE", PATIENCE)
+    wish = {**SMALL, "n_instances": 600}
+    name = client.result(client.post("/examples/synthetic", json=wish))["dataset"]["id"]
+    started = client.post(f"/datasets/{name}/advice", json={"budget": None})
+    number, until = started.json()["id"], time.monotonic() + PATIENCE
+    while not client.get(f"/jobs/{number}").json()["progress"].get("done"):
+        assert time.monotonic() < until
+    worker = server.state.jobs.get(number)._worker
+    stopping = client.delete(f"/jobs/{number}").json()
+    assert (stopping["state"], stopping["progress"]["title"]) == ("running", "Stopping")
+    found = client.result(started)
+    assert found["interrupted"]
+    assert 1 <= len(found["methods"]) < len(CANDIDATES)
+    assert (
+        "It was stopped before all methods were judged." in found["sentences"]["How sure this is"]
+    )
+    check(found, schema("Advice"))
+    assert client.get(f"/datasets/{name}/advice").json()["job"]["result"] == found
+    assert worker.is_alive  # and takes the next task
+    client.delete(f"/datasets/{name}")
+
+
+@pytest.mark.parametrize("grace", [0, PATIENCE])
+def test_advice_that_does_not_stop_is_ended(client, server, photos, monkeypatch, grace):
+    monkeypatch.setattr(jobs, "GRACE", grace)
+    with asleep(server, client):
+        started = client.post(f"/datasets/{photos}/advice", json={})
+        number = client.until_running(started)
+    job = server.state.jobs.get(number)
+    worker, job.has_begun = job._worker, True
+    assert client.delete(f"/jobs/{number}").json()["progress"]["title"] == "Stopping"
+    if grace:  # who does not want to wait says so again
+        assert client.delete(f"/jobs/{number}").json()["state"] == "cancelled"
+    assert client.job(started)["state"] == "cancelled"
+    worker._process.wait(timeout=PATIENCE)
 
 
 # Compare

@@ -11,7 +11,6 @@ scripts for a guard, and fails inside the workers of a cluster.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import pickle
 import queue
@@ -25,7 +24,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, Self, cast
 
 _READY = "ready"
 _DIE_WITH_PARENT = 1  # Linux' PR_SET_PDEATHSIG
@@ -73,7 +72,7 @@ class Child:
         self.ready_at: float | None = None
         self.send(first)
 
-    def __enter__(self) -> Child:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -115,6 +114,11 @@ class Child:
             self.ready_at = time.perf_counter()
             return self.receive()
         return message
+
+    def interrupt(self) -> None:
+        """Ask it to stop, as Ctrl-C does; it ignores this unless its work is made to heed it."""
+        with suppress(OSError, ValueError):  # it has gone, or its system knows no such signal
+            self._process.send_signal(signal.SIGINT)
 
     def kill(self) -> None:
         """End it at once, with whatever it has started; a thread in `receive` is told."""
@@ -195,6 +199,8 @@ def _load(name: str, packed: list[bytes]) -> list[Any]:
 def _end_with(parent: int) -> None:
     """Ask Linux to kill this process when its parent has ended, whatever it is doing."""
     if parent and sys.platform == "linux":
+        import ctypes  # here: the parent has no use for it
+
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
         if os.getppid() != parent:  # it ended while we began

@@ -305,25 +305,26 @@ def try_all(
     left_out: list[tuple[str, str]] = []
     common: dict[str, Any] = {"random_state": random_state, "n_jobs": n_jobs}
     n_parts = sum(candidate.share for candidate in CANDIDATES)
-    with track(f"Trying {len(CANDIDATES)} methods", n_parts) as advance:
-        for candidate in CANDIDATES:
-            try:
-                budget.ask(_usual_seconds(candidate, tried) / 2)
-                budget.ask(_guess_seconds(candidate, data, tried, budget, common))
-                # The first one is tried in any case: there must be something to tell.
-                allowed = budget if tried else None
-                found = try_candidate(candidate, data, tried, budget=allowed, **common)
-            except KeyboardInterrupt:
-                if not tried:
-                    raise
-                return tried, left_out, True
-            except (OutOfTimeError, ScumbleError, ValueError) as error:
-                # ValueError: a classifier of another package, missing values mostly.
-                left_out.append((candidate.name, str(error).partition("\n")[0]))
-            else:
-                if found is not None:
-                    tried[candidate.name] = found
-            advance(candidate.share)
+    try:
+        with track(f"Trying {len(CANDIDATES)} methods", n_parts) as advance:
+            for candidate in CANDIDATES:
+                try:
+                    budget.ask(_usual_seconds(candidate, tried) / 2)
+                    budget.ask(_guess_seconds(candidate, data, tried, budget, common))
+                    # The first one is tried in any case: there must be something to tell.
+                    allowed = budget if tried else None
+                    found = try_candidate(candidate, data, tried, budget=allowed, **common)
+                except (OutOfTimeError, ScumbleError, ValueError) as error:
+                    # ValueError: a classifier of another package, missing values mostly.
+                    left_out.append((candidate.name, str(error).partition("\n")[0]))
+                else:
+                    if found is not None:
+                        tried[candidate.name] = found
+                advance(candidate.share)
+    except KeyboardInterrupt:  # wherever it comes, also between two candidates
+        if not tried:
+            raise
+        return tried, left_out, True
     return tried, left_out, False
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -33,31 +34,42 @@ def gui(
     option: ReadOption = None,
 ) -> None:
     """Look at data sets and treat them in the browser; nothing leaves this machine."""
-    from scumble.cli.console import complain
-    from scumble.cli.inputs import parse_labels, parse_options
-    from scumble.gui.server import serve
+    from scumble.gui.worker import Worker
 
-    if data is not None:
-        _refuse_absent(data)
-    serve(
-        data,
-        host=host,
-        port=port,
-        allow_hosts=tuple(allow_host or ()),
-        open_browser=browser,
-        max_upload_mb=max_upload,
-        max_unpacked_mb=max_unpacked,
-        announce=lambda address: typer.echo(f"scumble is at {address}\nCtrl-C ends it."),
-        complain=lambda reason: complain("error", reason),
-        format=format,
-        labels=parse_labels(labels),
-        **parse_options(option),
-    )
+    # A process that can work takes as long to start as this one takes to import the rest.
+    with Worker() as worker:
+        from scumble.cli.console import complain
+        from scumble.cli.inputs import parse_labels, parse_options
+        from scumble.gui.server import serve
+
+        if data is not None:
+            _refuse_absent(data)
+        serve(
+            data,
+            host=host,
+            port=port,
+            allow_hosts=tuple(allow_host or ()),
+            open_browser=browser,
+            max_upload_mb=max_upload,
+            max_unpacked_mb=max_unpacked,
+            announce=lambda address: typer.echo(f"scumble is at {address}\nCtrl-C ends it."),
+            complain=lambda reason: complain("error", reason),
+            worker=worker,
+            format=format,
+            labels=parse_labels(labels),
+            **parse_options(option),
+        )
 
 
 def _refuse_absent(data: str) -> None:
     """Say at once that there is no such file or data set: nobody waits for a page without it."""
     if may_be_on_the_shelf(data):
+        from scumble import data as room
+
+        # Most names stand in the list as they are, and parsing it takes longer than looking.
+        listed = Path(room.__file__).with_name("shelf.toml").read_text(encoding="utf-8")
+        if f"\n[sets.{data}]\n" in listed:
+            return
         from scumble.data import shelf
 
         try:

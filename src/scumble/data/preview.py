@@ -17,7 +17,7 @@ from scumble.data.roles import LABEL, LONGEST_KEY, LOOKED_AT, Guess, Head, guess
 #: Bytes of a text file that are looked at: the first block of its reader, who so finds the same.
 HEAD = BLOCK
 #: What can be said of how a file is written.
-SETTINGS = ("format", "delimiter", "encoding", "decimal", "header")
+SETTINGS = ("format", "member", "delimiter", "encoding", "decimal", "header")
 #: Rows that are shown.
 SHOWN = 8
 #: Columns that are shown: so many of the first, and of the last.
@@ -59,6 +59,7 @@ def preview(
     path: str | os.PathLike[str],
     *,
     format: str | None = None,
+    member: str | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
     decimal: str | None = None,
@@ -78,7 +79,7 @@ def preview(
     >>> [(column["name"], column["role"]) for column in found.columns]
     [('minutes', 'number'), ('tags', 'list')]
     """
-    with opened(path, None) as source:
+    with opened(path, member) as source:
         chosen = find_format(source, format).name
         if chosen == "csv":
             return _of_text(_Beginning(source), delimiter, encoding, decimal, header)

@@ -150,7 +150,7 @@ def data_member(source: Source, suffixes: Sequence[str], wanted: str | None) -> 
         if wanted not in names:
             raise source.error(f"the archive holds no {wanted!r}. It holds {_listed(names)}.")
         return Member(source.path, wanted)
-    found = [name for name in names if PurePosixPath(name).suffix.lower() in suffixes]
+    found = _with_data(names, suffixes)
     stems = {name: PurePosixPath(name).stem for name in found}
     for preferred in (
         lambda name: not name.lower().endswith(".txt"),
@@ -164,6 +164,15 @@ def data_member(source: Source, suffixes: Sequence[str], wanted: str | None) -> 
             + (": name it with member=..." if names else ".")
         )
     return Member(source.path, found[0])
+
+
+def data_members(source: Source, suffixes: Sequence[str]) -> list[str]:
+    """List the files of an archive that may hold the data, by their names."""
+    return _with_data(_members(source), suffixes)
+
+
+def _with_data(names: Sequence[str], suffixes: Sequence[str]) -> list[str]:
+    return [name for name in names if PurePosixPath(name).suffix.lower() in suffixes]
 
 
 def _members(source: Source) -> list[str]:

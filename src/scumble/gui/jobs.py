@@ -15,13 +15,15 @@ from typing import Any, Literal
 from scumble._core.children import ChildGoneError
 from scumble.gui.answers import RefusedError
 from scumble.gui.pace import Pace
-from scumble.gui.worker import WRONG_INSIDE, TaskError, Worker
+from scumble.gui.worker import WRONG_INSIDE, TaskError, TaskStoppedError, Worker
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 #: Makes the result of a job of what its task returned and which warnings it gave.
 Finish = Callable[[Any, list[str]], dict[str, Any]]
 #: Finished jobs that can still be asked about.
 KEPT = 200
+#: Seconds in which work that was asked to stop may still tell what it has found.
+GRACE = 10.0
 
 
 @dataclass(eq=False)
@@ -45,6 +47,12 @@ class Job:
         Why a job failed.
     is_asked_for : bool
         Whether somebody began it, who may want to know how it stands.
+    can_stop : bool
+        Whether it has something to tell when it is stopped.
+    is_stopping : bool
+        Whether it was asked to stop, and may still tell.
+    has_begun : bool
+        Whether a first step is done.
     """
 
     id: str
@@ -55,6 +63,9 @@ class Job:
     error: str | None = None
     notes: list[str] = field(default_factory=list)
     is_asked_for: bool = True
+    can_stop: bool = False
+    is_stopping: bool = False
+    has_begun: bool = False
     _began: float = field(default_factory=time.monotonic)
     _ended: float | None = None
     _over: asyncio.Event = field(default_factory=asyncio.Event)
@@ -120,9 +131,11 @@ class Jobs:
         *,
         is_asked_for: bool = True,
         is_long: bool = False,
+        can_stop: bool = False,
     ) -> Job:
         """Queue a task."""
-        job = Job(str(next(self._numbers)), title, is_asked_for=is_asked_for)
+        number = str(next(self._numbers))
+        job = Job(number, title, is_asked_for=is_asked_for, can_stop=can_stop)
         self._jobs[job.id] = job
         self._forget_old()
         job._task = asyncio.get_running_loop().create_task(
@@ -141,6 +154,17 @@ class Jobs:
             job._worker.kill()
         elif job._task is not None:
             job._task.cancel()
+
+    def stop(self, job: Job) -> None:
+        """Let a job tell what it has found by now, if it can; asked again, cancel it."""
+        worker = job._worker if job.can_stop and job.has_begun else None
+        if worker is None or job.is_stopping:
+            self.cancel(job)
+            return
+        job.is_stopping = True
+        job.progress = {"title": "Stopping", "done": 0, "total": None, "left": None}
+        worker.interrupt()
+        asyncio.get_running_loop().call_later(GRACE, self.cancel, job)
 
     async def close(self) -> None:
         """Cancel everything and end all processes."""
@@ -165,6 +189,9 @@ class Jobs:
 
         def tell(title: str, done: int, total: int | None) -> None:
             left = pace.left(title, done, total)
+            job.has_begun = job.has_begun or done > 0
+            if job.is_stopping:
+                return
             job.progress = {"title": title, "done": done, "total": total, "left": left}
 
         async with self._long_slots if is_long else nullcontext(), self._slots:
@@ -180,6 +207,8 @@ class Jobs:
                 )
             except TaskError as error:
                 job.settle("failed", str(error))
+            except TaskStoppedError:
+                job.settle("cancelled")
             except ChildGoneError:
                 job.settle(
                     "failed", "The work was ended from outside, most likely for want of memory."

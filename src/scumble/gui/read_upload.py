@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from scumble._core.errors import ReadError, ScumbleError, ScumbleWarning
 from scumble._core.files import BLOCK, COMPRESSIONS, Source
@@ -16,6 +17,8 @@ from scumble.gui.uploads import Upload
 
 #: Bytes of a value in memory.
 VALUE = 8
+#: Files of an archive among which a client chooses.
+MAX_MEMBERS = 500
 
 
 def read_upload(
@@ -29,11 +32,13 @@ def read_upload(
     from scumble.data.formats.arff.label_xml import MissingXmlError
 
     shown = {str(each.path): each.shown for each in (file, xml) if each is not None}
+    member = options.get("member")
+    options = {key: value for key, value in options.items() if key != "member"}
     if xml is not None:
-        options = {**options, "labels": str(xml.path)}
+        options["labels"] = str(xml.path)
     with speaking_of(shown):
-        path = _unpacked(file.path, max_unpacked)
-        shown[str(path)] = file.shown
+        path = _unpacked(file.path, max_unpacked, member)
+        shown[str(path)] = file.shown if member is None else f"{file.shown}/{member}"
         if _size_of_columns(path, max_unpacked) > max_unpacked:
             raise _too_much(path, max_unpacked)
         try:
@@ -41,28 +46,49 @@ def read_upload(
         except MissingXmlError as error:  # it names the file we would have looked for
             raise ReadError(_no_xml(file.shown), path=error.path) from None
     if data.name in ("", path.stem):
-        data = replace(data, name=_stem(file.shown))
+        data = replace(data, name=_stem(member or file.shown))
     return data
 
 
-def _unpacked(path: Path, limit: int) -> Path:
-    """Decompress a file with a bound, so that everything after sees plain bytes."""
+def list_members(file: Upload) -> dict[str, Any]:
+    """List the files of an archive that may hold the data, and the one that is taken unasked."""
+    from scumble.data.sources import data_member, data_members
+
+    with speaking_of({str(file.path): file.shown}):
+        found = data_members(Source(file.path), _suffixes())
+        try:
+            taken = data_member(Source(file.path), _suffixes(), None).member
+        except ReadError:
+            taken = None
+    return {"members": found[:MAX_MEMBERS], "taken": taken}
+
+
+def _suffixes() -> list[str]:
     from scumble.catalogue import entries
+
+    return [suffix for form in entries("format").values() for suffix in form.suffixes]
+
+
+def _unpacked(path: Path, limit: int, member: str | None) -> Path:
+    """Decompress a file with a bound, so that everything after sees plain bytes."""
     from scumble.data.formats.arff.label_xml import find_label_xml
     from scumble.data.sources import data_member, is_archive
 
     source = Source(path)
     companion: Any = None
+    mark = ""
     if is_archive(source):
-        suffixes = [suffix for form in entries("format").values() for suffix in form.suffixes]
-        source = data_member(source, suffixes, None)
+        source = data_member(source, _suffixes(), member)
         companion, _ = find_label_xml(source)
+        mark = f"-{crc32(source.member.encode()):08x}"  # another member may be read beside it
+    elif member is not None:
+        raise ReadError("the file is no .zip archive: there is no 'member' in it.", path=path)
     else:
         with open(path, "rb") as raw:
             start = raw.read(8)
         if not any(start.startswith(magic) for magic in COMPRESSIONS.values()):
             return path
-    target = path.parent / f"plain{source.suffix}"
+    target = path.parent / f"plain{mark}{source.suffix}"
     if not target.exists():  # else this is a second try with other options
         if companion is not None:
             _copy(companion, target.with_suffix(".xml"), limit)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import threading
-import webbrowser
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
@@ -35,9 +34,10 @@ def serve(
     max_unpacked_mb: int = 4096,
     announce: Callable[[str], None] = print,
     complain: Callable[[str], None] = print,
+    worker: Worker | None = None,
     **options: Any,
 ) -> None:
-    """Serve the page until Ctrl-C."""
+    """Serve the page until Ctrl-C; a process that can work may have been started before."""
     if host in WILDCARDS and not allow_hosts:
         raise ParameterError(
             f"The address {host!r} means every network this machine is in. Say by which name "
@@ -45,8 +45,7 @@ def serve(
         )
     with ExitStack() as stack:
         listener = stack.enter_context(_listen(host, port))
-        # A process that can work takes as long to start as this one takes to import the rest.
-        worker = Worker()
+        worker = worker or Worker()
         stack.callback(worker.close)
         settings = Settings(
             port=listener.getsockname()[1],
@@ -61,6 +60,8 @@ def serve(
                 state.begin_with(file, options, complain)
             announce(address)
             if open_browser:
+                import webbrowser
+
                 # Some browsers keep the caller waiting; the server must not.
                 threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 

@@ -13,6 +13,7 @@ from scumble._core.progress import track
 from scumble.gui.methods import make_model, make_step
 from scumble.gui.opening_words import as_call, as_words
 from scumble.gui.packed_dataset import PackedDataset
+from scumble.gui.stopping import stoppable
 from scumble.gui.uploads import Upload
 
 #: Labels whose gains a page shows at the most; of more, those in the most training rows.
@@ -29,11 +30,16 @@ def advise_on(
     budget: float | None,
     random_state: int,
 ) -> dict[str, Any]:
-    """Judge the candidates of `scumble.advise` on a data set; its lines name the user's file."""
+    """Judge the candidates of `scumble.advise` on a data set; its lines name the user's file.
+
+    Stopped, it tells of those that were judged by then.
+    """
     from scumble.advise import advise
     from scumble.advise.words import fill_python, fill_shell
 
-    told = advise(packed.data, budget=budget, random_state=random_state).to_dict()
+    with stoppable():
+        found = advise(packed.data, budget=budget, random_state=random_state)
+    told = found.to_dict()
     return {
         **told,
         "shell": fill_shell(told["shell"], source, f"{Path(source).stem}.model", as_words(options)),

@@ -9,7 +9,7 @@ import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.files import COMPRESSIONS
@@ -18,10 +18,12 @@ from scumble._core.registry import load_plugins
 from scumble.data import MultilabelDataset
 from scumble.gui.full_disk import is_full, no_room
 from scumble.gui.packed_dataset import PackedDataset
-from scumble.gui.read_upload import read_upload, refuse_large_parquet, speaking_of
-from scumble.gui.uploads import Upload
+from scumble.gui.stopping import whole
 from scumble.gui.worker import WRONG_INSIDE
 from scumble.measures.summary import characterize
+
+if TYPE_CHECKING:  # what a task alone needs is imported by it: the first one shall be done soon
+    from scumble.gui.uploads import Upload
 
 #: Seconds between two messages about progress.
 BEAT = 0.05
@@ -32,11 +34,13 @@ def answer(request: tuple[str, dict[str, Any]], tell: Callable[[Any], None]) -> 
     name, arguments = request
     load_plugins()  # by the first task, and never again: no request imports anything
     try:
-        with show_progress(_Progress(tell)), warnings.catch_warnings(record=True) as heard:
+        with show_progress(_Progress(whole(tell))), warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always", ScumbleWarning)
             result = _task(name)(**arguments)
     except ScumbleError as error:
         return "failed", str(error)
+    except KeyboardInterrupt:  # before anything was found
+        return "stopped", None
     except MemoryError:
         return "failed", "There is not enough memory for this."
     except Exception as error:
@@ -122,6 +126,7 @@ def open_upload(
 ) -> PackedDataset:
     """Open a file that a client sent."""
     from scumble.data import read
+    from scumble.gui.read_upload import read_upload
 
     return measured(read_upload(read, file, xml, options, max_unpacked))
 
@@ -129,10 +134,18 @@ def open_upload(
 def preview_upload(file: Upload, options: dict[str, Any], max_unpacked: int) -> dict[str, Any]:
     """Look at the beginning of a file that a client sent."""
     from scumble.data.preview import preview
+    from scumble.gui.read_upload import refuse_large_parquet, speaking_of
 
     with speaking_of({str(file.path): file.shown}):
         refuse_large_parquet(file.path, max_unpacked)
         return preview(file.path, **options).to_dict()
+
+
+def list_members(file: Upload) -> dict[str, Any]:
+    """List the files of an archive that a client sent."""
+    from scumble.gui.read_upload import list_members
+
+    return list_members(file)
 
 
 def open_path(name: str, options: dict[str, Any]) -> PackedDataset | None:
@@ -141,10 +154,11 @@ def open_path(name: str, options: dict[str, Any]) -> PackedDataset | None:
     None where it is a plain table, and nothing tells its labels: the page will ask.
     """
     from scumble.data import read, shelf
-    from scumble.data.preview import SETTINGS, preview
 
     is_file = Path(name).exists() or Path(name).name != name or "." in name
-    if Path(name).is_file() and not {"labels", "label_column", "member"} & options.keys():
+    if Path(name).is_file() and not {"labels", "label_column"} & options.keys():
+        from scumble.data.preview import SETTINGS, preview
+
         settings = {key: value for key, value in options.items() if key in SETTINGS}
         if preview(name, **settings).asks:
             return None
@@ -188,6 +202,7 @@ def export_data(packed: PackedDataset, folder: Path, stem: str, form: str, compr
     """Write a data set to a folder of ours."""
     from scumble.catalogue import get
     from scumble.data import write
+    from scumble.gui.read_upload import speaking_of
 
     def write_to(target: Path) -> list[Path]:
         with track(f"Writing {target.name}"), speaking_of({str(target): target.name}):

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 
-from scumble._core.files import COMPRESSIONS
 from scumble.gui.answers import RefusedError
 
 #: Uploads that wait to be opened; more push out the oldest that nobody is reading.
@@ -181,6 +180,8 @@ async def patiently(body: AsyncIterator[bytes], seconds: float) -> AsyncIterator
 
 
 def _known_suffix(name: str, suffixes: frozenset[str]) -> str:
+    from scumble._core.files import COMPRESSIONS  # with it all that decompresses
+
     parts = [f".{part}" for part in name.lower().split(".")[1:]]
     compression = parts.pop() if parts and parts[-1] in COMPRESSIONS else ""
     return (parts[-1] if parts and parts[-1] in suffixes else "") + compression

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
 import inspect
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import cache
-from importlib.resources import files
-from typing import Any
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ScumbleError
 from scumble._core.optional import require
 from scumble.gui.answers import Answer, Call, FileAnswer, RefusedError
-from scumble.gui.api.routes import PREFIX, ROUTES, UPLOAD, Handler
 from scumble.gui.full_disk import is_full, no_room
 from scumble.gui.guard import App, Guard
 from scumble.gui.settings import Settings
@@ -24,6 +21,11 @@ from scumble.gui.tickets import Tickets
 from scumble.gui.uploads import PATIENCE, patiently
 from scumble.gui.worker import Worker
 
+if TYPE_CHECKING:
+    from scumble.gui.api.routes import Handler
+
+#: Where the API begins.
+PREFIX = "/api/v1"
 #: Bytes of a JSON body.
 MAX_BODY = 1 << 20
 #: Bytes of a refused file that are read and thrown away.
@@ -46,9 +48,10 @@ def create_app(
     """Make the application of one server."""
     require("starlette", purpose="scumble gui", extra="gui")
     from starlette.applications import Starlette
-    from starlette.routing import Route
+    from starlette.routing import Mount, Route
 
     tickets = Tickets()
+    api = _Api()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -56,21 +59,47 @@ def create_app(
         try:
             if on_start is not None:
                 on_start(state)
+            asyncio.get_running_loop().call_soon(api.load)
             yield
         finally:
             await state.close()
 
     routes = [
-        *(
-            Route(PREFIX + path, _endpoint(handler), methods=[method], name=handler.__name__)
-            for method, path, handler in ROUTES
-        ),
-        Route(PREFIX + UPLOAD[1], _upload, methods=[UPLOAD[0]]),
-        Route(PREFIX + "/{rest:path}", _no_such_call),
+        Mount(PREFIX, api),
         Route("/static/{path:path}", _static),
         Route("/{path:path}", _page),
     ]
     return Guard(Starlette(routes=routes, lifespan=lifespan), settings, tickets)
+
+
+class _Api:
+    """All calls. What answers them is imported once it is told where the page is.
+
+    By then a worker is opening the data, and nobody waits for this process.
+    """
+
+    @cached_property
+    def _router(self) -> App:
+        from starlette.routing import Route, Router
+
+        from scumble.gui.api.routes import ROUTES, UPLOAD
+
+        routes = [
+            *(
+                Route(path, _endpoint(handler), methods=[method], name=handler.__name__)
+                for method, path, handler in ROUTES
+            ),
+            Route(UPLOAD[1], _upload, methods=[UPLOAD[0]]),
+            Route("/{rest:path}", _no_such_call),
+        ]
+        return Router(routes)
+
+    def load(self) -> None:
+        """Import what answers."""
+        _ = self._router
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self._router(scope, receive, send)
 
 
 def _endpoint(handler: Handler) -> Any:
@@ -173,12 +202,16 @@ def _asset(request: Any, name: str) -> Any:
 @cache
 def _packed(name: str) -> bytes:
     """Compress a file of the page: a third of it is sent, which tells over a network."""
+    import gzip
+
     return gzip.compress(assets()[name], mtime=0)
 
 
 def assets() -> dict[str, bytes]:
     """Read the files of the page."""
     if not _assets:
+        from importlib.resources import files
+
         for at, names in (("gui/static", None), ("report/assets", ("chord.js",))):
             _collect(files("scumble") / at, "", names)
     return _assets

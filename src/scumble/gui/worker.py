@@ -15,6 +15,10 @@ class TaskError(Exception):
     """A task failed for a reason its caller should read."""
 
 
+class TaskStoppedError(Exception):
+    """A task was stopped before it had found anything."""
+
+
 class Worker(Child):
     """One process that does one task after another."""
 
@@ -30,5 +34,7 @@ class Worker(Child):
                 tell(*content)
             elif kind == "done":
                 return content[0]
+            elif kind == "stopped":
+                raise TaskStoppedError
             else:
                 raise TaskError(content[0])

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 #: What a client may say about a file, and of which type it must be.
 READ_OPTIONS: dict[str, tuple[type, ...]] = {
     "format": (str,),
+    "member": (str,),
     "labels": (int, list),
     "label_column": (str, int),
     "label_separator": (str,),
@@ -25,14 +26,14 @@ READ_OPTIONS: dict[str, tuple[type, ...]] = {
     "ignore": (list,),
     "text": (list,),
     "category": (list,),
-    "keep": (list,),
+    "keep": (list, bool),
     "delimiter": (str,),
     "encoding": (str,),
     "decimal": (str,),
     "header": (bool,),
 }
 #: What may be said when a file is only looked at.
-LOOK_OPTIONS = ("format", "delimiter", "encoding", "decimal", "header")
+LOOK_OPTIONS = ("format", "member", "delimiter", "encoding", "decimal", "header")
 #: What a client may wish of synthetic data, with the most a server makes.
 SYNTHETIC = {
     "n_instances": 1_000_000,
@@ -89,10 +90,21 @@ async def preview_upload(state: ServerState, call: Call) -> Answer:
         "options": read_options(wish),
         "max_unpacked": max_unpacked(state, file),
     }
+    return _look_at(state, file, "preview_upload", arguments)
+
+
+async def list_members(state: ServerState, call: Call) -> Answer:
+    """List the files of an archive that may hold the data."""
+    file = state.uploads.get(call.path["upload"])
+    return _look_at(state, file, "list_members", {"file": file.upload})
+
+
+def _look_at(state: ServerState, file: Stored, task: str, arguments: dict[str, Any]) -> Answer:
+    """Begin work that reads an upload and leaves it where it is."""
     state.uploads.hold([file.id])
     job = state.jobs.submit(
         f"Looking at {file.upload.shown}",
-        "preview_upload",
+        task,
         arguments,
         lambda found, _: found,
         lambda _: state.uploads.let_go([file.id]),
@@ -320,7 +332,8 @@ def read_options(wish: dict[str, Any]) -> dict[str, Any]:
             raise RefusedError(
                 422, f"There is no option {key!r}. Known are: {', '.join(READ_OPTIONS)}."
             )
-        if not isinstance(value, READ_OPTIONS[key]) or isinstance(value, bool) != (key == "header"):
+        types = READ_OPTIONS[key]
+        if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
             raise RefusedError(422, f"The option {key!r} has a wrong type.")
         if isinstance(value, list) and not all(type(item) in (str, int) for item in value):
             raise RefusedError(422, f"The option {key!r} must list names or numbers of columns.")

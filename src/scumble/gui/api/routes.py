@@ -11,7 +11,6 @@ from scumble.gui.state import ServerState
 
 Handler = Callable[[ServerState, Call], Any] | Callable[[ServerState, Call], Awaitable[Any]]
 
-PREFIX = "/api/v1"
 ONE = "/datasets/{dataset}"
 TABLES = ("labels", "labelsets", "features")
 
@@ -24,6 +23,7 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("POST", "/datasets", datasets.open_dataset),
     ("DELETE", "/uploads/{upload}", datasets.discard_upload),
     ("POST", "/uploads/{upload}/preview", datasets.preview_upload),
+    ("POST", "/uploads/{upload}/members", datasets.list_members),
     ("GET", "/shelf", datasets.show_shelf),
     ("POST", "/shelf/{name}", datasets.open_shelf),
     ("POST", "/examples/{example}", datasets.open_example),

@@ -229,7 +229,9 @@ def _begin(
         raise RefusedError(
             409, f"{running.title}: this is still running. Wait, or cancel it first."
         )
-    job = state.jobs.submit(title, task, arguments, lambda found, _: found, is_long=True)
+    job = state.jobs.submit(
+        title, task, arguments, lambda found, _: found, is_long=True, can_stop=kind == ADVICE
+    )
     entry.latest.begin(kind, job)
     return Answer(job.to_dict(), 202)
 

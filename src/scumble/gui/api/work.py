@@ -31,9 +31,9 @@ async def show_job(state: ServerState, call: Call) -> dict[str, Any]:
 
 
 async def cancel_job(state: ServerState, call: Call) -> dict[str, Any]:
-    """Stop a job."""
+    """Stop a job; advice tells what it knows by then, unless this is said twice."""
     job = _job(state, call)
-    state.jobs.cancel(job)
+    state.jobs.stop(job)
     return job.to_dict()
 
 

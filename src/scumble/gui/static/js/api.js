@@ -24,6 +24,15 @@ export class ApiError extends Error {
   }
 }
 
+/** Tells all who listen that nobody answers; what to throw then. */
+function lost() {
+  server.dispatchEvent(new Event("lost"));
+  return new ApiError(0, "The server does not answer. Is 'scumble gui' still running?");
+}
+
+/** A part of the page that not every visit needs. */
+export const load = (path) => import(path).catch((error) => { throw error instanceof TypeError ? lost() : error; });
+
 async function call(method, path, body, signal) {
   const options = { method, signal, headers: key() };
   if (body !== undefined) {
@@ -35,8 +44,7 @@ async function call(method, path, body, signal) {
     response = await fetch(ROOT + path, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    server.dispatchEvent(new Event("lost"));
-    throw new ApiError(0, "The server does not answer. Is 'scumble gui' still running?");
+    throw lost();
   }
   server.dispatchEvent(new Event("found"));
   if (response.status === 204) return null;

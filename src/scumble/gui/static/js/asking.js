@@ -11,6 +11,7 @@ const WRITTEN = {
   encoding: ["Encoding", [["utf-8", "UTF-8"], ["utf-16", "UTF-16"], ["cp1252", "Windows-1252"], ["cp1250", "Windows-1250"], ["cp1251", "Windows-1251"], ["shift_jis", "Shift JIS"], ["gb18030", "GB 18030"], ["big5", "Big5"], ["euc_kr", "EUC-KR"]]],
   header: ["First row", [["true", "names"], ["false", "values"]]],
 };
+const CHOOSE = "Several files of this archive hold data. Choose one of them.";
 const MISSING = "No column is a label yet. Choose 'label' above columns of 0 and 1, or 'list of labels' above one that names them.";
 
 const field = (title, input, more) => h("label", { class: "field", ...more }, h("span", {}, title), input);
@@ -18,8 +19,8 @@ const field = (title, input, more) => h("label", { class: "field", ...more }, h(
 export class Asking {
   /** `given` are options that are known already, as from the command line; `submit` gets all of them. */
   constructor({ upload, title, given = {}, submit, dismiss }) {
-    Object.assign(this, { upload, title, given, preview: null, heads: null, turn: 0 });
-    this.settings = Object.fromEntries(["format", ...Object.keys(WRITTEN)].filter((key) => key in given).map((key) => [key, given[key]]));
+    Object.assign(this, { upload, title, given, preview: null, heads: null, member: null, turn: 0 });
+    this.settings = Object.fromEntries(["format", "member", ...Object.keys(WRITTEN)].filter((key) => key in given).map((key) => [key, given[key]]));
     this.told = h("div", { hidden: true });
     this.fields = h("div", { class: "fields five" });
     this.part = h("div", { class: "card" });
@@ -43,12 +44,28 @@ export class Asking {
     return this.refresh();
   }
 
+  /** Of an archive in which several files hold data, let one be chosen. */
+  async findMembers() {
+    if (this.member || !/\.zip$/i.test(this.title)) return;
+    this.job = await post(`/uploads/${this.upload}/members`);
+    const { members, taken } = (await follow(this.job)).result;
+    if (members.length < 2 || this.member) return;
+    const chosen = this.settings.member ?? taken ?? "";
+    const named = [...(chosen ? [] : [["", "choose one"]]), ...members.map((each) => [each, each])];
+    this.member = h("select", { name: "member", onchange: () => this.set("member", this.member.value) }, named.map(([value, words]) => h("option", { value, selected: value === chosen }, words)));
+    this.fields.append(field("File in the archive", this.member, { class: "field two" }));
+  }
+
   /** Look at the file with the settings as they are; what was chosen for columns stays where it can. */
   async refresh() {
     const mine = ++this.turn;
     this.part.setAttribute("aria-busy", "true");
     try {
-      const job = await follow(await post(`/uploads/${this.upload}/preview`, this.settings));
+      await this.findMembers();
+      if (mine !== this.turn) return;
+      if (this.member?.value === "") throw new Error(CHOOSE);
+      this.job = await post(`/uploads/${this.upload}/preview`, this.settings);
+      const job = await follow(this.job);
       if (mine !== this.turn) return;
       this.complain("");
       this.show(job.result);
@@ -79,7 +96,7 @@ export class Asking {
       return field(title, h("select", { name: key, onchange: (event) => this.set(key, event.target.value) },
         [["", "find out"], ...known].map(([each, words]) => h("option", { value: each, selected: each === value }, words))));
     });
-    while (this.fields.childElementCount > 1) this.fields.lastChild.remove();
+    while (this.fields.childElementCount > (this.member ? 2 : 1)) this.fields.lastChild.remove();
     this.fields.append(...selects);
     if (focused in WRITTEN) this.fields.querySelector(`[name=${focused}]`)?.focus();
   }
@@ -93,7 +110,7 @@ export class Asking {
     this.separator = text("label_separator", { placeholder: "|" });
     this.part.replaceChildren(
       h("p", { class: "dim" }, "Say more about the file and try again. Labels: a count (negative: from the end), names, or column numbers from 0."),
-      h("div", { class: "fields" }, field("Label columns", this.labels), field("Column of label lists", this.column), field("Separator in lists", this.separator)));
+      h("div", { class: "fields" }, field("Label columns", this.labels, { class: "field two" }), field("Column of label lists", this.column), field("Separator in lists", this.separator)));
   }
 
   /** What was chosen in a table of as many columns stays, where it is not as it was guessed. */
@@ -136,12 +153,14 @@ export class Asking {
   useRoles() {
     const heads = [...this.heads.values()];
     const known = new Set(heads.map(({ column }) => column.name));
-    const named = (key) => new Set([this.given[key] ?? []].flat().flatMap((each) => (known.has(each) || Number.isInteger(each) ? [each] : each.split(",").map((part) => part.trim()))));
+    const listed = (key) => (Array.isArray(this.given[key]) ? this.given[key] : []);
+    const named = (key) => new Set(listed(key).flatMap((each) => (known.has(each) || Number.isInteger(each) ? [each] : each.split(",").map((part) => part.trim()))));
     const asked = ["keep", "category", "text", "ignore"].map((key) => [key, named(key)]);
     for (const { column, select } of heads) {
       for (const [key, columns] of asked) {
         const role = key === "keep" ? plain({ ...column, role: column.role === "ignore" ? "label" : column.role }) : key;
-        if ((columns.has(column.name) || columns.has(column.at)) && column.roles.includes(role)) select.value = role;
+        const isMeant = columns.has(column.name) || columns.has(column.at) || (key === "keep" && this.given.keep === true && column.role === "ignore");
+        if (isMeant && column.roles.includes(role)) select.value = role;
       }
     }
   }
@@ -224,18 +243,22 @@ export class Asking {
     }
     const n_out = this.with("ignore").length;
     const n_labels = list ? 1 : this.chosen.size;
+    const isTold = this.told.textContent === MISSING;
+    if (isTold && !this.problem) this.complain("");
     const labels = list ? ["The labels are in ", name(list.name || `column ${list.at}`), "; "] : [`${counted(n_labels, "label")}, `];
-    this.status.replaceChildren(...(this.problem ? [this.problem] : [...labels, `${counted(this.preview.n_columns - n_labels - n_out, "attribute")}${n_out ? `, ${counted(n_out, "column")} left out` : ""}.`]));
+    this.status.replaceChildren(...(this.problem ? [isTold ? "" : this.problem] : [...labels, `${counted(this.preview.n_columns - n_labels - n_out, "attribute")}${n_out ? `, ${counted(n_out, "column")} left out` : ""}.`]));
   }
 
   get problem() {
+    if (this.member?.value === "") return CHOOSE;
     return this.preview?.asks && !this.chosen.size && !this.with("list").length ? MISSING : "";
   }
 
   submit(done) {
     if (this.problem) {
       this.complain(this.problem);
-      this.part.querySelector("select")?.focus();
+      if (this.preview) this.tell();
+      (this.preview ? this.part.querySelector("select") : this.member)?.focus();
       return;
     }
     this.complain("");
@@ -246,7 +269,8 @@ export class Asking {
   wish() {
     const { preview } = this;
     const wish = { ...this.given, ...this.settings };
-    for (const key of ["labels", "label_column", "label_separator", "ignore", "text", "category", "keep"]) if (preview !== null) delete wish[key];
+    const asked = ["labels", "label_column", "label_separator", ...(preview?.asks ? ["ignore", "text", "category", "keep"] : [])];
+    for (const key of asked) if (preview !== null) delete wish[key];
     const put = (key, value) => { if (value !== null && value !== "" && value?.length !== 0) wish[key] = value; };
     if (preview === null) return wish;
     if (!preview.asks) {
@@ -263,7 +287,7 @@ export class Asking {
     put("ignore", keys(this.with("ignore")));
     put("text", keys(this.with("text")));
     put("category", keys(this.with("category").filter((column) => column.role !== "category")));
-    put("keep", keys(this.with("number").filter((column) => column.role === "ignore")));
+    put("keep", this.given.keep === true || keys(this.with("number").filter((column) => column.role === "ignore")));
     if (preview.decimal === ",") put("decimal", ",");
     if (preview.encoding !== null && !["utf-8", "utf-16"].includes(preview.encoding)) put("encoding", preview.encoding);
     const named = [wish.labels, wish.label_column, wish.ignore, wish.text, wish.category, wish.keep].flat();

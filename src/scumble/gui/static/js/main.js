@@ -1,6 +1,6 @@
 // Boot, and the frame around every page.
 
-import { catalogue, get, useToken } from "./api.js";
+import { catalogue, get, load, useToken } from "./api.js";
 import { h, hideHint, name, say } from "./dom.js";
 import { go, query, start } from "./router.js";
 import { adopt, complain, find, refresh, showJobs, showSwitcher, state, titleOf, watch } from "./state.js";
@@ -28,7 +28,7 @@ async function show({ moved = false } = {}) {
 
 async function showStart(mine, moved) {
   frame(null);
-  const { render } = await import("./pages/start.js");
+  const { render } = await load("./pages/start.js");
   await place(mine, "scumble", render, [], moved);
 }
 
@@ -42,7 +42,7 @@ async function showPage(mine, id, page, moved) {
     return;
   }
   frame(dataset, page);
-  const { render } = await import(`./pages/${page}.js`);
+  const { render } = await load(`./pages/${page}.js`);
   await place(mine, `${known[1]}: ${titleOf(dataset)}`, render, [dataset], moved);
 }
 
@@ -101,7 +101,7 @@ function setUpDrop() {
     if (!holdsFiles(event)) return;
     event.preventDefault();
     const files = [...event.dataTransfer.files];  // gone after the event
-    const { openFiles } = await import("./opening.js");  // the first page has no need of it
+    const { openFiles } = await load("./opening.js");
     openFiles(files);
   });
 }
@@ -149,7 +149,7 @@ async function arrive() {
 }
 
 async function openWaiting(waiting) {
-  if (waiting) (await import("./opening.js")).openWaiting(waiting);
+  if (waiting) (await load("./opening.js")).openWaiting(waiting);
 }
 
 /** Show the file of the command line on the start page, if it waits for an answer. */

@@ -1,6 +1,6 @@
 // From files to open data sets: upload, read, and ask again where a file does not say enough.
 
-import { post, remove, upload } from "./api.js";
+import { load, post, remove, upload } from "./api.js";
 import { h, name, say } from "./dom.js";
 import { bytes } from "./format.js";
 import { go } from "./router.js";
@@ -89,7 +89,7 @@ class Opening {
       const files = this.files.slice(this.uploads.length);
       const total = files.reduce((sum, file) => sum + file.size, 0);
       for (const file of files) {
-        if (state.about && file.size > state.about.max_upload) throw new Error(`${file.name} has ${bytes(file.size)}; this server takes at most ${bytes(state.about.max_upload)}. Compress it, open it with 'scumble gui FILE', or start the server with a larger --max-upload.`);
+        if (state.about && file.size > state.about.max_upload) throw new Error(`${file.name} is too large: this server takes at most ${bytes(state.about.max_upload)}. Compress it, open it with 'scumble gui FILE', or start the server with a larger --max-upload.`);
       }
       let before = 0;
       for (const file of files) {
@@ -111,12 +111,12 @@ class Opening {
     await this.asking.refresh();
     if (this.isClosed) return;
     if (!problem && this.asking.preview?.asks === false) { await this.read(this.given); return; }
-    if (problem) this.asking.complain(problem);
+    if (problem && this.asking.member?.value !== "") this.asking.complain(problem);
     this.ask();
   }
 
   async prepare() {
-    const { Asking } = await import("./asking.js");
+    const { Asking } = await load("./asking.js");
     const dismiss = h("button", { type: "button", onclick: () => this.close() }, "Dismiss");
     this.asking ??= new Asking({ upload: this.uploads[0], title: this.title, given: this.given, submit: (wish) => this.read(wish), dismiss });
   }
@@ -155,7 +155,8 @@ class Opening {
 
   cancel() {
     this.abort.abort();
-    if (this.job) remove(`/jobs/${this.job.id}`).catch(() => {});
+    const job = this.job ?? this.asking?.job;
+    if (job) remove(`/jobs/${job.id}`).catch(() => {});
     this.close();
   }
 

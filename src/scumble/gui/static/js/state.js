@@ -95,8 +95,8 @@ class Card {
     this.element.hidden = this.timer !== null || Boolean(this.instead?.isConnected);
   }
 
-  tell({ progress: { done, total }, state: now, seconds: gone }) {
-    this.time.textContent = now === "queued" ? "waiting" : seconds(gone);
+  tell({ progress: { title, done, total }, state: now, seconds: gone }) {
+    this.time.textContent = now === "queued" ? "waiting" : title === "Stopping" ? "stopping" : seconds(gone);
     if (total && done) { this.bar.max = total; this.bar.value = done; } else this.bar.removeAttribute("value");
   }
 

@@ -69,10 +69,10 @@ export class Study {
   }
 
   advance({ state, seconds, progress }, bar, line) {
-    const { done, total, left } = progress;
+    const { title, done, total, left } = progress;
     if (done !== this.done) Object.assign(this, { done, since: seconds });
     if (total && done) { bar.max = total; bar.value = done; } else bar.removeAttribute("value");
-    const said = [state === "queued" ? "waiting for its turn" : total ? `${this.noun(done, total)}` : "", `${duration(seconds)} so far`];
+    const said = [state === "queued" ? "waiting for its turn" : total ? this.noun(done, total) : title === "Stopping" ? "stopping" : "", `${duration(seconds)} so far`];
     if (left) said.push(`about ${duration(Math.max(1, left - (seconds - this.since)))} left`);
     line.textContent = said.filter(Boolean).join(" · ");
   }

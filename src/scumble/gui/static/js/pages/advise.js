@@ -34,6 +34,7 @@ function drawAdvice(advice, dataset, models) {
   const index = new Map(advice.labels.map((label, at) => [label.name, at]));
   const link = (label) => h("a", { class: "plain", href: `/d/${dataset.id}/concurrence?labels=${index.get(label.name)}` }, name(label.name));
   return [
+    advice.interrupted ? h("p", { class: "notice" }, `It was stopped after ${counted(advice.methods.length, "method")}, and tells what is known of ${advice.methods.length === 1 ? "it" : "these"}.`) : null,
     h("div", { class: "advice" }, Object.entries(advice.sentences).filter(([, told]) => told.length).map(([title, told]) => h("section", { class: title === "What helps here" ? "panel helps" : "panel" }, h("h2", {}, title), told.map((sentence) => h("p", {}, sentence))))),
     advice.nothing_to_learn ? null : whatToDo(advice, dataset, models),
     advice.nothing_to_learn ? null : methods(advice),
@@ -56,7 +57,7 @@ function whatToDo(advice, dataset, models) {
 
 function methods(advice) {
   const order = [...advice.methods].sort((a, b) => (b.expected.macro_f1.value ?? 0) - (a.expected.macro_f1.value ?? 0));
-  const within = ({ value, low, high }) => [fixed(value, 3), h("span", { class: "dim within" }, ` ${fixed(low, 3)} to ${fixed(high, 3)}`)];
+  const within = ({ value, low, high }) => value === null ? "–" : [fixed(value, 3), h("span", { class: "dim within" }, ` ${fixed(low, 3)} to ${fixed(high, 3)}`)];
   const verdict = ({ value, low, high }) => value === null || value === 0 ? "same" : low > 0 ? "better" : high < 0 ? "worse" : "chance";
   const words = { better: "better", worse: "worse", same: "the yardstick", chance: "may be chance" };
   const rows = order.map((one) => ({
