@@ -117,6 +117,39 @@ def test_data_with_or_without_labels_in_any_order(capsys, folder, photos, form, 
     assert (pd.read_csv(folder / "p.csv").to_numpy() == expected).all()
 
 
+@pytest.mark.parametrize("asked", [[], ["--ignore", "1"]])
+def test_columns_of_tables_without_a_header_are_found_by_place(capsys, folder, asked):
+    values = [(n % 10 / 10 + 0.05, n * 7 % 10 / 10 + 0.05, n * 3 % 11 / 11) for n in range(90)]
+    truth = ["u" if b < 0.5 else "v" for _, _, b in values]
+    rows = [",".join(f"{value:.3f}" for value in row) for row in values]
+    told = "".join(f"{row},{label}\n" for row, label in zip(rows, truth, strict=True))
+    (folder / "told.csv").write_text(told)
+    (folder / "new.csv").write_text("\n".join(rows) + "\n")
+    run(
+        capsys, "train", folder / "told.csv", folder / "m", "-c", "br", "--ignore", "1",
+        "--label-column", "3", "--label-separator", "|",
+    )  # fmt: skip
+
+    run(capsys, "predict", folder / "m", folder / "new.csv", folder / "p.csv", *asked)
+
+    told_back = pd.read_csv(folder / "p.csv")
+    assert list(told_back) == ["u", "v"]
+    assert told_back["u"].tolist() == [int(label == "u") for label in truth]
+    assert told_back["v"].tolist() == [int(label == "v") for label in truth]
+
+
+def test_a_table_without_a_header_lacks_the_place_of_a_column(capsys, folder):
+    (folder / "told.csv").write_text("".join(f"0.{n},{n % 2},0.{9 - n}\n" for n in range(1, 9)))
+    (folder / "new.csv").write_text("0.1,0.2\n0.3,0.4\n")
+    run(capsys, "train", folder / "told.csv", folder / "m", "-c", "br", "--labels", "1,")
+
+    _, told = run(capsys, "predict", folder / "m", folder / "new.csv", folder / "p.csv", code=2)
+
+    assert "lacks 1 of the 2 columns the model was fitted on: 'x2'." in told
+    assert "named by its place, x0 being the first" in told
+    assert not (folder / "p.csv").exists()
+
+
 def test_a_data_set_with_the_predicted_labels(capsys, folder, photos):
     model = trained(capsys, folder)
     run(capsys, "predict", model, folder / "photos.arff", folder / "new.arff", "--whole")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
@@ -15,6 +16,12 @@ from scumble.data import Feature, MultilabelDataset
 from scumble.data.guesses import parse_dates
 
 _N_SHOWN = 3
+#: What readers call columns without a name.
+_PLACE = re.compile(r"x\d+")
+_BY_PLACE = (
+    " A column without a name is named by its place, x0 being the first: give a file in which it "
+    "stands where it stood in training."
+)
 #: Terminal cells of a value in a message.
 _WIDEST = 60
 
@@ -99,6 +106,7 @@ def _places(data: MultilabelDataset, features: tuple[Feature, ...]) -> Array:
         raise DataError(
             f"{data!r} lacks {len(missing)} of the {len(features)} columns the model was fitted "
             f"on: {shown}{more}. Names must be the same, order does not matter."
+            + (_BY_PLACE if any(_PLACE.fullmatch(name) for name in missing) else "")
         )
     return np.array([place_of[known.name] for known in features], np.intp)
 
