@@ -150,6 +150,27 @@ def test_a_table_without_a_header_lacks_the_place_of_a_column(capsys, folder):
     assert not (folder / "p.csv").exists()
 
 
+def test_dates_written_as_numbers_are_refused(capsys, folder):
+    days = [f"2024-{n % 12 + 1:02d}-{n % 28 + 1:02d}" for n in range(60)]
+    told = "".join(f"{day},{'early' if day < '2024-07' else 'late'}\n" for day in days)
+    (folder / "told.csv").write_text("day,tags\n" + told)
+    for name, rows in (("days", days), ("numbers", [day.replace("-", "") for day in days])):
+        (folder / f"{name}.csv").write_text("day\n" + "\n".join(rows) + "\n")
+    run(
+        capsys, "train", folder / "told.csv", folder / "m", "-c", "br",
+        "--label-column", "tags", "--label-separator", "|",
+    )  # fmt: skip
+
+    run(capsys, "predict", folder / "m", folder / "days.csv", folder / "p.csv")
+    early = pd.read_csv(folder / "p.csv")["early"]
+    assert early.tolist() == [int(day < "2024-07") for day in days]
+
+    _, err = run(capsys, "predict", folder / "m", folder / "numbers.csv", folder / "q.csv", code=2)
+    assert "Column 'day'" in err
+    assert "numbers, 20240101 in row 0. Expected dates such as 2024-05-31" in err
+    assert not (folder / "q.csv").exists()
+
+
 def test_a_data_set_with_the_predicted_labels(capsys, folder, photos):
     model = trained(capsys, folder)
     run(capsys, "predict", model, folder / "photos.arff", folder / "new.arff", "--whole")

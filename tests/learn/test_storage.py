@@ -281,6 +281,28 @@ def test_dates_are_read_in_the_order_of_training(tmp_path, form):
         align_columns(found, features)
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_numbers_are_no_dates_and_dates_no_numbers(form):
+    known = (Feature("size"), Feature("opened", "date", date_format="dd/MM/yyyy"))
+    plain = (Feature("size"), Feature("opened"))
+    X = form(np.array([[1.0, np.nan], [2.0, 20240531], [3.0, 20240601]]))
+    numbers = MultilabelDataset(X, [[1]] * 3, features=plain)
+    told = r"'opened' of .*3 instances.* numbers, 20240531 in row 1\. Expected dates such as dd/MM"
+    with pytest.raises(ScumbleError, match=told):
+        align_columns(numbers, known)
+    dates = replace(numbers, features=known)
+    with pytest.raises(ScumbleError, match=r"'opened' of .* dates\. Expected numbers, as in train"):
+        align_columns(dates, plain)
+    assert align_columns(dates, known) is dates.X
+
+    # A model without names has seen numbers; a column without values could hold anything.
+    assert align_columns(dates, plain, by_name=False) is dates.X
+    empty = MultilabelDataset(form(np.array([[1.0, np.nan]])), [[1]], features=plain)
+    assert align_columns(empty, known) is empty.X
+    without = replace(empty, features=known)
+    assert align_columns(without, plain) is without.X
+
+
 def test_models_that_are_not_fitted_are_refused(tmp_path):
     with pytest.raises(ScumbleError, match="not fitted"):
         save(MLkNN(), tmp_path / "a")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, column_of
 from scumble._core.errors import DataError, ScumbleWarning
 from scumble._core.text import shorten
 from scumble.data import Feature, MultilabelDataset
@@ -77,6 +77,8 @@ def align_columns(
     """
     places = _places(data, features) if by_name else _in_order(data, features)
     X = data.X if np.array_equal(places, np.arange(data.n_features)) else data.X[:, places]
+    if by_name:  # a model without names does not know which of its columns are dates
+        _refuse_numbers_as_dates(data, places, features)
     maps = {
         at: (data.features[place], _code_map(data.features[place], known))
         for at, (place, known) in enumerate(zip(places, features, strict=True))
@@ -119,6 +121,32 @@ def _in_order(data: MultilabelDataset, features: tuple[Feature, ...]) -> Array:
             "order."
         )
     return np.arange(len(features))
+
+
+def _refuse_numbers_as_dates(
+    data: MultilabelDataset, places: Array, features: tuple[Feature, ...]
+) -> None:
+    """Refuse numbers where training had dates, and dates where it had numbers."""
+    for place, known in zip(places, features, strict=True):
+        kinds = (data.features[place].kind, known.kind)
+        if kinds not in (("numeric", "date"), ("date", "numeric")):
+            continue
+        values = column_of(data.X, place)
+        present = np.flatnonzero(~np.isnan(values))
+        if not len(present):
+            continue
+        where = f"Column {known.name!r} of {data!r} holds"
+        if known.kind == "date":
+            form = known.date_format or "2024-05-31"
+            raise DataError(
+                f"{where} numbers, {values[present[0]]:.15g} in row {present[0]}. Expected dates "
+                f"such as {form}, as in training. Write them so; a CSV file that was written by "
+                "scumble holds dates as numbers, ARFF and Parquet files keep them."
+            )
+        raise DataError(
+            f"{where} dates. Expected numbers, as in training. Write them as numbers, or train "
+            "the model on dates."
+        )
 
 
 def _differ(found: Feature, known: Feature) -> bool:
