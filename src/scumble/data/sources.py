@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -14,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from scumble._core.errors import ParameterError
-from scumble._core.files import Bounded, Source
+from scumble._core.files import BLOCK, Bounded, Source, keeping_errors
 from scumble._core.progress import track
 from scumble._core.text import PIPE
 
@@ -36,7 +35,9 @@ def keeping_input() -> Iterator[str]:
     if _kept_in:
         yield _kept_in[-1]
         return
-    with TemporaryDirectory(prefix="scumble-") as folder:
+    with ExitStack() as stack:
+        with keeping_errors():
+            folder = stack.enter_context(TemporaryDirectory(prefix="scumble-"))
         _kept_in.append(folder)
         try:
             yield folder
@@ -67,14 +68,26 @@ class StandardInput(Source):
             )
         path = os.path.join(folder, "stdin")
         if not os.path.exists(path):
-            with open(path, "wb") as file:
-                shutil.copyfileobj(sys.stdin.buffer, file)
+            with keeping_errors(), open(path, "wb") as file:
+                while block := _piped():
+                    file.write(block)
         super().__init__(path)
 
     @property
     def where(self) -> str:
         """What messages call it."""
         return "standard input"
+
+
+def _piped() -> bytes:
+    """Read a part of standard input; empty at its end."""
+    try:
+        return sys.stdin.buffer.read(BLOCK)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ParameterError(
+            f"Standard input cannot be read: {reason}. Pipe data into it, or name a file."
+        ) from error
 
 
 class Member(Source):
