@@ -212,7 +212,7 @@ class _Reading:
         guessed = [self.layout.may_guess] * len(features)
         X, settled = settle_columns(X, features, asked, guessed, self.source.where)
         Y, labels = self.labels.matrix()
-        return MultilabelDataset(
+        data = MultilabelDataset(
             X,
             Y,
             features=settled,
@@ -221,6 +221,7 @@ class _Reading:
             weights=None if self.layout.weights is None else self.weights.matrix()[0].ravel(),
             label_parents=self.layout.parents,
         )
+        return data.read_from_lists(self.layout.label_lists is not None)
 
     def _is_no_feature(self, k: int, X: Array) -> bool:
         """Tell whether a column numbers the rows, or has neither name nor values."""
