@@ -150,6 +150,22 @@ def test_a_table_without_a_header_lacks_the_place_of_a_column(capsys, folder):
     assert not (folder / "p.csv").exists()
 
 
+def test_codes_that_gaps_made_decimal_are_the_same_codes(capsys, folder):
+    rows = [(n % 3 + 1, "u" if n % 3 == 1 else "v") for n in range(60)]
+    call = ("evaluate", folder / "train.csv", "-c", "br", "--category", "code", "--json")
+    call += ("--label-column", "tags", "--label-separator", "|", "--test")
+    judged = []
+    for name, decimals in (("train", ""), ("plain", ""), ("decimal", ".0")):
+        lines = "".join(f"{code}{decimals},{tag}\n" for code, tag in rows)
+        gap = "" if name == "train" else ",v\n"
+        (folder / f"{name}.csv").write_text(f"code,tags\n{lines}{gap}")
+    for name in ("plain", "decimal"):
+        out, err = run(capsys, *call, folder / f"{name}.csv")
+        assert "not seen" not in err
+        judged.append(json.loads(out)["metrics"])
+    assert judged[0] == judged[1]
+
+
 def test_dates_written_as_numbers_are_refused(capsys, folder):
     days = [f"2024-{n % 12 + 1:02d}-{n % 28 + 1:02d}" for n in range(60)]
     told = "".join(f"{day},{'early' if day < '2024-07' else 'late'}\n" for day in days)

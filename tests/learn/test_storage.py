@@ -256,6 +256,23 @@ def test_categories_not_seen_are_missing_and_counted(form):
     assert np.isnan(found[[0, 2, 3], 0]).all()
 
 
+def coded(*texts):
+    code = Feature("code", "nominal", texts)
+    X = np.arange(len(texts), dtype=float).reshape(-1, 1)
+    return MultilabelDataset(X, [[1]] * len(texts), features=[code])
+
+
+def test_categories_that_are_numbers_are_found_as_numbers():
+    known = (Feature("code", "nominal", ("1", "2", "2.0", "007", "blue", "inf_", "10")),)
+    found = align_columns(coded("1.0", "2", "2.0", "7", "blue", "1e1"), known)
+    assert found.ravel().tolist() == [0, 1, 2, 3, 4, 6]
+    # 2.00 could be either, 1_0 is no number, and nan is none either.
+    with pytest.warns(ScumbleWarning, match=r"'code' in 4 of 5 rows, such as '2\.00' in row 1"):
+        found = align_columns(coded("1", "2.00", "3.0", "1_0", "nan"), known)
+    assert found[0, 0] == 0
+    assert np.isnan(found[1:]).all()
+
+
 @pytest.mark.parametrize("form", ["dd/MM/yyyy", "MM/dd/yyyy"])
 def test_dates_are_read_in_the_order_of_training(tmp_path, form):
     known = (Feature("opened", "date", date_format=form), Feature("size"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -172,9 +173,26 @@ def _code_map(found: Feature, known: Feature) -> Any:
     if not known.holds_codes:
         return np.array([_number(text) for text in found.categories])
     code_of = {text: float(code) for code, text in enumerate(known.categories)}
-    if found.holds_codes:
-        return np.array([code_of.get(text, np.nan) for text in found.categories])
-    return {_number(text): code for text, code in code_of.items()}
+    by_number = _codes_by_number(code_of)
+    if not found.holds_codes:
+        return by_number
+    return np.array(
+        [code_of.get(text, by_number.get(_number(text), np.nan)) for text in found.categories]
+    )
+
+
+def _codes_by_number(code_of: dict[str, float]) -> dict[float, float]:
+    """Find codes by the numbers that categories are, where these are one category's alone.
+
+    A table of codes that lacks one is often written with 1.0 for 1.
+    """
+    numbers = [_number(text) for text in code_of]
+    times = Counter(numbers)
+    return {
+        number: code
+        for number, code in zip(numbers, code_of.values(), strict=True)
+        if times[number] == 1 and not np.isnan(number)
+    }
 
 
 def _dates_one_by_one(texts: tuple[str, ...]) -> Array:
@@ -185,7 +203,7 @@ def _dates_one_by_one(texts: tuple[str, ...]) -> Array:
 
 def _number(text: str) -> float:
     try:
-        return float(text)
+        return np.nan if "_" in text else float(text)  # Python takes 1_000
     except ValueError:
         return np.nan
 
