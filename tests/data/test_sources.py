@@ -204,6 +204,15 @@ def test_faults_of_standard_input(monkeypatch, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["unrelated.xml"]
 
 
+def test_a_message_of_an_archive_in_standard_input_names_it_by_what_was_given(
+    monkeypatch, tmp_path
+):
+    packed = pack(tmp_path / "a.zip", {"films.csv": CSV + "80\n", "more.md": "a"}).read_bytes()
+    monkeypatch.setattr("sys.stdin", Pipe(packed))
+    with pytest.raises(ReadError, match=r"^standard input/films\.csv, line 4: expected 2 values"):
+        scumble.read("-")
+
+
 def test_standard_output(monkeypatch, tmp_path):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     data = scumble.MultilabelDataset([[150.0], [90.0]], [["war"], []], features=["minutes"])

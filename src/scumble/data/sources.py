@@ -8,7 +8,7 @@ import sys
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import PurePosixPath
+from pathlib import PurePath, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -93,15 +93,16 @@ def _piped() -> bytes:
 class Member(Source):
     """A file inside of an archive, read like any other."""
 
-    def __init__(self, path: str | os.PathLike[str], member: str) -> None:
-        super().__init__(path)
+    def __init__(self, archive: Source, member: str) -> None:
+        super().__init__(archive.path)
+        self.archive = archive
         self.member = member
         self.name = PurePosixPath(member).name
 
     @property
     def where(self) -> str:
         """What messages call it: archive and file."""
-        return str(self.path / self.member)
+        return str(PurePath(self.archive.where) / self.member)
 
     @contextmanager
     def open(self, *, progress: bool = True) -> Iterator[Bounded]:
@@ -123,7 +124,7 @@ class Member(Source):
     def beside(self) -> list[Member]:
         """List the other files of the archive."""
         names = _members(self)
-        return [Member(self.path, name) for name in names if name != self.member]
+        return [Member(self.archive, name) for name in names if name != self.member]
 
 
 class _Stream:
@@ -162,7 +163,7 @@ def data_member(source: Source, suffixes: Sequence[str], wanted: str | None) -> 
     if wanted is not None:
         if wanted not in names:
             raise source.error(f"the archive holds no {wanted!r}. It holds {_listed(names)}.")
-        return Member(source.path, wanted)
+        return Member(source, wanted)
     found = [name for name in names if PurePosixPath(name).suffix.lower() in suffixes]
     stems = {name: PurePosixPath(name).stem for name in found}
     for preferred in (
@@ -176,7 +177,7 @@ def data_member(source: Source, suffixes: Sequence[str], wanted: str | None) -> 
             f"the archive holds {_listed(names)}. Expected one file with data"
             + (": name it with member=..." if names else ".")
         )
-    return Member(source.path, found[0])
+    return Member(source, found[0])
 
 
 def _members(source: Source) -> list[str]:
