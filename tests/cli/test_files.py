@@ -2,7 +2,11 @@
 
 import hashlib
 import inspect
+import io
 import os
+import subprocess
+import sys
+import time
 from functools import partial
 
 import pytest
@@ -354,6 +358,36 @@ def test_standard_input_is_one_file(capsys, folder):
         main(["score", "-", "-"])
     assert stopped.value.code == 2
     assert "standard input, stands for several files" in capsys.readouterr().err
+
+
+def test_a_dash_among_labels_is_a_word(capsys, folder, monkeypatch):
+    for words in (["--labels", "-"], ["--labels", "war,-"]):
+        pipe = io.TextIOWrapper(io.BytesIO(b"minutes,war\n10,1\n95,0\n"))
+        monkeypatch.setattr("sys.stdin", pipe)
+        with pytest.raises(SystemExit) as stopped:
+            main(["summary", "-", *words])
+        assert stopped.value.code == 2
+        err = capsys.readouterr().err
+        assert "standard input: --labels ... names the label '-', but the file has no such" in err
+
+
+def test_a_command_that_is_killed_keeps_nothing_of_standard_input(tmp_path):
+    (tmp_path / "kept").mkdir()
+    with subprocess.Popen(
+        [sys.executable, "-m", "scumble", "convert", "-", str(tmp_path / "out.csv")],
+        stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(tmp_path / "kept")},
+    ) as command:  # fmt: skip
+        command.stdin.write(b"x,label:a\n1,1\n")
+        command.stdin.flush()
+        while not list((tmp_path / "kept").glob("scumble-*/stdin")):
+            assert command.poll() is None
+            time.sleep(0.05)
+        command.terminate()
+        _, err = command.communicate()
+    assert (command.returncode, err) == (143, b"")
+    assert list((tmp_path / "kept").iterdir()) == []
+    assert not (tmp_path / "out.csv").exists()
 
 
 def test_a_folder_may_have_brackets_in_its_name(tmp_path):

@@ -3,6 +3,8 @@
 import json
 
 import numpy as np
+import pyarrow
+import pyarrow.parquet
 import pytest
 from scipy import sparse
 
@@ -76,6 +78,37 @@ def test_tags_that_rows_have_but_that_are_never_predicted(capsys, tmp_path, said
     _, err = run(capsys, "score", *words)
     assert "said.csv has no column for 'new', which rows of" in " ".join(err.split())
     assert "train.csv has no column" not in err
+
+
+@pytest.mark.parametrize("form", ["brackets", "marked", "parquet"])
+def test_lists_that_are_found_are_tags_as_those_that_are_named(capsys, tmp_path, form):
+    name = {"brackets": "a.csv", "marked": "m.csv", "parquet": "a.parquet"}[form]
+    if form == "parquet":
+        table = {"size": [1, 2, 3], "tags": [["a", "new"], ["b"], []]}
+        pyarrow.parquet.write_table(pyarrow.table(table), tmp_path / name)
+    else:
+        head = "labels:" if form == "marked" else "tags"
+        (tmp_path / name).write_text(f"size,{head}\n1,\"['a', 'new']\"\n2,['b']\n3,[]\n")
+    (tmp_path / "said.csv").write_text("b,a\n0,1\n1,0\n0,0\n")
+    words = [str(tmp_path / "said.csv"), str(tmp_path / name)]
+    found = told(capsys, *words)
+    assert [row["name"] for row in found["labels"]] == ["a", "b", "new"]
+    assert [row["true_positives"] for row in found["labels"]] == [1, 1, 0]
+    assert found["labels"][2]["false_negatives"] == 1
+    if form != "marked":
+        assert found["metrics"] == told(capsys, *words, "--label-column", "tags")["metrics"]
+
+
+@pytest.mark.parametrize("cut", ["0", "-1", "0.05"])
+def test_a_tag_without_a_column_is_predicted_by_no_cut(capsys, tmp_path, cut):
+    (tmp_path / "tags.csv").write_text("size,tags\n1,a;new\n2,b\n3,\n")
+    (tmp_path / "said.csv").write_text("b,a\n0.1,0.8\n0.9,0.2\n0.3,0.1\n")
+    words = [str(tmp_path / name) for name in ("said.csv", "tags.csv")]
+    words += ["--label-column", "tags", "--label-separator", ";", "--cut", cut]
+    rows = {row["name"]: row for row in told(capsys, *words)["labels"]}
+    assert [rows[name]["false_positives"] for name in ("a", "b", "new")] == [2, 2, 0]
+    assert [rows[name]["true_positives"] for name in ("a", "b", "new")] == [1, 1, 0]
+    assert rows["new"]["false_negatives"] == 1
 
 
 def test_what_predict_writes(capsys, folder, made):

@@ -117,6 +117,76 @@ def test_data_with_or_without_labels_in_any_order(capsys, folder, photos, form, 
     assert (pd.read_csv(folder / "p.csv").to_numpy() == expected).all()
 
 
+@pytest.mark.parametrize("asked", [[], ["--ignore", "1"]])
+def test_columns_of_tables_without_a_header_are_found_by_place(capsys, folder, asked):
+    values = [(n % 10 / 10 + 0.05, n * 7 % 10 / 10 + 0.05, n * 3 % 11 / 11) for n in range(90)]
+    truth = ["u" if b < 0.5 else "v" for _, _, b in values]
+    rows = [",".join(f"{value:.3f}" for value in row) for row in values]
+    told = "".join(f"{row},{label}\n" for row, label in zip(rows, truth, strict=True))
+    (folder / "told.csv").write_text(told)
+    (folder / "new.csv").write_text("\n".join(rows) + "\n")
+    run(
+        capsys, "train", folder / "told.csv", folder / "m", "-c", "br", "--ignore", "1",
+        "--label-column", "3", "--label-separator", "|",
+    )  # fmt: skip
+
+    run(capsys, "predict", folder / "m", folder / "new.csv", folder / "p.csv", *asked)
+
+    told_back = pd.read_csv(folder / "p.csv")
+    assert list(told_back) == ["u", "v"]
+    assert told_back["u"].tolist() == [int(label == "u") for label in truth]
+    assert told_back["v"].tolist() == [int(label == "v") for label in truth]
+
+
+def test_a_table_without_a_header_lacks_the_place_of_a_column(capsys, folder):
+    (folder / "told.csv").write_text("".join(f"0.{n},{n % 2},0.{9 - n}\n" for n in range(1, 9)))
+    (folder / "new.csv").write_text("0.1,0.2\n0.3,0.4\n")
+    run(capsys, "train", folder / "told.csv", folder / "m", "-c", "br", "--labels", "1,")
+
+    _, told = run(capsys, "predict", folder / "m", folder / "new.csv", folder / "p.csv", code=2)
+
+    assert "lacks 1 of the 2 columns the model was fitted on: 'x2'." in told
+    assert "named by its place, x0 being the first" in told
+    assert not (folder / "p.csv").exists()
+
+
+def test_codes_that_gaps_made_decimal_are_the_same_codes(capsys, folder):
+    rows = [(n % 3 + 1, "u" if n % 3 == 1 else "v") for n in range(60)]
+    call = ("evaluate", folder / "train.csv", "-c", "br", "--category", "code", "--json")
+    call += ("--label-column", "tags", "--label-separator", "|", "--test")
+    judged = []
+    for name, decimals in (("train", ""), ("plain", ""), ("decimal", ".0")):
+        lines = "".join(f"{code}{decimals},{tag}\n" for code, tag in rows)
+        gap = "" if name == "train" else ",v\n"
+        (folder / f"{name}.csv").write_text(f"code,tags\n{lines}{gap}")
+    for name in ("plain", "decimal"):
+        out, err = run(capsys, *call, folder / f"{name}.csv")
+        assert "not seen" not in err
+        judged.append(json.loads(out)["metrics"])
+    assert judged[0] == judged[1]
+
+
+def test_dates_written_as_numbers_are_refused(capsys, folder):
+    days = [f"2024-{n % 12 + 1:02d}-{n % 28 + 1:02d}" for n in range(60)]
+    told = "".join(f"{day},{'early' if day < '2024-07' else 'late'}\n" for day in days)
+    (folder / "told.csv").write_text("day,tags\n" + told)
+    for name, rows in (("days", days), ("numbers", [day.replace("-", "") for day in days])):
+        (folder / f"{name}.csv").write_text("day\n" + "\n".join(rows) + "\n")
+    run(
+        capsys, "train", folder / "told.csv", folder / "m", "-c", "br",
+        "--label-column", "tags", "--label-separator", "|",
+    )  # fmt: skip
+
+    run(capsys, "predict", folder / "m", folder / "days.csv", folder / "p.csv")
+    early = pd.read_csv(folder / "p.csv")["early"]
+    assert early.tolist() == [int(day < "2024-07") for day in days]
+
+    _, err = run(capsys, "predict", folder / "m", folder / "numbers.csv", folder / "q.csv", code=2)
+    assert "Column 'day'" in err
+    assert "numbers, 20240101 in row 0. Expected dates such as 2024-05-31" in err
+    assert not (folder / "q.csv").exists()
+
+
 def test_a_data_set_with_the_predicted_labels(capsys, folder, photos):
     model = trained(capsys, folder)
     run(capsys, "predict", model, folder / "photos.arff", folder / "new.arff", "--whole")

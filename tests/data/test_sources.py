@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import zipfile
@@ -12,7 +13,7 @@ import pytest
 
 import scumble
 from scumble._core import files
-from scumble._core.errors import ParameterError, ReadError, ScumbleError, ScumbleWarning
+from scumble._core.errors import ParameterError, ReadError, ScumbleError, ScumbleWarning, WriteError
 from scumble.data.io import files_read
 
 ARFF = "@relation films\n@attribute minutes numeric\n@attribute war {0,1}\n@data\n150,1\n90,0\n"
@@ -203,6 +204,15 @@ def test_faults_of_standard_input(monkeypatch, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["unrelated.xml"]
 
 
+def test_a_message_of_an_archive_in_standard_input_names_it_by_what_was_given(
+    monkeypatch, tmp_path
+):
+    packed = pack(tmp_path / "a.zip", {"films.csv": CSV + "80\n", "more.md": "a"}).read_bytes()
+    monkeypatch.setattr("sys.stdin", Pipe(packed))
+    with pytest.raises(ReadError, match=r"^standard input/films\.csv, line 4: expected 2 values"):
+        scumble.read("-")
+
+
 def test_standard_output(monkeypatch, tmp_path):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     data = scumble.MultilabelDataset([[150.0], [90.0]], [["war"], []], features=["minutes"])
@@ -217,3 +227,32 @@ def test_standard_output(monkeypatch, tmp_path):
     with pytest.raises(ParameterError, match="name the format with format="):
         scumble.write(data, "-")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_no_room_for_what_is_kept_meanwhile(monkeypatch, tmp_path):
+    def refuse(*_arguments, **_options):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    told = r"A temporary file cannot be written: the disk is full.*TMPDIR"
+    monkeypatch.setattr("sys.stdin", Pipe(CSV.encode()))
+    with monkeypatch.context() as patch:
+        patch.setattr("scumble.data.sources.TemporaryDirectory", refuse)
+        with pytest.raises(WriteError, match=told):
+            scumble.read("-")
+    data = scumble.MultilabelDataset([[1.5]], [[1]])
+    with monkeypatch.context() as patch:
+        patch.setattr("tempfile.TemporaryFile", refuse)
+        with pytest.raises(WriteError, match=told):
+            scumble.write(data, "-", format="csv")
+
+
+def test_standard_input_that_cannot_be_read(monkeypatch):
+    pipe = Pipe(CSV.encode())
+    monkeypatch.setattr("sys.stdin", pipe)
+
+    def fail(_size):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(pipe.buffer, "read", fail)
+    with pytest.raises(ParameterError, match=r"Standard input cannot be read: Input/output error"):
+        scumble.read("-")

@@ -256,6 +256,23 @@ def test_categories_not_seen_are_missing_and_counted(form):
     assert np.isnan(found[[0, 2, 3], 0]).all()
 
 
+def coded(*texts):
+    code = Feature("code", "nominal", texts)
+    X = np.arange(len(texts), dtype=float).reshape(-1, 1)
+    return MultilabelDataset(X, [[1]] * len(texts), features=[code])
+
+
+def test_categories_that_are_numbers_are_found_as_numbers():
+    known = (Feature("code", "nominal", ("1", "2", "2.0", "007", "blue", "inf_", "10")),)
+    found = align_columns(coded("1.0", "2", "2.0", "7", "blue", "1e1"), known)
+    assert found.ravel().tolist() == [0, 1, 2, 3, 4, 6]
+    # 2.00 could be either, 1_0 is no number, and nan is none either.
+    with pytest.warns(ScumbleWarning, match=r"'code' in 4 of 5 rows, such as '2\.00' in row 1"):
+        found = align_columns(coded("1", "2.00", "3.0", "1_0", "nan"), known)
+    assert found[0, 0] == 0
+    assert np.isnan(found[1:]).all()
+
+
 @pytest.mark.parametrize("form", ["dd/MM/yyyy", "MM/dd/yyyy"])
 def test_dates_are_read_in_the_order_of_training(tmp_path, form):
     known = (Feature("opened", "date", date_format=form), Feature("size"))
@@ -279,6 +296,28 @@ def test_dates_are_read_in_the_order_of_training(tmp_path, form):
     found = replace(train, features=(Feature("opened", "date", date_format=other), known[1]))
     with pytest.raises(ScumbleError, match=f"read as {other}, but in training as {form}"):
         align_columns(found, features)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_numbers_are_no_dates_and_dates_no_numbers(form):
+    known = (Feature("size"), Feature("opened", "date", date_format="dd/MM/yyyy"))
+    plain = (Feature("size"), Feature("opened"))
+    X = form(np.array([[1.0, np.nan], [2.0, 20240531], [3.0, 20240601]]))
+    numbers = MultilabelDataset(X, [[1]] * 3, features=plain)
+    told = r"'opened' of .*3 instances.* numbers, 20240531 in row 1\. Expected dates such as dd/MM"
+    with pytest.raises(ScumbleError, match=told):
+        align_columns(numbers, known)
+    dates = replace(numbers, features=known)
+    with pytest.raises(ScumbleError, match=r"'opened' of .* dates\. Expected numbers, as in train"):
+        align_columns(dates, plain)
+    assert align_columns(dates, known) is dates.X
+
+    # A model without names has seen numbers; a column without values could hold anything.
+    assert align_columns(dates, plain, by_name=False) is dates.X
+    empty = MultilabelDataset(form(np.array([[1.0, np.nan]])), [[1]], features=plain)
+    assert align_columns(empty, known) is empty.X
+    without = replace(empty, features=known)
+    assert align_columns(without, plain) is without.X
 
 
 def test_models_that_are_not_fitted_are_refused(tmp_path):

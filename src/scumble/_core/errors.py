@@ -5,6 +5,7 @@ Every message says what failed, where, what was expected, what was found and wha
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 
@@ -87,3 +88,14 @@ class ScumbleWarning(UserWarning):
     >>> [each.category.__name__ for each in heard]
     ['ScumbleWarning']
     """
+
+
+def cannot_be_written(error: OSError) -> str:
+    """Say in words why something cannot be written, without a full stop."""
+    if error.errno == errno.ENOSPC:
+        reason = "the disk is full. Free some space or write elsewhere"
+    elif isinstance(error, PermissionError):
+        reason = "no permission to write there"
+    else:
+        reason = error.strerror or str(error)
+    return f"cannot be written: {reason}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bz2
-import errno
 import gzip
 import io
 import lzma
@@ -18,7 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, cast
 
-from scumble._core.errors import ParameterError, ReadError, WriteError
+from scumble._core.errors import ParameterError, ReadError, WriteError, cannot_be_written
 from scumble._core.progress import track
 from scumble._core.text import PIPE
 
@@ -275,8 +274,10 @@ class StandardOutput(Target):
                 "There are several files to write, which standard output cannot hold. Name a path "
                 "instead of '-', or a format that makes one file."
             )
-        self._kept = cast(IO[bytes], tempfile.TemporaryFile())
-        yield self._kept
+        with keeping_errors():
+            self._kept = cast(IO[bytes], tempfile.TemporaryFile())
+            yield self._kept
+            self._kept.flush()
 
     def commit(self) -> None:
         """Write it."""
@@ -284,15 +285,21 @@ class StandardOutput(Target):
         if stream is None:
             raise WriteError("Standard output takes no files here. Name a path instead of '-'.")
         if self._kept is not None:
-            sys.stdout.flush()
             self._kept.seek(0)
-            shutil.copyfileobj(self._kept, stream)
-            stream.flush()
+            try:
+                sys.stdout.flush()
+                shutil.copyfileobj(self._kept, stream)
+                stream.flush()
+            except BrokenPipeError:  # the reader has had enough, which is no fault
+                raise
+            except OSError as error:
+                raise WriteError(f"standard output {cannot_be_written(error)}.") from error
 
     def discard(self) -> None:
         """Forget it."""
         if self._kept is not None:
-            self._kept.close()
+            with suppress(OSError):  # of what did not find room, which has been told
+                self._kept.close()
 
 
 @contextmanager
@@ -335,16 +342,25 @@ def _compress(raw: IO[bytes], compression: str) -> Iterator[IO[bytes]]:
 def _write_errors(path: Path) -> Iterator[None]:
     try:
         yield
+    except FileNotFoundError as error:
+        raise WriteError(
+            f"{path}: cannot be written: the folder {path.parent} does not exist. Create it first. "
+            "No file was changed."
+        ) from error
     except OSError as error:
-        if error.errno == errno.ENOSPC:
-            reason = "the disk is full. Free some space or write elsewhere"
-        elif isinstance(error, FileNotFoundError):
-            reason = f"the folder {path.parent} does not exist. Create it first"
-        elif isinstance(error, PermissionError):
-            reason = "no permission to write there"
-        else:
-            reason = error.strerror or str(error)
-        raise WriteError(f"{path}: cannot be written: {reason}. No file was changed.") from error
+        raise WriteError(f"{path}: {cannot_be_written(error)}. No file was changed.") from error
+
+
+@contextmanager
+def keeping_errors() -> Iterator[None]:
+    """Turn faults of temporary files, in which things are kept meanwhile, into `WriteError`."""
+    try:
+        yield
+    except OSError as error:
+        raise WriteError(
+            f"A temporary file {cannot_be_written(error)}. Such files stand in the folder that the "
+            "variable TMPDIR names. No file was changed."
+        ) from error
 
 
 def _final_place(path: Path) -> Path:

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import glob
 import os
+import signal
+import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -33,6 +36,8 @@ class Mark(Enum):
 
 
 READS, READS_DATA, WRITES, WRITES_DATA, WRITES_PARTS = Mark
+#: Parameters that name files only beside other things: ``-`` is a word there, not a file.
+WORDS = ("labels", "folds")
 #: SQLite keeps what is not yet in a store's file in files beside it.
 BESIDE_STORES = ("-wal", "-shm", "-journal")
 
@@ -73,7 +78,7 @@ def piping(command: Callable[..., Any], given: dict[str, Any]) -> Iterator[bool]
         mark
         for name, (mark, _) in marked_parameters(command).items()
         for value in _values(given.get(name))
-        if value == PIPE
+        if value == PIPE and name not in WORDS
     ]
     n_read = sum(mark in (READS, READS_DATA) for mark in pipes)
     if n_read > 1:
@@ -84,8 +89,23 @@ def piping(command: Callable[..., Any], given: dict[str, Any]) -> Iterator[bool]
         if n_read:
             from scumble.data.sources import keeping_input
 
+            stack.enter_context(_ending_in_order())
             stack.enter_context(keeping_input())
         yield len(pipes) > n_read
+
+
+@contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """Let a command that is told to end remove what it keeps meanwhile."""
+    ask, is_main = signal.SIGTERM, threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(ask) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(ask, lambda number, _: sys.exit(128 + number))  # as a shell counts it
+    try:
+        yield
+    finally:
+        signal.signal(ask, signal.SIG_DFL)
 
 
 class Output(NamedTuple):

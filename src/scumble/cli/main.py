@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import io
 import os
 import sys
@@ -12,13 +13,15 @@ from typing import Any
 
 import typer
 
-from scumble._core.errors import ScumbleError, ScumbleWarning
+from scumble._core.errors import ScumbleError, ScumbleWarning, cannot_be_written
 from scumble._core.version import __version__
 from scumble.cli.commands import Group
 from scumble.cli.console import complain
 
 INTERRUPTED = 130
 NO_READER = 141
+#: What the system says where there is no room: the disk is full, broken, or no more is granted.
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 app = typer.Typer(
     name="scumble",
@@ -64,8 +67,8 @@ def run() -> None:
             for stream in (sys.stdout, sys.stderr):
                 if stream is not None:  # the shell's ``>&-`` closes it
                     stream.flush()
-        except BrokenPipeError:
-            code = NO_READER
+        except OSError:  # the rest of what is printed has been printed, or told to be lost
+            code = code or NO_READER
         os._exit(code)
 
 
@@ -75,22 +78,57 @@ def main(arguments: list[str] | None = None) -> None:
     warnings.simplefilter("default", ScumbleWarning)
     if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal may not know every character
         sys.stdout.reconfigure(errors="backslashreplace")
+    sys.exit(_flushed(_code_of(arguments)))
+
+
+def _code_of(arguments: list[str] | None) -> Any:
+    """Run a command, and give the code to exit with."""
     try:
         app(args=arguments, prog_name="scumble")
     except ScumbleError as error:
         complain("error", str(error))
-        sys.exit(2)
+        return 2
     except MemoryError as error:
         complain("error", f"there is not enough memory ({error}). Ask for less, or for a part.")
-        sys.exit(2)
+        return 2
+    except OSError as error:
+        complain("error", _refusal(error))
+        return 2
     except SystemExit as end:
         if end.code == INTERRUPTED:  # what typer makes of Ctrl-C
             complain("stopped", "interrupted; nothing half-written is left behind.")
         if isinstance(end.__context__, BrokenPipeError):  # typer makes 1 of it: a failure
-            # The reader (head, less) has gone. Keep Python from complaining at shutdown.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(NO_READER)
-        raise
+            return NO_READER
+        return end.code
+
+
+def _refusal(error: OSError) -> str:
+    """Say what the system refuses; a file without a name may be standard output."""
+    if error.filename is None and error.errno in NO_ROOM:
+        return f"standard output or another file {cannot_be_written(error)}."
+    return f"the system refuses: {error}."
+
+
+def _flushed(code: Any) -> Any:
+    """Print what is left to be printed, and give the code to exit with if that fails."""
+    try:
+        if sys.stdout is not None:  # the shell's ``>&-`` closes it
+            sys.stdout.flush()
+        if code != NO_READER:
+            return code
+    except BrokenPipeError:  # the reader (head, less) has gone
+        code = NO_READER
+    except OSError as error:
+        if not code:
+            complain("error", f"standard output {cannot_be_written(error)}.")
+        code = code or 2
+    _print_nowhere()
+    return code
+
+
+def _print_nowhere() -> None:
+    """Keep Python from complaining at its end of what could not be printed."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _show_warning(message: Any, category: type[Warning], *_where: Any, **_more: Any) -> None:

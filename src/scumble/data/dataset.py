@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
@@ -62,6 +62,9 @@ class MultilabelDataset:
     name: str
     weights: Array | None
     label_parents: tuple[int, ...] | None
+    #: Whether the labels were read from lists, which cannot name a label that no row has. Data sets
+    #: made of this one do not know it.
+    from_lists: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -93,6 +96,11 @@ class MultilabelDataset:
 
     def _set(self, field: str, value: Any) -> None:
         object.__setattr__(self, field, value)
+
+    def read_from_lists(self, are_lists: bool) -> MultilabelDataset:
+        """Keep in mind whether the labels were read from lists; for readers."""
+        self._set("from_lists", are_lists)
+        return self
 
     @property
     def n_instances(self) -> int:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import PurePosixPath
+from pathlib import PurePath, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from scumble._core.errors import ParameterError
-from scumble._core.files import Bounded, Source
+from scumble._core.files import BLOCK, Bounded, Source, keeping_errors
 from scumble._core.progress import track
 from scumble._core.text import PIPE
 
@@ -36,7 +35,9 @@ def keeping_input() -> Iterator[str]:
     if _kept_in:
         yield _kept_in[-1]
         return
-    with TemporaryDirectory(prefix="scumble-") as folder:
+    with ExitStack() as stack:
+        with keeping_errors():
+            folder = stack.enter_context(TemporaryDirectory(prefix="scumble-"))
         _kept_in.append(folder)
         try:
             yield folder
@@ -67,8 +68,9 @@ class StandardInput(Source):
             )
         path = os.path.join(folder, "stdin")
         if not os.path.exists(path):
-            with open(path, "wb") as file:
-                shutil.copyfileobj(sys.stdin.buffer, file)
+            with keeping_errors(), open(path, "wb") as file:
+                while block := _piped():
+                    file.write(block)
         super().__init__(path)
 
     @property
@@ -77,18 +79,30 @@ class StandardInput(Source):
         return "standard input"
 
 
+def _piped() -> bytes:
+    """Read a part of standard input; empty at its end."""
+    try:
+        return sys.stdin.buffer.read(BLOCK)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ParameterError(
+            f"Standard input cannot be read: {reason}. Pipe data into it, or name a file."
+        ) from error
+
+
 class Member(Source):
     """A file inside of an archive, read like any other."""
 
-    def __init__(self, path: str | os.PathLike[str], member: str) -> None:
-        super().__init__(path)
+    def __init__(self, archive: Source, member: str) -> None:
+        super().__init__(archive.path)
+        self.archive = archive
         self.member = member
         self.name = PurePosixPath(member).name
 
     @property
     def where(self) -> str:
         """What messages call it: archive and file."""
-        return str(self.path / self.member)
+        return str(PurePath(self.archive.where) / self.member)
 
     @contextmanager
     def open(self, *, progress: bool = True) -> Iterator[Bounded]:
@@ -110,7 +124,7 @@ class Member(Source):
     def beside(self) -> list[Member]:
         """List the other files of the archive."""
         names = _members(self)
-        return [Member(self.path, name) for name in names if name != self.member]
+        return [Member(self.archive, name) for name in names if name != self.member]
 
 
 class _Stream:
@@ -149,7 +163,7 @@ def data_member(source: Source, suffixes: Sequence[str], wanted: str | None) -> 
     if wanted is not None:
         if wanted not in names:
             raise source.error(f"the archive holds no {wanted!r}. It holds {_listed(names)}.")
-        return Member(source.path, wanted)
+        return Member(source, wanted)
     found = _with_data(names, suffixes)
     stems = {name: PurePosixPath(name).stem for name in found}
     for preferred in (
@@ -163,7 +177,7 @@ def data_member(source: Source, suffixes: Sequence[str], wanted: str | None) -> 
             f"the archive holds {_listed(names)}. Expected one file with data"
             + (": name it with member=..." if names else ".")
         )
-    return Member(source.path, found[0])
+    return Member(source, found[0])
 
 
 def data_members(source: Source, suffixes: Sequence[str]) -> list[str]:

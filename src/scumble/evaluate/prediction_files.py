@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,6 +94,7 @@ def judge_predictions(
     >>> found.evaluation["micro_recall"], found.evaluation["ranking_loss"], found.cut
     (0.6666666666666666, 0.0, 0.5)
     """
+    known = predictions.names
     predictions = with_missed(predictions, truth)
     truth = with_unseen(truth, predictions)
     cells, names = aligned(picked(predictions, truth), truth)
@@ -113,7 +115,7 @@ def judge_predictions(
     else:
         sure = cells
         cut = HALF if cut is None and are_probabilities(cells) else cut
-        said = None if cut is None else predict_labels(cells, np.full(cells.shape[1], cut))
+        said = None if cut is None else predict_labels(cells, _cuts(cut, names, known))
     found = evaluate(
         truth.cells,
         said,
@@ -125,6 +127,13 @@ def judge_predictions(
     )
     labels = tuple(str(name) for name in names)
     return Judgement(found, labels, count(truth.cells), truth.cells.shape[0], cut)
+
+
+def _cuts(cut: float, names: Sequence[Any], known: tuple[str, ...] | None) -> Array:
+    """Cut all scores at one place; labels without any are never predicted, however low it is."""
+    missed = set() if known is None else set(names) - set(known)
+    has_scores = [name not in missed for name in names]
+    return np.where(has_scores, cut, np.inf)
 
 
 def _are_labels(cells: Any) -> bool:

@@ -61,8 +61,7 @@ def read_scores(path: str | os.PathLike[str]) -> NamedCells:
 def read_truth(path: str | os.PathLike[str], **how: Any) -> NamedCells:
     """Read the labels that scores are compared with."""
     if not is_array(path):
-        found = truth_of(_read_dataset(path, how), path)
-        return replace(found, are_tags=how.get("label_column") is not None)
+        return truth_of(_read_dataset(path, how), path)
     table = _read_array(path, "labels")
     try:
         return NamedCells(check_labels(table.cells, caller="labels"), table.names, table.path)
@@ -167,7 +166,7 @@ def truth_of(data: MultilabelDataset, path: str | os.PathLike[str]) -> NamedCell
     """Take the labels out of a data set; names that a reader made up are none."""
     made_up = tuple(f"y{at}" for at in range(data.n_labels))
     names = None if data.labels == made_up else data.labels
-    return NamedCells(data.Y, names, shown_path(path, "standard input"))
+    return NamedCells(data.Y, names, shown_path(path, "standard input"), data.from_lists)
 
 
 def aligned(scores: NamedCells, truth: NamedCells) -> tuple[Any, tuple[Any, ...]]:

@@ -276,6 +276,28 @@ class TestHeader:
         with pytest.raises(ReadError, match="'column 0'"):
             read(tmp_path, "5,1,0\n", labels=["a"], header=False)
 
+    @pytest.mark.parametrize(
+        ("text", "options", "names"),
+        [
+            ("0.5,7,0.2,1\n0.6,8,0.3,0\n", {"labels": [3], "ignore": [1]}, ("x0", "x2")),
+            ("0.5,1,0.2\n0.6,0,0.3\n", {"labels": [1]}, ("x0", "x2")),
+            ("1,0.5,0.2\n0,0.6,0.3\n", {"labels": [0]}, ("x1", "x2")),
+            ("0.5,1,0.2,1\n0.6,2,0.3,0\n", {"labels": -1, "weight_column": 1}, ("x0", "x2")),
+            ("1,0.5,1\n2,0.6,0\n3,0.7,0\n", {"labels": -1}, ("x1",)),  # rows' numbers left out
+            ("0.5,a|b,0.2\n0.6,b,0.3\n", {"label_column": 1, "label_separator": "|"}, ("x0", "x2")),
+        ],
+    )
+    def test_without_one_features_are_named_by_place(self, tmp_path, text, options, names):
+        assert read(tmp_path, text, **options).feature_names == names
+
+    def test_without_one_guessed_and_ignored_columns_give_the_same_names(self, tmp_path):
+        rows = [f"0.{n % 7 + 1},AB{7 * n:05d},0.{n % 5 + 1},{n % 2}\n" for n in range(60)]
+        with pytest.warns(ScumbleWarning, match="'x1' holds a different value in most rows"):
+            guessed = read(tmp_path, "".join(rows), labels=-1)
+        ignored = read(tmp_path, "".join(rows), labels=-1, ignore=[1])
+        assert guessed.feature_names == ignored.feature_names == ("x0", "x2")
+        assert (guessed.X == ignored.X).all()
+
     def test_may_stand_alone(self, tmp_path):
         data = read(tmp_path, "a,b,c\n", labels=-2)
         assert (len(data), data.feature_names, data.labels) == (0, ("a",), ("b", "c"))

@@ -279,7 +279,8 @@ def _foreign(table: Any, source: Source, options: TableOptions) -> MultilabelDat
         keep=True if options.keep is True or options.labels == () else named("keep"),
         where=source.where,
     )
-    return MultilabelDataset(**read, name=source.stem, label_parents=parents)
+    data = MultilabelDataset(**read, name=source.stem, label_parents=parents)
+    return data.read_from_lists(isinstance(labels, str))
 
 
 def _chosen_labels(

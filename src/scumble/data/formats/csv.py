@@ -63,6 +63,9 @@ def read_csv(source: Source, options: Options) -> MultilabelDataset:
     name, if it has no brackets where all other rows have, or else if it holds no number, no
     missing value but empty ones, and neither true nor false.
 
+    Without a header features are named by their place in the file, ``x0`` being the first column,
+    whichever columns are labels or left out: a model finds its columns in other files by place.
+
     *The first column* is left out as a number of the rows if it has no name or is called id, index,
     row or Unnamed: 0, and holds whole numbers that increase from 0 or 1 to less than twice the
     number of rows, of which there are at least two.
@@ -197,12 +200,9 @@ class _Reading:
         X, categories = self.features.matrix()
         keep = [k for k in range(X.shape[1]) if not self._is_no_feature(k, X)]
         X = X if len(keep) == X.shape[1] else X[:, keep]
-        names = self.layout.names
         features = [
-            self.features.describe(
-                k, f"x{at}" if names is None else names[self.layout.features[k]], categories
-            )
-            for at, k in enumerate(keep)
+            self.features.describe(k, self.layout.name_of(self.layout.features[k]), categories)
+            for k in keep
         ]
         places = {features[k].name: self.layout.features[at] for k, at in enumerate(keep)}
         asked = Asked(
@@ -212,7 +212,7 @@ class _Reading:
         guessed = [self.layout.may_guess] * len(features)
         X, settled = settle_columns(X, features, asked, guessed, self.source.where)
         Y, labels = self.labels.matrix()
-        return MultilabelDataset(
+        data = MultilabelDataset(
             X,
             Y,
             features=settled,
@@ -221,6 +221,7 @@ class _Reading:
             weights=None if self.layout.weights is None else self.weights.matrix()[0].ravel(),
             label_parents=self.layout.parents,
         )
+        return data.read_from_lists(self.layout.label_lists is not None)
 
     def _is_no_feature(self, k: int, X: Array) -> bool:
         """Tell whether a column numbers the rows, or has neither name nor values."""

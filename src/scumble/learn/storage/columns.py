@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import re
 import warnings
+from collections import Counter
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, column_of
 from scumble._core.errors import DataError, ScumbleWarning
 from scumble._core.text import shorten
 from scumble.data import Feature, MultilabelDataset
 from scumble.data.guesses import parse_dates
 
 _N_SHOWN = 3
+#: What readers call columns without a name.
+_PLACE = re.compile(r"x\d+")
+_BY_PLACE = (
+    " A column without a name is named by its place, x0 being the first: give a file in which it "
+    "stands where it stood in training."
+)
 #: Terminal cells of a value in a message.
 _WIDEST = 60
 
@@ -70,6 +78,8 @@ def align_columns(
     """
     places = _places(data, features) if by_name else _in_order(data, features)
     X = data.X if np.array_equal(places, np.arange(data.n_features)) else data.X[:, places]
+    if by_name:  # a model without names does not know which of its columns are dates
+        _refuse_numbers_as_dates(data, places, features)
     maps = {
         at: (data.features[place], _code_map(data.features[place], known))
         for at, (place, known) in enumerate(zip(places, features, strict=True))
@@ -99,6 +109,7 @@ def _places(data: MultilabelDataset, features: tuple[Feature, ...]) -> Array:
         raise DataError(
             f"{data!r} lacks {len(missing)} of the {len(features)} columns the model was fitted "
             f"on: {shown}{more}. Names must be the same, order does not matter."
+            + (_BY_PLACE if any(_PLACE.fullmatch(name) for name in missing) else "")
         )
     return np.array([place_of[known.name] for known in features], np.intp)
 
@@ -111,6 +122,32 @@ def _in_order(data: MultilabelDataset, features: tuple[Feature, ...]) -> Array:
             "order."
         )
     return np.arange(len(features))
+
+
+def _refuse_numbers_as_dates(
+    data: MultilabelDataset, places: Array, features: tuple[Feature, ...]
+) -> None:
+    """Refuse numbers where training had dates, and dates where it had numbers."""
+    for place, known in zip(places, features, strict=True):
+        kinds = (data.features[place].kind, known.kind)
+        if kinds not in (("numeric", "date"), ("date", "numeric")):
+            continue
+        values = column_of(data.X, place)
+        present = np.flatnonzero(~np.isnan(values))
+        if not len(present):
+            continue
+        where = f"Column {known.name!r} of {data!r} holds"
+        if known.kind == "date":
+            form = known.date_format or "2024-05-31"
+            raise DataError(
+                f"{where} numbers, {values[present[0]]:.15g} in row {present[0]}. Expected dates "
+                f"such as {form}, as in training. Write them so; a CSV file that was written by "
+                "scumble holds dates as numbers, ARFF and Parquet files keep them."
+            )
+        raise DataError(
+            f"{where} dates. Expected numbers, as in training. Write them as numbers, or train "
+            "the model on dates."
+        )
 
 
 def _differ(found: Feature, known: Feature) -> bool:
@@ -136,9 +173,26 @@ def _code_map(found: Feature, known: Feature) -> Any:
     if not known.holds_codes:
         return np.array([_number(text) for text in found.categories])
     code_of = {text: float(code) for code, text in enumerate(known.categories)}
-    if found.holds_codes:
-        return np.array([code_of.get(text, np.nan) for text in found.categories])
-    return {_number(text): code for text, code in code_of.items()}
+    by_number = _codes_by_number(code_of)
+    if not found.holds_codes:
+        return by_number
+    return np.array(
+        [code_of.get(text, by_number.get(_number(text), np.nan)) for text in found.categories]
+    )
+
+
+def _codes_by_number(code_of: dict[str, float]) -> dict[float, float]:
+    """Find codes by the numbers that categories are, where these are one category's alone.
+
+    A table of codes that lacks one is often written with 1.0 for 1.
+    """
+    numbers = [_number(text) for text in code_of]
+    times = Counter(numbers)
+    return {
+        number: code
+        for number, code in zip(numbers, code_of.values(), strict=True)
+        if times[number] == 1 and not np.isnan(number)
+    }
 
 
 def _dates_one_by_one(texts: tuple[str, ...]) -> Array:
@@ -149,7 +203,7 @@ def _dates_one_by_one(texts: tuple[str, ...]) -> Array:
 
 def _number(text: str) -> float:
     try:
-        return float(text)
+        return np.nan if "_" in text else float(text)  # Python takes 1_000
     except ValueError:
         return np.nan
 

@@ -109,6 +109,15 @@ class Layout:
         """Names of the 0/1 columns, if the file tells."""
         return None if self.names is None else [self.names[at] for at in self.labels]
 
+    def name_of(self, column: int) -> str:
+        """Name of a feature; by its place in the file, whatever else is read, without a header."""
+        return name_by_place(column) if self.names is None else self.names[column]
+
+
+def name_by_place(column: int) -> str:
+    """Name a column that has no name."""
+    return f"x{column}"
+
 
 def find_layout(source: Source, first: Cells, options: Options, decimal: str) -> Layout:
     """Decide what each column is."""
@@ -138,7 +147,7 @@ def _filled(names: list[str]) -> list[str]:
     """Give columns without a name one by their position."""
     filled: list[str] = []
     for at, name in enumerate(names):
-        new = name or f"x{at}"
+        new = name or name_by_place(at)
         while not name and new in names:
             new += "_"
         filled.append(new)
