@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import subprocess
 
 import pytest
@@ -476,6 +477,46 @@ def test_columns_named_on_the_command_line_have_their_roles(open_page, tmp_path)
         card.get_by_role("button", name="Open").click()
         page.wait_for_url("**/d/tickets/overview")
         assert measures(page, "n_labels", "n_features") == ["3", "2"]
+        page.close()
+
+
+def test_what_was_said_of_columns_that_are_not_shown_is_passed_on(open_page, tmp_path):
+    path = tmp_path / "wide.csv"
+    names = [*(f"c{at}" for at in range(98)), "sky", "sea"]
+    rows = [[*(f"{at * place % 7}.5" for place in range(98)), at % 2, 1] for at in range(30)]
+    path.write_text("\n".join(",".join(map(str, row)) for row in [names, *rows]))
+    words = ("--ignore", "c50, c3", "--category", "c51", "--keep", "1.5", "--text", "-50")
+    with running(path, tmp_path, *words) as (base, headers, _):
+        page = open_page(with_token(base, headers))
+        posted = []
+        page.on("request", lambda sent: "/datasets" in sent.url and posted.append(sent.post_data))
+        card = page.get_by_role("region", name=str(path), exact=True)
+        card.get_by_role("region", name="The first rows").wait_for()
+        assert role(card, "c3").input_value() == "ignore"
+        others = card.get_by_role("checkbox")
+        assert others.locator("..").inner_text() == (
+            "As the command line says of columns that are not shown: "
+            "keep 1.5; category c51; text -50; ignore c50"
+        )
+        assert card.get_by_role("status").inner_text() == (
+            "2 labels, 96 attributes, 2 columns left out."
+        )
+        card.get_by_role("button", name="Open").click()
+        card.get_by_role("alert").wait_for()
+        assert "'1.5', but the file has no such column" in card.get_by_role("alert").inner_text()
+        assert json.loads(posted[0]) | {"uploads": None} == {
+            "uploads": None,
+            "labels": ["sky", "sea"],
+            "ignore": ["c3", "c50"],
+            "text": [-50],
+            "category": ["c51"],
+            "keep": ["1.5"],
+        }
+        others.uncheck()
+        assert card.get_by_role("status").inner_text().endswith("97 attributes, 1 column left out.")
+        card.get_by_role("button", name="Try again").click()
+        page.wait_for_url("**/d/wide/overview")
+        assert measures(page, "n_labels", "n_features") == ["2", "97"]
         page.close()
 
 
