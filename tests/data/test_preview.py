@@ -238,6 +238,19 @@ def test_of_a_wide_table_both_ends_are_shown(look):
     assert [len(row) for row in found.rows] == [60] * 8
 
 
+@pytest.mark.parametrize(
+    ("at", "name", "cell", "role"),
+    [(50, "tags", ("u|v", "v|w", "u"), "list"), (70, "label", "010", "label")],
+)
+def test_of_a_wide_table_the_labels_are_shown_wherever_they_are(look, at, name, cell, role):
+    names = [name if place == at else f"c{place}" for place in range(100)]
+    rows = [[cell[row % 3] if k == at else "0.5" for k in range(100)] for row in range(30)]
+    found = look("\n".join(",".join(row) for row in [names, *rows]) + "\n")
+    assert [column["at"] for column in found.columns] == [*range(40), at, *range(80, 100)]
+    assert found.columns[40]["role"] == role
+    assert [row[40] for row in found.rows[:3]] == list(cell)
+
+
 def test_what_is_shown_is_cut(look):
     found = look(f"{'n' * 300},b\n{'x' * 300},1\n")
     column = found.columns[0]

@@ -311,6 +311,22 @@ def test_five_thousand_columns(page):
     assert measures(page, "n_labels", "n_features") == ["20", "4,980"]
 
 
+def test_a_list_of_labels_amid_many_columns_is_found(page):
+    names = [f"c{at}" if at != 50 else "tags" for at in range(100)]
+    rows = [["0.5"] * 50 + [("u|v", "v|w", "u")[at % 3]] + ["1.5"] * 49 for at in range(30)]
+    card = look(page, "wide.csv", "\n".join(",".join(row) for row in [names, *rows]))
+    assert role(card, "tags").input_value() == "list"
+    assert card.locator("thead th.dim").all_inner_texts() == [
+        "… 10 more columns …",
+        "… 29 more columns …",
+    ]
+    assert card.locator("tbody tr").first.locator("td").nth(41).inner_text() == "u|v"
+    assert card.get_by_role("textbox", name="Between labels").input_value() == "|"
+    card.get_by_role("button", name="Open").click()
+    page.wait_for_url("**/d/wide*/overview")
+    assert measures(page, "n_labels", "n_features") == ["3", "99"]
+
+
 def test_names_and_cells_are_text(page):
     card = look(page, "evil.csv", f'"{HOSTILE}",<b>war</b>\n<script>alert(1)</script>,1\nx,0\n')
     assert card.locator("img, b, script").count() == 0

@@ -12,7 +12,7 @@ from typing import Any
 from scumble._core.files import BLOCK, COMPRESSIONS, Source
 from scumble.data.guesses import FEWEST_VALUES
 from scumble.data.io import find_format, opened
-from scumble.data.roles import LABEL, LONGEST_KEY, LOOKED_AT, Guess, Head, guess_roles, key_of
+from scumble.data.roles import LABEL, LIST, LONGEST_KEY, LOOKED_AT, Guess, Head, guess_roles, key_of
 
 #: Bytes of a text file that are looked at: the first block of its reader, who so finds the same.
 HEAD = BLOCK
@@ -20,8 +20,8 @@ HEAD = BLOCK
 SETTINGS = ("format", "delimiter", "encoding", "decimal", "header")
 #: Rows that are shown.
 SHOWN = 8
-#: Columns that are shown: so many of the first, and of the last.
-FIRST, LAST = 40, 20
+#: Columns that are shown: so many of the first, and of the last; labels between, if not more.
+FIRST, LAST, MOST_BETWEEN = 40, 20, 40
 #: Characters of a cell that are shown.
 CELL = 60
 #: Control characters that no text has.
@@ -41,8 +41,9 @@ class Preview:
     decimal: str | None = None
     header: bool | None = None
     n_columns: int = 0
-    #: The first and last ones: ``at``, the number from 0; ``key``, what options of readers call it,
-    #: its name or number; ``name``; ``role``; ``roles``, all that it may be; and ``why``.
+    #: The first and last ones, a list of labels, and labels if few: ``at``, the number from 0;
+    #: ``key``, what options of readers call it, its name or number; ``name``; ``role``; ``roles``,
+    #: all that it may be; and ``why``.
     columns: list[dict[str, Any]] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)  # the first cells of these columns
     #: All columns that are guessed to be labels, also those that are not shown.
@@ -243,13 +244,18 @@ def _described(
     """Describe the columns that are shown, and tell which ones are labels."""
     guesses = guess_roles(heads)
     n = len(heads)
+    labels = [at for at, guess in enumerate(guesses) if guess.role == LABEL]
+    lists = [at for at, guess in enumerate(guesses) if guess.role == LIST]
+    between = [at for at in (*labels, *lists) if FIRST <= at < n - LAST]
     shown = [at for at in range(n) if at < FIRST or at >= n - LAST]
+    if len(between) <= MOST_BETWEEN:
+        shown = sorted({*shown, *between})
     return {
         "asks": True,
         "n_columns": n,
         "columns": [_column(at, heads[at].name, guesses[at]) for at in shown],
         "rows": [[_cut(cell(at, row), CELL) for at in shown] for row in range(min(SHOWN, n_rows))],
-        "labels": [at for at, guess in enumerate(guesses) if guess.role == LABEL],
+        "labels": labels,
         "separator": next((guess.separator for guess in guesses if guess.separator), ""),
     }
 

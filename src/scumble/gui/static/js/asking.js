@@ -110,12 +110,12 @@ export class Asking {
     this.status = h("p", { class: "dim", role: "status" });
     this.others = h("input", { type: "checkbox", checked: this.others?.checked ?? true, onchange: () => this.tell() });
     this.cells = rows.map((row) => row.map((cell) => h("td", { class: "text" }, cell)));
-    const gap = columns.findIndex((column, at) => column.at !== at);
-    const spread = (parts, between) => gap < 0 ? parts : [...parts.slice(0, gap), between, ...parts.slice(gap)];
+    const gaps = columns.map(({ at }, place) => at - (place ? columns[place - 1].at + 1 : 0));
+    const spread = (parts, between) => parts.flatMap((part, place) => gaps[place] ? [between(gaps[place]), part] : [part]);
     this.part.replaceChildren(
       h("div", { class: "table-wrap preview", tabindex: "0", role: "region", "aria-label": `The first rows of ${this.title}` }, h("table", {},
-        h("thead", {}, h("tr", {}, spread([...this.heads.values()].map(({ cell }) => cell), h("th", { class: "dim" }, `… ${counted(n_columns - columns.length, "more column")} …`)))),
-        h("tbody", {}, this.cells.map((cells) => h("tr", {}, spread(cells, h("td", {}))))))),
+        h("thead", {}, h("tr", {}, spread([...this.heads.values()].map(({ cell }) => cell), (gap) => h("th", { class: "dim" }, `… ${counted(gap, "more column")} …`)))),
+        h("tbody", {}, this.cells.map((cells) => h("tr", {}, spread(cells, () => h("td", {}))))))),
       h("div", { class: "fields" }, field("Label columns", this.labels, { class: "field two" }), this.separated),
       ...this.otherColumns(), this.status);
     if (isFirst) this.useRoles();
