@@ -327,6 +327,17 @@ def test_a_list_of_labels_amid_many_columns_is_found(page):
     assert measures(page, "n_labels", "n_features") == ["3", "99"]
 
 
+def test_what_is_shown_as_a_category_is_opened_as_one(page):
+    texts = (f"a word or two on {at}" for at in range(4000))
+    cells = [*["none"] * 800, *texts]  # few of the texts are in the rows that are looked at
+    rows = "".join(f"{at % 7}.5,{cell},{at % 2}\n" for at, cell in enumerate(cells))
+    card = look(page, "notes.csv", f"light,note,sky\n{rows}")
+    assert roles(card) == ["number", "category", "label"]
+    card.get_by_role("button", name="Open").click()
+    page.wait_for_url("**/d/notes*/overview")
+    assert measures(page, "n_labels", "n_features") == ["1", "2"]
+
+
 def test_names_and_cells_are_text(page):
     card = look(page, "evil.csv", f'"{HOSTILE}",<b>war</b>\n<script>alert(1)</script>,1\nx,0\n')
     assert card.locator("img, b, script").count() == 0

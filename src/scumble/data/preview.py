@@ -48,6 +48,8 @@ class Preview:
     rows: list[list[str]] = field(default_factory=list)  # the first cells of these columns
     #: All columns that are guessed to be labels, also those that are not shown.
     labels: list[int] = field(default_factory=list)
+    #: Whether all rows were looked at, so that its reader finds the same.
+    is_whole: bool = False
     #: What parts the labels of the column that is guessed to hold lists; "" for brackets.
     separator: str = ""
 
@@ -132,7 +134,8 @@ def _of_text(
     if names is not None and text_cells.has_label_marks(names):
         return Preview("csv")
     layout.refuse_repeated(source, names or [], int(cells.lines[0]))
-    rows = (cells[1:] if names is not None else cells)[:LOOKED_AT]
+    body = cells[1:] if names is not None else cells
+    rows = body[:LOOKED_AT]
     lists = layout.list_columns(rows) if len(rows) else []
     heads = heads_of_text(rows, names, decimal, lists)
     found = _described(heads, len(rows), lambda at, row: rows.cell(row, at))
@@ -142,6 +145,7 @@ def _of_text(
         encoding=encoding,
         decimal=decimal,
         header=names is not None,
+        is_whole=not source.is_cut and len(rows) == len(body),
         **found,
     )
 
@@ -197,24 +201,28 @@ def _of_columns(source: Source, form: str) -> Preview:
     from scumble.data.formats.columnar import naming_damage
 
     with naming_damage(source, form.capitalize()):
-        table = _first_of_parquet(source) if form == "parquet" else _first_of_arrow(source)
+        first = _first_of_parquet if form == "parquet" else _first_of_arrow
+        table, is_whole = first(source)
     if KEY in (table.schema.metadata or {}):
         return Preview(form)
     heads = heads_of_table(table)
     found = _described(heads, len(table), lambda at, row: _shown(table.column(at)[row]))
-    return Preview(format=form, **found)
+    return Preview(format=form, is_whole=is_whole, **found)
 
 
-def _first_of_parquet(source: Source) -> Any:
+def _first_of_parquet(source: Source) -> tuple[Any, bool]:
+    """Give the first rows, and whether these are all."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(source.path) as file:
         batches = [batch for batch, _ in zip(file.iter_batches(LOOKED_AT), range(1), strict=False)]
-        return pa.Table.from_batches(batches, file.schema_arrow)
+        table = pa.Table.from_batches(batches, file.schema_arrow)
+        return table, len(table) == file.metadata.num_rows
 
 
-def _first_of_arrow(source: Source) -> Any:
+def _first_of_arrow(source: Source) -> tuple[Any, bool]:
+    """Give the first rows, and whether these are all."""
     import pyarrow as pa
 
     with pa.memory_map(str(source.path)) as raw:
@@ -224,7 +232,9 @@ def _first_of_arrow(source: Source) -> Any:
                 batches = [reader.get_batch(0)] if reader.num_record_batches else []
             else:
                 batches = [batch for batch, _ in zip(reader, range(1), strict=False)]
-            return pa.Table.from_batches(batches, reader.schema).slice(0, LOOKED_AT)
+            table = pa.Table.from_batches(batches, reader.schema)
+            is_whole = is_file and reader.num_record_batches < 2 and len(table) <= LOOKED_AT
+            return table.slice(0, LOOKED_AT), is_whole
 
 
 def _shown(cell: Any) -> str:

@@ -292,7 +292,8 @@ export class Asking {
     put("label_separator", list ? this.separator.value : null);
     also("ignore", this.with("ignore"));
     also("text", this.with("text"));
-    also("category", this.with("category").filter((column) => column.role !== "category"));
+    // Further rows could make something else of what is a category by the first ones.
+    also("category", this.with("category").filter((column) => column.role !== "category" || !preview.is_whole));
     also("keep", this.with("number").filter((column) => column.role === "ignore"));
     if (preview.decimal === ",") put("decimal", ",");
     if (preview.encoding !== null && !["utf-8", "utf-16"].includes(preview.encoding)) put("encoding", preview.encoding);
