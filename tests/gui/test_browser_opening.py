@@ -192,6 +192,40 @@ def test_the_preview_follows_the_separator_and_the_focus_stays(page):
     close_all(page)
 
 
+def test_names_that_a_program_would_take_for_numbers_stay_names(page):
+    rows = "".join(f"{at}.5,{'red' if at % 2 else 'blue'},{at % 2},1\n" for at in range(9))
+    card = look(page, "hex.csv", f"size,colour,0x1,0x2\n{rows}")
+    labels = card.get_by_role("textbox", name="Label columns")
+    assert labels.input_value() == "0x1, 0x2"
+    labels.fill("0x2,0x1")
+    labels.blur()
+    assert roles(card) == ["number", "category", "label", "label"]
+    with page.expect_request("**/api/v1/datasets") as sent:
+        card.get_by_role("button", name="Open").click()
+    assert sent.value.post_data_json["labels"] == ["0x2", "0x1"]
+    page.wait_for_url("**/d/hex*/overview")
+    assert measures(page, "n_labels", "n_features") == ["2", "2"]
+
+
+def test_a_table_is_not_opened_while_its_columns_are_looked_at_anew(page):
+    card = look(page, "semi.csv", "a;b;war\n1,5;2;1\n2,5;3;0\n")
+    held = []
+    page.route("**/preview", lambda route: held.append(route))
+    labels = card.get_by_role("textbox", name="Label columns")
+    card.get_by_role("combobox", name="Decimal sign").select_option(".")
+    button = card.get_by_role("button", name="Open")
+    playwright.expect(button).to_be_disabled(timeout=PATIENCE)
+    labels.press("Enter")
+    assert card.get_by_role("progressbar").count() == 0  # nothing is being read
+    while not held:
+        page.wait_for_timeout(10)
+    held[0].continue_()
+    playwright.expect(button).to_be_enabled(timeout=PATIENCE)
+    assert roles(card) == ["category", "number", "label"]
+    page.unroute("**/preview")
+    close_all(page)
+
+
 def test_what_was_chosen_outlives_other_settings(page):
     card = look(page, "semi.csv", "a;b;war\n1,5;2;1\n2,5;3;0\n")
     role(card, "b").select_option("ignore")

@@ -48,6 +48,7 @@ export class Asking {
   async refresh() {
     const mine = ++this.turn;
     this.part.setAttribute("aria-busy", "true");
+    this.open.disabled = true;  // what is shown is not what would be opened
     try {
       const job = await follow(await post(`/uploads/${this.upload}/preview`, this.settings));
       if (mine !== this.turn) return;
@@ -58,7 +59,10 @@ export class Asking {
       this.complain(error.message);
       this.show(null);
     } finally {
-      if (mine === this.turn) this.part.removeAttribute("aria-busy");
+      if (mine === this.turn) {
+        this.part.removeAttribute("aria-busy");
+        this.open.disabled = false;
+      }
     }
   }
 
