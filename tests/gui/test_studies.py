@@ -400,6 +400,22 @@ def test_a_second_file_is_read_as_the_one_that_was_learnt_from(client, is_treate
     assert "is not UTF-8" in predict(content, encoding="utf-8")
 
 
+def test_an_encoding_is_found_for_a_second_file_as_the_form_finds_it(client):
+    rows = "".join(f"{'öü'[at % 2]},{at % 5}.5,{at % 2}\n" for at in range(30))
+    text = f"größe,alt,war\n{rows}"
+    name = client.open(("west.csv", text.encode()), labels=["war"])["id"]
+    recipe = {"classifier": {"classifier": "br"}}
+    model = client.result(client.post(f"/datasets/{name}/models", json=recipe))["model"]
+    answers = []
+    for encoding in ("utf-8", "cp1252"):
+        upload = client.upload("new.csv", text.encode(encoding)).json()["id"]
+        job = client.job(client.post(f"/models/{model}/predictions", json={"uploads": [upload]}))
+        answers.append((client.get(f"/files/{job['result']['file']}").text, job["notes"]))
+    (expected, _), (found, notes) = answers
+    assert found == expected
+    assert notes == ["new.csv is no UTF-8. It is read as cp1252."]
+
+
 def test_models_take_so_many_bytes_and_no_more(tmp_path, monkeypatch):
     monkeypatch.setattr(models, "KEPT_BYTES", 100)
     kept = models.Models(tmp_path)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from scumble._core.calls import write_call
-from scumble._core.errors import ScumbleError
+from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.progress import track
 from scumble.gui.methods import make_model, make_step
 from scumble.gui.opening_words import as_call, as_words
@@ -180,13 +182,16 @@ def predict(
         return read_upload(read_any, file, xml, {**how, **options}, max_unpacked)
 
     with track("Predicting"):
-        answers = _ask_in_turn(partial(ask, read_model(model)), rows_of, _ways_to_read(learnt))
+        ways = _ways_to_read(learnt, file, is_told="encoding" in options)
+        answers = _ask_in_turn(partial(ask, read_model(model)), rows_of, ways)
         path = folder / f"{form['stem']}{form['suffix']}"
         answers.write(path, confidences=form["confidences"])
     return path.name, answers.to_dict()
 
 
-def _ways_to_read(learnt: dict[str, Any]) -> list[dict[str, Any]]:
+def _ways_to_read(
+    learnt: dict[str, Any], file: Upload, *, is_told: bool
+) -> Iterator[dict[str, Any]]:
     """List how a file may be written that is like another one, the likeliest first.
 
     What is no UTF-8 says so, but UTF-8 can be read by another encoding, as nonsense.
@@ -194,13 +199,28 @@ def _ways_to_read(learnt: dict[str, Any]) -> list[dict[str, Any]]:
     alike = {key: learnt[key] for key in WRITTEN if key in learnt}
     plainer = {key: value for key, value in alike.items() if key != "encoding"}
     ways = [plainer, alike, {}]
-    return [way for at, way in enumerate(ways) if way not in ways[:at]]
+    yield from (way for at, way in enumerate(ways) if way not in ways[:at])
+    encoding = None if is_told else _likely_encoding(file, plainer)
+    if encoding not in (None, "utf-8", "utf-16", alike.get("encoding")):
+        warnings.warn(
+            f"{file.shown} is no UTF-8. It is read as {encoding}.", ScumbleWarning, stacklevel=2
+        )
+        yield {**plainer, "encoding": encoding}
+
+
+def _likely_encoding(file: Upload, how: dict[str, Any]) -> str | None:
+    """Tell the encoding that the form would show; None where there is none to tell."""
+    from scumble.data.preview import preview
+
+    with suppress(ScumbleError):
+        return preview(file.path, **how).encoding
+    return None
 
 
 def _ask_in_turn(
     ask: Callable[[Any], Any],
     rows_of: Callable[[dict[str, Any]], Any],
-    ways: list[dict[str, Any]],
+    ways: Iterator[dict[str, Any]],
 ) -> Any:
     """Ask about what is read in the first way that fits; else say what came nearest to it."""
     unread = unlike = None
