@@ -7,6 +7,7 @@ import zipfile
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
@@ -236,6 +237,34 @@ def test_of_a_wide_table_both_ends_are_shown(look):
     assert [column["at"] for column in found.columns] == [*range(40), *range(4980, 5000)]
     assert found.labels == list(range(4900, 5000))
     assert [len(row) for row in found.rows] == [60] * 8
+
+
+@pytest.mark.parametrize(
+    ("at", "name", "cell", "role"),
+    [(50, "tags", ("u|v", "v|w", "u"), "list"), (70, "label", "010", "label")],
+)
+def test_of_a_wide_table_the_labels_are_shown_wherever_they_are(look, at, name, cell, role):
+    names = [name if place == at else f"c{place}" for place in range(100)]
+    rows = [[cell[row % 3] if k == at else "0.5" for k in range(100)] for row in range(30)]
+    found = look("\n".join(",".join(row) for row in [names, *rows]) + "\n")
+    assert [column["at"] for column in found.columns] == [*range(40), at, *range(80, 100)]
+    assert found.columns[40]["role"] == role
+    assert [row[40] for row in found.rows[:3]] == list(cell)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".arrow"])
+@pytest.mark.parametrize(("n_rows", "is_whole"), [(1000, True), (1001, False)])
+def test_whether_all_rows_were_looked_at(tmp_path, suffix, n_rows, is_whole):
+    path = tmp_path / f"a{suffix}"
+    table = pa.table({"x": ["none"] * n_rows, "sky": [0, 1] * (n_rows // 2) + [1] * (n_rows % 2)})
+    if suffix == ".csv":
+        pacsv.write_csv(table, path)
+    elif suffix == ".parquet":
+        pq.write_table(table, path)
+    else:
+        with pa.ipc.new_file(path, table.schema) as out:
+            out.write_table(table)
+    assert preview(path).is_whole is is_whole
 
 
 def test_what_is_shown_is_cut(look):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import subprocess
 
 import pytest
@@ -173,6 +174,40 @@ def test_the_preview_follows_the_separator_and_the_focus_stays(page):
     close_all(page)
 
 
+def test_names_that_a_program_would_take_for_numbers_stay_names(page):
+    rows = "".join(f"{at}.5,{'red' if at % 2 else 'blue'},{at % 2},1\n" for at in range(9))
+    card = look(page, "hex.csv", f"size,colour,0x1,0x2\n{rows}")
+    labels = card.get_by_role("textbox", name="Label columns")
+    assert labels.input_value() == "0x1, 0x2"
+    labels.fill("0x2,0x1")
+    labels.blur()
+    assert roles(card) == ["number", "category", "label", "label"]
+    with page.expect_request("**/api/v1/datasets") as sent:
+        card.get_by_role("button", name="Open").click()
+    assert sent.value.post_data_json["labels"] == ["0x2", "0x1"]
+    page.wait_for_url("**/d/hex*/overview")
+    assert measures(page, "n_labels", "n_features") == ["2", "2"]
+
+
+def test_a_table_is_not_opened_while_its_columns_are_looked_at_anew(page):
+    card = look(page, "semi.csv", "a;b;war\n1,5;2;1\n2,5;3;0\n")
+    held = []
+    page.route("**/preview", lambda route: held.append(route))
+    labels = card.get_by_role("textbox", name="Label columns")
+    card.get_by_role("combobox", name="Decimal sign").select_option(".")
+    button = card.get_by_role("button", name="Open")
+    playwright.expect(button).to_be_disabled(timeout=PATIENCE)
+    labels.press("Enter")
+    assert card.get_by_role("progressbar").count() == 0  # nothing is being read
+    while not held:
+        page.wait_for_timeout(10)
+    held[0].continue_()
+    playwright.expect(button).to_be_enabled(timeout=PATIENCE)
+    assert roles(card) == ["category", "number", "label"]
+    page.unroute("**/preview")
+    close_all(page)
+
+
 def test_what_was_chosen_outlives_other_settings(page):
     card = look(page, "semi.csv", "a;b;war\n1,5;2;1\n2,5;3;0\n")
     role(card, "b").select_option("ignore")
@@ -303,6 +338,33 @@ def test_five_thousand_columns(page):
     card.get_by_role("button", name="Open").click()
     page.wait_for_url("**/d/wide*/overview")
     assert measures(page, "n_labels", "n_features") == ["20", "4,980"]
+
+
+def test_a_list_of_labels_amid_many_columns_is_found(page):
+    names = [f"c{at}" if at != 50 else "tags" for at in range(100)]
+    rows = [["0.5"] * 50 + [("u|v", "v|w", "u")[at % 3]] + ["1.5"] * 49 for at in range(30)]
+    card = look(page, "wide.csv", "\n".join(",".join(row) for row in [names, *rows]))
+    assert role(card, "tags").input_value() == "list"
+    assert card.locator("thead th.dim").all_inner_texts() == [
+        "… 10 more columns …",
+        "… 29 more columns …",
+    ]
+    assert card.locator("tbody tr").first.locator("td").nth(41).inner_text() == "u|v"
+    assert card.get_by_role("textbox", name="Between labels").input_value() == "|"
+    card.get_by_role("button", name="Open").click()
+    page.wait_for_url("**/d/wide*/overview")
+    assert measures(page, "n_labels", "n_features") == ["3", "99"]
+
+
+def test_what_is_shown_as_a_category_is_opened_as_one(page):
+    texts = (f"a word or two on {at}" for at in range(4000))
+    cells = [*["none"] * 800, *texts]  # few of the texts are in the rows that are looked at
+    rows = "".join(f"{at % 7}.5,{cell},{at % 2}\n" for at, cell in enumerate(cells))
+    card = look(page, "notes.csv", f"light,note,sky\n{rows}")
+    assert roles(card) == ["number", "category", "label"]
+    card.get_by_role("button", name="Open").click()
+    page.wait_for_url("**/d/notes*/overview")
+    assert measures(page, "n_labels", "n_features") == ["1", "2"]
 
 
 def test_names_and_cells_are_text(page):
@@ -534,6 +596,46 @@ def test_an_archive_of_the_command_line_lets_one_of_its_tables_be_chosen(open_pa
         card.get_by_role("button", name="Try again").click()
         page.wait_for_url("**/d/a/overview")
         assert measures(page, "n_labels", "n_features") == ["3", "1"]
+        page.close()
+
+
+def test_what_was_said_of_columns_that_are_not_shown_is_passed_on(open_page, tmp_path):
+    path = tmp_path / "wide.csv"
+    names = [*(f"c{at}" for at in range(98)), "sky", "sea"]
+    rows = [[*(f"{at * place % 7}.5" for place in range(98)), at % 2, 1] for at in range(30)]
+    path.write_text("\n".join(",".join(map(str, row)) for row in [names, *rows]))
+    words = ("--ignore", "c50, c3", "--category", "c51", "--keep", "1.5", "--text", "-50")
+    with running(path, tmp_path, *words) as (base, headers, _):
+        page = open_page(with_token(base, headers))
+        posted = []
+        page.on("request", lambda sent: "/datasets" in sent.url and posted.append(sent.post_data))
+        card = page.get_by_role("region", name=str(path), exact=True)
+        card.get_by_role("region", name="The first rows").wait_for()
+        assert role(card, "c3").input_value() == "ignore"
+        others = card.get_by_role("checkbox")
+        assert others.locator("..").inner_text() == (
+            "As the command line says of columns that are not shown: "
+            "keep 1.5; category c51; text -50; ignore c50"
+        )
+        assert card.get_by_role("status").inner_text() == (
+            "2 labels, 96 attributes, 2 columns left out."
+        )
+        card.get_by_role("button", name="Open").click()
+        card.get_by_role("alert").wait_for()
+        assert "'1.5', but the file has no such column" in card.get_by_role("alert").inner_text()
+        assert json.loads(posted[0]) | {"uploads": None} == {
+            "uploads": None,
+            "labels": ["sky", "sea"],
+            "ignore": ["c3", "c50"],
+            "text": [-50],
+            "category": ["c51"],
+            "keep": ["1.5"],
+        }
+        others.uncheck()
+        assert card.get_by_role("status").inner_text().endswith("97 attributes, 1 column left out.")
+        card.get_by_role("button", name="Try again").click()
+        page.wait_for_url("**/d/wide/overview")
+        assert measures(page, "n_labels", "n_features") == ["2", "97"]
         page.close()
 
 

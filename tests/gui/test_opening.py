@@ -1,5 +1,6 @@
 """Opening plain tables and public data sets through the API."""
 
+import errno
 import gzip
 import os
 import time
@@ -15,8 +16,8 @@ from scumble.cli.main import main
 from scumble.data import shelf
 from scumble.gui import tasks
 from scumble.gui.opening_words import as_call, as_words
-from scumble.gui.read_upload import Upload
-from tests.gui.conftest import PATIENCE, running
+from scumble.gui.read_upload import Upload, speaking_of
+from tests.gui.conftest import PATIENCE, Client, all_busy, running
 from tests.gui.files import ARFF, CSV, MEKA
 from tests.gui.test_api import check, zipped
 
@@ -179,6 +180,53 @@ def test_a_preview_unpacks_no_more_than_the_beginning(tmp_path, monkeypatch):
     assert [each.name for each in tmp_path.iterdir()] == ["data.csv.gz"]
 
 
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.parquet"])
+def test_a_file_that_is_gone_says_so(tmp_path, name):
+    path = tmp_path / "data"
+    path.symlink_to(tmp_path / "moved")  # as files of the command line are lent
+    file = Upload(path, name)
+    told = rf"^{name}: (the file is gone. Put it back, or send it again|no such file)\."
+    with pytest.raises(scumble.ScumbleError, match=told):
+        tasks.preview_upload(file, {}, max_unpacked=1 << 20)
+    with pytest.raises(scumble.ScumbleError, match=told):
+        tasks.open_upload(file, None, {}, max_unpacked=1 << 20)
+
+
+def test_a_file_that_may_not_be_read_says_so(tmp_path):
+    fault = PermissionError(errno.EACCES, "Permission denied", str(tmp_path / "data.csv"))
+    with (
+        pytest.raises(scumble.ScumbleError, match=r"^a.csv: no permission to read the file\.$"),
+        speaking_of({str(tmp_path / "data.csv"): "a.csv"}),
+    ):
+        raise fault
+    with pytest.raises(PermissionError), speaking_of({"/elsewhere/data.csv": "a.csv"}):
+        raise fault  # it is not about this file
+
+
+def test_a_file_of_the_command_line_that_was_moved_is_told_of(tmp_path, capfd):
+    path = tmp_path / "photos.csv"
+    path.write_text(CSV)
+    with running(path, tmp_path) as (base, headers, _):
+        file = waiting(base, headers)["waiting"]["id"]
+        path.rename(tmp_path / "moved.csv")
+        with Client(base_url=f"{base}/api/v1", headers=headers, timeout=PATIENCE) as client:
+            job = client.job(client.post(f"/uploads/{file}/preview", json={}))
+            assert job["error"] == f"{path}: the file is gone. Put it back, or send it again."
+            (tmp_path / "moved.csv").rename(path)
+            job = client.job(client.post(f"/uploads/{file}/preview", json={}))
+            assert job["result"]["labels"] == [1, 2, 3]
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_an_upload_that_is_discarded_while_it_is_looked_at_says_so(client, server):
+    with all_busy(server, client):
+        upload = client.upload("a.csv", CSV.encode()).json()["id"]
+        answer = client.post(f"/uploads/{upload}/preview", json={})
+        assert client.delete(f"/uploads/{upload}").status_code == 204
+    job = client.job(answer)
+    assert job["error"] == "a.csv: the file is gone. Put it back, or send it again."
+
+
 def test_a_large_parquet_file_is_refused_by_its_footer(tmp_path):
     path = tmp_path / "data.parquet"
     pq.write_table(pa.table({"x": np.zeros(1_000_000)}), path)
@@ -248,8 +296,6 @@ def test_what_is_on_this_machine_opens_and_what_cannot_be_fetched_says_so(tmp_pa
     path = tmp_path / "films.csv"
     path.write_text("minutes,label:war\n90,1\n150,0\n")
     with running(path, tmp_path) as (base, headers, _):
-        from tests.gui.conftest import Client
-
         with Client(base_url=f"{base}/api/v1", headers=headers, timeout=PATIENCE) as client:
             places = {row["name"]: row["place"] for row in client.get("/shelf").json()["datasets"]}
             assert (places["yeast"], places["emotions"]) == ("here", "to fetch")
@@ -280,8 +326,6 @@ def test_a_plain_table_of_the_command_line_waits_to_be_asked_about(tmp_path):
     path = tmp_path / "photos.csv"
     path.write_text(CSV)
     with running(path, tmp_path) as (base, headers, _):
-        from tests.gui.conftest import Client
-
         about = waiting(base, headers)
         assert about["first_job"]["state"] == "done"
         file = about["waiting"]

@@ -468,6 +468,53 @@ def test_a_file_whose_name_does_not_tell_its_format_is_predicted(client, data, m
     assert found["n_instances"] == len(data)
 
 
+@pytest.mark.parametrize("is_treated", [False, True])
+def test_a_second_file_is_read_as_the_one_that_was_learnt_from(client, is_treated):
+    rows = "".join(f"{'öü'[at % 2]};{at % 5},5;{at % 2};{at % 3 // 2}\n" for at in range(30))
+    content = f"größe;alt;war;see\n{rows}".encode("cp1252")
+    wish = {"labels": ["war", "see"], "encoding": "cp1252", "decimal": ",", "header": True}
+    name = client.open(("west.csv", content), **wish)["id"]
+    if is_treated:
+        steps = {"steps": [{"method": "mlros", "parameters": {"random_state": 0}}]}
+        treated = client.result(client.post(f"/datasets/{name}/treatments", json=steps))
+        name = treated["dataset"]["id"]
+    recipe = {"classifier": {"classifier": "br"}}
+    model = client.result(client.post(f"/datasets/{name}/models", json=recipe))["model"]
+
+    def predict(content, **how):
+        upload = client.upload("new.csv", content).json()["id"]
+        wish = {"uploads": [upload], **how}
+        job = client.job(client.post(f"/models/{model}/predictions", json=wish))
+        result = job["result"]
+        return job["error"] or client.get(f"/files/{result['file']}").text
+
+    expected = predict(content)
+    assert expected.splitlines()[0] == '"war","see"'
+    assert len(expected.splitlines()) == 31
+    # What is said of the file counts more, and so does what can be seen in it.
+    assert predict(content, encoding="cp1250", delimiter=";") == expected
+    assert predict(content.decode("cp1252").encode()) == expected
+    assert predict(content.decode("cp1252").replace(",5", ".5").encode()) == expected
+    assert "größe" in predict("weg;alt\nä;1,5\n".encode("cp1252"))
+    assert "is not UTF-8" in predict(content, encoding="utf-8")
+
+
+def test_an_encoding_is_found_for_a_second_file_as_the_form_finds_it(client):
+    rows = "".join(f"{'öü'[at % 2]},{at % 5}.5,{at % 2}\n" for at in range(30))
+    text = f"größe,alt,war\n{rows}"
+    name = client.open(("west.csv", text.encode()), labels=["war"])["id"]
+    recipe = {"classifier": {"classifier": "br"}}
+    model = client.result(client.post(f"/datasets/{name}/models", json=recipe))["model"]
+    answers = []
+    for encoding in ("utf-8", "cp1252"):
+        upload = client.upload("new.csv", text.encode(encoding)).json()["id"]
+        job = client.job(client.post(f"/models/{model}/predictions", json={"uploads": [upload]}))
+        answers.append((client.get(f"/files/{job['result']['file']}").text, job["notes"]))
+    (expected, _), (found, notes) = answers
+    assert found == expected
+    assert notes == ["new.csv is no UTF-8. It is read as cp1252."]
+
+
 def test_models_take_so_many_bytes_and_no_more(tmp_path, monkeypatch):
     monkeypatch.setattr(models, "KEPT_BYTES", 100)
     kept = models.Models(tmp_path)

@@ -12,7 +12,7 @@ from typing import Any
 from scumble._core.files import BLOCK, COMPRESSIONS, Source
 from scumble.data.guesses import FEWEST_VALUES
 from scumble.data.io import find_format, opened
-from scumble.data.roles import LABEL, LONGEST_KEY, LOOKED_AT, Guess, Head, guess_roles, key_of
+from scumble.data.roles import LABEL, LIST, LONGEST_KEY, LOOKED_AT, Guess, Head, guess_roles, key_of
 
 #: Bytes of a text file that are looked at: the first block of its reader, who so finds the same.
 HEAD = BLOCK
@@ -20,8 +20,8 @@ HEAD = BLOCK
 SETTINGS = ("format", "member", "delimiter", "encoding", "decimal", "header")
 #: Rows that are shown.
 SHOWN = 8
-#: Columns that are shown: so many of the first, and of the last.
-FIRST, LAST = 40, 20
+#: Columns that are shown: so many of the first, and of the last; labels between, if not more.
+FIRST, LAST, MOST_BETWEEN = 40, 20, 40
 #: Characters of a cell that are shown.
 CELL = 60
 #: Control characters that no text has.
@@ -41,12 +41,15 @@ class Preview:
     decimal: str | None = None
     header: bool | None = None
     n_columns: int = 0
-    #: The first and last ones: ``at``, the number from 0; ``key``, what options of readers call it,
-    #: its name or number; ``name``; ``role``; ``roles``, all that it may be; and ``why``.
+    #: The first and last ones, a list of labels, and labels if few: ``at``, the number from 0;
+    #: ``key``, what options of readers call it, its name or number; ``name``; ``role``; ``roles``,
+    #: all that it may be; and ``why``.
     columns: list[dict[str, Any]] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)  # the first cells of these columns
     #: All columns that are guessed to be labels, also those that are not shown.
     labels: list[int] = field(default_factory=list)
+    #: Whether all rows were looked at, so that its reader finds the same.
+    is_whole: bool = False
     #: What parts the labels of the column that is guessed to hold lists; "" for brackets.
     separator: str = ""
 
@@ -132,7 +135,8 @@ def _of_text(
     if names is not None and text_cells.has_label_marks(names):
         return Preview("csv")
     layout.refuse_repeated(source, names or [], int(cells.lines[0]))
-    rows = (cells[1:] if names is not None else cells)[:LOOKED_AT]
+    body = cells[1:] if names is not None else cells
+    rows = body[:LOOKED_AT]
     lists = layout.list_columns(rows) if len(rows) else []
     heads = heads_of_text(rows, names, decimal, lists)
     found = _described(heads, len(rows), lambda at, row: rows.cell(row, at))
@@ -142,6 +146,7 @@ def _of_text(
         encoding=encoding,
         decimal=decimal,
         header=names is not None,
+        is_whole=not source.is_cut and len(rows) == len(body),
         **found,
     )
 
@@ -197,24 +202,28 @@ def _of_columns(source: Source, form: str) -> Preview:
     from scumble.data.formats.columnar import naming_damage
 
     with naming_damage(source, form):
-        table = _first_of_parquet(source) if form == "parquet" else _first_of_arrow(source)
+        first = _first_of_parquet if form == "parquet" else _first_of_arrow
+        table, is_whole = first(source)
     if KEY in (table.schema.metadata or {}):
         return Preview(form)
     heads = heads_of_table(table)
     found = _described(heads, len(table), lambda at, row: _shown(table.column(at)[row]))
-    return Preview(format=form, **found)
+    return Preview(format=form, is_whole=is_whole, **found)
 
 
-def _first_of_parquet(source: Source) -> Any:
+def _first_of_parquet(source: Source) -> tuple[Any, bool]:
+    """Give the first rows, and whether these are all."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(source.path) as file:
         batches = [batch for batch, _ in zip(file.iter_batches(LOOKED_AT), range(1), strict=False)]
-        return pa.Table.from_batches(batches, file.schema_arrow)
+        table = pa.Table.from_batches(batches, file.schema_arrow)
+        return table, len(table) == file.metadata.num_rows
 
 
-def _first_of_arrow(source: Source) -> Any:
+def _first_of_arrow(source: Source) -> tuple[Any, bool]:
+    """Give the first rows, and whether these are all."""
     import pyarrow as pa
 
     with pa.memory_map(str(source.path)) as raw:
@@ -224,7 +233,9 @@ def _first_of_arrow(source: Source) -> Any:
                 batches = [reader.get_batch(0)] if reader.num_record_batches else []
             else:
                 batches = [batch for batch, _ in zip(reader, range(1), strict=False)]
-            return pa.Table.from_batches(batches, reader.schema).slice(0, LOOKED_AT)
+            table = pa.Table.from_batches(batches, reader.schema)
+            is_whole = is_file and reader.num_record_batches < 2 and len(table) <= LOOKED_AT
+            return table.slice(0, LOOKED_AT), is_whole
 
 
 def _shown(cell: Any) -> str:
@@ -244,13 +255,18 @@ def _described(
     """Describe the columns that are shown, and tell which ones are labels."""
     guesses = guess_roles(heads)
     n = len(heads)
+    labels = [at for at, guess in enumerate(guesses) if guess.role == LABEL]
+    lists = [at for at, guess in enumerate(guesses) if guess.role == LIST]
+    between = [at for at in (*labels, *lists) if FIRST <= at < n - LAST]
     shown = [at for at in range(n) if at < FIRST or at >= n - LAST]
+    if len(between) <= MOST_BETWEEN:
+        shown = sorted({*shown, *between})
     return {
         "asks": True,
         "n_columns": n,
         "columns": [_column(at, heads[at].name, guesses[at]) for at in shown],
         "rows": [[_cut(cell(at, row), CELL) for at in shown] for row in range(min(SHOWN, n_rows))],
-        "labels": [at for at, guess in enumerate(guesses) if guess.role == LABEL],
+        "labels": labels,
         "separator": next((guess.separator for guess in guesses if guess.separator), ""),
     }
 

@@ -185,9 +185,21 @@ def speaking_of(shown: dict[str, str]) -> Iterator[None]:
             yield
         except ScumbleError as error:
             raise ScumbleError(_as_shown(str(error), shown)) from None
+        except (FileNotFoundError, PermissionError) as error:
+            raise _out_of_reach(error, shown) from None
     for each in heard:
         text = _as_shown(str(each.message), shown)
         warnings.warn(text, ScumbleWarning, stacklevel=3)
+
+
+def _out_of_reach(error: OSError, shown: dict[str, str]) -> Exception:
+    """Say that a file was moved, discarded or closed to us; other errors stay as they are."""
+    for path, name in shown.items():
+        if Path(path).parent == Path(str(error.filename)).parent:
+            if isinstance(error, PermissionError):
+                return ScumbleError(f"{name}: no permission to read the file.")
+            return ScumbleError(f"{name}: the file is gone. Put it back, or send it again.")
+    return error
 
 
 def _as_shown(text: str, shown: dict[str, str]) -> str:

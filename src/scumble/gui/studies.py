@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from scumble._core.calls import write_call
+from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.progress import track
 from scumble.gui.methods import make_model, make_step
 from scumble.gui.opening_words import as_call, as_words
@@ -18,6 +21,9 @@ from scumble.gui.uploads import Upload
 
 #: Labels whose gains a page shows at the most; of more, those in the most training rows.
 MAX_LABELS = 2000
+
+#: Options that say how a file is written; others of the same origin are mostly written alike.
+WRITTEN = ("delimiter", "encoding", "decimal", "header")
 
 #: A resampler or classifier by its name, with its parameters.
 Wish = dict[str, Any]
@@ -160,11 +166,16 @@ def predict(
     file: Upload,
     xml: Upload | None,
     options: dict[str, Any],
+    learnt: dict[str, Any],
     max_unpacked: int,
     folder: Path,
     form: dict[str, Any],
 ) -> tuple[str, dict[str, Any]]:
-    """Ask a stored model about the rows of a file that a client sent, and write its answers."""
+    """Ask a stored model about the rows of a file that a client sent, and write its answers.
+
+    What is not said of the file, in ``options``, is taken from those of the file that was
+    ``learnt`` from, or else found out.
+    """
     from scumble.data import read
     from scumble.gui.read_upload import read_upload
     from scumble.learn import ask, read_model
@@ -173,12 +184,63 @@ def predict(
     def read_any(path: Path, **how: Any) -> Any:
         return read_rows(partial(read, path, keep=True), **how)
 
-    rows = read_upload(read_any, file, xml, options, max_unpacked)
+    def rows_of(how: dict[str, Any]) -> Any:
+        return read_upload(read_any, file, xml, {**how, **options}, max_unpacked)
+
     with track("Predicting"):
-        answers = ask(read_model(model), rows)
+        ways = _ways_to_read(learnt, file, is_told="encoding" in options)
+        answers = _ask_in_turn(partial(ask, read_model(model)), rows_of, ways)
         path = folder / f"{form['stem']}{form['suffix']}"
         answers.write(path, confidences=form["confidences"])
     return path.name, answers.to_dict()
+
+
+def _ways_to_read(
+    learnt: dict[str, Any], file: Upload, *, is_told: bool
+) -> Iterator[dict[str, Any]]:
+    """List how a file may be written that is like another one, the likeliest first.
+
+    What is no UTF-8 says so, but UTF-8 can be read by another encoding, as nonsense.
+    """
+    alike = {key: learnt[key] for key in WRITTEN if key in learnt}
+    plainer = {key: value for key, value in alike.items() if key != "encoding"}
+    ways = [plainer, alike, {}]
+    yield from (way for at, way in enumerate(ways) if way not in ways[:at])
+    encoding = None if is_told else _likely_encoding(file, plainer)
+    if encoding not in (None, "utf-8", "utf-16", alike.get("encoding")):
+        warnings.warn(
+            f"{file.shown} is no UTF-8. It is read as {encoding}.", ScumbleWarning, stacklevel=2
+        )
+        yield {**plainer, "encoding": encoding}
+
+
+def _likely_encoding(file: Upload, how: dict[str, Any]) -> str | None:
+    """Tell the encoding that the form would show; None where there is none to tell."""
+    from scumble.data.preview import preview
+
+    with suppress(ScumbleError):
+        return preview(file.path, **how).encoding
+    return None
+
+
+def _ask_in_turn(
+    ask: Callable[[Any], Any],
+    rows_of: Callable[[dict[str, Any]], Any],
+    ways: Iterator[dict[str, Any]],
+) -> Any:
+    """Ask about what is read in the first way that fits; else say what came nearest to it."""
+    unread = unlike = None
+    for way in ways:
+        try:
+            rows = rows_of(way)
+        except ScumbleError as error:
+            unread = error
+            continue
+        try:
+            return ask(rows)
+        except ScumbleError as error:  # such as columns that are not there
+            unlike = error
+    raise unlike or unread or ScumbleError("There is no way to read the file.")
 
 
 def make_chain_of(steps: list[Wish]) -> list[Any]:

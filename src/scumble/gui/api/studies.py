@@ -183,6 +183,7 @@ async def predict(state: ServerState, call: Call) -> Answer:
         "file": file.upload,
         "xml": xml.upload if xml else None,
         "options": read_options(wish),
+        "learnt": state.datasets.get(model.dataset).options,
         "max_unpacked": state.settings.max_unpacked,
         "folder": folder,
         "form": {

@@ -57,6 +57,7 @@ async def treat(state: ServerState, call: Call) -> Answer:
             parent=entry.id if state.datasets.holds(entry) else None,
             treatment={**report, "chain": steps, "title": title},
             notes=notes,
+            options=entry.options,
         )
 
     arguments = {"packed": entry.packed, "steps": steps}

@@ -12,6 +12,7 @@ const WRITTEN = {
   header: ["First row", [["true", "names"], ["false", "values"]]],
 };
 const CHOOSE = "Several files of this archive hold data. Choose one of them.";
+const SAID = ["keep", "category", "text", "ignore"];  // options that name columns
 const MISSING = "No column is a label yet. Choose 'label' above columns of 0 and 1, or 'list of labels' above one that names them.";
 
 const field = (title, input, more) => h("label", { class: "field", ...more }, h("span", {}, title), input);
@@ -60,6 +61,7 @@ export class Asking {
   async refresh() {
     const mine = ++this.turn;
     this.part.setAttribute("aria-busy", "true");
+    this.open.disabled = true;  // what is shown is not what would be opened
     try {
       await this.findMembers();
       if (mine !== this.turn) return;
@@ -74,7 +76,10 @@ export class Asking {
       this.complain(error.message);
       this.show(null);
     } finally {
-      if (mine === this.turn) this.part.removeAttribute("aria-busy");
+      if (mine === this.turn) {
+        this.part.removeAttribute("aria-busy");
+        this.open.disabled = false;
+      }
     }
   }
 
@@ -124,15 +129,16 @@ export class Asking {
     this.separated = field("Between labels", this.separator);
     this.labels = h("input", { type: "text", name: "labels", onchange: () => this.readLabels(), placeholder: "-5, or: sun, sea, or: 3,4" });
     this.status = h("p", { class: "dim", role: "status" });
+    this.others = h("input", { type: "checkbox", checked: this.others?.checked ?? true, onchange: () => this.tell() });
     this.cells = rows.map((row) => row.map((cell) => h("td", { class: "text" }, cell)));
-    const gap = columns.findIndex((column, at) => column.at !== at);
-    const spread = (parts, between) => gap < 0 ? parts : [...parts.slice(0, gap), between, ...parts.slice(gap)];
+    const gaps = columns.map(({ at }, place) => at - (place ? columns[place - 1].at + 1 : 0));
+    const spread = (parts, between) => parts.flatMap((part, place) => gaps[place] ? [between(gaps[place]), part] : [part]);
     this.part.replaceChildren(
       h("div", { class: "table-wrap preview", tabindex: "0", role: "region", "aria-label": `The first rows of ${this.title}` }, h("table", {},
-        h("thead", {}, h("tr", {}, spread([...this.heads.values()].map(({ cell }) => cell), h("th", { class: "dim" }, `… ${counted(n_columns - columns.length, "more column")} …`)))),
-        h("tbody", {}, this.cells.map((cells) => h("tr", {}, spread(cells, h("td", {}))))))),
+        h("thead", {}, h("tr", {}, spread([...this.heads.values()].map(({ cell }) => cell), (gap) => h("th", { class: "dim" }, `… ${counted(gap, "more column")} …`)))),
+        h("tbody", {}, this.cells.map((cells) => h("tr", {}, spread(cells, () => h("td", {}))))))),
       h("div", { class: "fields" }, field("Label columns", this.labels, { class: "field two" }), this.separated),
-      this.status);
+      ...this.otherColumns(), this.status);
     if (isFirst) this.useRoles();
     this.startLabels();
     this.guessed = { guess: separator, spelled: this.labels.value };
@@ -149,20 +155,46 @@ export class Asking {
     return { column, select, cell: h("th", { scope: "col", class: "text" }, name(title), select, h("small", { class: "dim" }, column.why)) };
   }
 
-  /** Take what was said on the command line about attributes; several names may have commas between them. */
+  /** The columns that an option of the command line names; a text may name several, with commas between. */
+  said(key) {
+    const { columns, n_columns } = this.preview;
+    const listed = Array.isArray(this.given[key]) ? this.given[key] : [];
+    return listed.map((each) => {
+      if (Number.isInteger(each)) return { each, named: [each < 0 ? each + n_columns : each] };
+      const text = String(each);  // a column may be called 1.5
+      return { each: text, named: columns.some(({ name }) => name === text) ? [text] : text.split(",").map((part) => part.trim()) };
+    });
+  }
+
+  /** What an option of the command line says of columns that are not shown. */
+  saidOfOthers(key) {
+    const isHidden = (one) => !this.preview.columns.some(({ at, name }) => [at, name].includes(one));
+    return this.said(key).flatMap(({ each, named }) => named.every(isHidden) ? [each] : named.filter(isHidden));
+  }
+
+  /** The same, unless it was given up. */
+  besides(key) {
+    return this.others.checked ? this.saidOfOthers(key) : [];
+  }
+
+  /** Take what was said on the command line about attributes. */
   useRoles() {
-    const heads = [...this.heads.values()];
-    const known = new Set(heads.map(({ column }) => column.name));
-    const listed = (key) => (Array.isArray(this.given[key]) ? this.given[key] : []);
-    const named = (key) => new Set(listed(key).flatMap((each) => (known.has(each) || Number.isInteger(each) ? [each] : each.split(",").map((part) => part.trim()))));
-    const asked = ["keep", "category", "text", "ignore"].map((key) => [key, named(key)]);
-    for (const { column, select } of heads) {
+    const asked = SAID.map((key) => [key, new Set(this.said(key).flatMap(({ named }) => named))]);
+    for (const { column, select } of this.heads.values()) {
       for (const [key, columns] of asked) {
         const role = key === "keep" ? plain({ ...column, role: column.role === "ignore" ? "label" : column.role }) : key;
         const isMeant = columns.has(column.name) || columns.has(column.at) || (key === "keep" && this.given.keep === true && column.role === "ignore");
         if (isMeant && column.roles.includes(role)) select.value = role;
       }
     }
+  }
+
+  /** Tell what is passed on though its columns are not shown, and let it be given up. */
+  otherColumns() {
+    const told = SAID.map((key) => [key, this.saidOfOthers(key)]).filter(([, columns]) => columns.length);
+    if (!told.length) return [];
+    return [h("label", { class: "tick" }, this.others, h("span", {}, "As the command line says of columns that are not shown: ",
+      told.map(([key, columns], at) => [at ? "; " : "", `${key} `, columns.map((each, place) => [place ? ", " : "", name(String(each))])])))];
   }
 
   /** Take the labels of the command line in place of those that are guessed. */
@@ -241,7 +273,7 @@ export class Asking {
         each.classList.toggle("is-out", select.value === "ignore");
       }
     }
-    const n_out = this.with("ignore").length;
+    const n_out = this.with("ignore").length + this.besides("ignore").length;
     const n_labels = list ? 1 : this.chosen.size;
     const isTold = this.told.textContent === MISSING;
     if (isTold && !this.problem) this.complain("");
@@ -280,14 +312,17 @@ export class Asking {
       return wish;
     }
     const keys = (columns) => columns.map((column) => column.key);
+    const also = (key, columns) => put(key, [...keys(columns), ...this.besides(key)]);
     const [list] = this.with("list");
     put("labels", list ? null : parseLabels(this.labels.value));
     put("label_column", list ? list.key : null);
     put("label_separator", list ? this.separator.value : null);
-    put("ignore", keys(this.with("ignore")));
-    put("text", keys(this.with("text")));
-    put("category", keys(this.with("category").filter((column) => column.role !== "category")));
-    put("keep", this.given.keep === true || keys(this.with("number").filter((column) => column.role === "ignore")));
+    also("ignore", this.with("ignore"));
+    also("text", this.with("text"));
+    // Further rows could make something else of what is a category by the first ones.
+    also("category", this.with("category").filter((column) => column.role !== "category" || !preview.is_whole));
+    if (this.given.keep === true) put("keep", true);
+    else also("keep", this.with("number").filter((column) => column.role === "ignore"));
     if (preview.decimal === ",") put("decimal", ",");
     if (preview.encoding !== null && !["utf-8", "utf-16"].includes(preview.encoding)) put("encoding", preview.encoding);
     const named = [wish.labels, wish.label_column, wish.ignore, wish.text, wish.category, wish.keep].flat();

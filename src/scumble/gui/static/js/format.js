@@ -48,7 +48,7 @@ export function parseLabels(text) {
   const trimmed = text.trim();
   if (!trimmed) return null;
   const parts = trimmed.split(",").map((part) => part.trim()).filter(Boolean);
+  if (!parts.every((part) => /^[+-]?\d+$/.test(part))) return parts;  // 0x1 and 1e3 are names
   const numbers = parts.map(Number);
-  if (!numbers.every(Number.isInteger)) return parts;
   return trimmed.includes(",") ? numbers : numbers[0];
 }
