@@ -201,7 +201,7 @@ def _of_columns(source: Source, form: str) -> Preview:
     from scumble.data.formats.arrow_table import KEY, heads_of_table
     from scumble.data.formats.columnar import naming_damage
 
-    with naming_damage(source, form):
+    with naming_damage(source, form.capitalize()):
         first = _first_of_parquet if form == "parquet" else _first_of_arrow
         table, is_whole = first(source)
     if KEY in (table.schema.metadata or {}):
