@@ -208,6 +208,21 @@ def test_a_table_is_not_opened_while_its_columns_are_looked_at_anew(page):
     close_all(page)
 
 
+def test_cancel_ends_the_look_at_a_file_before_it_is_discarded(page):
+    held, ended = [], []
+    page.route("**/jobs/*?wait=*", lambda route: held.append(route))  # so it goes on for the page
+    page.on("request", lambda sent: sent.method == "DELETE" and ended.append(sent.url))
+    with page.expect_response(lambda answer: answer.url.endswith("/preview")) as looked:
+        send(page, "photos.csv", CSV)
+    while not held:
+        page.wait_for_timeout(10)
+    page.get_by_role("button", name="Cancel").click()
+    playwright.expect(page.locator("#opening > *")).to_have_count(0, timeout=PATIENCE)
+    job, upload = looked.value.json()["id"], looked.value.url.split("/")[-2]
+    assert [url.partition("/api/v1")[2] for url in ended] == [f"/jobs/{job}", f"/uploads/{upload}"]
+    page.unroute("**/jobs/*?wait=*")
+
+
 def test_what_was_chosen_outlives_other_settings(page):
     card = look(page, "semi.csv", "a;b;war\n1,5;2;1\n2,5;3;0\n")
     role(card, "b").select_option("ignore")
