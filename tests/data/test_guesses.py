@@ -75,6 +75,15 @@ def test_what_names_rows_and_long_text_are_left_out_by_name_and_dates_are_dates(
     assert data.Y[:4].toarray().astype(int).tolist() == [[0, 1, 1], [0, 0, 0], [1, 0, 1], [0, 1, 0]]
 
 
+def test_a_column_without_a_name_is_asked_for_by_its_number(tmp_path):
+    path = tmp_path / "bare.csv"
+    path.write_text("".join(f"{at % 3}.5,u{at},1,0\n" for at in range(40)))
+    told = r"'x1' holds a different value in most rows: left out.*keep=1 takes it as it is"
+    with pytest.warns(ScumbleWarning, match=told):
+        assert names(scumble.read(path, labels=-2, header=False)) == ["x0"]
+    assert names(scumble.read(path, labels=-2, header=False, keep=[1])) == ["x0", "x1"]
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_nothing_is_guessed_of_what_the_user_names(form, tmp_path):
     with pytest.warns(ScumbleWarning, match="empty label names") as caught:

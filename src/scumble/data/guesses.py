@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,6 +59,8 @@ class Asked(NamedTuple):
 
     text: frozenset[str] = frozenset()
     keep: frozenset[str] = frozenset()
+    #: Columns that have no name in the file, by the one they got here: the user gives their number.
+    numbers: Mapping[str, int] = MappingProxyType({})
 
 
 def settle_columns(
@@ -117,7 +120,7 @@ def settle_columns(
             continue
         kept.append(at)
         settled.append(feature)
-    _tell(told, where)
+    _tell(told, asked.numbers, where)
     if len(kept) < len(features):
         X = X[:, kept]
     return (with_columns(X, dates) if dates else X), tuple(settled)
@@ -250,7 +253,7 @@ def _parse_as(texts: Sequence[str], form: str) -> Array:
     return times
 
 
-def _tell(told: dict[str, list[str]], where: str) -> None:
+def _tell(told: dict[str, list[str]], numbers: Mapping[str, int], where: str) -> None:
     """Name the columns that are not taken as they look, and say how to ask for them."""
     sentences = {
         "rows": "{names} {hold} a different value in most rows: left out, since what names "
@@ -267,7 +270,8 @@ def _tell(told: dict[str, list[str]], where: str) -> None:
         if not names:
             continue
         shown = ", ".join(map(repr, names))
-        given = repr(names[0]) if len(names) == 1 else repr(names)
+        keys = [numbers.get(name, name) for name in names]
+        given = repr(keys[0] if len(keys) == 1 else keys)
         hold = "holds" if len(names) == 1 else "hold"
         warnings.warn(
             f"{where}: {sentence.format(names=shown, hold=hold, given=given)}",

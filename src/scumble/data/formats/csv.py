@@ -208,6 +208,7 @@ class _Reading:
         asked = Asked(
             frozenset(name for name, at in places.items() if at in self.layout.texts),
             frozenset(name for name, at in places.items() if at in self.layout.kept),
+            places if self.layout.names is None else {},
         )
         guessed = [self.layout.may_guess] * len(features)
         X, settled = settle_columns(X, features, asked, guessed, self.source.where)
