@@ -91,7 +91,9 @@ def test_a_full_folder_for_temporary_files_is_told(tmp_path):
     assert not (tmp_path / "b.csv").exists()
 
 
-def test_closed_streams_change_no_code():
-    for redirection in (">&-", "2>&-"):
-        command = f'{sys.executable} -c "{SCRIPT}" --version {redirection}'
-        assert subprocess.run(command, shell=True, capture_output=True).returncode == 0
+@pytest.mark.parametrize("redirection", [">&-", "2>&-"])
+@pytest.mark.parametrize("words", ["--version", "summary debtags", "methods metric --json"])
+def test_closed_streams_change_no_code(redirection, words):
+    command = f'{sys.executable} -c "{SCRIPT}" {words} {redirection}'
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

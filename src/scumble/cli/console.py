@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from io import StringIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TextIO
 
@@ -95,7 +96,9 @@ def aside(wanted: bool) -> Iterator[None]:
 
 
 def _out() -> TextIO:
-    return sys.stderr if _is_aside else sys.stdout
+    stream = sys.stderr if _is_aside else sys.stdout
+    # The shell's ``>&-`` closes it: whoever does so wants to see nothing.
+    return StringIO() if stream is None else stream
 
 
 def tell_written(path: str, data: MultilabelDataset | None = None, *, json: bool = False) -> None:
