@@ -469,6 +469,9 @@ class Keyboard:
 
     def __init__(self, page):
         self.page = page
+        # From here on the browser asks us for files. Told when a key is already on its way, it may
+        # open a dialog of its own, which nobody sees.
+        page.on("filechooser", lambda _: None)
         page.evaluate(
             "addEventListener('pointerdown', () => { document.title = 'a mouse'; }, true)"
         )

@@ -1,7 +1,7 @@
 """What all multilabel classifiers on trees share: forms, edges, refusals, threads, pickles."""
 
 import pickle
-from inspect import signature
+from inspect import cleandoc, signature
 
 import numpy as np
 import pandas as pd
@@ -60,7 +60,8 @@ SHORT = {name: cls for name, cls in KINDS.items() if name not in RANKERS}
 
 @pytest.mark.parametrize("cls", catalogue.entries("classifier").values())
 def test_the_docstring_tells_of_all_parameters_in_their_order(cls):
-    section = cls.__doc__.partition("\nParameters\n")[2].partition("\n\nAttributes\n")[0]
+    text = cleandoc(cls.__doc__)
+    section = text.partition("\nParameters\n")[2].partition("\n\nAttributes\n")[0]
     told = [line.partition(" : ")[0] for line in section.splitlines() if " : " in line[:40]]
 
     assert ", ".join(told).split(", ") == list(signature(cls).parameters)
