@@ -6,7 +6,6 @@ import csv
 import errno
 import io
 import math
-import os
 import signal
 import time
 import zipfile
@@ -130,7 +129,7 @@ def stop_by_message(monkeypatch):
     def tell(message):
         told.append(message)
         if len([each for each in told if each[2]]) == 2:
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
             told.append("sent")
 
     return tell, 2
@@ -143,7 +142,7 @@ def stop_in_the_midst(monkeypatch):
     def try_some(*given, **more):
         asked.append(given)
         if len(asked) == 4:
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
         return try_candidate(*given, **more)
 
     monkeypatch.setattr(advice_module, "try_candidate", try_some)
@@ -171,7 +170,7 @@ def test_advice_that_is_stopped_before_it_knows_anything_has_nothing_to_tell(
     server, photos, monkeypatch
 ):
     def stop(*given, **more):
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(advice_module, "try_candidate", stop)
     packed = server.state.datasets.get(photos).packed
