@@ -135,8 +135,8 @@ def prepared(command: Callable[..., Any]) -> Callable[..., Any]:
     ]
     listed = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in listed]
     extra = [QUIET] if out is None else [OUTPUT, QUIET]
-    # Typer reads it, mypy knows it of no function.
-    checked.__signature__ = own.replace(parameters=[*listed, *extra])  # type: ignore[attr-defined]
+    parameters = [*listed, *extra]
+    checked.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]  # for Typer
     return checked
 
 
