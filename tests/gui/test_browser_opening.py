@@ -554,32 +554,30 @@ def test_what_was_said_on_the_command_line_is_in_the_form(open_page, tmp_path):
         page.close()
 
 
-def test_columns_named_on_the_command_line_have_their_roles(open_page, tmp_path):
+@pytest.mark.parametrize(
+    ("words", "shown", "n_features"),
+    [
+        (
+            ("--ignore", "hours, subject", "--category", "code", "--keep", "id"),
+            ["category", "ignore", "category", "ignore", "list"],
+            "2",
+        ),
+        (("--keep", "true"), ["category", "number", "number", "text", "list"], "4"),
+    ],
+)
+def test_columns_named_on_the_command_line_have_their_roles(
+    open_page, tmp_path, words, shown, n_features
+):
     path = tmp_path / "tickets.csv"
     path.write_text(TICKETS)
-    words = ("--ignore", "hours, subject", "--category", "code", "--keep", "id")
     with running(path, tmp_path, *words) as (base, headers, _):
         page = open_page(with_token(base, headers))
         card = page.get_by_role("region", name=str(path), exact=True)
         card.get_by_role("region", name="The first rows").wait_for()
-        assert roles(card) == ["category", "ignore", "category", "ignore", "list"]
+        assert roles(card) == shown
         card.get_by_role("button", name="Open").click()
         page.wait_for_url("**/d/tickets/overview")
-        assert measures(page, "n_labels", "n_features") == ["3", "2"]
-        page.close()
-
-
-def test_all_columns_are_kept_where_the_command_line_says_so(open_page, tmp_path):
-    path = tmp_path / "tickets.csv"
-    path.write_text(TICKETS)
-    with running(path, tmp_path, "--keep", "true") as (base, headers, _):
-        page = open_page(with_token(base, headers))
-        card = page.get_by_role("region", name=str(path), exact=True)
-        card.get_by_role("region", name="The first rows").wait_for()
-        assert roles(card) == ["category", "number", "number", "text", "list"]
-        card.get_by_role("button", name="Open").click()
-        page.wait_for_url("**/d/tickets/overview")
-        assert measures(page, "n_labels", "n_features") == ["3", "4"]
+        assert measures(page, "n_labels", "n_features") == ["3", n_features]
         page.close()
 
 
