@@ -124,7 +124,7 @@ def words(seed, n_rows=60, n_columns=40):
     return X, Y
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "laplacian"])
 def test_sparse_rows_and_threads_give_the_same(kernel):
     X, Y = words(0)
     model = RidgeRanker(kernel, n_jobs=1).fit(X, Y)
@@ -137,7 +137,7 @@ def test_sparse_rows_and_threads_give_the_same(kernel):
     )
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "laplacian"])
 @pytest.mark.parametrize("shape", [(30, 50), (50, 8)])
 def test_out_of_sample_scores_are_those_of_models_without_the_row(kernel, shape):
     generator = np.random.default_rng(2)
@@ -147,7 +147,7 @@ def test_out_of_sample_scores_are_those_of_models_without_the_row(kernel, shape)
     ranker = RidgeRanker(kernel, penalty=0.5)
     found = ranker.fit_out_of_sample(X, Y)
     rows = ranker._scaling.take(X)
-    if kernel == "rbf":
+    if kernel != "linear":
         values, vectors = np.linalg.eigh(ranker._kernel.ask(rows))
         rows = vectors * np.sqrt(np.maximum(values, 0))
     centred = rows - rows.mean(axis=0)
@@ -173,16 +173,17 @@ def test_weights_are_repetitions_and_zero_leaves_out():
     np.testing.assert_allclose(scores[left_out], fitted.predict_proba(X[left_out]), atol=1e-9)
 
 
-def test_large_tables_are_solved_iteratively_and_kernels_by_landmarks(monkeypatch):
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_large_tables_are_solved_iteratively_and_kernels_by_landmarks(monkeypatch, kernel):
     X, Y = words(4, 200, 60)
     exact = RidgeRanker(penalty=3.0).fit(X, Y).predict_proba(X)
-    all_rows = RidgeRanker("rbf", penalty=1.0).fit(X, Y)
+    all_rows = RidgeRanker(kernel, penalty=1.0).fit(X, Y)
     monkeypatch.setattr(ridge, "EXACT_BELOW", 50)
     monkeypatch.setattr(ridge, "N_LANDMARKS", 200)
 
     by_steps = RidgeRanker(penalty=3.0, random_state=0)
     scores = by_steps.fit_out_of_sample(sparse.csr_array(X), Y)
-    landmarks = RidgeRanker("rbf", penalty=1.0, random_state=0).fit(X, Y)
+    landmarks = RidgeRanker(kernel, penalty=1.0, random_state=0).fit(X, Y)
 
     assert by_steps.solver_ == "iterative"
     np.testing.assert_allclose(by_steps.predict_proba(X), exact, atol=1e-4)
@@ -206,8 +207,30 @@ def test_rows_that_are_all_equal_give_the_shares():
 
 
 def test_likeness():
-    kernel = RadialKernel.of(np.array([[0.0], [1.0], [3.0]]), 2.0)
-    assert kernel.gamma == pytest.approx(1 / (4 * 2.0**2))
+    # Distances 1, 2 and 3: the median is 2, its square 4; at twice the bandwidth likeness is 1/e.
+    points = np.array([[0.0], [1.0], [3.0]])
+    squared, _ = RadialKernel.of(points, 2.0)
+    plain, likeness = RadialKernel.of(points, 2.0, 1)
+
+    assert squared.gamma == pytest.approx(1 / (4 * 2.0**2))
+    assert plain.gamma == pytest.approx(1 / (2 * 2.0))
+    np.testing.assert_allclose(likeness[0], np.exp([0, -1 / 4, -3 / 4]))
+    np.testing.assert_allclose(plain.ask(np.array([[-1.0]])), np.exp([[-1 / 4, -2 / 4, -4 / 4]]))
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), power=st.sampled_from([1, 2]))
+def test_sparse_and_dense_rows_are_as_far_apart(seed, power):
+    generator = np.random.default_rng(seed)
+    rows, points = (
+        generator.normal(size=(n, 7)) * (generator.random((n, 7)) < 0.4) for n in (5, 9)
+    )
+    slow = (abs(rows[:, None] - points) ** power).sum(axis=2)
+    kernel = RadialKernel(points, 0.5, power)
+    thin = RadialKernel(sparse.csr_array(points), 0.5, power)
+
+    np.testing.assert_allclose(kernel.ask(rows), np.exp(-0.5 * slow), atol=1e-12)
+    np.testing.assert_allclose(thin.ask(sparse.csr_array(rows)), np.exp(-0.5 * slow), atol=1e-12)
 
 
 def test_bending_keeps_the_order():

@@ -283,14 +283,14 @@ def test_one_seed_one_answer(quality):
 
 
 def test_rare_labels_are_predicted_where_binary_relevance_does_not():
-    data = scumble.make_multilabel(600, 12, mean_ir=15, random_state=0)
-    train, test = data[:400], data[400:]
-    f1 = {
-        name: evaluate(test, make_classifier(name, random_state=0).fit(train.X, train.Y)
-                       .predict(test.X))["macro_f1"]
-        for name in ("br", "rare")
-    }  # fmt: skip
-    assert f1["rare"] > 1.1 * f1["br"]
+    f1 = {"br": 0.0, "rare": 0.0}
+    for seed in range(3):
+        data = scumble.make_multilabel(600, 12, mean_ir=15, random_state=seed)
+        train, test = data[:400], data[400:]
+        for name in f1:
+            model = make_classifier(name, random_state=0).fit(train.X, train.Y)
+            f1[name] += evaluate(test, model.predict(test.X))["macro_f1"]
+    assert f1["rare"] > 1.15 * f1["br"]
 
 
 def test_weights_are_passed_on_or_refused():

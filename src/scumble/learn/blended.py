@@ -13,41 +13,42 @@ from scumble._core.errors import ParameterError, ParameterTypeError
 from scumble._core.parameters import Bool, Free, Int, declare
 from scumble.learn.bagged_trees import BaggedTrees
 from scumble.learn.calibration import Calibration
+from scumble.learn.heights import Heights
 from scumble.learn.inner_classifier import InnerClassifier, Training
-from scumble.learn.neighbour_ranker import NeighbourRanker
 from scumble.learn.out_of_sample import check_scores, fit_with_scores
 from scumble.learn.parameters import MultilabelClassifier
 from scumble.learn.ranker import BaseRanker
-from scumble.learn.rates import LogRates
 from scumble.learn.ridge import RidgeRanker
 from scumble.learn.weights import refuser_of
 
 #: How loud the default rankers are.
-_DEFAULT_WEIGHTS = (1.0, 1.0, 1.0, 1.0, 0.5, 0.5)
+_DEFAULT_WEIGHTS = (2.0, 1.0, 1.0, 1.0)
 #: A second look needs so many rows per label, and has this part of the say.
 _ROWS_PER_LABEL, _SECOND_SHARE = 5, 1 / 6
+#: Rows that stand for all in a second look.
+_LANDMARKS = 500
 
 
 class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
     r"""Let several rankers speak, each on the scale of its own ranking.
 
     Scores of different methods mean different things. Here each says how few training rows it
-    would rank as high, the logarithms of these rates are averaged, and a curve per label turns the
-    mean into a probability, so that labels can be compared with each other as well as rows. A
-    second look then lets what was found of all labels speak for each: labels that go together
-    help each other.
+    would rank as high, and what odds it gives; the logarithms of both are averaged over all, and a
+    curve per label turns the mean into a probability, so that labels can be compared with each
+    other as well as rows. A second look then lets what was found of all labels speak for each:
+    labels that go together help each other.
 
     Parameters
     ----------
     rankers : sequence of classifiers, default=None
         Rankers of this package, which know their out-of-sample scores, or any other classifiers,
-        which are fitted on inner folds for them. By default ridge regression, curved,
-        less curved and straight, neighbours, and bagged trees that see all columns or few.
+        which are fitted on inner folds for them. By default ridge regression with the Laplacian
+        kernel, with the Gaussian one and straight, and bagged trees.
     weights : sequence of float, default=None
-        How loud each of them is. By default all are as loud; of the default rankers, the trees
-        are half as loud.
+        How loud each of them is. By default all are as loud; of the default rankers, the first
+        is twice as loud as each of the others.
     second_look : bool, default=True
-        Whether a ridge regression on the heights of all labels joins the blend, with a
+        Whether a curved ridge regression on the heights of all labels joins the blend, with a
         sixth of the say. It is left out where there is but one label, or fewer than five rows
         per label.
     n_folds : int, default=5
@@ -59,7 +60,7 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
     ----------
     rankers_ : list of InnerClassifier
         The fitted rankers.
-    rates_ : list of LogRates
+    heights_ : list of Heights
         From the scores of each to heights.
     calibration_ : Calibration
         From mean heights to probabilities.
@@ -73,9 +74,11 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
     Notes
     -----
     With :math:`r_m(x)` the share of training rows that ranker m scores at least as high as x, out
-    of sample, the height of a row is the mean of :math:`-\log r_m(x)`. A row that one ranker puts
-    at the very top and others in the upper tenth so gets further than one that all put there:
-    what is rare shows. Rates, curve and scores of training rows all come from out-of-sample
+    of sample, and :math:`s_m(x)` its score, the height of a row is the mean of
+    :math:`-\log r_m(x)` and :math:`\log(s_m(x) / (1 - s_m(x)))` over all rankers; of the former
+    alone for rankers whose scores are no probabilities. A row that one ranker puts at the very top
+    and others in the upper tenth so gets further than one that all put there: what is rare shows.
+    Rates, curve and scores of training rows all come from out-of-sample
     scores. Those of the second look are somewhat better than new rows will be, since the heights
     of other rows have seen a row's labels; measured on new rows it helps all the same.
 
@@ -124,9 +127,8 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
 
     def _rankers(self) -> list[Any]:
         if self.rankers is None:
-            curved, smooth = RidgeRanker("rbf"), RidgeRanker("rbf", bandwidth=2.0)
-            few, all_columns = BaggedTrees(columns=0.15), BaggedTrees(columns=1.0)
-            return [curved, smooth, RidgeRanker(), NeighbourRanker(), all_columns, few]
+            kernels = ("laplacian", "rbf", "linear")
+            return [*map(RidgeRanker, kernels), BaggedTrees(columns=1.0)]
         if isinstance(self.rankers, str) or not hasattr(self.rankers, "__len__"):
             raise ParameterTypeError(
                 "The 'rankers' parameter of BlendedRanker must be None or a list of classifiers. "
@@ -145,17 +147,17 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
     def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
         generator = self._generator()
         self.rankers_: list[InnerClassifier] = []
-        self.rates_: list[LogRates] = []
+        self.heights_: list[Heights] = []
         heights = np.zeros(Y.shape, order="F")
         training = Training(X, Y, self._codes.n_values, weights)
         more: dict[str, Any] = {"n_folds": self.n_folds, "n_jobs": self.n_jobs}
         more["caller"] = "BlendedRanker"
         for ranker, loud in zip(self._rankers(), self._loudness(), strict=True):
             fitted, scores = fit_with_scores(ranker, training, generator, **more)
-            rates = LogRates.of(scores, n_jobs=self.n_jobs)
-            heights += loud * rates.ask(scores, n_jobs=self.n_jobs)
+            scale = Heights.of(scores, n_jobs=self.n_jobs)
+            heights += loud * scale.ask(scores, n_jobs=self.n_jobs)
             self.rankers_.append(fitted)
-            self.rates_.append(rates)
+            self.heights_.append(scale)
         self.second_ = None
         if self.second_look and _ROWS_PER_LABEL * Y.shape[1] <= Y.shape[0] and Y.shape[1] > 1:
             seed = int(generator.integers(2**31 - 1))
@@ -165,10 +167,10 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
 
     def _scores(self, X: Any) -> Array:
         heights = np.zeros((X.shape[0], self.n_labels_), order="F")
-        for ranker, rates, loud in zip(self.rankers_, self.rates_, self._loudness(), strict=True):
+        for ranker, scale, loud in zip(self.rankers_, self.heights_, self._loudness(), strict=True):
             scores = ranker.ask(X)[1]
             check_scores(scores, ranker.model, caller="BlendedRanker")
-            heights += loud * rates.ask(scores, n_jobs=self.n_jobs)
+            heights += loud * scale.ask(scores, n_jobs=self.n_jobs)
         if self.second_ is not None:
             heights = self.second_.join(heights, self.n_jobs)
         return self.calibration_.ask(heights)
@@ -185,24 +187,24 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
 
 @dataclass(frozen=True, eq=False)
 class SecondLook:
-    """Ridge regression on the heights of all labels, joined to the blend as one more ranker."""
+    """Curved ridge regression on the heights of all labels: one more ranker in the blend."""
 
     ranker: RidgeRanker
-    rates: LogRates  # from scores of the ranker to heights
+    scale: Heights  # from scores of the ranker to heights
 
     @classmethod
     def of(
         cls, heights: Array, Y: Any, weights: Array | None, seed: int, n_jobs: int | None
     ) -> tuple[SecondLook, Array]:
         """Learn from training rows, and return their joint heights as well."""
-        ranker = RidgeRanker(random_state=seed, n_jobs=n_jobs)
+        ranker = RidgeRanker("rbf", landmarks=_LANDMARKS, random_state=seed, n_jobs=n_jobs)
         scores = ranker.fit_out_of_sample(heights, Y, weights)
-        rates = LogRates.of(scores, n_jobs=n_jobs)
-        return cls(ranker, rates), _joined(heights, rates.ask(scores, n_jobs=n_jobs))
+        scale = Heights.of(scores, n_jobs=n_jobs)
+        return cls(ranker, scale), _joined(heights, scale.ask(scores, n_jobs=n_jobs))
 
     def join(self, heights: Array, n_jobs: int | None) -> Array:
         """Return the joint heights of other rows."""
-        return _joined(heights, self.rates.ask(self.ranker.predict_proba(heights), n_jobs=n_jobs))
+        return _joined(heights, self.scale.ask(self.ranker.predict_proba(heights), n_jobs=n_jobs))
 
 
 def _joined(heights: Array, others: Array) -> Array:

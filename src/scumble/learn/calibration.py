@@ -19,8 +19,8 @@ _SMALLEST_SLOPE = 0.05
 
 
 # The probability is 1 / (1 + exp(-(a + b s))). Curves of labels with few positives cannot be known
-# from them alone: the slope is drawn towards one, for which odds are inverse to the rate of a score
-# where scores are heights of `LogRates`. Slopes are at least 0.05, so that the order stays.
+# from them alone: the slope is drawn towards one, which leaves log odds as they are and makes odds
+# of log rates inverse to the rates. Slopes are at least 0.05, so that the order stays.
 @dataclass(frozen=True, eq=False)
 class Calibration:
     """A logistic curve from the score s of each label to its probability."""

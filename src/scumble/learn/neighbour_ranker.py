@@ -69,8 +69,8 @@ class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
         self.n_jobs = n_jobs
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        self._scaling = Scaling.of(X, self._codes.n_values, weights)
-        self.space_ = Space.of(self._place(X), scale=False)
+        self._scaling, rows = Scaling.of(X, self._codes.n_values, weights)
+        self.space_ = Space.of(_place(rows), scale=False)
         self._weights = np.ones(X.shape[0]) if weights is None else weights
         self.labels_ = Y.astype(np.float64)
         self._shares = np.asarray(self._weights @ self.labels_) / self._weights.sum()
@@ -81,13 +81,7 @@ class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
         return self._votes(None, X.shape[0])
 
     def _scores(self, X: Any) -> Array:
-        return self._votes(self.space_.place(self._place(X)), X.shape[0])
-
-    def _place(self, X: Any) -> Any:
-        """Bring rows to length one; those of zeros are alike, and like no others."""
-        rows = rows_of_length_one(self._scaling.take(X))
-        stored = np.diff(rows.indptr) if sparse.issparse(rows) else rows.any(axis=1)
-        return beside(rows, (stored == 0)[:, None].astype(np.float64))
+        return self._votes(self.space_.place(_place(self._scaling.take(X))), X.shape[0])
 
     def _votes(self, queries: Space | None, n_rows: int) -> Array:
         """Count votes; of the training rows where no others are given, none its own neighbour."""
@@ -101,3 +95,10 @@ class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
         shape = (n_rows, self.labels_.shape[0])
         voters = sparse.csr_array((votes.ravel(), found.rows.ravel(), starts), shape=shape)
         return (voters @ self.labels_).toarray() / votes.sum(axis=1, keepdims=True)
+
+
+def _place(rows: Any) -> Any:
+    """Bring rows to length one; those of zeros are alike, and like no others."""
+    rows = rows_of_length_one(rows)
+    stored = np.diff(rows.indptr) if sparse.issparse(rows) else rows.any(axis=1)
+    return beside(rows, (stored == 0)[:, None].astype(np.float64))

@@ -7,56 +7,92 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.spatial.distance import cdist
 
 from scumble._core.arrays import Array, dense
 from scumble._core.parallel import one_thread_for_products, run
+from scumble.learn.sparse_rows import add_overlaps
 
 #: The median distance is taken from so many rows to all points.
 _ASKED = 512
 #: Rows that are compared at a time.
-_AT_ONCE = 1024
+_AT_ONCE = 256
+#: The power of differences that each kernel adds up.
+POWERS = {"rbf": 2, "laplacian": 1}
 
 
 @dataclass(frozen=True, eq=False)
 class RadialKernel:
-    """Likeness of rows to points, ``exp(-gamma * |x - p|**2)``."""
+    """Likeness of rows to points, ``exp(-gamma * d)`` with ``d = sum(abs(x - p)**power)``."""
 
     points: Any
-    gamma: float  # one over the squared distance at which likeness has fallen to 1/e
+    gamma: float  # one over the distance at which likeness has fallen to 1/e
+    power: int = 2  # 2: squares, which large differences rule; 1: every column has its say
 
     @classmethod
-    def of(cls, points: Any, bandwidth: float) -> RadialKernel:
-        """Choose gamma by the median of the distances between different points."""
-        every = max(1, points.shape[0] // _ASKED)
-        with one_thread_for_products():
-            squares = _squared_distances(points[::every], points)
-        apart = squares[squares > 1e-12]
-        median = float(np.median(apart)) if len(apart) else 1.0
-        return cls(points, 1 / (median * bandwidth**2))
+    def of(
+        cls, points: Any, bandwidth: float, power: int = 2, *, n_jobs: int | None = None
+    ) -> tuple[RadialKernel, Array]:
+        """Choose gamma by the median distance of different points, and tell how alike they are."""
+        distances = np.empty((points.shape[0], points.shape[0]))
 
-    def ask(self, rows: Any, *, n_jobs: int | None = None) -> Array:
+        def compare(rows: slice) -> None:
+            distances[rows] = _distances(points[rows], points, power)
+
+        def liken(rows: slice) -> None:
+            kernel._likeness(distances[rows])
+
+        with one_thread_for_products():
+            run(compare, _blocks(distances), n_jobs=n_jobs)
+            asked = distances[:: max(1, len(distances) // _ASKED)]
+            apart = asked[asked > 1e-12]
+            median = float(np.median(apart)) if len(apart) else 1.0
+            kernel = cls(points, 1 / (median * bandwidth**power), power)
+            run(liken, _blocks(distances), n_jobs=n_jobs)
+        return kernel, distances
+
+    def ask(self, rows: Any) -> Array:
         """Tell how alike rows are to the points."""
-        out = np.empty((rows.shape[0], self.points.shape[0]))
+        return self._likeness(_distances(rows, self.points, self.power))
 
-        def work(start: int) -> None:
-            part = _squared_distances(rows[start : start + _AT_ONCE], self.points)
-            part *= -self.gamma
-            np.exp(part, out=out[start : start + _AT_ONCE])
-
-        with one_thread_for_products():
-            run(work, range(0, rows.shape[0], _AT_ONCE), n_jobs=n_jobs)
-        return out
+    def _likeness(self, distances: Array) -> Array:
+        distances *= -self.gamma
+        return np.exp(distances, out=distances)
 
 
-def _squared_distances(rows: Any, points: Any) -> Array:
-    squares = dense(rows @ points.T)
-    squares *= -2
-    squares += _squared_lengths(rows)[:, None]
-    squares += _squared_lengths(points)[None, :]
-    return np.maximum(squares, 0, out=squares)
+def _blocks(table: Array) -> list[slice]:
+    return [slice(start, start + _AT_ONCE) for start in range(0, len(table), _AT_ONCE)]
+
+
+def _distances(rows: Any, points: Any, power: int) -> Array:
+    if power == 2:
+        apart, sizes = dense(rows @ points.T), _squared_lengths
+    elif sparse.issparse(points):
+        apart, sizes = _overlaps(rows, points), _absolute_lengths
+    else:
+        return cdist(dense(rows), points, "cityblock")
+    apart *= -2
+    apart += sizes(rows)[:, None]
+    apart += sizes(points)[None, :]
+    return np.maximum(apart, 0, out=apart)
 
 
 def _squared_lengths(rows: Any) -> Array:
     if not sparse.issparse(rows):
         return np.einsum("ij,ij->i", rows, rows)
     return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+
+
+def _absolute_lengths(rows: Any) -> Array:
+    return np.asarray(abs(rows).sum(axis=1)).ravel()
+
+
+def _overlaps(rows: Any, points: Any) -> Array:
+    """Return what rows and points have in common: |x| + |p| - |x - p| is twice as much."""
+    rows, columns = sparse.csr_array(rows), sparse.csc_array(points)
+    parts = (rows.indptr, rows.indices, columns.indptr, columns.indices)
+    index = np.result_type(*parts)
+    indptr, indices, point_indptr, point_indices = (part.astype(index) for part in parts)
+    out = np.zeros((rows.shape[0], points.shape[0]))
+    add_overlaps(indptr, indices, rows.data, point_indptr, point_indices, columns.data, out)
+    return out

@@ -19,9 +19,9 @@ class RareLabelClassifier(ThresholdedClassifier, name="rare", family="For rare l
     """Predict rare labels as well as the frequent ones.
 
     Rows are scored by ridge regression, one solution for all labels (``"fast"``), or by a blend
-    of ridge regression, straight and curved, neighbours and bagged trees (``"best"``). Every
-    training row is scored as if it had been left out. Each label is predicted from a threshold of
-    its own on, chosen from these scores; labels with few positives follow the mean of all labels.
+    of ridge regression, straight and curved, and bagged trees (``"best"``). Every training row is
+    scored as if it had been left out. Each label is predicted from a threshold of its own on,
+    chosen from these scores; labels with few positives follow the mean of all labels.
     Confidences are comparable between labels, so that they also rank the labels of a row.
 
     Parameters

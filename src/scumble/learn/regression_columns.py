@@ -42,6 +42,8 @@ class RegressionColumns:
         places = np.cumsum(widths) - widths
         if not sparse.issparse(X):
             filled = np.where(np.isnan(X), self.fillings, X)
+            if (self.n_values <= 2).all():
+                return filled
             return self._spread(sparse.csr_array(filled), places, widths).toarray()
         filled = X.copy()
         gaps = np.isnan(filled.data)

@@ -12,7 +12,7 @@ from scumble._core.errors import ParameterError
 from scumble._core.parallel import one_thread_for_products, run
 from scumble._core.parameters import Choice, Int, Optional, Real, declare
 from scumble.learn.out_of_sample import out_of_fold
-from scumble.learn.radial import RadialKernel
+from scumble.learn.radial import POWERS, RadialKernel
 from scumble.learn.ranker import BaseRanker, bend
 from scumble.learn.ridge_solvers import (
     Dual,
@@ -20,6 +20,7 @@ from scumble.learn.ridge_solvers import (
     Primal,
     Problem,
     choose_penalty,
+    inverse_root,
     leave_one_out,
     solve_iteratively,
 )
@@ -32,6 +33,8 @@ EXACT_BELOW = 6000
 SMALLEST_PENALTY = 1e-6
 #: Landmarks of a kernel where there are more rows.
 N_LANDMARKS = 2000
+#: What landmarks that are nearly equal add to each other is lost below this.
+SMALLEST_LIKENESS = 1e-8
 #: The penalties an iterative solution chooses from, and its inner folds.
 FEW_PENALTIES = (1.0, 3.0, 10.0)
 N_FOLDS = 5
@@ -51,19 +54,21 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
 
     Parameters
     ----------
-    kernel : {"linear", "rbf", "auto"}, default="linear"
-        ``"rbf"`` also fits curved surfaces: often better, and slower, since the cost grows with
-        the third power of the number of rows or landmarks. ``"auto"`` takes it for tables of
-        measurements, where it helps most, and ``"linear"`` for tables of counts.
+    kernel : {"linear", "rbf", "laplacian", "auto"}, default="linear"
+        ``"rbf"`` and ``"laplacian"`` also fit curved surfaces: often better, and slower, since the
+        cost grows with the third power of the number of rows or landmarks. ``"rbf"`` adds up
+        squares of differences, ``"laplacian"`` the differences themselves, so that no column
+        outweighs the others. ``"auto"`` takes ``"laplacian"`` for tables of measurements, where
+        it helps most, and ``"linear"`` for tables of counts.
     penalty : float, default=None
         In times of the mean squared length of a row, at least 1e-6. By default the one of least
         leave-one-out error, or of least error on a fifth of the rows where the solution is
         iterative.
     bandwidth : float, default=1.0
-        For ``"rbf"``: the distance at which rows are alike, in times of the median distance.
+        For curved surfaces: the distance at which rows are alike, in times of the median one.
     landmarks : int, default=None
-        For ``"rbf"``: no more rows than these, drawn by chance, stand for all. By default all
-        rows up to 6,000, and 2,000 beyond.
+        For curved surfaces: so many rows, drawn by chance, stand for all where there are more than
+        twice as many. By default all rows up to 6,000, and 2,000 beyond.
     random_state : None, int, Generator or RandomState, default=None
         Draws landmarks, and inner folds where the solution is iterative; else not used.
 
@@ -72,10 +77,10 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
     penalty_ : float
         The penalty that was taken.
     coefficients_ : ndarray of shape (n_columns, n_labels)
-        One column per label; of the training rows or landmarks for ``"rbf"``.
+        One column per label; of the training rows or landmarks for curved surfaces.
     intercepts_ : ndarray of shape (n_labels,)
         Added to each score.
-    kernel_ : {"linear", "rbf"}
+    kernel_ : {"linear", "rbf", "laplacian"}
         The kernel that was taken.
     solver_ : {"primal", "dual", "iterative"}
         How the equations were solved, by the shape of the data.
@@ -109,7 +114,7 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
     """
 
     domains = declare(
-        kernel=Choice("linear", "rbf", "auto"),
+        kernel=Choice("linear", *POWERS, "auto"),
         penalty=Optional(Real(0, open="left")),
         bandwidth=Real(0, open="left"),
         landmarks=Optional(Int(1)),
@@ -153,11 +158,10 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
     def _solve(self, X: Any, Y: Any, weights: Array | None) -> tuple[Primal | Dual, Fit] | None:
         """Fit, and return what leaving out single rows needs; None where that is not known."""
         generator = self._generator()
-        self._scaling = Scaling.of(X, self._codes.n_values, weights)
+        self._scaling, rows = Scaling.of(X, self._codes.n_values, weights)
         self.kernel_ = self.kernel
         if self.kernel == "auto":
-            self.kernel_ = "linear" if self._scaling.divisors is None else "rbf"
-        rows = self._scaling.take(X)
+            self.kernel_ = "linear" if self._scaling.divisors is None else "laplacian"
         problem = Problem(rows, Y, np.ones(len(Y.indptr) - 1) if weights is None else weights)
         if self.kernel_ == "linear" and min(rows.shape) > EXACT_BELOW:
             self.solver_ = "iterative"
@@ -182,22 +186,27 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
                 return Dual(problem, dense(rows @ rows.T)), rows.T
             self.solver_ = "primal"
             return Primal(problem), None
-        if rows.shape[0] <= (EXACT_BELOW if self.landmarks is None else self.landmarks):
-            self._kernel = RadialKernel.of(rows, float(self.bandwidth))
-            return Dual(problem, self._kernel.ask(rows, n_jobs=self.n_jobs)), None
+        if rows.shape[0] <= (EXACT_BELOW if self.landmarks is None else 2 * self.landmarks):
+            return Dual(problem, self._make_kernel(rows)), None
         self.solver_ = "primal"
         n_landmarks = N_LANDMARKS if self.landmarks is None else int(self.landmarks)
         drawn = np.sort(generator.permutation(rows.shape[0])[:n_landmarks])
-        self._kernel = RadialKernel.of(rows[drawn], float(self.bandwidth))
-        whitening = _whitening(self._kernel.ask(rows[drawn], n_jobs=self.n_jobs))
+        # Products of likeness times this are those of the kernel, seen through the landmarks.
+        whitening = inverse_root(self._make_kernel(rows[drawn]), SMALLEST_LIKENESS)[0].T
         features = np.empty((rows.shape[0], whitening.shape[1]))
 
         def work(start: int) -> None:
-            part = self._kernel.ask(rows[start : start + FEW_AT_ONCE], n_jobs=1)
+            part = self._kernel.ask(rows[start : start + FEW_AT_ONCE])
             features[start : start + FEW_AT_ONCE] = part @ whitening
 
         run(work, range(0, rows.shape[0], FEW_AT_ONCE), n_jobs=self.n_jobs)
         return Primal(Problem(features, problem.labels, problem.weights)), whitening
+
+    def _make_kernel(self, points: Any) -> Array:
+        """Choose the width of the kernel, and tell how alike its points are."""
+        bandwidth, power = float(self.bandwidth), POWERS[self.kernel_]
+        self._kernel, likeness = RadialKernel.of(points, bandwidth, power, n_jobs=self.n_jobs)
+        return likeness
 
     def _solve_iteratively(self, problem: Problem, generator: np.random.Generator) -> None:
         """Take the penalty that does better on a fifth of the rows, then all rows."""
@@ -229,8 +238,8 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
         def work(start: int) -> None:
             block = slice(start, start + AT_ONCE)
             part = rows[block]
-            if self.kernel_ == "rbf":
-                part = self._kernel.ask(part, n_jobs=1)
+            if self.kernel_ != "linear":
+                part = self._kernel.ask(part)
             out[block] = part @ self.coefficients_
             out[block] += self.intercepts_
             bend(out[block])
@@ -238,13 +247,6 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
         with one_thread_for_products():
             run(work, range(0, X.shape[0], AT_ONCE), n_jobs=self.n_jobs)
         return out
-
-
-def _whitening(likeness: Array) -> Array:
-    """Return what makes products of features out of the likeness to landmarks."""
-    values, vectors = np.linalg.eigh(likeness)
-    kept = values > 1e-10 * values[-1]
-    return vectors[:, kept] / np.sqrt(values[kept])
 
 
 def _held_out_error(problem: Problem, held_out: Array, penalty: float, n_jobs: int | None) -> float:

@@ -13,8 +13,8 @@ from scipy.linalg import blas, lapack
 
 from scumble._core.arrays import Array, dense
 from scumble._core.parallel import one_thread_for_products, run, slices
-from scumble.learn.quadratic import quadratic_forms
 from scumble.learn.ranker import bend
+from scumble.learn.sparse_rows import quadratic_forms
 
 #: Penalties are tried in steps of half a power of ten, between these powers.
 LOWEST, HIGHEST = -4.0, 4.0
@@ -111,7 +111,7 @@ class Primal:
     def fit(self, penalty: float) -> Fit:
         """Fit with one penalty."""
         problem = self.problem
-        root, penalty = _inverse_root(self.gram, penalty)
+        root, penalty = inverse_root(self.gram, penalty)
         coefficients = _solve(root, self.meetings)
         intercepts = self.label_means - self.means @ coefficients
         remaining = _kept(1 - problem.weights * (self._leverage(root) + 1 / problem.total))
@@ -173,7 +173,7 @@ class Dual:
     def fit(self, penalty: float) -> Fit:
         """Fit with one penalty."""
         problem = self.problem
-        root, penalty = _inverse_root(self.products, penalty)
+        root, penalty = inverse_root(self.products, penalty)
         diagonal = np.einsum("ij,ij->j", root, root)
         remaining = _kept(penalty * diagonal - self.shares)
         centred = problem.dense_labels(slice(None)) - self.label_means
@@ -272,7 +272,7 @@ def _kept(remaining: Array) -> Array:
     return np.maximum(remaining, 1e-9)
 
 
-def _inverse_root(matrix: Array, penalty: float) -> tuple[Array, float]:
+def inverse_root(matrix: Array, penalty: float) -> tuple[Array, float]:
     """Return R, lower, with R'R the inverse of the matrix with a penalty on its diagonal."""
     # The penalty comes back too: where it is so tiny that rounding fails, a larger one is taken.
     factor, failed = _factor(matrix, penalty)

@@ -11,12 +11,12 @@ from scumble.learn.bagged_trees import BaggedTrees
 from scumble.learn.blended import BlendedRanker
 from scumble.learn.c45.forest import Forest
 from scumble.learn.calibration import Calibration
+from scumble.learn.heights import Heights
 from scumble.learn.inner_classifier import InnerClassifier
 from scumble.learn.neighbour_ranker import NeighbourRanker
-from scumble.learn.radial import RadialKernel
-from scumble.learn.rates import LogRates
+from scumble.learn.radial import POWERS, RadialKernel
 from scumble.learn.ridge import RidgeRanker
-from scumble.learn.scaling import Scaling
+from scumble.learn.scaling import N_STEPS, Scaling
 from scumble.learn.storage.demands import demand, is_table, is_vector
 from scumble.learn.thresholded import ThresholdedClassifier
 
@@ -40,15 +40,19 @@ def width_of(model: Any) -> int:
         for part in (scaling.centres, scaling.divisors)
         if part is not None
     ]
-    only_centres = scaling.divisors is None and scaling.centres is not None
-    demand(all(fits) and not only_centres, "the scale of the columns does not fit")
+    if scaling.knots is not None:
+        fits.append(is_table(scaling.knots, np.float64, (N_STEPS + 1, width)))
+    parts = [part is not None for part in (scaling.divisors, scaling.centres, scaling.knots)]
+    # Rows of length one need none of them, sparse columns are only divided, ranks need all.
+    known = parts in ([False] * 3, [True, False, False], [True] * 3)
+    demand(all(fits) and known, "the scale of the columns does not fit")
     return width
 
 
 def _check_ridge(model: RidgeRanker) -> None:
     n_columns = width_of(model)
-    demand(model.kernel_ in ("linear", "rbf"), "the kernel is neither linear nor rbf")
-    if model.kernel_ == "rbf":
+    demand(model.kernel_ in ("linear", *POWERS), f"there is no kernel {model.kernel_!r}")
+    if model.kernel_ != "linear":
         kernel = model._kernel
         points = kernel.points if isinstance(kernel, RadialKernel) else None
         fits = isinstance(points, np.ndarray | sparse.csr_array) and points.dtype == np.float64
@@ -57,6 +61,7 @@ def _check_ridge(model: RidgeRanker) -> None:
             "the points of the kernel do not fit",
         )
         demand(isinstance(kernel.gamma, float), "the width of the kernel is no number")
+        demand(kernel.power == POWERS[model.kernel_], "the kernel is another one")
         n_columns = points.shape[0]
     fits = is_table(model.coefficients_, np.float64, (n_columns, model.n_labels_))
     demand(fits, "the coefficients do not fit")
@@ -82,16 +87,16 @@ def _check_bags(model: BaggedTrees) -> None:
 
 
 def _check_blend(model: BlendedRanker) -> None:
-    rankers, rates, curve = model.rankers_, model.rates_, model.calibration_
-    sizes = {len(part) for part in (rankers, rates, model.weights) if part is not None}
+    rankers, scales, curve = model.rankers_, model.heights_, model.calibration_
+    sizes = {len(part) for part in (rankers, scales, model.weights) if part is not None}
     demand(len(sizes) == 1, "the rankers do not fit")
-    for ranker, heights in zip(rankers, rates, strict=True):
+    for ranker, scale in zip(rankers, scales, strict=True):
         _check_inside(ranker, model.n_labels_)
-        _check_rates(heights, model.n_labels_)
+        _check_heights(scale, model.n_labels_)
     _check_curves(curve, model.n_labels_)
     second = model.second_
     if second is not None:
-        _check_rates(second.rates, model.n_labels_)
+        _check_heights(second.scale, model.n_labels_)
         known = (second.ranker.n_features_in_, second.ranker.n_labels_)
         demand(known == (model.n_labels_,) * 2, "the second look does not fit the labels")
 
@@ -103,15 +108,16 @@ def _check_curves(curves: Any, n_labels: int) -> None:
     demand(fits, "the curves of the labels do not fit")
 
 
-def _check_rates(rates: Any, n_labels: int) -> None:
-    demand(isinstance(rates, LogRates), "the heights of scores are missing")
-    starts, n_knots = rates.starts, len(rates.scores)
+def _check_heights(heights: Any, n_labels: int) -> None:
+    demand(isinstance(heights, Heights), "the heights of scores are missing")
+    starts, n_knots = heights.starts, len(heights.scores)
     fits = (
         is_vector(starts, np.int64, n_labels + 1)
         and starts[0] == 0
         and starts[-1] == n_knots
         and (np.diff(starts) > 0).all()
-        and all(is_vector(part, np.float64, n_knots) for part in (rates.scores, rates.heights))
+        and type(heights.probable) is bool
+        and all(is_vector(part, np.float64, n_knots) for part in (heights.scores, heights.rates))
     )
     demand(fits, "the heights of scores do not fit")
 

@@ -1,30 +1,36 @@
-"""Scores of any scale on one: how few training rows would score as high."""
+"""Scores of any ranker on one scale: how few training rows score as high, and the odds it gives."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import logit
 
 from scumble._core.arrays import Array
 from scumble._core.parallel import run
 
 #: So many of the highest scores are kept one by one; below, each is so many times further down.
 _TOP, _STEP = 32, 1.08
+#: Probabilities count as no smaller than this, and no nearer to one.
+_SMALLEST = 1e-4
 
 
-# With r of n scores at least as high as s, the height of s is -log(r / (n + 1)): 0 at the bottom,
-# and large for the few at the top. Equal scores share the mean of their places.
+# With r of n scores at least as high as s, the log rate of s is -log(r / (n + 1)): 0 at the bottom,
+# and large for the few at the top. Equal scores share the mean of their places. Rates alone say
+# nothing of the gap between rows that have the label and rows that have not: where a label is
+# frequent and easy, the order within either would outweigh it. The odds see the gap.
 @dataclass(frozen=True, eq=False)
-class LogRates:
-    """The logarithm of the share of training rows that score as high, for every label."""
+class Heights:
+    """The mean of log rate and log odds of scores, for every label; the rate where no odds are."""
 
     starts: Array  # where the knots of each label start
     scores: Array  # of the knots, ascending within a label
-    heights: Array  # of the knots; read linearly between them
+    rates: Array  # log rates of the knots; read linearly between them
+    probable: bool  # whether the scores are probabilities, and so have odds
 
     @classmethod
-    def of(cls, scores: Array, *, n_jobs: int | None = None) -> LogRates:
+    def of(cls, scores: Array, *, n_jobs: int | None = None) -> Heights:
         """Learn from scores of training rows."""
         knots = run(lambda label: _knots(scores[:, label]), range(scores.shape[1]), n_jobs=n_jobs)
         sizes = [len(values) for values, _ in knots]
@@ -32,7 +38,8 @@ class LogRates:
         return cls(
             starts,
             np.concatenate([values for values, _ in knots]),
-            np.concatenate([heights for _, heights in knots]),
+            np.concatenate([rates for _, rates in knots]),
+            bool(scores.min(initial=0) >= 0 and scores.max(initial=0) <= 1),
         )
 
     def ask(self, scores: Array, *, n_jobs: int | None = None) -> Array:
@@ -41,21 +48,24 @@ class LogRates:
 
         def work(label: int) -> None:
             own = slice(*self.starts[label : label + 2])
-            out[:, label] = np.interp(scores[:, label], self.scores[own], self.heights[own])
+            out[:, label] = np.interp(scores[:, label], self.scores[own], self.rates[own])
+            if self.probable:
+                out[:, label] += logit(scores[:, label].clip(_SMALLEST, 1 - _SMALLEST))
+                out[:, label] /= 2
 
         run(work, range(scores.shape[1]), n_jobs=n_jobs)
         return out
 
 
 def _knots(scores: Array) -> tuple[Array, Array]:
-    """Return some of the scores, ascending, and their heights."""
+    """Return some of the scores, ascending, and their log rates."""
     ordered = np.sort(scores)[::-1]
     ends = np.flatnonzero(np.append(ordered[1:] < ordered[:-1], True))
     begins = np.append(0, ends[:-1] + 1)
     places = (begins + ends) / 2 + 1
     kept = _thinned(places)
-    heights = -np.log(places[kept] / (len(scores) + 1))
-    return ordered[ends[kept]][::-1], heights[::-1]
+    rates = -np.log(places[kept] / (len(scores) + 1))
+    return ordered[ends[kept]][::-1], rates[::-1]
 
 
 def _thinned(places: Array) -> Array:

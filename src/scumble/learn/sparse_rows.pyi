@@ -1,0 +1,14 @@
+from scumble._core.arrays import Array
+
+def quadratic_forms(
+    indptr: Array, indices: Array, data: Array, matrix: Array, start: int, stop: int, out: Array
+) -> None: ...
+def add_overlaps(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    point_indptr: Array,
+    point_indices: Array,
+    point_data: Array,
+    out: Array,
+) -> None: ...
