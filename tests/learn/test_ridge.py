@@ -218,6 +218,16 @@ def test_likeness():
     np.testing.assert_allclose(plain.ask(np.array([[-1.0]])), np.exp([[-1 / 4, -2 / 4, -4 / 4]]))
 
 
+def test_rounding_is_no_distance():
+    generator = np.random.default_rng(0)
+    points = generator.normal(size=(200, 3000))
+    points[:160] = points[0]
+    for power in (1, 2):
+        kernel, _ = RadialKernel.of(points, 1.0, power)
+        apart = (abs(points[0] - points[-1]) ** power).sum()
+        assert 0.8 < kernel.gamma * apart < 1.25
+
+
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10**6), power=st.sampled_from([1, 2]))
 def test_sparse_and_dense_rows_are_as_far_apart(seed, power):
@@ -250,6 +260,7 @@ def test_bending_keeps_the_order():
         ({"penalty": 0}, "penalty"),
         ({"penalty": 1e-9}, "at least 1e-06"),
         ({"bandwidth": -1}, "bandwidth"),
+        ({"bandwidth": 1e200}, "bandwidth"),
     ],
 )
 def test_bad_parameters(options, said):

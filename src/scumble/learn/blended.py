@@ -76,7 +76,8 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
     With :math:`r_m(x)` the share of training rows that ranker m scores at least as high as x, out
     of sample, and :math:`s_m(x)` its score, the height of a row is the mean of
     :math:`-\log r_m(x)` and :math:`\log(s_m(x) / (1 - s_m(x)))` over all rankers; of the former
-    alone for rankers whose scores are no probabilities. A row that one ranker puts at the very top
+    alone for rankers whose scores are not all in [0, 1] (margins of ``decision_function`` are
+    squeezed into it). A row that one ranker puts at the very top
     and others in the upper tenth so gets further than one that all put there: what is rare shows.
     Rates, curve and scores of training rows all come from out-of-sample
     scores. Those of the second look are somewhat better than new rows will be, since the heights

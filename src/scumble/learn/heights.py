@@ -27,7 +27,7 @@ class Heights:
     starts: Array  # where the knots of each label start
     scores: Array  # of the knots, ascending within a label
     rates: Array  # log rates of the knots; read linearly between them
-    probable: bool  # whether the scores are probabilities, and so have odds
+    are_probabilities: bool  # whether the scores are probabilities, and so have odds
 
     @classmethod
     def of(cls, scores: Array, *, n_jobs: int | None = None) -> Heights:
@@ -49,7 +49,7 @@ class Heights:
         def work(label: int) -> None:
             own = slice(*self.starts[label : label + 2])
             out[:, label] = np.interp(scores[:, label], self.scores[own], self.rates[own])
-            if self.probable:
+            if self.are_probabilities:
                 out[:, label] += logit(scores[:, label].clip(_SMALLEST, 1 - _SMALLEST))
                 out[:, label] /= 2
 

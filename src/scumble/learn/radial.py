@@ -10,13 +10,13 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from scumble._core.arrays import Array, dense
-from scumble._core.parallel import one_thread_for_products, run
+from scumble._core.parallel import one_thread_for_products, run, slices
 from scumble.learn.sparse_rows import add_overlaps
 
 #: The median distance is taken from so many rows to all points.
 _ASKED = 512
-#: Rows that are compared at a time.
-_AT_ONCE = 256
+#: So many differences are added up at a time.
+_AT_ONCE = 2**26
 #: The power of differences that each kernel adds up.
 POWERS = {"rbf": 2, "laplacian": 1}
 
@@ -43,38 +43,41 @@ class RadialKernel:
             kernel._likeness(distances[rows])
 
         with one_thread_for_products():
-            run(compare, _blocks(distances), n_jobs=n_jobs)
+            run(compare, _blocks(points, points), n_jobs=n_jobs)
             asked = distances[:: max(1, len(distances) // _ASKED)]
-            apart = asked[asked > 1e-12]
+            apart = asked[asked > 1e-12 * max(1.0, float(asked.max()))]
             median = float(np.median(apart)) if len(apart) else 1.0
             kernel = cls(points, 1 / (median * bandwidth**power), power)
-            run(liken, _blocks(distances), n_jobs=n_jobs)
+            run(liken, _blocks(points, points), n_jobs=n_jobs)
         return kernel, distances
 
     def ask(self, rows: Any) -> Array:
         """Tell how alike rows are to the points."""
-        return self._likeness(_distances(rows, self.points, self.power))
+        out = np.empty((rows.shape[0], self.points.shape[0]))
+        for block in _blocks(rows, self.points):
+            out[block] = self._likeness(_distances(rows[block], self.points, self.power))
+        return out
 
     def _likeness(self, distances: Array) -> Array:
         distances *= -self.gamma
         return np.exp(distances, out=distances)
 
 
-def _blocks(table: Array) -> list[slice]:
-    return [slice(start, start + _AT_ONCE) for start in range(0, len(table), _AT_ONCE)]
+def _blocks(rows: Any, points: Any) -> list[slice]:
+    return slices(rows.shape[0], points.shape[0] * (points.shape[1] + 1), _AT_ONCE)
 
 
 def _distances(rows: Any, points: Any, power: int) -> Array:
     if power == 2:
-        apart, sizes = dense(rows @ points.T), _squared_lengths
+        common, sizes = dense(rows @ points.T), _squared_lengths
     elif sparse.issparse(points):
-        apart, sizes = _overlaps(rows, points), _absolute_lengths
+        common, sizes = _overlaps(rows, points), _absolute_lengths
     else:
         return cdist(dense(rows), points, "cityblock")
-    apart *= -2
-    apart += sizes(rows)[:, None]
-    apart += sizes(points)[None, :]
-    return np.maximum(apart, 0, out=apart)
+    common *= -2
+    common += sizes(rows)[:, None]
+    common += sizes(points)[None, :]
+    return np.maximum(common, 0, out=common)
 
 
 def _squared_lengths(rows: Any) -> Array:

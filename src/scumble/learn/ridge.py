@@ -33,8 +33,8 @@ EXACT_BELOW = 6000
 SMALLEST_PENALTY = 1e-6
 #: Landmarks of a kernel where there are more rows.
 N_LANDMARKS = 2000
-#: What landmarks that are nearly equal add to each other is lost below this.
-SMALLEST_LIKENESS = 1e-8
+#: Added to the likeness of each landmark to itself, so that equal ones can be told apart.
+LANDMARK_PENALTY = 1e-8
 #: The penalties an iterative solution chooses from, and its inner folds.
 FEW_PENALTIES = (1.0, 3.0, 10.0)
 N_FOLDS = 5
@@ -57,15 +57,16 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
     kernel : {"linear", "rbf", "laplacian", "auto"}, default="linear"
         ``"rbf"`` and ``"laplacian"`` also fit curved surfaces: often better, and slower, since the
         cost grows with the third power of the number of rows or landmarks. ``"rbf"`` adds up
-        squares of differences, ``"laplacian"`` the differences themselves, so that no column
-        outweighs the others. ``"auto"`` takes ``"laplacian"`` for tables of measurements, where
+        squares of differences, ``"laplacian"`` the differences themselves, so that a large one
+        counts for less. ``"auto"`` takes ``"laplacian"`` for tables of measurements, where
         it helps most, and ``"linear"`` for tables of counts.
     penalty : float, default=None
         In times of the mean squared length of a row, at least 1e-6. By default the one of least
         leave-one-out error, or of least error on a fifth of the rows where the solution is
         iterative.
     bandwidth : float, default=1.0
-        For curved surfaces: the distance at which rows are alike, in times of the median one.
+        For curved surfaces: the distance at which rows are alike, in times of the median one, from
+        0.001 to 1000.
     landmarks : int, default=None
         For curved surfaces: so many rows, drawn by chance, stand for all where there are more than
         twice as many. By default all rows up to 6,000, and 2,000 beyond.
@@ -116,7 +117,7 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
     domains = declare(
         kernel=Choice("linear", *POWERS, "auto"),
         penalty=Optional(Real(0, open="left")),
-        bandwidth=Real(0, open="left"),
+        bandwidth=Real(1e-3, 1e3),
         landmarks=Optional(Int(1)),
     )
 
@@ -192,7 +193,7 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
         n_landmarks = N_LANDMARKS if self.landmarks is None else int(self.landmarks)
         drawn = np.sort(generator.permutation(rows.shape[0])[:n_landmarks])
         # Products of likeness times this are those of the kernel, seen through the landmarks.
-        whitening = inverse_root(self._make_kernel(rows[drawn]), SMALLEST_LIKENESS)[0].T
+        whitening = inverse_root(self._make_kernel(rows[drawn]), LANDMARK_PENALTY)[0].T
         features = np.empty((rows.shape[0], whitening.shape[1]))
 
         def work(start: int) -> None:

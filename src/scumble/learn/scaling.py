@@ -5,15 +5,17 @@ speak louder than a short one, and every row is divided by its length, so that p
 are cosines. All other tables are measurements. There each value is replaced by where its rank
 among the training rows would lie under the bell curve, so that neither outliers nor a crooked unit
 rule what is near, and columns are brought to mean zero and variance one. The cells decide and not
-the container: none is below zero, no column is nominal with more than two values, and zero is the
-most frequent value by far, more than half of the cells, in nine of ten columns. A sparse table of
-measurements becomes dense if at least half of its cells are there; else its columns are only
-divided, and it stays sparse.
+the container. A table holds counts if none is below zero, no column is nominal with more than two
+values, and zero is the most frequent value by far, more than half of the cells, in nine of ten
+columns. Measurements of which most cells are zero are not centred: zero stays zero, so that a
+sparse table stays sparse. Beyond 20,000 columns values keep their own distances.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,9 @@ from scumble._core.arrays import Array, dense
 from scumble.learn.regression_columns import RegressionColumns
 
 #: Ranks are told apart to one in so many.
-N_STEPS = 255
+N_STEPS = 256
+#: Values of so many columns become ranks.
+MOST_RANKED = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +36,9 @@ class Scaling:
     """How features become columns of one scale, learnt from training rows."""
 
     columns: RegressionColumns
-    centres: Array | None  # None where columns stay sparse
+    centres: Array | None  # None where zero stays zero
     divisors: Array | None  # None where rows are brought to length one
-    #: Values of each column that so many 255ths of the training rows do not exceed, for 0 to 255.
-    knots: Array | None = None  # None where values stay what they are
+    knots: Array | None = None  # 256 values of each column, see _find_knots; None where no ranks
 
     @classmethod
     def of(cls, X: Any, n_values: Array, weights: Array | None = None) -> tuple[Scaling, Any]:
@@ -44,15 +47,18 @@ class Scaling:
         table = columns.take(X)
         if (n_values <= 2).all() and _holds_counts(table, weights):
             return cls(columns, None, None), rows_of_length_one(table)
-        stays_sparse = sparse.issparse(table) and 2 * table.nnz < table.shape[0] * table.shape[1]
+        stored = table.nnz if sparse.issparse(table) else np.count_nonzero(table)
+        mostly_zero = 2 * stored < table.shape[0] * table.shape[1]
+        if not mostly_zero:
+            table = dense(table)
         knots = None
-        if not stays_sparse:
-            knots = _find_knots(dense(table), weights)
-            table = _scores(dense(table), knots)
+        if table.shape[1] <= MOST_RANKED:
+            knots = _find_knots(table, weights)
+            table = _scores(table, knots, mostly_zero)
         means, spreads = _moments(table, weights)
         # A constant column tells nothing: dividing by infinity makes it 0 everywhere.
         divisors = np.where(spreads > 1e-12 * np.maximum(np.abs(means), 1e-300), spreads, np.inf)
-        scaling = cls(columns, None if stays_sparse else means, divisors, knots)
+        scaling = cls(columns, None if mostly_zero else means, divisors, knots)
         return scaling, scaling._divide(table)
 
     def take(self, X: Any) -> Any:
@@ -60,12 +66,16 @@ class Scaling:
         table = self.columns.take(X)
         if self.divisors is None:
             return rows_of_length_one(table)
-        return self._divide(table if self.knots is None else _scores(dense(table), self.knots))
+        if self.centres is not None:
+            table = dense(table)
+        if self.knots is not None:
+            table = _scores(table, self.knots, self.centres is None)
+        return self._divide(table)
 
     def _divide(self, table: Any) -> Any:
         if not sparse.issparse(table):
-            return (table - self.centres) / self.divisors
-        divided = table.data / self.divisors[table.indices]  # type: ignore[index]  # see above
+            return (table if self.centres is None else table - self.centres) / self.divisors
+        divided = table.data / self.divisors[table.indices]  # type: ignore[index]  # see take
         return sparse.csr_array((divided, table.indices, table.indptr), shape=table.shape)
 
 
@@ -80,31 +90,55 @@ def _holds_counts(table: Any, weights: Array | None) -> bool:
     return bool((2 * n_filled < total).mean() >= 0.9)
 
 
-def _find_knots(table: Array, weights: Array | None) -> Array:
-    """Return for each column the values at evenly spaced shares of the rows."""
-    shares = np.arange(N_STEPS + 1) / N_STEPS
-    knots = np.empty((N_STEPS + 1, table.shape[1]))
-    for column, values in enumerate(np.ascontiguousarray(table.T)):
-        if weights is None:
-            values.sort()
-            at = np.ceil(shares * len(values)).astype(np.int64) - 1
-        else:
-            order = np.argsort(values)
-            reached, values = np.cumsum(weights[order]), values[order]
-            at = np.searchsorted(reached, shares * reached[-1])
-        knots[:, column] = values[np.clip(at, 0, len(values) - 1)]
+def _find_knots(table: Any, weights: Array | None) -> Array:
+    """Return for each column the values at the middles of 256 equal shares of the rows."""
+    middles = (2 * np.arange(N_STEPS) + 1) / (2 * N_STEPS)
+    knots = np.empty((N_STEPS, table.shape[1]))
+    if weights is None and not sparse.issparse(table):
+        at = (middles * len(table)).astype(np.int64)
+        at[0], at[-1] = 0, len(table) - 1  # what is beyond all training rows is no further away
+        for column, values in enumerate(table.T):
+            knots[:, column] = np.sort(values)[at]
+        return knots
+    counted = np.ones(table.shape[0]) if weights is None else weights
+    for column, (values, shares) in enumerate(_columns(table, counted)):
+        order = np.argsort(values)
+        reached = np.cumsum(shares[order])
+        at = np.searchsorted(reached, middles * reached[-1], side="right")
+        at[0], at[-1] = 0, len(values) - 1
+        knots[:, column] = values[order[at]]
     return knots
 
 
-def _scores(table: Array, knots: Array) -> Array:
-    """Turn values into normal scores: where their rank would lie under the bell curve."""
-    scores = np.empty(table.shape)
+def _columns(table: Any, weights: Array) -> Iterator[tuple[Array, Array]]:
+    """Give the values of each column and their weights; zeros that are not stored as one."""
+    if not sparse.issparse(table):
+        yield from ((values, weights) for values in table.T)
+        return
+    table = sparse.csc_array(table)
+    for start, stop in pairwise(table.indptr):
+        stored = weights[table.indices[start:stop]]
+        absent = [weights.sum() - stored.sum()] if stop - start < table.shape[0] else []
+        yield np.append(table.data[start:stop], np.zeros(len(absent))), np.append(stored, absent)
+
+
+def _scores(table: Any, knots: Array, from_zero: bool) -> Any:
+    """Turn values into normal scores, or into how far these are from the score of zero."""
+    is_sparse = sparse.issparse(table)
+    table = sparse.csc_array(table) if is_sparse else table
+    out = np.empty(table.data.shape if is_sparse else table.shape)
     for column, steps in enumerate(knots.T):
         # A value that fills several steps has the rank of their middle.
         first, last = np.searchsorted(steps, steps), np.searchsorted(steps, steps, side="right")
-        heights = ndtri((first + last) / 2 / (N_STEPS + 1))
-        scores[:, column] = np.interp(table[:, column], steps, heights)
-    return scores
+        heights = ndtri((first + last) / (2 * N_STEPS))
+        own = slice(*table.indptr[column : column + 2]) if is_sparse else np.s_[:, column]
+        values = table.data[own] if is_sparse else table[own]
+        # Between steps that are nearly equal a slope may overflow.
+        scores = np.interp(values, steps, heights).clip(heights[0], heights[-1])
+        out[own] = scores - np.interp(0.0, steps, heights) if from_zero else scores
+    if not is_sparse:
+        return out
+    return sparse.csr_array(sparse.csc_array((out, table.indices, table.indptr), table.shape))
 
 
 def _moments(table: Any, weights: Array | None) -> tuple[Array, Array]:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from scumble.learn.bagged_trees import BaggedTrees
-from scumble.learn.blended import BlendedRanker
+from scumble.learn.blended import BlendedRanker, SecondLook
 from scumble.learn.c45.forest import Forest
 from scumble.learn.calibration import Calibration
 from scumble.learn.heights import Heights
@@ -16,7 +16,7 @@ from scumble.learn.inner_classifier import InnerClassifier
 from scumble.learn.neighbour_ranker import NeighbourRanker
 from scumble.learn.radial import POWERS, RadialKernel
 from scumble.learn.ridge import RidgeRanker
-from scumble.learn.scaling import N_STEPS, Scaling
+from scumble.learn.scaling import MOST_RANKED, N_STEPS, Scaling
 from scumble.learn.storage.demands import demand, is_table, is_vector
 from scumble.learn.thresholded import ThresholdedClassifier
 
@@ -41,11 +41,13 @@ def width_of(model: Any) -> int:
         if part is not None
     ]
     if scaling.knots is not None:
-        fits.append(is_table(scaling.knots, np.float64, (N_STEPS + 1, width)))
-    parts = [part is not None for part in (scaling.divisors, scaling.centres, scaling.knots)]
-    # Rows of length one need none of them, sparse columns are only divided, ranks need all.
-    known = parts in ([False] * 3, [True, False, False], [True] * 3)
-    demand(all(fits) and known, "the scale of the columns does not fit")
+        fits.append(is_table(scaling.knots, np.float64, (N_STEPS, width)))
+    others = (scaling.centres, scaling.knots)
+    alone = scaling.divisors is None and any(part is not None for part in others)
+    # Files from before there were ranks, see `changes`.
+    unranked = scaling.divisors is not None and scaling.knots is None and width <= MOST_RANKED
+    demand(not unranked, "it is of an earlier version of scumble: train it again")
+    demand(all(fits) and not alone, "the scale of the columns does not fit")
     return width
 
 
@@ -60,7 +62,8 @@ def _check_ridge(model: RidgeRanker) -> None:
             fits and points.ndim == 2 and points.shape[1] == n_columns,
             "the points of the kernel do not fit",
         )
-        demand(isinstance(kernel.gamma, float), "the width of the kernel is no number")
+        fits = isinstance(kernel.gamma, float) and 0 < kernel.gamma < np.inf
+        demand(fits, "the width of the kernel is no number")
         demand(kernel.power == POWERS[model.kernel_], "the kernel is another one")
         n_columns = points.shape[0]
     fits = is_table(model.coefficients_, np.float64, (n_columns, model.n_labels_))
@@ -96,6 +99,8 @@ def _check_blend(model: BlendedRanker) -> None:
     _check_curves(curve, model.n_labels_)
     second = model.second_
     if second is not None:
+        fits = isinstance(second, SecondLook) and isinstance(second.ranker, RidgeRanker)
+        demand(fits, "the second look is none")
         _check_heights(second.scale, model.n_labels_)
         known = (second.ranker.n_features_in_, second.ranker.n_labels_)
         demand(known == (model.n_labels_,) * 2, "the second look does not fit the labels")
@@ -116,7 +121,7 @@ def _check_heights(heights: Any, n_labels: int) -> None:
         and starts[0] == 0
         and starts[-1] == n_knots
         and (np.diff(starts) > 0).all()
-        and type(heights.probable) is bool
+        and type(heights.are_probabilities) is bool
         and all(is_vector(part, np.float64, n_knots) for part in (heights.scores, heights.rates))
     )
     demand(fits, "the heights of scores do not fit")
