@@ -80,9 +80,9 @@ def test_shuffled_labels_cannot_be_learnt(data):
 
 
 def test_what_only_trees_can_learn_is_learnt():
-    """Stripes: a ridge sees nothing in them."""
+    """Stripes of one column among many: distances between rows see little of them."""
     rng = np.random.default_rng(0)
-    X = np.c_[rng.random(400), rng.normal(size=(400, 4))]
+    X = np.c_[rng.random(400), rng.normal(size=(400, 20))]
     Y = np.c_[np.floor(8 * X[:, 0]) % 2 == 0, np.floor(8 * X[:, 0]) % 4 == 1]
     found = advise(MultilabelDataset(X, Y), budget=None, random_state=0)
     assert found.chosen == "br"
