@@ -51,7 +51,7 @@ class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
     >>> from scumble.learn import NeighbourRanker
     >>> X = [[1, 0, 0], [1, 0.2, 0], [0, 1, 0], [0, 1, 0.1]]
     >>> Y = [[1, 0], [1, 1], [0, 1], [0, 1]]
-    >>> NeighbourRanker(n_neighbors=2).fit(X, Y).predict_proba([[1, 0.1, 0]]).round(2)
+    >>> NeighbourRanker(n_neighbors=2).fit(X, Y).predict_proba([[1, 0.1, 0]]).round(1)
     array([[1. , 0.5]])
     """
 
