@@ -15,8 +15,8 @@ from scumble.learn.sparse_rows import add_overlaps
 
 #: The median distance is taken from so many rows to all points.
 _ASKED = 512
-#: So many differences are added up at a time.
-_AT_ONCE = 2**26
+#: So many products or differences are added up at a time, of no fewer rows than these.
+_AT_ONCE, _FEWEST_ROWS = 2**26, 64
 #: The power of differences that each kernel adds up.
 POWERS = {"rbf": 2, "laplacian": 1}
 
@@ -64,7 +64,8 @@ class RadialKernel:
 
 
 def _blocks(rows: Any, points: Any) -> list[slice]:
-    return slices(rows.shape[0], points.shape[0] * (points.shape[1] + 1), _AT_ONCE)
+    width = points.shape[0] + (points.nnz if sparse.issparse(points) else points.size)
+    return slices(rows.shape[0], min(width, _AT_ONCE // _FEWEST_ROWS), _AT_ONCE)
 
 
 def _distances(rows: Any, points: Any, power: int) -> Array:
