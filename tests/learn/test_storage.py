@@ -520,6 +520,8 @@ CHANGES = {
         lambda t: replace_array(state(t)["heights_"][0]["of"], "rates", shape=[3]),
         lambda t: replace_array(state(t, "calibration_"), "slopes", shape=[3]),
         lambda t: state(t).update(weights=[1.0]),
+        lambda t: state(t).pop("weights_"),
+        lambda t: replace_array(state(t), "weights_", shape=[3]),
         lambda t: replace_array(state(t)["rankers_"][0]["of"], "open_labels", shape=[3]),
         lambda t: replace_array(state(t)["rankers_"][0]["of"], "always", shape=[3]),
         lambda t: replace_array(state(t)["rankers_"][1]["of"]["model"]["of"], "_shares", shape=[3]),

@@ -92,7 +92,8 @@ def _check_bags(model: BaggedTrees) -> None:
 def _check_blend(model: BlendedRanker) -> None:
     rankers, scales, curve = model.rankers_, model.heights_, model.calibration_
     sizes = {len(part) for part in (rankers, scales, model.weights) if part is not None}
-    demand(len(sizes) == 1, "the rankers do not fit")
+    fits = len(sizes) == 1 and is_vector(model.weights_, np.float64, len(rankers))
+    demand(fits, "the rankers do not fit")
     for ranker, scale in zip(rankers, scales, strict=True):
         _check_inside(ranker, model.n_labels_)
         _check_heights(scale, model.n_labels_)
