@@ -18,6 +18,7 @@ from scumble.learn.ridge_solvers import (
     leave_one_out,
     solve_iteratively,
 )
+from scumble.learn.row_sums import add_differences
 
 
 def problem_of(seed, n_rows=20, n_columns=6, n_labels=3, weighted=False):
@@ -241,6 +242,18 @@ def test_sparse_and_dense_rows_are_as_far_apart(seed, power):
 
     np.testing.assert_allclose(kernel.ask(rows), np.exp(-0.5 * slow), atol=1e-12)
     np.testing.assert_allclose(thin.ask(sparse.csr_array(rows)), np.exp(-0.5 * slow), atol=1e-12)
+
+
+@pytest.mark.parametrize("n_columns", [0, 1, 3, 4, 5, 8, 11])
+@pytest.mark.parametrize("n_points", [0, 1, 511, 512, 513, 1030])
+def test_sums_of_differences_of_many_points(n_points, n_columns):
+    """Points are compared in blocks of 512, columns four at a time: none is left out or twice."""
+    generator = np.random.default_rng(n_points + n_columns)
+    rows, points = (generator.integers(-9, 9, (n, n_columns)) * 0.25 for n in (3, n_points))
+    found = np.full((3, n_points), 0.5)
+    add_differences(rows, np.ascontiguousarray(points.T), found)
+
+    np.testing.assert_array_equal(found, 0.5 + abs(rows[:, None] - points).sum(axis=2))
 
 
 def test_bending_keeps_the_order():

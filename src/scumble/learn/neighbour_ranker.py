@@ -69,7 +69,7 @@ class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
         self.n_jobs = n_jobs
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        self._scaling, rows = Scaling.of(X, self._codes.n_values, weights)
+        self._scaling, rows = Scaling.of(X, self._codes.n_values, weights, n_jobs=self.n_jobs)
         self.space_ = Space.of(_place(rows), scale=False)
         self._weights = np.ones(X.shape[0]) if weights is None else weights
         self.labels_ = Y.astype(np.float64)
@@ -81,7 +81,9 @@ class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
         return self._votes(None, X.shape[0])
 
     def _scores(self, X: Any) -> Array:
-        return self._votes(self.space_.place(_place(self._scaling.take(X))), X.shape[0])
+        return self._votes(
+            self.space_.place(_place(self._scaling.take(X, n_jobs=self.n_jobs))), X.shape[0]
+        )
 
     def _votes(self, queries: Space | None, n_rows: int) -> Array:
         """Count votes; of the training rows where no others are given, none its own neighbour."""

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.spatial.distance import cdist
 
 from scumble._core.arrays import Array, dense
 from scumble._core.parallel import one_thread_for_products, run, slices
-from scumble.learn.sparse_rows import add_overlaps
+from scumble.learn.row_sums import add_differences, add_overlaps
 
 #: The median distance is taken from so many rows to all points.
 _ASKED = 512
@@ -74,7 +73,7 @@ def _distances(rows: Any, points: Any, power: int) -> Array:
     elif sparse.issparse(points):
         common, sizes = _overlaps(rows, points), _absolute_lengths
     else:
-        return cdist(dense(rows), points, "cityblock")
+        return _differences(dense(rows), points)
     common *= -2
     common += sizes(rows)[:, None]
     common += sizes(points)[None, :]
@@ -99,4 +98,11 @@ def _overlaps(rows: Any, points: Any) -> Array:
     indptr, indices, point_indptr, point_indices = (part.astype(index) for part in parts)
     out = np.zeros((rows.shape[0], points.shape[0]))
     add_overlaps(indptr, indices, rows.data, point_indptr, point_indices, columns.data, out)
+    return out
+
+
+def _differences(rows: Array, points: Array) -> Array:
+    """Return the sums of absolute differences; scipy's cdist takes four times as long."""
+    out = np.zeros((len(rows), len(points)))
+    add_differences(np.ascontiguousarray(rows), np.ascontiguousarray(points.T), out)
     return out

@@ -159,7 +159,7 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
     def _solve(self, X: Any, Y: Any, weights: Array | None) -> tuple[Primal | Dual, Fit] | None:
         """Fit, and return what leaving out single rows needs; None where that is not known."""
         generator = self._generator()
-        self._scaling, rows = Scaling.of(X, self._codes.n_values, weights)
+        self._scaling, rows = Scaling.of(X, self._codes.n_values, weights, n_jobs=self.n_jobs)
         self.kernel_ = self.kernel
         if self.kernel == "auto":
             self.kernel_ = "linear" if self._scaling.divisors is None else "laplacian"
@@ -221,7 +221,7 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
 
     def _out_of_fold(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
         generator = self._generator()
-        rows = self._scaling.take(X)
+        rows = self._scaling.take(X, n_jobs=self.n_jobs)
         weights = np.ones(X.shape[0]) if weights is None else weights
 
         def ask(train: Array, test: Array) -> Array:
@@ -233,7 +233,7 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
         return out_of_fold(ask, Y, N_FOLDS, generator, caller="RidgeRanker")
 
     def _scores(self, X: Any) -> Array:
-        rows = self._scaling.take(X)
+        rows = self._scaling.take(X, n_jobs=self.n_jobs)
         out = np.empty((X.shape[0], self.n_labels_))
 
         def work(start: int) -> None:

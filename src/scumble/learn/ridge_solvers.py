@@ -14,7 +14,7 @@ from scipy.linalg import blas, lapack
 from scumble._core.arrays import Array, dense
 from scumble._core.parallel import one_thread_for_products, run, slices
 from scumble.learn.ranker import bend
-from scumble.learn.sparse_rows import quadratic_forms
+from scumble.learn.row_sums import quadratic_forms
 
 #: Penalties are tried in steps of half a power of ten, between these powers.
 LOWEST, HIGHEST = -4.0, 4.0

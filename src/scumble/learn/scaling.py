@@ -23,10 +23,13 @@ from scipy import sparse
 from scipy.special import ndtri
 
 from scumble._core.arrays import Array, dense
+from scumble._core.parallel import run, slices
 from scumble.learn.regression_columns import RegressionColumns
 
 #: Ranks are told apart to one in so many.
 N_STEPS = 256
+#: So many cells are ranked at a time.
+_AT_ONCE = 2**16
 #: Values of so many columns become ranks.
 MOST_RANKED = 20_000
 
@@ -41,7 +44,9 @@ class Scaling:
     knots: Array | None = None  # 256 values of each column, see _find_knots; None where no ranks
 
     @classmethod
-    def of(cls, X: Any, n_values: Array, weights: Array | None = None) -> tuple[Scaling, Any]:
+    def of(
+        cls, X: Any, n_values: Array, weights: Array | None = None, *, n_jobs: int | None = None
+    ) -> tuple[Scaling, Any]:
         """Learn the scale of training rows, and bring them to it."""
         columns = RegressionColumns.of(X, n_values)
         table = columns.take(X)
@@ -54,14 +59,14 @@ class Scaling:
         knots = None
         if table.shape[1] <= MOST_RANKED:
             knots = _find_knots(table, weights)
-            table = _scores(table, knots, mostly_zero)
+            table = _scores(table, knots, mostly_zero, n_jobs)
         means, spreads = _moments(table, weights)
         # A constant column tells nothing: dividing by infinity makes it 0 everywhere.
         divisors = np.where(spreads > 1e-12 * np.maximum(np.abs(means), 1e-300), spreads, np.inf)
         scaling = cls(columns, None if mostly_zero else means, divisors, knots)
         return scaling, scaling._divide(table)
 
-    def take(self, X: Any) -> Any:
+    def take(self, X: Any, *, n_jobs: int | None = None) -> Any:
         """Bring rows to this scale."""
         table = self.columns.take(X)
         if self.divisors is None:
@@ -69,7 +74,7 @@ class Scaling:
         if self.centres is not None:
             table = dense(table)
         if self.knots is not None:
-            table = _scores(table, self.knots, self.centres is None)
+            table = _scores(table, self.knots, self.centres is None, n_jobs)
         return self._divide(table)
 
     def _divide(self, table: Any) -> Any:
@@ -122,20 +127,27 @@ def _columns(table: Any, weights: Array) -> Iterator[tuple[Array, Array]]:
         yield np.append(table.data[start:stop], np.zeros(len(absent))), np.append(stored, absent)
 
 
-def _scores(table: Any, knots: Array, from_zero: bool) -> Any:
+def _scores(table: Any, knots: Array, from_zero: bool, n_jobs: int | None) -> Any:
     """Turn values into normal scores, or into how far these are from the score of zero."""
     is_sparse = sparse.issparse(table)
     table = sparse.csc_array(table) if is_sparse else table
     out = np.empty(table.data.shape if is_sparse else table.shape)
-    for column, steps in enumerate(knots.T):
-        # A value that fills several steps has the rank of their middle.
-        first, last = np.searchsorted(steps, steps), np.searchsorted(steps, steps, side="right")
-        heights = ndtri((first + last) / (2 * N_STEPS))
-        own = slice(*table.indptr[column : column + 2]) if is_sparse else np.s_[:, column]
-        values = table.data[own] if is_sparse else table[own]
-        # Between steps that are nearly equal a slope may overflow.
-        scores = np.interp(values, steps, heights).clip(heights[0], heights[-1])
-        out[own] = scores - np.interp(0.0, steps, heights) if from_zero else scores
+
+    n_columns = knots.shape[1]
+
+    def score(block: slice) -> None:
+        for column in range(n_columns)[block]:
+            steps = knots[:, column]
+            # A value that fills several steps has the rank of their middle.
+            first, last = np.searchsorted(steps, steps), np.searchsorted(steps, steps, side="right")
+            heights = ndtri((first + last) / (2 * N_STEPS))
+            own = slice(*table.indptr[column : column + 2]) if is_sparse else np.s_[:, column]
+            values = table.data[own] if is_sparse else table[own]
+            # Between steps that are nearly equal a slope may overflow.
+            scores = np.interp(values, steps, heights).clip(heights[0], heights[-1])
+            out[own] = scores - np.interp(0.0, steps, heights) if from_zero else scores
+
+    run(score, slices(n_columns, out.size // max(1, n_columns), _AT_ONCE), n_jobs=n_jobs)
     if not is_sparse:
         return out
     return sparse.csr_array(sparse.csc_array((out, table.indices, table.indptr), table.shape))

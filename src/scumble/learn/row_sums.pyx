@@ -1,9 +1,16 @@
-"""Sums over the nonzeros of sparse rows: quadratic forms, and what rows have in common."""
+"""Sums over the cells of rows: quadratic forms, what rows have in common, how far they differ."""
 
 from libc.math cimport fabs
 
 from scumble._core.interrupt cimport check_stop
 from scumble._core.types cimport index_t
+
+cdef extern from "scumble/learn/differences.h" nogil:
+    void add_four_differences(double*, Py_ssize_t, const double*, const double*, Py_ssize_t)
+    void add_differences_of(double*, Py_ssize_t, double, const double*)
+
+# So many points are compared at a time: their sums stay in the nearest cache.
+cdef Py_ssize_t POINTS = 512
 
 
 def quadratic_forms(
@@ -86,3 +93,34 @@ cdef void _add_column(
     for one in range(begin, end):
         if value * data[one] > 0:
             out[row, indices[one]] += min(size, fabs(data[one]))
+
+
+def add_differences(
+    const double[:, ::1] rows, const double[:, ::1] columns, double[:, ::1] out
+):
+    """Add to ``out`` the sums of absolute differences of rows and points.
+
+    Points come column by column, so that all of them are compared with one cell at a time.
+    """
+    cdef Py_ssize_t row, block, n_points = columns.shape[1]
+    with nogil:
+        for row in range(out.shape[0]):
+            check_stop()
+            for block in range((n_points + POINTS - 1) // POINTS):
+                _add_row(rows, columns, out, row, block * POINTS)
+
+
+cdef void _add_row(
+    const double[:, ::1] rows,
+    const double[:, ::1] columns,
+    double[:, ::1] out,
+    Py_ssize_t row,
+    Py_ssize_t first,
+) noexcept nogil:
+    cdef Py_ssize_t column, fours = columns.shape[0] // 4 * 4, stride = columns.shape[1]
+    cdef Py_ssize_t n_points = min(POINTS, stride - first)
+    cdef double* line = &out[row, first]
+    for column in range(0, fours, 4):
+        add_four_differences(line, n_points, &rows[row, column], &columns[column, first], stride)
+    for column in range(fours, columns.shape[0]):
+        add_differences_of(line, n_points, rows[row, column], &columns[column, first])
