@@ -10,6 +10,7 @@ from scumble._core.errors import ParameterError
 from scumble.learn import RidgeRanker, ridge
 from scumble.learn.radial import RadialKernel
 from scumble.learn.ranker import bend
+from scumble.learn.ridge import draw_landmarks
 from scumble.learn.ridge_solvers import (
     Dual,
     Primal,
@@ -242,6 +243,21 @@ def test_sparse_and_dense_rows_are_as_far_apart(seed, power):
 
     np.testing.assert_allclose(kernel.ask(rows), np.exp(-0.5 * slow), atol=1e-12)
     np.testing.assert_allclose(thin.ask(sparse.csr_array(rows)), np.exp(-0.5 * slow), atol=1e-12)
+
+
+def test_landmarks_are_drawn_by_the_rarest_label_of_a_row():
+    # A label of 4 rows, one of 200 and rows without any: chances as 1/4, 1/200 and 1/1000.
+    Y = np.zeros((1000, 2), bool)
+    Y[:200, 0] = Y[:4, 1] = True
+    draws = [draw_landmarks(sparse.csr_array(Y), 50, np.random.default_rng(s)) for s in range(200)]
+    often = np.bincount(np.concatenate(draws), minlength=1000) / 200
+
+    assert all((np.diff(drawn) > 0).all() and len(drawn) == 50 for drawn in draws)
+    assert (often[:4] > 0.99).all()
+    # The other 46 are drawn from 196 rows and from 800, whose chances are as five to one.
+    assert often[4:200].sum() == pytest.approx(46 * 5 * 196 / (5 * 196 + 800), rel=0.1)
+    whole = draw_landmarks(sparse.csr_array(Y[4:20] * 0), 50, np.random.default_rng(0))
+    assert whole.tolist() == list(range(16))
 
 
 @pytest.mark.parametrize("n_columns", [0, 1, 3, 4, 5, 8, 11])

@@ -69,7 +69,8 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
         0.001 to 1000.
     landmarks : int, default=None
         For curved surfaces: so many rows, drawn by chance, stand for all where there are more than
-        twice as many. By default all rows up to 6,000, and 2,000 beyond.
+        twice as many; the rarer the rarest label of a row, the sooner it is drawn. By default all
+        rows up to 6,000, and 2,000 beyond.
     random_state : None, int, Generator or RandomState, default=None
         Draws landmarks, and inner folds where the solution is iterative; else not used.
 
@@ -191,7 +192,7 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
             return Dual(problem, self._make_kernel(rows)), None
         self.solver_ = "primal"
         n_landmarks = N_LANDMARKS if self.landmarks is None else int(self.landmarks)
-        drawn = np.sort(generator.permutation(rows.shape[0])[:n_landmarks])
+        drawn = draw_landmarks(problem.labels, n_landmarks, generator)
         # Products of likeness times this are those of the kernel, seen through the landmarks.
         whitening = inverse_root(self._make_kernel(rows[drawn]), LANDMARK_PENALTY)[0].T
         features = np.empty((rows.shape[0], whitening.shape[1]))
@@ -248,6 +249,18 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
         with one_thread_for_products():
             run(work, range(0, X.shape[0], AT_ONCE), n_jobs=self.n_jobs)
         return out
+
+
+def draw_landmarks(labels: sparse.csr_array, n_landmarks: int, generator: Any) -> Array:
+    """Draw rows, each with a chance of one over the rows that have its rarest label."""
+    counts = np.bincount(labels.indices, minlength=labels.shape[1])
+    rarest = np.full(labels.shape[0], labels.shape[0])
+    filled = np.flatnonzero(np.diff(labels.indptr))
+    if len(filled):
+        rarest[filled] = np.minimum.reduceat(counts[labels.indices], labels.indptr[filled])
+    chances = 1 / rarest
+    size = min(n_landmarks, len(chances))
+    return np.sort(generator.choice(len(chances), size, replace=False, p=chances / chances.sum()))
 
 
 def _held_out_error(problem: Problem, held_out: Array, penalty: float, n_jobs: int | None) -> float:
