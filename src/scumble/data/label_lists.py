@@ -37,6 +37,11 @@ def label_matrix(
     return Y, tuple(names[at] for at in order)
 
 
+def row_pointers(counts: Array) -> Array:
+    """Tell where the entries of each row begin, by their number in each."""
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+
+
 def indicator(indptr: Array, columns: Array, n_labels: int, where: str) -> sparse.csr_array:
     """Make a label matrix from column numbers; a label named twice in a row counts once."""
     present = np.ones(len(columns), bool)
@@ -102,7 +107,7 @@ def labels_from_texts(
     found, counts, n_empty = split_labels(cells, separator)
     warn_of_empty(n_empty, where, stacklevel=5)
     coded = found.dictionary_encode()
-    indptr = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+    indptr = row_pointers(counts)
     return label_matrix(indptr, coded.indices.to_numpy(), coded.dictionary.to_pylist(), where)
 
 
@@ -120,7 +125,7 @@ def labels_from_lists(array: Any, where: str) -> tuple[sparse.csr_array, tuple[s
     lengths = pc.list_value_length(array)
     values = pc.list_flatten(array)
     _refuse_null(lengths, values, where)
-    indptr = np.concatenate([[0], np.cumsum(lengths.to_numpy(), dtype=np.int64)])
+    indptr = row_pointers(lengths.to_numpy())
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     coded = values.dictionary_encode()

@@ -24,7 +24,7 @@ from scumble.data.formats.label_choice import (
     column_numbers,
 )
 from scumble.data.frames import read_frame
-from scumble.data.label_lists import holds_label_lists
+from scumble.data.label_lists import holds_label_lists, row_pointers
 from scumble.data.roles import LOOKED_AT, Head, seeming_labels
 
 KEY = b"scumble"
@@ -254,8 +254,7 @@ def _flat(column: Any) -> tuple[Any, Array]:
     values = pc.list_flatten(lists)
     if lists.null_count or values.null_count:
         raise ValueError("a list or one of its values is missing")
-    lengths = pc.list_value_length(lists).to_numpy()
-    return values, np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    return values, row_pointers(pc.list_value_length(lists).to_numpy())
 
 
 def _foreign(table: Any, source: Source, options: TableOptions) -> MultilabelDataset:
