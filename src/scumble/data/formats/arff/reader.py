@@ -10,10 +10,13 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from scipy import sparse
+
+from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError, ScumbleWarning
 from scumble._core.files import Source
 from scumble.data.dataset import Feature, MultilabelDataset
-from scumble.data.formats.arff.body import Body, read_body
+from scumble.data.formats.arff.body import BodyReader
 from scumble.data.formats.arff.header import EncodingError, Header, read_header
 from scumble.data.formats.base import LabelChoice
 from scumble.data.formats.label_choice import Chosen, choose_labels
@@ -34,20 +37,22 @@ class ArffFile:
     source: Source
     header: Header
     chosen: Chosen
-    body: Body
+    X: Any
+    Y: sparse.csr_array
+    weights: Array | None
+    texts: dict[int, tuple[str, ...]]  # of string attributes
 
     def to_dataset(self, name: str) -> MultilabelDataset:
         """Make the data set; its name is what the notes say, or else the given one."""
         notes = self.header.notes
-        weights = notes["weights"] if "weights" in notes else self.body.weights
         try:
             return MultilabelDataset(
-                self.body.X,
-                self.body.Y,
+                self.X,
+                self.Y,
                 features=self._features(),
                 labels=self._labels(),
                 name=notes.get("name", name),
-                weights=weights,
+                weights=notes.get("weights", self.weights),
                 label_parents=notes.get("parents", self.chosen.parents),
             )
         except DataError as error:
@@ -61,7 +66,7 @@ class ArffFile:
             if at in labels:
                 continue
             kind = attribute.type
-            categories = self.body.texts[at] if kind.kind == "string" else kind.categories
+            categories = self.texts[at] if kind.kind == "string" else kind.categories
             feature = Feature(attribute.name, kind.kind, categories, kind.integer, kind.date_format)
             if attribute.name in noted:
                 feature = _with_notes(feature, noted[attribute.name])
@@ -69,11 +74,9 @@ class ArffFile:
         return tuple(features)
 
     def _labels(self) -> tuple[str, ...]:
-        names: dict[str, str] = self.header.notes.get("labels", {})
-        attributes = self.header.attributes
-        return tuple(
-            names.get(attributes[at].name, attributes[at].name) for at in self.chosen.columns
-        )
+        renamed: dict[str, str] = self.header.notes.get("labels", {})
+        names = [self.header.attributes[at].name for at in self.chosen.columns]
+        return tuple(renamed.get(name, name) for name in names)
 
 
 def _with_notes(feature: Feature, fields: dict[str, Any]) -> Feature:
@@ -134,9 +137,10 @@ def _read(
     with closing(cast(Generator[bytes, None, None], source.blocks(BLOCK))) as blocks:
         header, rest = read_header(source, blocks, encoding)
         chosen = choose(header)
-        rows = itertools.chain([rest] if rest else [], blocks)
-        body = read_body(source, rows, header, chosen.columns, encoding=encoding, nulls=nulls)
-    return ArffFile(source, header, chosen, body)
+        body = BodyReader(source, header, chosen.columns, encoding, nulls)
+        for block in itertools.chain([rest] if rest else [], blocks):
+            body.feed(block)
+    return ArffFile(source, header, chosen, *body.finish())
 
 
 def _check_encoding(encoding: str | None) -> str:
