@@ -62,30 +62,21 @@ def write_keel(dataset: MultilabelDataset, target: Target) -> None:
         _column(feature, *low_high)
         for feature, low_high in zip(dataset.features, ends, strict=True)
     ]
-    notes = common_notes(dataset, columns)
-    if renamed:
-        notes["labels"] = renamed
-    if dataset.label_parents is not None:
-        notes["parents"] = list(dataset.label_parents)
-    if dataset.weights is not None:
-        notes["weights"] = dataset.weights.tolist()
-    if dataset.is_sparse:
-        notes["sparse"] = True
+    notes = common_notes(dataset, columns) | {
+        "labels": renamed,
+        "parents": dataset.label_parents,
+        "weights": None if dataset.weights is None else dataset.weights.tolist(),
+        "sparse": dataset.is_sparse,
+    }
     header = (
         f"{format_notes(notes)}@relation {quote(dataset.name)}\n"
         f"{attribute_lines(columns, names, labels_first=False)}"
         f"{_list('@inputs', [column.name for column in columns])}{_list('@outputs', names)}@data\n"
     )
+    how = {"labels_first": False, "sparse_rows": not (columns or names), "weights": False}
     with target.open() as stream:
         stream.write(header.encode())
-        write_rows(
-            stream,
-            dataset,
-            columns,
-            labels_first=False,
-            sparse_rows=not (columns or names),
-            weights=False,
-        )
+        write_rows(stream, dataset, columns, **how)
 
 
 def _column(feature: Feature, low: float, high: float) -> Column:

@@ -59,18 +59,12 @@ def write_meka(dataset: MultilabelDataset, target: Target) -> None:
     """Write a MEKA data set: one ARFF file, labels first."""
     relation = f"{dataset.name}: -C {dataset.n_labels}"
     names, renamed = label_columns(dataset, lambda name: True)
-    notes: dict[str, Any] = {}
-    if renamed:
-        notes["labels"] = renamed
+    notes: dict[str, Any] = {"labels": renamed, "parents": dataset.label_parents}
     if split_relation(relation) != (dataset.name, dataset.n_labels):
         relation = f"data: -C {dataset.n_labels}"
         notes["name"] = dataset.name
-    if dataset.label_parents is not None:
-        notes["parents"] = list(dataset.label_parents)
     with target.open() as stream:
-        write_arff(
-            stream, dataset, relation=relation, label_names=names, labels_first=True, notes=notes
-        )
+        write_arff(stream, dataset, relation, names, labels_first=True, notes=notes)
 
 
 FORMAT = Format(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from scumble._core.errors import ParameterError
 from scumble._core.files import Source, Target
@@ -73,16 +72,9 @@ def write_mulan(dataset: MultilabelDataset, target: Target) -> None:
             "with the data .arff."
         )
     names, renamed = label_columns(dataset, fits_xml)
-    notes: dict[str, Any] = {"labels": renamed} if renamed else {}
+    notes = {"labels": renamed}
     with target.open() as stream:
-        write_arff(
-            stream,
-            dataset,
-            relation=dataset.name,
-            label_names=names,
-            labels_first=False,
-            notes=notes,
-        )
+        write_arff(stream, dataset, dataset.name, names, labels_first=False, notes=notes)
     with target.open(xml) as stream:
         stream.write(format_label_xml(tuple(names), dataset.label_parents).encode())
 

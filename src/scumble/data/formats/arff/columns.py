@@ -11,7 +11,7 @@ import numpy as np
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError
 from scumble.data.dataset import Feature, MultilabelDataset
-from scumble.data.formats.arff.dates import DEFAULT, date_format
+from scumble.data.formats.arff.dates import date_format
 from scumble.data.formats.arff.quoting import escape, quote
 
 
@@ -126,5 +126,5 @@ def _survive(pattern: str | None, values: Array) -> bool:
 
 
 def _spell_date(pattern: str | None) -> Callable[[float], str]:
-    form = date_format(DEFAULT if pattern is None else pattern)
+    form = date_format(pattern)
     return lambda value: quote(form.format(value))

@@ -24,15 +24,15 @@ from scumble.data.formats.kernels import arff_rows as k
 
 #: About how many values are written at once.
 _ROOM = 1 << 17
-_MISSING = "?"
+_MISSING = b"?"
 
 
 def write_arff(
     stream: IO[bytes],
     dataset: MultilabelDataset,
-    *,
     relation: str,
     label_names: list[str],
+    *,
     labels_first: bool,
     notes: dict[str, Any],
 ) -> None:
@@ -45,11 +45,9 @@ def write_arff(
         for at, feature in enumerate(dataset.features)
     ]
     notes = notes | common_notes(dataset, columns)
-    has_rows = dataset.n_instances > 0
-    if dataset.is_sparse and (no_columns or not has_rows):
-        notes["sparse"] = True
-    if dataset.weights is not None and not has_rows:
-        notes["weights"] = []
+    no_rows = dataset.n_instances == 0
+    notes["sparse"] = dataset.is_sparse and (no_columns or no_rows)
+    notes["weights"] = [] if dataset.weights is not None and no_rows else None
     attributes = attribute_lines(columns, label_names, labels_first=labels_first)
     header = f"{format_notes(notes)}@relation {quote(relation)}\n\n{attributes}\n@data\n"
     stream.write(header.encode())
@@ -60,13 +58,8 @@ def write_arff(
 
 def common_notes(dataset: MultilabelDataset, columns: list[Column]) -> dict[str, Any]:
     """Note what no format of the family can say."""
-    notes: dict[str, Any] = {}
     features = note_features(dataset.features, columns)
-    if features:
-        notes["features"] = features
-    if dataset.n_labels == 0:
-        notes["unlabelled"] = True
-    return notes
+    return {"features": features, "unlabelled": dataset.n_labels == 0}
 
 
 def attribute_lines(columns: list[Column], label_names: list[str], *, labels_first: bool) -> str:
@@ -86,9 +79,9 @@ def write_rows(
     weights: bool,
 ) -> None:
     """Write all rows."""
-    writer = _RowWriter(dataset, columns, labels_first=labels_first, sparse_rows=sparse_rows)
+    writer = _RowWriter(dataset, columns, labels_first, sparse_rows, weights)
     for rows in _ranges(dataset, sparse_rows=sparse_rows):
-        stream.write(writer.text(rows, weights=weights))
+        stream.write(writer.text(rows))
 
 
 def _ranges(dataset: MultilabelDataset, *, sparse_rows: bool) -> Iterator[slice]:
@@ -109,12 +102,13 @@ class _RowWriter:
         self,
         dataset: MultilabelDataset,
         columns: list[Column],
-        *,
         labels_first: bool,
         sparse_rows: bool,
+        weights: bool,
     ) -> None:
         self._dataset, self._columns = dataset, columns
         self._labels_first, self._sparse_rows = labels_first, sparse_rows
+        self._weights = dataset.weights if weights else None
         self._offset = dataset.n_labels if labels_first else 0
         n_columns = dataset.n_features + dataset.n_labels
         self._first_text = np.full(n_columns, -1, np.int64)
@@ -138,7 +132,7 @@ class _RowWriter:
             self._n_texts[at] = len(column.texts)
         return _texts(texts)
 
-    def text(self, rows: slice, *, weights: bool) -> bytes:
+    def text(self, rows: slice) -> bytes:
         """Write some rows."""
         values, columns, row_end = self._cells(rows)
         decimals = np.empty(len(values), np.int8)
@@ -146,12 +140,10 @@ class _RowWriter:
         declared = self._codes(values, columns)
         prepared, texts = self._prepare(values, columns, decimals, declared)
         endings = np.full(len(row_end), -1, np.int64)
-        if weights and self._dataset.weights is not None:
+        if self._weights is not None:
             endings = np.arange(len(texts), len(texts) + len(row_end))
-            texts += [
-                f",{{{number_text(weight)}}}".encode()
-                for weight in self._dataset.weights[rows].tolist()
-            ]
+            spelled = map(number_text, self._weights[rows].tolist())
+            texts += [f",{{{weight}}}".encode() for weight in spelled]
         return k.write_rows(
             values,
             decimals,
@@ -212,13 +204,8 @@ class _RowWriter:
         spelled = self._spelled[columns]
         here = np.flatnonzero(~missing & (declared < 0) & ((decimals < 0) | spelled))
         prepared[here] = np.arange(1, len(here) + 1)
-        return prepared, [
-            _MISSING.encode(),
-            *(
-                self._spell(column, value).encode()
-                for column, value in zip(columns[here].tolist(), values[here].tolist(), strict=True)
-            ),
-        ]
+        texts = map(self._spell, columns[here].tolist(), values[here].tolist())
+        return prepared, [_MISSING, *(text.encode() for text in texts)]
 
     def _spell(self, column: int, value: float) -> str:
         if not self._spelled[column]:
