@@ -206,7 +206,8 @@ def parse_dates(texts: Sequence[str], date_format: str | None = None) -> Dates:
     """
     day = (date_format or "").partition(" ")[0]
     if day in _DAYS:
-        return Dates(_parse_any(texts, _DAYS[day]), True, date_format)
+        times = [_parse_as(texts, _DAYS[day] + clock) for clock in _TIMES.values()]
+        return Dates(np.fmax.reduce(times), True, date_format)  # with a time or without
     if not texts or not _DATE_LIKE.fullmatch(texts[0]):
         return Dates(None)
     if _ISO.fullmatch(texts[0]):
@@ -221,13 +222,6 @@ def parse_dates(texts: Sequence[str], date_format: str | None = None) -> Dates:
         return Dates(None)
     is_same = all(np.array_equal(days.times, found[0].times) for days in found)  # type: ignore[arg-type]  # there are times
     return found[0] if is_same else Dates(None, False)
-
-
-def _parse_any(texts: Sequence[str], day: str) -> Array:
-    """Read days with a time or without; NaN for what is something else."""
-    parts = [_parse_as(texts, day + clock) for clock in _TIMES.values()]
-    found: Array = np.fmax.reduce(parts)
-    return found
 
 
 def _parse_iso(texts: Sequence[str]) -> Array | None:

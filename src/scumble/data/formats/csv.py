@@ -14,7 +14,7 @@ from scumble._core.errors import DataError, ReadError, ScumbleWarning
 from scumble._core.files import Source, Target
 from scumble._core.validation import check_choice
 from scumble.data.dataset import MultilabelDataset
-from scumble.data.formats.base import Format, taking
+from scumble.data.formats.base import PARTS, Format, taking
 from scumble.data.formats.delimited.cells import (
     Cells,
     sniff_decimal,
@@ -189,11 +189,8 @@ class _Reading:
             kind, weight = as_number(text, self.decimal)
             if kind == NO_NUMBER or not 0 <= weight < np.inf:
                 break
-        return self.source.error(
-            f"the weight is {text!r}. Expected a number >= 0.",
-            line=int(cells.lines[row]),
-            column=column + 1,
-        )
+        message = f"the weight is {text!r}. Expected a number >= 0."
+        return cells.error(self.source, message, row, column)
 
     def dataset(self) -> MultilabelDataset:
         """Put everything together."""
@@ -246,14 +243,6 @@ FORMAT = Format(
     sniff=sniff,
     read=read_csv,
     write=write_csv,
-    carries=frozenset(
-        {
-            "feature names",
-            "label names",
-            "labels never seen",
-            "instance weights",
-            "missing values",
-            "rows without labels",
-        }
-    ),
+    carries=frozenset(PARTS)
+    - {"data set name", "feature kinds", "label hierarchy", "sparse storage"},
 )
