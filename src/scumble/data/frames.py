@@ -211,6 +211,12 @@ def _feature_columns(dataset: MultilabelDataset) -> Iterator[tuple[Feature, Arra
         yield feature, _dense_column(X, at) if dataset.is_sparse else X[:, at]
 
 
+def label_columns(dataset: MultilabelDataset) -> Iterator[tuple[str, Array]]:
+    """Hand out the labels one after the other, dense."""
+    Y = dataset.Y.tocsc()
+    return ((name, _dense_column(Y, at)) for at, name in enumerate(dataset.labels))
+
+
 def _dense_column(matrix: Any, at: int) -> Array:
     column = np.zeros(matrix.shape[0], matrix.dtype)
     part = slice(matrix.indptr[at], matrix.indptr[at + 1])
@@ -221,16 +227,14 @@ def _dense_column(matrix: Any, at: int) -> Array:
 def _to_arrow(dataset: MultilabelDataset) -> Any:
     import pyarrow as pa
 
-    Y = dataset.Y.tocsc()
     columns = [column_from_feature(*column) for column in _feature_columns(dataset)]
-    columns += [pa.array(_dense_column(Y, at)) for at in range(dataset.n_labels)]
+    columns += [pa.array(present) for _, present in label_columns(dataset)]
     return pa.table(columns, names=[*dataset.feature_names, *dataset.labels])
 
 
 def _to_polars(dataset: MultilabelDataset) -> Any:
     pl = require("polars", purpose="to_frame('polars')", extra="frames")
 
-    Y = dataset.Y.tocsc()
     columns = {}
     for feature, values in _feature_columns(dataset):
         column = column_from_feature(feature, values)
@@ -239,23 +243,20 @@ def _to_polars(dataset: MultilabelDataset) -> Any:
             columns[feature.name] = texts.cast(pl.Enum(feature.categories))
         else:
             columns[feature.name] = pl.Series(column)
-    columns |= {name: pl.Series(_dense_column(Y, at)) for at, name in enumerate(dataset.labels)}
+    columns |= {name: pl.Series(present) for name, present in label_columns(dataset)}
     return pl.DataFrame(columns)
 
 
 def _to_pandas(dataset: MultilabelDataset) -> Any:
     pd = require("pandas", purpose="to_frame('pandas')", extra="frames")
 
+    _refuse_large(dataset, "pandas")
     index = pd.RangeIndex(dataset.n_instances)
     if dataset.is_sparse:
-        _refuse_large_categories(dataset)
         labels = _sparse_frame(pd, dataset.Y.tocsc(), dataset.labels)
         return pd.concat([pd.DataFrame(index=index), *_sparse_parts(pd, dataset), labels], axis=1)
-    _refuse_large(dataset, "pandas")
     columns = {f.name: _series(pd, f, values) for f, values in _feature_columns(dataset)}
-    Y = dataset.Y.tocsc()
-    columns |= {name: _dense_column(Y, at) for at, name in enumerate(dataset.labels)}
-    return pd.DataFrame(columns, index=index)
+    return pd.DataFrame({**columns, **dict(label_columns(dataset))}, index=index)
 
 
 def _series(pd: Any, feature: Feature, values: Array) -> Any:
@@ -301,22 +302,13 @@ def _sparse_frame(pd: Any, matrix: Any, names: Sequence[str]) -> Any:
 
 
 def _refuse_large(dataset: MultilabelDataset, backend: str) -> None:
-    bits = dataset.n_labels * (8 if backend == "pandas" else 1)
-    if dataset.is_sparse:
-        bits += 64 * dataset.n_features
-    _refuse_bytes(dataset.n_instances * bits // 8, backend)
-
-
-def _refuse_large_categories(dataset: MultilabelDataset) -> None:
-    """Categories and dates have no sparse columns, not even in pandas."""
-    width = sum(
-        0 if feature.kind == "numeric" else 1 if len(feature.categories) < 128 else 8
-        for feature in dataset.features
-    )
-    _refuse_bytes(dataset.n_instances * width, "pandas")
-
-
-def _refuse_bytes(n_bytes: int, backend: str) -> None:
+    if backend == "pandas" and dataset.is_sparse:  # only categories and dates have to be filled
+        filled = [f for f in dataset.features if f.kind != "numeric"]
+        bits = sum(8 if len(feature.categories) < 128 else 64 for feature in filled)
+    else:
+        bits = dataset.n_labels * (8 if backend == "pandas" else 1)
+        bits += 64 * dataset.n_features if dataset.is_sparse else 0
+    n_bytes = dataset.n_instances * bits // 8
     if n_bytes > MOST_BYTES:
         raise DataError(
             f"Filling a {backend} table with the zeros of this sparse data set would take "

@@ -137,8 +137,9 @@ def as_text(feature: Feature, where: str) -> Feature:
 
 
 def _grow(values: Array) -> bool:
-    """Tell whether numbers are whole, and each larger than the one before."""
-    if len(values) < 2 or not (np.diff(values[:FEWEST_VALUES]) > 0).all():  # mostly
+    """Tell whether there are enough numbers, all whole, each larger than the one before."""
+    first = values[:FEWEST_VALUES]
+    if len(first) < FEWEST_VALUES or not (np.diff(first) > 0).all():  # mostly
         return False
     return bool((np.diff(values) > 0).all() and (values == np.floor(values)).all())
 
@@ -182,7 +183,7 @@ def names_rows(feature: Feature, values: Array) -> bool:
     name = feature.name
     is_named = _NAMES_ROWS.fullmatch(name) or _NAMES_ROWS.fullmatch(name.lower())
     if not (feature.holds_codes or is_named):
-        return len(values) >= FEWEST_VALUES and _grow(values)
+        return _grow(values)
     known = values[~np.isnan(values)]
     if len(known) < FEWEST_VALUES or not (known == np.floor(known)).all():
         return False
@@ -206,8 +207,8 @@ def parse_dates(texts: Sequence[str], date_format: str | None = None) -> Dates:
     """
     day = (date_format or "").partition(" ")[0]
     if day in _DAYS:
-        times = [_parse_as(texts, _DAYS[day] + clock) for clock in _TIMES.values()]
-        return Dates(np.fmax.reduce(times), True, date_format)  # with a time or without
+        forms = [_DAYS[day] + clock for clock in _TIMES.values()]  # with a time or without
+        return Dates(np.fmax.reduce([_parse_as(texts, form) for form in forms]), True, date_format)
     if not texts or not _DATE_LIKE.fullmatch(texts[0]):
         return Dates(None)
     if _ISO.fullmatch(texts[0]):

@@ -50,8 +50,7 @@ def read_keel(
             raise source.error("no attribute is an output. Expected the labels in @outputs.")
         return by_names(source, header.names, outputs, where="@outputs")
 
-    file = read_arff(source, declared, labels=labels, encoding=encoding, nulls=True)
-    return file.to_dataset(file.header.relation)
+    return read_arff(source, declared, labels=labels, encoding=encoding, nulls=True)
 
 
 def write_keel(dataset: MultilabelDataset, target: Target) -> None:

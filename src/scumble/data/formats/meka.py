@@ -29,6 +29,10 @@ def split_relation(relation: str) -> tuple[str, int | None]:
     return name.rstrip().removesuffix(":").rstrip(), int(count[1])
 
 
+def _name(relation: str) -> str:
+    return split_relation(relation)[0]
+
+
 def sniff(source: Source, head: bytes) -> float:
     """Tell how likely a file is MEKA's."""
     relation = sniff_relation(head)
@@ -51,8 +55,7 @@ def read_meka(
             raise source.error("the relation says -C 0, no labels. Expected at least one.")
         return by_count(source, header.names, count)
 
-    file = read_arff(source, declared, labels=labels, encoding=encoding)
-    return file.to_dataset(split_relation(file.header.relation)[0])
+    return read_arff(source, declared, labels=labels, encoding=encoding, name_of=_name)
 
 
 def write_meka(dataset: MultilabelDataset, target: Target) -> None:

@@ -59,8 +59,7 @@ def read_mulan(
         unlabelled = header.notes.get("unlabelled", False)
         return by_tree(source, header.names, read_label_xml(path), unlabelled=unlabelled)
 
-    file = read_arff(source, declared, labels=labels, encoding=encoding)
-    return file.to_dataset(file.header.relation)
+    return read_arff(source, declared, labels=labels, encoding=encoding)
 
 
 def write_mulan(dataset: MultilabelDataset, target: Target) -> None:
