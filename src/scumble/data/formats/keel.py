@@ -11,12 +11,11 @@ from scipy import sparse
 from scumble._core.arrays import Array, column_ends
 from scumble._core.files import Source, Target
 from scumble.data.dataset import Feature, MultilabelDataset
-from scumble.data.formats.arff.columns import Column, label_columns, nominal_column
+from scumble.data.formats.arff import writer
 from scumble.data.formats.arff.header import Header
 from scumble.data.formats.arff.notes import format_notes
 from scumble.data.formats.arff.quoting import quote
 from scumble.data.formats.arff.reader import read_arff, sniff_relation
-from scumble.data.formats.arff.writer import attribute_lines, common_notes, number_text, write_rows
 from scumble.data.formats.base import PARTS, Format, LabelChoice
 from scumble.data.formats.label_choice import Chosen, by_names
 
@@ -55,13 +54,13 @@ def read_keel(
 
 def write_keel(dataset: MultilabelDataset, target: Target) -> None:
     """Write a KEEL data set: dense rows, labels last."""
-    names, renamed = label_columns(dataset, lambda name: True)
+    names, renamed = writer.label_columns(dataset, lambda name: True)
     ends = np.column_stack(_ranges(dataset.X)).tolist()
     columns = [
         _column(feature, *low_high)
         for feature, low_high in zip(dataset.features, ends, strict=True)
     ]
-    notes = common_notes(dataset, columns) | {
+    notes = writer.common_notes(dataset, columns) | {
         "labels": renamed,
         "parents": dataset.label_parents,
         "weights": None if dataset.weights is None else dataset.weights.tolist(),
@@ -69,25 +68,25 @@ def write_keel(dataset: MultilabelDataset, target: Target) -> None:
     }
     header = (
         f"{format_notes(notes)}@relation {quote(dataset.name)}\n"
-        f"{attribute_lines(columns, names, labels_first=False)}"
+        f"{writer.attribute_lines(columns, names, labels_first=False)}"
         f"{_list('@inputs', [column.name for column in columns])}{_list('@outputs', names)}@data\n"
     )
     how = {"labels_first": False, "sparse_rows": not (columns or names), "weights": False}
     with target.open() as stream:
         stream.write(header.encode())
-        write_rows(stream, dataset, columns, **how)
+        writer.write_rows(stream, dataset, columns, **how)
 
 
-def _column(feature: Feature, low: float, high: float) -> Column:
+def _column(feature: Feature, low: float, high: float) -> writer.Column:
     """Declare a feature; KEEL has neither texts nor dates, so they become nominal and real."""
     if feature.holds_codes:
-        return nominal_column(feature, ", ")
+        return writer.nominal_column(feature, ", ")
     name = feature.name
     integer = feature.integer and feature.kind == "numeric"
     declaration = "integer" if integer else "real"
     if low <= high:
-        declaration += f" [{number_text(low)}, {number_text(high)}]"
-    return Column(name, declaration, Feature(name, integer=integer))
+        declaration += f" [{writer.number_text(low)}, {writer.number_text(high)}]"
+    return writer.Column(name, declaration, Feature(name, integer=integer))
 
 
 def _ranges(X: Any) -> tuple[Array, Array]:

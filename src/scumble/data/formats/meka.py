@@ -8,10 +8,9 @@ from typing import Any
 from scumble._core.files import Source, Target
 from scumble.data.dataset import MultilabelDataset
 from scumble.data.formats import mulan  # noqa: F401  (registered first: .arff alone means MULAN)
-from scumble.data.formats.arff.columns import label_columns
 from scumble.data.formats.arff.header import Header
 from scumble.data.formats.arff.reader import read_arff, sniff_relation
-from scumble.data.formats.arff.writer import write_arff
+from scumble.data.formats.arff.writer import label_columns, write_arff
 from scumble.data.formats.base import PARTS, Format, LabelChoice
 from scumble.data.formats.label_choice import Chosen, by_count
 

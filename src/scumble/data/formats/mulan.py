@@ -7,7 +7,6 @@ from pathlib import Path
 from scumble._core.errors import ParameterError
 from scumble._core.files import Source, Target
 from scumble.data.dataset import MultilabelDataset
-from scumble.data.formats.arff.columns import label_columns
 from scumble.data.formats.arff.header import Header
 from scumble.data.formats.arff.label_xml import (
     MissingXmlError,
@@ -17,7 +16,7 @@ from scumble.data.formats.arff.label_xml import (
     read_label_xml,
 )
 from scumble.data.formats.arff.reader import read_arff, sniff_relation
-from scumble.data.formats.arff.writer import write_arff
+from scumble.data.formats.arff.writer import label_columns, write_arff
 from scumble.data.formats.base import PARTS, Format, LabelChoice
 from scumble.data.formats.label_choice import Chosen, by_tree
 
