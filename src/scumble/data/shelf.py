@@ -459,15 +459,10 @@ def _warn_fallback(entry: Entry, other: Entry, *, stacklevel: int) -> None:
 
 
 def _warn_if_other(dataset: MultilabelDataset, entry: Entry, path: Path) -> None:
-    found = {
-        "instances": dataset.n_instances,
-        "features": dataset.n_features,
-        "labels": dataset.n_labels,
-    }
     other = [
         f"{count} {what} (expected {entry.measures[what]})"
-        for what, count in found.items()
-        if count != entry.measures[what]
+        for what in ("instances", "features", "labels")
+        if (count := getattr(dataset, f"n_{what}")) != entry.measures[what]
     ]
     if other:
         warnings.warn(

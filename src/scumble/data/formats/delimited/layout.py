@@ -258,12 +258,9 @@ def _looks_like_header(names: list[str], first: Cells, options: Options, decimal
 def _names_columns(options: Options) -> bool:
     """Tell whether the caller speaks of columns by name, which only a header gives."""
     labels = options.labels if isinstance(options.labels, Sequence) else ()
-    if isinstance(options.labels, str):
-        return True
-    named = (*labels, options.label_column, options.weight_column)
-    keep = None if options.keep is True else options.keep
-    several = (options.ignore, options.text, options.category, keep)
-    named += tuple(column for given in several for column in listed(given))
+    several = (labels, options.ignore, options.text, options.category, options.keep)
+    named: list[Any] = [column for given in several for column in listed(given)]
+    named += [options.label_column, options.weight_column]
     return any(isinstance(column, str) for column in named)
 
 
