@@ -306,11 +306,9 @@ class MultilabelDataset:
         """Compare everything a data set holds; missing values equal each other."""
         if not isinstance(other, MultilabelDataset):
             return NotImplemented
+        plain = ("name", "features", "labels", "label_parents")
         return (
-            self.name == other.name
-            and self.features == other.features
-            and self.labels == other.labels
-            and self.label_parents == other.label_parents
+            all(getattr(self, part) == getattr(other, part) for part in plain)
             and _same(self.weights, other.weights)
             and self.X.shape == other.X.shape
             and _same_matrix(self.Y, other.Y)

@@ -347,13 +347,8 @@ def _entry(name: str, row: dict[str, Any], sources: dict[str, Any]) -> Entry:
         format=row["format"],
         aliases=tuple(row.get("aliases", ())),
         files=tuple(
-            File(
-                file["name"],
-                file["size"],
-                file["sha256"],
-                tuple(base + file["path"] for base in bases),
-            )
-            for file in row.get("files", ())
+            File(f["name"], f["size"], f["sha256"], tuple(base + f["path"] for base in bases))
+            for f in row.get("files", ())
         ),
         measures=MappingProxyType(row["measures"]),
         fallback=row.get("fallback"),

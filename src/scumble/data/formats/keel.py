@@ -71,22 +71,19 @@ def write_keel(dataset: MultilabelDataset, target: Target) -> None:
         f"{writer.attribute_lines(columns, names, labels_first=False)}"
         f"{_list('@inputs', [column.name for column in columns])}{_list('@outputs', names)}@data\n"
     )
-    how = {"labels_first": False, "sparse_rows": not (columns or names), "weights": False}
+    as_sparse = not (columns or names)
+    rows = writer.RowWriter(dataset, columns, labels_first=False, sparse_rows=as_sparse)
     with target.open() as stream:
         stream.write(header.encode())
-        writer.write_rows(stream, dataset, columns, **how)
+        rows.write(stream)
 
 
 def _column(feature: Feature, low: float, high: float) -> writer.Column:
     """Declare a feature; KEEL has neither texts nor dates, so they become nominal and real."""
     if feature.holds_codes:
         return writer.nominal_column(feature, ", ")
-    name = feature.name
-    integer = feature.integer and feature.kind == "numeric"
-    declaration = "integer" if integer else "real"
-    if low <= high:
-        declaration += f" [{writer.number_text(low)}, {writer.number_text(high)}]"
-    return writer.Column(name, declaration, Feature(name, integer=integer))
+    limits = f" [{writer.number_text(low)}, {writer.number_text(high)}]" if low <= high else ""
+    return writer.number_column(feature, "real", limits)
 
 
 def _ranges(X: Any) -> tuple[Array, Array]:

@@ -75,7 +75,7 @@ class Rows:
         if n_columns > min(MOST_COLUMNS, allowed if max_columns is None else max_columns):
             raise self.source.error(
                 f"{n_columns} {what} in a file of {self.n_bytes} bytes would need much memory for "
-                f"their names. Is a number mistaken? If not, allow them with "
+                "their names. Is a number mistaken? If not, allow them with "
                 f"max_columns={n_columns}."
             )
 

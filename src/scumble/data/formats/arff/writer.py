@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -55,9 +55,7 @@ def arff_column(feature: Feature, values: Callable[[], Array], *, sparse_rows: b
         return Column(
             name, written, Feature(name, "date", date_format=pattern), spell=_spell_date(pattern)
         )
-    integer = feature.integer and feature.kind == "numeric"
-    declaration = "integer" if integer else "numeric"
-    return Column(name, declaration, Feature(name, integer=integer))
+    return number_column(feature, "numeric")
 
 
 def nominal_column(feature: Feature, separator: str) -> Column:
@@ -65,6 +63,13 @@ def nominal_column(feature: Feature, separator: str) -> Column:
     texts = tuple(quote(text) for text in feature.categories)
     meant = Feature(feature.name, "nominal", feature.categories)
     return Column(feature.name, "{" + separator.join(texts) + "}", meant, texts)
+
+
+def number_column(feature: Feature, real: str, limits: str = "") -> Column:
+    """Declare a feature as whole numbers, or as ``real`` ones."""
+    integer = feature.integer and feature.kind == "numeric"
+    meant = Feature(feature.name, integer=integer)
+    return Column(feature.name, ("integer" if integer else real) + limits, meant)
 
 
 def note_features(features: Sequence[Feature], columns: Sequence[Column]) -> dict[str, Any]:
@@ -160,9 +165,8 @@ def write_arff(
     attributes = attribute_lines(columns, label_names, labels_first=labels_first)
     header = f"{format_notes(notes)}@relation {quote(relation)}\n\n{attributes}\n@data\n"
     stream.write(header.encode())
-    write_rows(
-        stream, dataset, columns, labels_first=labels_first, sparse_rows=sparse_rows, weights=True
-    )
+    order = {"labels_first": labels_first, "sparse_rows": sparse_rows}
+    RowWriter(dataset, columns, **order, weights=dataset.weights).write(stream)
 
 
 def common_notes(dataset: MultilabelDataset, columns: list[Column]) -> dict[str, Any]:
@@ -178,46 +182,20 @@ def attribute_lines(columns: list[Column], label_names: list[str], *, labels_fir
     return "".join([*labels, *features] if labels_first else [*features, *labels])
 
 
-def write_rows(
-    stream: IO[bytes],
-    dataset: MultilabelDataset,
-    columns: list[Column],
-    *,
-    labels_first: bool,
-    sparse_rows: bool,
-    weights: bool,
-) -> None:
-    """Write all rows."""
-    writer = _RowWriter(dataset, columns, labels_first, sparse_rows, weights)
-    for rows in _ranges(dataset, sparse_rows=sparse_rows):
-        stream.write(writer.text(rows))
-
-
-def _ranges(dataset: MultilabelDataset, *, sparse_rows: bool) -> Iterator[slice]:
-    """Cut the rows into ranges of about equally many values."""
-    n = dataset.n_instances
-    width = dataset.n_features + dataset.n_labels
-    X: Any = dataset.X
-    if sparse_rows and dataset.is_sparse and n:
-        width = 1 + (X.nnz + dataset.Y.nnz) // n
-    step = max(1, _ROOM // max(width, 1))
-    return (slice(start, min(start + step, n)) for start in range(0, n, step))
-
-
-class _RowWriter:
+class RowWriter:
     """Turns ranges of rows into bytes."""
 
     def __init__(
         self,
         dataset: MultilabelDataset,
         columns: list[Column],
+        *,
         labels_first: bool,
         sparse_rows: bool,
-        weights: bool,
+        weights: Array | None = None,
     ) -> None:
-        self._dataset, self._columns = dataset, columns
+        self._dataset, self._columns, self._weights = dataset, columns, weights
         self._labels_first, self._sparse_rows = labels_first, sparse_rows
-        self._weights = dataset.weights if weights else None
         self._offset = dataset.n_labels if labels_first else 0
         n_columns = dataset.n_features + dataset.n_labels
         self._first_text = np.full(n_columns, -1, np.int64)
@@ -241,7 +219,17 @@ class _RowWriter:
             self._n_texts[at] = len(column.texts)
         return _texts(texts)
 
-    def text(self, rows: slice) -> bytes:
+    def write(self, stream: IO[bytes]) -> None:
+        """Write all rows, in ranges of about equally many values."""
+        X, Y, n = cast(Any, self._dataset.X), self._dataset.Y, len(self._dataset)
+        width = X.shape[1] + Y.shape[1]
+        if self._dataset.is_sparse and self._sparse_rows and n:
+            width = 1 + (X.nnz + Y.nnz) // n
+        step = max(1, _ROOM // max(width, 1))
+        for start in range(0, n, step):
+            stream.write(self._text(slice(start, min(start + step, n))))
+
+    def _text(self, rows: slice) -> bytes:
         """Write some rows."""
         values, columns, row_end = self._cells(rows)
         decimals = np.empty(len(values), np.int8)

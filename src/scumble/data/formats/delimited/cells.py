@@ -6,6 +6,7 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -229,23 +230,17 @@ def _check_utf8(source: Source, block: bytes, n_lines: int) -> None:
 
 def _recoded(source: Source, encoding: str) -> Iterator[bytes]:
     """Decode a file and cut it into whole lines of UTF-8."""
-    decoder = codecs.getincrementaldecoder(encoding)()
-    rest = ""
-    n_lines = 0
+    rest, n_lines = "", 0
     with source.open() as stream:
-        while True:
-            part = stream.read(BLOCK)
-            try:
-                text = rest + decoder.decode(part, final=not part)
-                cut = len(text) if not part else text.rfind("\n") + 1
-                block = text[:cut].encode()
-            except UnicodeError as error:
-                raise source.error(
-                    f"this is not {encoding} ({error}). Name another encoding.", line=n_lines + 1
-                ) from None
-            rest = text[cut:]
-            n_lines += block.count(b"\n")
-            if block:
-                yield block
-            if not part:
-                return
+        try:
+            for part in codecs.iterdecode(iter(partial(stream.read, BLOCK), b""), encoding):
+                *lines, rest = (rest + part).rpartition("\n")
+                if block := "".join(lines).encode():
+                    yield block
+                n_lines += block.count(b"\n")
+            if rest:
+                yield rest.encode()
+        except UnicodeError as error:
+            raise source.error(
+                f"this is not {encoding} ({error}). Name another encoding.", line=n_lines + 1
+            ) from None
