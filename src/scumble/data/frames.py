@@ -73,34 +73,32 @@ def read_frame(
     _refuse_unknown({**taken, "text": _listed(text), "category": coded}, names)
     _refuse_unknown({"keep": list(kept)}, names)
     place = {name: at for at, name in enumerate(names)}
+
+    def cells(name: str) -> Any:
+        return column(place[name])
+
     if isinstance(label_columns, str):
-        cells = _as_arrow(column(place[label_columns]), label_columns)
-        shown = f"column {label_columns!r}"
+        lists, shown = _as_arrow(cells(label_columns), label_columns), f"column {label_columns!r}"
         Y, labels = (
-            labels_from_lists(cells, shown)
+            labels_from_lists(lists, shown)
             if label_separator is None
-            else labels_from_texts(cells, label_separator, shown)
+            else labels_from_texts(lists, label_separator, shown)
         )
     else:
         _refuse_separator(label_separator)
-        parts = [_label_column(name, column(place[name])) for name in chosen]
+        parts = [_label_column(name, cells(name)) for name in chosen]
         none = sparse.csr_array((frame.shape[0], 0), dtype=bool)
         Y, labels = sparse.hstack([none, *parts], format="csr", dtype=bool), tuple(chosen)
-    weights = None
-    if weight_column is not None:
-        weights = _weights(weight_column, column(place[weight_column]))
+    weights = None if weight_column is None else _weights(weight_column, cells(weight_column))
     left = {name for columns in taken.values() for name in columns}
     rest = [name for name in names if name not in left]
-    raw = [
-        _as_texts(column(place[name]), name) if name in coded else column(place[name])
-        for name in rest
-    ]
+    raw = [_as_texts(cells(name), name) if name in coded else cells(name) for name in rest]
     read = [
-        read_column(cells, f"column {name!r}", caller="from_frame")
-        for name, cells in zip(rest, raw, strict=True)
+        read_column(found, f"column {name!r}", caller="from_frame")
+        for name, found in zip(rest, raw, strict=True)
     ]
     features, X = features_from_columns(rest, read, Y.shape[0])
-    guessed = [not _declares_categories(cells) for cells in raw]
+    guessed = [not _declares_categories(found) for found in raw]
     X, features = settle_columns(X, features, asked, guessed, where)
     return {"X": X, "Y": Y, "features": features, "labels": labels, "weights": weights}
 
@@ -125,9 +123,8 @@ def _declares_categories(column: Any) -> bool:
     import pyarrow as pa
 
     kind = getattr(column, "type", None)
-    return isinstance(column, Categories) or (
-        isinstance(kind, pa.DataType) and pa.types.is_dictionary(kind)
-    )
+    is_coded = isinstance(kind, pa.DataType) and pa.types.is_dictionary(kind)
+    return is_coded or isinstance(column, Categories)
 
 
 def make_frame(dataset: MultilabelDataset, backend: str = "pandas") -> Any:
@@ -196,10 +193,9 @@ def _as_arrow(column: Any, name: str) -> Any:
 def _as_texts(column: Any, name: str) -> Any:
     """Write the numbers of a column as texts, which become categories."""
     import pyarrow as pa
-    import pyarrow.types as kinds
 
     array = _as_arrow(column, name)
-    are_numbers = kinds.is_integer(array.type) or kinds.is_floating(array.type)
+    are_numbers = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
     return array.cast(pa.string()) if are_numbers else column
 
 

@@ -146,12 +146,8 @@ def _grow(values: Array) -> bool:
 
 def numbers_all_rows(values: Array) -> bool:
     """Tell whether numbers grow from 0 or 1, nearly one by one, as the rows do."""
-    return bool(
-        len(values) > 1
-        and values[0] in (0, 1)
-        and np.all(np.diff(values) > 0)
-        and values[-1] < 2 * len(values)
-    )
+    grow = len(values) > 1 and values[0] in (0, 1) and np.all(np.diff(values) > 0)
+    return bool(grow and values[-1] < 2 * len(values))
 
 
 def judge_column(feature: Feature, X: Any, at: int) -> tuple[str, Dates]:

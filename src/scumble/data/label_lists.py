@@ -73,7 +73,7 @@ def split_labels(cells: Any, separator: str) -> tuple[Any, Array, int]:
     return found, np.bincount(rows, minlength=len(cells)), n_empty
 
 
-def warn_of_empty(n_empty: int, where: str, *, stacklevel: int) -> None:
+def warn_of_empty(n_empty: int, where: str) -> None:
     """Say that names were left out because there is nothing between two separators."""
     if n_empty:
         what = "an empty label name was" if n_empty == 1 else f"{n_empty} empty label names were"
@@ -81,7 +81,7 @@ def warn_of_empty(n_empty: int, where: str, *, stacklevel: int) -> None:
             f"{where}: {what} left out, where nothing stands between two separators or after the "
             "last.",
             ScumbleWarning,
-            stacklevel=stacklevel + 1,
+            stacklevel=6,
         )
 
 
@@ -105,7 +105,7 @@ def labels_from_texts(
         )
     cells = pc.fill_null(array.cast(pa.large_string()), "")
     found, counts, n_empty = split_labels(cells, separator)
-    warn_of_empty(n_empty, where, stacklevel=5)
+    warn_of_empty(n_empty, where)
     coded = found.dictionary_encode()
     indptr = row_pointers(counts)
     return label_matrix(indptr, coded.indices.to_numpy(), coded.dictionary.to_pylist(), where)

@@ -94,10 +94,9 @@ def read_csv(source: Source, options: Options) -> MultilabelDataset:
     ('war', 'love')
     """
     reading = _Reading(source, options, set())
-    if reading.features.late:  # columns that began with numbers hold text after all
-        known = reading.features.late | set(reading.features.texts)
-        texts = {int(reading.features.columns[k]) for k in known}
-        reading = _Reading(source, options, texts)
+    if late := reading.features.late:  # columns that began with numbers hold text after all
+        known = late | reading.features.texts.keys()
+        reading = _Reading(source, options, {int(reading.features.columns[k]) for k in known})
     return reading.dataset()
 
 

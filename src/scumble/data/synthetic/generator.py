@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -166,10 +167,8 @@ def _candidates(
     """Offer label counts, the straightest law first; bent ones may turn out impossible."""
     yield label_counts(n_assignments, n_labels, mean_ir, most, nearest=nearest)
     for bend in BENDS[1:] if scumble is not None and n_labels > 2 else ():
-        try:
+        with suppress(ParameterError):
             yield label_counts(n_assignments, n_labels, mean_ir, most, bend=bend)
-        except ParameterError:
-            continue
 
 
 def _n_assignments(n_instances: int, n_labels: int, cardinality: Any) -> int:

@@ -100,11 +100,10 @@ def refuse_zero_bytes(source: Source, block: bytes, n_lines: int) -> None:
     """Refuse a block that holds a NUL byte."""
     at = block.find(0)
     if at >= 0:
-        line = n_lines + 1 + len(_LINES.findall(block, 0, at))
         raise source.error(
             "the file holds a NUL byte. Expected text: if it was saved as UTF-16, save it as "
             "UTF-8; otherwise it is damaged.",
-            line=line,
+            line=n_lines + 1 + len(_LINES.findall(block, 0, at)),
         )
 
 
@@ -156,17 +155,14 @@ class _HeaderParser:
             return
         match = _KEYWORD.match(text)
         assert match is not None  # the text begins with @
-        keyword, rest = match[0].lower(), text[match.end() :]
-        start = skip_blanks(rest, 0)
+        keyword, rest = match[0].lower(), text[match.end() :].lstrip(BLANKS)
         if keyword == "@attribute":
-            self._attribute(rest, start)
+            self._attribute(rest)
         elif keyword == "@relation":
-            self._relation(rest, start)
+            self._relation(rest)
         elif keyword == "@data":
-            if rest[start:] and not rest[start:].startswith("%"):
-                raise self._error(
-                    f"{excerpt(rest[start:])} follows @data. Expected the rows below it."
-                )
+            if rest and not rest.startswith("%"):
+                raise self._error(f"{excerpt(rest)} follows @data. Expected the rows below it.")
         elif keyword in ("@inputs", "@input"):
             self.header.inputs = self._names(rest)
         elif keyword in ("@outputs", "@output"):
@@ -177,25 +173,24 @@ class _HeaderParser:
                 "or @data."
             )
 
-    def _relation(self, rest: str, start: int) -> None:
+    def _relation(self, rest: str) -> None:
         if self._has_relation:
             raise self._error("a second @relation. Expected one in a file.")
         self._has_relation = True
-        if rest[start : start + 1] in ("'", '"'):
-            name, _, end = self._scan(rest, start)
+        if rest.startswith(("'", '"')):
+            name, _, end = self._scan(rest, 0)
             after = rest[end:].strip(BLANKS)
             if after and not after.startswith("%"):
                 raise self._error(f"{excerpt(after)} follows the quoted name of the relation.")
         else:  # unquoted names with blanks are common: take the line
-            name = re.split(f"[{re.escape(BLANKS)}]%", " " + rest[start:])[0].strip(BLANKS)
+            name = re.split(f"[{re.escape(BLANKS)}]%", " " + rest)[0].strip(BLANKS)
         self.header.relation = name
 
-    def _attribute(self, rest: str, start: int) -> None:
+    def _attribute(self, rest: str) -> None:
         if not self._has_relation:
             raise self._error("@attribute comes before @relation. Expected '@relation name' first.")
-        quoted = rest[start : start + 1] in ("'", '"')
-        name, _, end = self._scan(rest, start)
-        if not name and not quoted:
+        name, _, end = self._scan(rest, 0)
+        if not name and not rest.startswith(("'", '"')):
             raise self._error("@attribute without a name. Expected '@attribute name type'.")
         self._add(name, rest[end:].strip(BLANKS))
 
@@ -238,11 +233,10 @@ class _HeaderParser:
         )
 
     def _date(self, name: str, after: str) -> Type:
-        start = skip_blanks(after, 0)
-        if start == len(after) or after[start] in "%{":
-            pattern, end = None, start
-        else:
-            pattern, _, end = self._scan(after, start)
+        after = after.lstrip(BLANKS)
+        pattern, end = None, 0
+        if after and after[0] not in "%{":
+            pattern, _, end = self._scan(after, 0)
         self._check_after(name, after[end:])
         try:
             date_format(pattern)
@@ -292,8 +286,9 @@ class _HeaderParser:
         try:
             return scan(text, at)
         except UnclosedError as error:
+            found = excerpt(str(error))
             raise self._error(
-                f"the quote in {excerpt(str(error))} is not closed. Close it on its line."
+                f"the quote in {found} is not closed. Close it on its line."
             ) from error
 
     def _check_after(self, name: str, after: str, allowed: re.Pattern[str] = _AFTER) -> None:

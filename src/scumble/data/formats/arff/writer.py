@@ -126,12 +126,10 @@ def _in_order_of_appearance(feature: Feature, values: Array) -> tuple[str, ...]:
 
 def _survive(pattern: str | None, values: Array) -> bool:
     """Tell whether a pattern gives all dates back to the last bit."""
+    known = np.unique(values[~np.isnan(values)]).tolist()
     try:
         form = date_format(pattern)
-        return all(
-            form.parse(form.format(value)) == value
-            for value in np.unique(values[~np.isnan(values)]).tolist()
-        )
+        return all(form.parse(form.format(value)) == value for value in known)
     except ValueError:
         return False
 

@@ -187,7 +187,7 @@ class Lists:
 
     def matrix(self) -> tuple[sparse.csr_array, tuple[str, ...]]:
         """Join all blocks into a label matrix with its names."""
-        warn_of_empty(self.n_empty, self.source.where, stacklevel=5)
+        warn_of_empty(self.n_empty, self.source.where)
         names = list(self.texts.numbers)
         return label_matrix(*_joined(self.counts, self.codes), names, self.source.where)
 
