@@ -19,11 +19,9 @@ _INTEGER = re.compile(r"-?\d+", re.ASCII)
 
 def label_order(names: Sequence[str]) -> Array:
     """Find the order in which labels found in lists become columns."""
-    if all(_INTEGER.fullmatch(name) for name in names):
-        order = sorted(range(len(names)), key=lambda at: (int(names[at]), names[at]))
-    else:
-        order = sorted(range(len(names)), key=lambda at: names[at])
-    return np.array(order, dtype=np.int64)
+    are_numbers = all(_INTEGER.fullmatch(name) for name in names)
+    keys: list[Any] = [(int(name), name) for name in names] if are_numbers else list(names)
+    return np.array(sorted(range(len(names)), key=keys.__getitem__), dtype=np.int64)
 
 
 def label_matrix(

@@ -360,10 +360,8 @@ def _known(name: str) -> Entry | None:
     if not isinstance(name, str):
         raise ParameterError(f"A data set is asked for by its name. Got {name!r} instead.")
     wanted = name.casefold()
-    for entry in _shelf().values():
-        if wanted in (entry.name.casefold(), *(alias.casefold() for alias in entry.aliases)):
-            return entry
-    return None
+    found = (e for e in entries() if wanted in map(str.casefold, (e.name, *e.aliases)))
+    return next(found, None)
 
 
 def _main_file(entry: Entry, part: str | None) -> File | None:

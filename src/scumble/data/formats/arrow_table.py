@@ -78,8 +78,7 @@ def _exact_column(feature: Feature, values: Array) -> Any:
     import pyarrow as pa
 
     if feature.kind == "date":
-        known = values[~np.isnan(values)]
-        ticks = known * 1000
+        ticks = values[~np.isnan(values)] * 1000
         if not np.all((ticks == np.floor(ticks)) & (np.abs(ticks) < 2.0**53)):
             return pa.array(values)
     return column_from_feature(feature, values)
