@@ -299,8 +299,8 @@ class RowWriter:
         spelled = self._spelled[columns]
         here = np.flatnonzero(~missing & (declared < 0) & ((decimals < 0) | spelled))
         prepared[here] = np.arange(1, len(here) + 1)
-        texts = map(self._spell, columns[here].tolist(), values[here].tolist())
-        return prepared, [_MISSING, *(text.encode() for text in texts)]
+        cells = zip(columns[here].tolist(), values[here].tolist(), strict=True)
+        return prepared, [_MISSING, *[self._spell(at, value).encode() for at, value in cells]]
 
     def _spell(self, column: int, value: float) -> str:
         if not self._spelled[column]:
