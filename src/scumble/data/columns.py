@@ -89,8 +89,9 @@ def _to_times(feature: Feature, values: Array, missing: Array) -> Any:
     known = np.where(missing, 0.0, values)
     unit = "ms" if np.all(known == np.floor(known)) else "us"
     ticks = np.rint(known * (1000 if unit == "us" else 1))
-    if not np.all(np.abs(ticks) < 2.0**63):
-        row = int((~(np.abs(ticks) < 2.0**63)).argmax())
+    fits = np.abs(ticks) < 2.0**63
+    if not fits.all():
+        row = int(fits.argmin())
         raise DataError(
             f"Row {row} of the date feature {feature.name!r} holds {values[row]!r}, which is no "
             "time in milliseconds since 1970."

@@ -145,12 +145,9 @@ class MultilabelDataset:
         return self.n_instances
 
     def __repr__(self) -> str:
-        counts = (
-            counted(self.n_instances, "instance"),
-            counted(self.n_features, "feature"),
-            counted(self.n_labels, "label"),
-        )
-        return f"<MultilabelDataset {self.name!r}: {', '.join(counts)}>"
+        sizes = {"instance": self.n_instances, "feature": self.n_features, "label": self.n_labels}
+        counts = ", ".join(counted(n, noun) for noun, n in sizes.items())
+        return f"<MultilabelDataset {self.name!r}: {counts}>"
 
     def __getitem__(self, key: Any) -> MultilabelDataset:
         """Select rows, and labels behind a comma: ``data[:100]``, ``data[:, ["war", "love"]]``.
@@ -255,12 +252,11 @@ class MultilabelDataset:
         >>> films.with_rows([[100.0]], [[1, 1]])
         <MultilabelDataset 'films': 1 instance, 1 feature, 2 labels>
         """
-        weights = self.weights
-        if weights is not None:
-            if sample_indices is None:
-                raise DataError("The data has weights: say which row each new one comes from.")
-            weights = weights[sample_indices]
-        return replace(self, X=X, Y=Y, weights=weights)
+        if self.weights is None:
+            return replace(self, X=X, Y=Y)
+        if sample_indices is None:
+            raise DataError("The data has weights: say which row each new one comes from.")
+        return replace(self, X=X, Y=Y, weights=self.weights[sample_indices])
 
     def __add__(self, other: MultilabelDataset) -> MultilabelDataset:
         """Append the rows of ``other``, which must have the same columns."""
@@ -310,11 +306,9 @@ class MultilabelDataset:
         """Compare everything a data set holds; missing values equal each other."""
         if not isinstance(other, MultilabelDataset):
             return NotImplemented
+        plain = ("name", "features", "labels", "label_parents")
         return (
-            self.name == other.name
-            and self.features == other.features
-            and self.labels == other.labels
-            and self.label_parents == other.label_parents
+            all(getattr(self, part) == getattr(other, part) for part in plain)
             and _same(self.weights, other.weights)
             and self.X.shape == other.X.shape
             and _same_matrix(self.Y, other.Y)
@@ -495,7 +489,7 @@ def _as_parents(parents: Sequence[int] | None, n_labels: int) -> tuple[int, ...]
     if parents is None:
         return None
     parents = check_parents(parents, n_labels)
-    return None if all(parent == -1 for parent in parents) else parents
+    return None if set(parents) <= {-1} else parents
 
 
 def _refuse_repeated(names: Sequence[str], what: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,18 +67,13 @@ def _count(X: Any) -> tuple[Array, Array, Array]:
 
 def describe_features(data: MultilabelDataset, columns: Sequence[int]) -> list[dict[str, Any]]:
     """Look closer at some features: quartiles, or the most frequent values."""
-    chosen: Any = data.X[:, list(columns)]
-    if sparse.issparse(chosen):
-        chosen = sparse.csc_array(chosen)
-    return [
-        _describe(data.features[column], *_values(chosen, at)) for at, column in enumerate(columns)
-    ]
+    values = _values(data, columns)
+    return [_describe(data.features[at], *found) for at, found in zip(columns, values, strict=True)]
 
 
 def feature_distribution(data: MultilabelDataset, column: int) -> dict[str, Any]:
     """Count the values of a feature: in classes of equal width, or one by one if it is nominal."""
-    chosen: Any = data.X[:, [column]]
-    values, n_zeros = _values(sparse.csc_array(chosen) if sparse.issparse(chosen) else chosen, 0)
+    values, n_zeros = next(_values(data, [column]))
     if data.features[column].is_categorical:
         listed = _describe(data.features[column], values, n_zeros, N_DRAWN)["values"]
         return {"edges": [], "counts": [], "values": listed}
@@ -98,10 +93,13 @@ def feature_distribution(data: MultilabelDataset, column: int) -> dict[str, Any]
     return {"edges": edges.tolist(), "counts": counts.tolist(), "values": []}
 
 
-def _values(X: Any, at: int) -> tuple[Array, int]:
-    """Sort the values of a column; zeros that are not stored are only counted."""
-    stored = X.data[X.indptr[at] : X.indptr[at + 1]] if sparse.issparse(X) else X[:, at]
-    return np.sort(stored[~np.isnan(stored)]), X.shape[0] - len(stored)
+def _values(data: MultilabelDataset, columns: Sequence[int]) -> Iterator[tuple[Array, int]]:
+    """Sort the values of some columns; zeros that are not stored are only counted."""
+    X: Any = data.X[:, list(columns)]
+    X = sparse.csc_array(X) if data.is_sparse else X
+    for at in range(len(columns)):
+        stored = X.data[X.indptr[at] : X.indptr[at + 1]] if data.is_sparse else X[:, at]
+        yield np.sort(stored[~np.isnan(stored)]), len(data) - len(stored)
 
 
 def _describe(

@@ -73,34 +73,32 @@ def read_frame(
     _refuse_unknown({**taken, "text": _listed(text), "category": coded}, names)
     _refuse_unknown({"keep": list(kept)}, names)
     place = {name: at for at, name in enumerate(names)}
+
+    def cells(name: str) -> Any:
+        return column(place[name])
+
     if isinstance(label_columns, str):
-        cells = _as_arrow(column(place[label_columns]), label_columns)
-        shown = f"column {label_columns!r}"
+        lists, shown = _as_arrow(cells(label_columns), label_columns), f"column {label_columns!r}"
         Y, labels = (
-            labels_from_lists(cells, shown)
+            labels_from_lists(lists, shown)
             if label_separator is None
-            else labels_from_texts(cells, label_separator, shown)
+            else labels_from_texts(lists, label_separator, shown)
         )
     else:
         _refuse_separator(label_separator)
-        parts = [_label_column(name, column(place[name])) for name in chosen]
+        parts = [_label_column(name, cells(name)) for name in chosen]
         none = sparse.csr_array((frame.shape[0], 0), dtype=bool)
         Y, labels = sparse.hstack([none, *parts], format="csr", dtype=bool), tuple(chosen)
-    weights = None
-    if weight_column is not None:
-        weights = _weights(weight_column, column(place[weight_column]))
+    weights = None if weight_column is None else _weights(weight_column, cells(weight_column))
     left = {name for columns in taken.values() for name in columns}
     rest = [name for name in names if name not in left]
-    raw = [
-        _as_texts(column(place[name]), name) if name in coded else column(place[name])
-        for name in rest
-    ]
+    raw = [_as_texts(cells(name), name) if name in coded else cells(name) for name in rest]
     read = [
-        read_column(cells, f"column {name!r}", caller="from_frame")
-        for name, cells in zip(rest, raw, strict=True)
+        read_column(found, f"column {name!r}", caller="from_frame")
+        for name, found in zip(rest, raw, strict=True)
     ]
     features, X = features_from_columns(rest, read, Y.shape[0])
-    guessed = [not _declares_categories(cells) for cells in raw]
+    guessed = [not _declares_categories(found) for found in raw]
     X, features = settle_columns(X, features, asked, guessed, where)
     return {"X": X, "Y": Y, "features": features, "labels": labels, "weights": weights}
 
@@ -125,9 +123,8 @@ def _declares_categories(column: Any) -> bool:
     import pyarrow as pa
 
     kind = getattr(column, "type", None)
-    return isinstance(column, Categories) or (
-        isinstance(kind, pa.DataType) and pa.types.is_dictionary(kind)
-    )
+    is_coded = isinstance(kind, pa.DataType) and pa.types.is_dictionary(kind)
+    return is_coded or isinstance(column, Categories)
 
 
 def make_frame(dataset: MultilabelDataset, backend: str = "pandas") -> Any:
@@ -196,10 +193,9 @@ def _as_arrow(column: Any, name: str) -> Any:
 def _as_texts(column: Any, name: str) -> Any:
     """Write the numbers of a column as texts, which become categories."""
     import pyarrow as pa
-    import pyarrow.types as kinds
 
     array = _as_arrow(column, name)
-    are_numbers = kinds.is_integer(array.type) or kinds.is_floating(array.type)
+    are_numbers = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
     return array.cast(pa.string()) if are_numbers else column
 
 
@@ -209,6 +205,12 @@ def _feature_columns(dataset: MultilabelDataset) -> Iterator[tuple[Feature, Arra
     X = X.tocsc() if dataset.is_sparse else X
     for at, feature in enumerate(dataset.features):
         yield feature, _dense_column(X, at) if dataset.is_sparse else X[:, at]
+
+
+def label_columns(dataset: MultilabelDataset) -> Iterator[tuple[str, Array]]:
+    """Hand out the labels one after the other, dense."""
+    Y = dataset.Y.tocsc()
+    return ((name, _dense_column(Y, at)) for at, name in enumerate(dataset.labels))
 
 
 def _dense_column(matrix: Any, at: int) -> Array:
@@ -221,16 +223,14 @@ def _dense_column(matrix: Any, at: int) -> Array:
 def _to_arrow(dataset: MultilabelDataset) -> Any:
     import pyarrow as pa
 
-    Y = dataset.Y.tocsc()
     columns = [column_from_feature(*column) for column in _feature_columns(dataset)]
-    columns += [pa.array(_dense_column(Y, at)) for at in range(dataset.n_labels)]
+    columns += [pa.array(present) for _, present in label_columns(dataset)]
     return pa.table(columns, names=[*dataset.feature_names, *dataset.labels])
 
 
 def _to_polars(dataset: MultilabelDataset) -> Any:
     pl = require("polars", purpose="to_frame('polars')", extra="frames")
 
-    Y = dataset.Y.tocsc()
     columns = {}
     for feature, values in _feature_columns(dataset):
         column = column_from_feature(feature, values)
@@ -239,23 +239,20 @@ def _to_polars(dataset: MultilabelDataset) -> Any:
             columns[feature.name] = texts.cast(pl.Enum(feature.categories))
         else:
             columns[feature.name] = pl.Series(column)
-    columns |= {name: pl.Series(_dense_column(Y, at)) for at, name in enumerate(dataset.labels)}
+    columns |= {name: pl.Series(present) for name, present in label_columns(dataset)}
     return pl.DataFrame(columns)
 
 
 def _to_pandas(dataset: MultilabelDataset) -> Any:
     pd = require("pandas", purpose="to_frame('pandas')", extra="frames")
 
+    _refuse_large(dataset, "pandas")
     index = pd.RangeIndex(dataset.n_instances)
     if dataset.is_sparse:
-        _refuse_large_categories(dataset)
         labels = _sparse_frame(pd, dataset.Y.tocsc(), dataset.labels)
         return pd.concat([pd.DataFrame(index=index), *_sparse_parts(pd, dataset), labels], axis=1)
-    _refuse_large(dataset, "pandas")
     columns = {f.name: _series(pd, f, values) for f, values in _feature_columns(dataset)}
-    Y = dataset.Y.tocsc()
-    columns |= {name: _dense_column(Y, at) for at, name in enumerate(dataset.labels)}
-    return pd.DataFrame(columns, index=index)
+    return pd.DataFrame({**columns, **dict(label_columns(dataset))}, index=index)
 
 
 def _series(pd: Any, feature: Feature, values: Array) -> Any:
@@ -301,22 +298,13 @@ def _sparse_frame(pd: Any, matrix: Any, names: Sequence[str]) -> Any:
 
 
 def _refuse_large(dataset: MultilabelDataset, backend: str) -> None:
-    bits = dataset.n_labels * (8 if backend == "pandas" else 1)
-    if dataset.is_sparse:
-        bits += 64 * dataset.n_features
-    _refuse_bytes(dataset.n_instances * bits // 8, backend)
-
-
-def _refuse_large_categories(dataset: MultilabelDataset) -> None:
-    """Categories and dates have no sparse columns, not even in pandas."""
-    width = sum(
-        0 if feature.kind == "numeric" else 1 if len(feature.categories) < 128 else 8
-        for feature in dataset.features
-    )
-    _refuse_bytes(dataset.n_instances * width, "pandas")
-
-
-def _refuse_bytes(n_bytes: int, backend: str) -> None:
+    if backend == "pandas" and dataset.is_sparse:  # only categories and dates have to be filled
+        filled = [f for f in dataset.features if f.kind != "numeric"]
+        bits = sum(8 if len(feature.categories) < 128 else 64 for feature in filled)
+    else:
+        bits = dataset.n_labels * (8 if backend == "pandas" else 1)
+        bits += 64 * dataset.n_features if dataset.is_sparse else 0
+    n_bytes = dataset.n_instances * bits // 8
     if n_bytes > MOST_BYTES:
         raise DataError(
             f"Filling a {backend} table with the zeros of this sparse data set would take "

@@ -137,20 +137,17 @@ def as_text(feature: Feature, where: str) -> Feature:
 
 
 def _grow(values: Array) -> bool:
-    """Tell whether numbers are whole, and each larger than the one before."""
-    if len(values) < 2 or not (np.diff(values[:FEWEST_VALUES]) > 0).all():  # mostly
+    """Tell whether there are enough numbers, all whole, each larger than the one before."""
+    first = values[:FEWEST_VALUES]
+    if len(first) < FEWEST_VALUES or not (np.diff(first) > 0).all():  # mostly
         return False
     return bool((np.diff(values) > 0).all() and (values == np.floor(values)).all())
 
 
 def numbers_all_rows(values: Array) -> bool:
     """Tell whether numbers grow from 0 or 1, nearly one by one, as the rows do."""
-    return bool(
-        len(values) > 1
-        and values[0] in (0, 1)
-        and np.all(np.diff(values) > 0)
-        and values[-1] < 2 * len(values)
-    )
+    grow = len(values) > 1 and values[0] in (0, 1) and np.all(np.diff(values) > 0)
+    return bool(grow and values[-1] < 2 * len(values))
 
 
 def judge_column(feature: Feature, X: Any, at: int) -> tuple[str, Dates]:
@@ -182,7 +179,7 @@ def names_rows(feature: Feature, values: Array) -> bool:
     name = feature.name
     is_named = _NAMES_ROWS.fullmatch(name) or _NAMES_ROWS.fullmatch(name.lower())
     if not (feature.holds_codes or is_named):
-        return len(values) >= FEWEST_VALUES and _grow(values)
+        return _grow(values)
     known = values[~np.isnan(values)]
     if len(known) < FEWEST_VALUES or not (known == np.floor(known)).all():
         return False
@@ -206,7 +203,8 @@ def parse_dates(texts: Sequence[str], date_format: str | None = None) -> Dates:
     """
     day = (date_format or "").partition(" ")[0]
     if day in _DAYS:
-        return Dates(_parse_any(texts, _DAYS[day]), True, date_format)
+        forms = [_DAYS[day] + clock for clock in _TIMES.values()]  # with a time or without
+        return Dates(np.fmax.reduce([_parse_as(texts, form) for form in forms]), True, date_format)
     if not texts or not _DATE_LIKE.fullmatch(texts[0]):
         return Dates(None)
     if _ISO.fullmatch(texts[0]):
@@ -221,13 +219,6 @@ def parse_dates(texts: Sequence[str], date_format: str | None = None) -> Dates:
         return Dates(None)
     is_same = all(np.array_equal(days.times, found[0].times) for days in found)  # type: ignore[arg-type]  # there are times
     return found[0] if is_same else Dates(None, False)
-
-
-def _parse_any(texts: Sequence[str], day: str) -> Array:
-    """Read days with a time or without; NaN for what is something else."""
-    parts = [_parse_as(texts, day + clock) for clock in _TIMES.values()]
-    found: Array = np.fmax.reduce(parts)
-    return found
 
 
 def _parse_iso(texts: Sequence[str]) -> Array | None:

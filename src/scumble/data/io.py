@@ -234,12 +234,8 @@ def _refuse_unknown_options(function: Any, options: dict[str, Any], what: str) -
 
 def _options_for_features(reader: Any, options: dict[str, Any]) -> dict[str, Any]:
     """Take out what every format understands, though its own reader does not ask for it."""
-    own = inspect.signature(reader).parameters
-    return {
-        name: options.pop(name)
-        for name in ("ignore", "text", "keep")
-        if name in options and name not in own
-    }
+    general = {"ignore", "text", "keep"} - inspect.signature(reader).parameters.keys()
+    return {name: options.pop(name) for name in general & options.keys()}
 
 
 def _with_chosen_features(

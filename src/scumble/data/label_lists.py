@@ -19,11 +19,9 @@ _INTEGER = re.compile(r"-?\d+", re.ASCII)
 
 def label_order(names: Sequence[str]) -> Array:
     """Find the order in which labels found in lists become columns."""
-    if all(_INTEGER.fullmatch(name) for name in names):
-        order = sorted(range(len(names)), key=lambda at: (int(names[at]), names[at]))
-    else:
-        order = sorted(range(len(names)), key=lambda at: names[at])
-    return np.array(order, dtype=np.int64)
+    are_numbers = all(_INTEGER.fullmatch(name) for name in names)
+    keys: list[Any] = [(int(name), name) for name in names] if are_numbers else list(names)
+    return np.array(sorted(range(len(names)), key=keys.__getitem__), dtype=np.int64)
 
 
 def label_matrix(
@@ -35,6 +33,11 @@ def label_matrix(
     column[order] = np.arange(len(order))
     Y = indicator(indptr, column[codes], len(names), where)
     return Y, tuple(names[at] for at in order)
+
+
+def row_pointers(counts: Array) -> Array:
+    """Tell where the entries of each row begin, by their number in each."""
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
 
 def indicator(indptr: Array, columns: Array, n_labels: int, where: str) -> sparse.csr_array:
@@ -68,7 +71,7 @@ def split_labels(cells: Any, separator: str) -> tuple[Any, Array, int]:
     return found, np.bincount(rows, minlength=len(cells)), n_empty
 
 
-def warn_of_empty(n_empty: int, where: str, *, stacklevel: int) -> None:
+def warn_of_empty(n_empty: int, where: str) -> None:
     """Say that names were left out because there is nothing between two separators."""
     if n_empty:
         what = "an empty label name was" if n_empty == 1 else f"{n_empty} empty label names were"
@@ -76,7 +79,7 @@ def warn_of_empty(n_empty: int, where: str, *, stacklevel: int) -> None:
             f"{where}: {what} left out, where nothing stands between two separators or after the "
             "last.",
             ScumbleWarning,
-            stacklevel=stacklevel + 1,
+            stacklevel=6,
         )
 
 
@@ -100,9 +103,9 @@ def labels_from_texts(
         )
     cells = pc.fill_null(array.cast(pa.large_string()), "")
     found, counts, n_empty = split_labels(cells, separator)
-    warn_of_empty(n_empty, where, stacklevel=5)
+    warn_of_empty(n_empty, where)
     coded = found.dictionary_encode()
-    indptr = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+    indptr = row_pointers(counts)
     return label_matrix(indptr, coded.indices.to_numpy(), coded.dictionary.to_pylist(), where)
 
 
@@ -120,7 +123,7 @@ def labels_from_lists(array: Any, where: str) -> tuple[sparse.csr_array, tuple[s
     lengths = pc.list_value_length(array)
     values = pc.list_flatten(array)
     _refuse_null(lengths, values, where)
-    indptr = np.concatenate([[0], np.cumsum(lengths.to_numpy(), dtype=np.int64)])
+    indptr = row_pointers(lengths.to_numpy())
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     coded = values.dictionary_encode()

@@ -10,6 +10,11 @@ from io import BytesIO
 from typing import Any
 
 from scumble._core.files import BLOCK, COMPRESSIONS, Source
+from scumble.data.formats.arrow_table import KEY, heads_of_table
+from scumble.data.formats.columnar import naming_damage
+from scumble.data.formats.delimited import cells as text_cells
+from scumble.data.formats.delimited import layout
+from scumble.data.formats.delimited.values import heads_of_text
 from scumble.data.guesses import FEWEST_VALUES
 from scumble.data.io import find_format, opened
 from scumble.data.roles import LABEL, LIST, LONGEST_KEY, LOOKED_AT, Guess, Head, guess_roles, key_of
@@ -119,10 +124,6 @@ def _of_text(
     decimal: str | None,
     header: bool | None,
 ) -> Preview:
-    from scumble.data.formats.delimited import cells as text_cells
-    from scumble.data.formats.delimited import layout
-    from scumble.data.formats.delimited.values import heads_of_text
-
     options = layout.Options(delimiter=delimiter, header=header, decimal=decimal)
     encoding = encoding or _likely_encoding(source)
     text = _first_lines(source, encoding)
@@ -153,10 +154,8 @@ def _of_text(
 
 def _likely_encoding(source: _Beginning) -> str:
     """Tell the encoding of a text: what its reader finds, or else what makes a text of it."""
-    from scumble.data.formats.delimited.cells import found_encoding
-
     head = source.content
-    if found_encoding(head) == "utf-16":
+    if text_cells.found_encoding(head) == "utf-16":
         return "utf-16"
     for encoding, zeros in (("utf-16-le", head[1::2]), ("utf-16-be", head[::2])):
         if zeros.count(0) > 0.4 * len(zeros):
@@ -179,9 +178,7 @@ def _likely_encoding(source: _Beginning) -> str:
 
 def _first_lines(source: _Beginning, encoding: str) -> bytes:
     """Give the lines that are whole, as UTF-8."""
-    from scumble.data.formats.delimited.cells import text_blocks
-
-    blocks = text_blocks(source, encoding)
+    blocks = text_cells.text_blocks(source, encoding)
     text = next(blocks, b"") if source.is_cut else b"".join(blocks)
     if not text.strip():
         raise source.error("the file is empty. Expected a table.")
@@ -198,9 +195,6 @@ def _is_plain(source: Source) -> bool:
 
 
 def _of_columns(source: Source, form: str) -> Preview:
-    from scumble.data.formats.arrow_table import KEY, heads_of_table
-    from scumble.data.formats.columnar import naming_damage
-
     with naming_damage(source, form.capitalize()):
         first = _first_of_parquet if form == "parquet" else _first_of_arrow
         table, is_whole = first(source)

@@ -18,20 +18,13 @@ from scumble._core.arrays import Array
 from scumble.data.feature import Feature
 from scumble.data.guesses import judge_column
 
-LABEL, LIST, NUMBER, CATEGORY, TEXT, IGNORE = (
-    "label",
-    "list",
-    "number",
-    "category",
-    "text",
-    "ignore",
-)
+#: All that a column can be for.
+ROLES = ("label", "list", "number", "category", "text", "ignore")
+LABEL, LIST, NUMBER, CATEGORY, TEXT, IGNORE = ROLES
 #: Rows that are looked at.
 LOOKED_AT = 1000
 #: Characters of a name by which a column is spoken of.
 LONGEST_KEY = 100
-#: All that a column can be for.
-ROLES = (LABEL, LIST, NUMBER, CATEGORY, TEXT, IGNORE)
 #: What may stand between labels. A blank or a slash is in other texts, too: the name must fit.
 SEPARATORS, SEPARATORS_IF_NAMED = ";|,", ";|,/ "
 #: Labels are parted in so many of the cells, or of those in a column with a telling name.
@@ -146,44 +139,39 @@ def _alone(head: Head) -> Guess:
     if feature is None:
         return Guess(IGNORE, (IGNORE,), "nothing to learn from")
     role, why = _as_feature(head, feature)
-    known = head.values[~np.isnan(head.values)]
-    possible = {role, IGNORE}
-    possible |= {CATEGORY, TEXT} if feature.holds_codes else {NUMBER}
-    possible |= {CATEGORY} if feature.kind == "numeric" else set()
-    possible |= {LIST} if head.parts else set()
-    possible |= (
-        {LABEL} if len(known) and len(known) == len(head.values) and _are_flags(head) else set()
-    )
-    if not len(known):
-        possible |= {TEXT} if head.parts else set()
+    n_known = np.count_nonzero(~np.isnan(head.values))
+    if not n_known:
         why = "empty in the first rows" if len(head.values) else "no rows"
-    return Guess(role, tuple(each for each in ROLES if each in possible), why)
+    possible = {
+        LABEL: 0 < n_known == len(head.values) and _are_flags(feature, head.values),
+        LIST: head.parts,
+        NUMBER: not feature.holds_codes,
+        CATEGORY: feature.holds_codes or feature.kind == "numeric",
+        TEXT: feature.holds_codes or (head.parts and not n_known),
+        IGNORE: True,
+    }
+    return Guess(role, tuple(each for each in ROLES if possible[each] or each == role), why)
 
 
 def _as_feature(head: Head, feature: Feature) -> tuple[str, str]:
     """Tell what a feature is, and why, as its reader will take it."""
-    verdict, _ = (
-        judge_column(feature, head.values.reshape(-1, 1), 0) if head.guessed else ("", None)
-    )
+    verdict = "dates" if feature.kind == "date" else ""
+    if head.guessed:
+        verdict = judge_column(feature, head.values.reshape(-1, 1), 0)[0] or verdict
     if head.numbers_rows:
         verdict = "rows"
     if verdict:
         return _WHY[verdict]
-    if feature.kind == "date":
-        return _WHY["dates"]
     if not feature.holds_codes:
         return NUMBER, "whole numbers" if feature.integer else "numbers"
     n = len(feature.categories)
     return CATEGORY, f"{n} different {'value' if n == 1 else 'values'}"
 
 
-def _are_flags(head: Head) -> bool:
-    feature = head.feature
-    if feature is None or feature.kind not in ("numeric", "nominal"):
-        return False
-    if feature.holds_codes:
+def _are_flags(feature: Feature, values: Array) -> bool:
+    if feature.kind == "nominal":
         return {text.lower() for text in feature.categories} <= _FLAGS
-    return bool(np.isin(head.values, (0.0, 1.0)).all())
+    return feature.kind == "numeric" and bool(np.isin(values, (0.0, 1.0)).all())
 
 
 def _is_named(head: Head) -> bool:

@@ -347,13 +347,8 @@ def _entry(name: str, row: dict[str, Any], sources: dict[str, Any]) -> Entry:
         format=row["format"],
         aliases=tuple(row.get("aliases", ())),
         files=tuple(
-            File(
-                file["name"],
-                file["size"],
-                file["sha256"],
-                tuple(base + file["path"] for base in bases),
-            )
-            for file in row.get("files", ())
+            File(f["name"], f["size"], f["sha256"], tuple(base + f["path"] for base in bases))
+            for f in row.get("files", ())
         ),
         measures=MappingProxyType(row["measures"]),
         fallback=row.get("fallback"),
@@ -365,10 +360,8 @@ def _known(name: str) -> Entry | None:
     if not isinstance(name, str):
         raise ParameterError(f"A data set is asked for by its name. Got {name!r} instead.")
     wanted = name.casefold()
-    for entry in _shelf().values():
-        if wanted in (entry.name.casefold(), *(alias.casefold() for alias in entry.aliases)):
-            return entry
-    return None
+    found = (e for e in entries() if wanted in map(str.casefold, (e.name, *e.aliases)))
+    return next(found, None)
 
 
 def _main_file(entry: Entry, part: str | None) -> File | None:
@@ -459,15 +452,10 @@ def _warn_fallback(entry: Entry, other: Entry, *, stacklevel: int) -> None:
 
 
 def _warn_if_other(dataset: MultilabelDataset, entry: Entry, path: Path) -> None:
-    found = {
-        "instances": dataset.n_instances,
-        "features": dataset.n_features,
-        "labels": dataset.n_labels,
-    }
     other = [
         f"{count} {what} (expected {entry.measures[what]})"
-        for what, count in found.items()
-        if count != entry.measures[what]
+        for what in ("instances", "features", "labels")
+        if (count := getattr(dataset, f"n_{what}")) != entry.measures[what]
     ]
     if other:
         warnings.warn(

@@ -16,8 +16,9 @@ import scumble
 from scumble._core.errors import DataError, ParameterError, ReadError, ScumbleError, ScumbleWarning
 from scumble._core.files import Source
 from scumble.data import Feature, MultilabelDataset
+from scumble.data.formats import csv as writer
 from scumble.data.formats.csv import FORMAT, sniff
-from scumble.data.formats.delimited import cells, writer
+from scumble.data.formats.delimited import cells
 from scumble.testing.strategies import datasets, texts
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -23,14 +23,15 @@ from scumble.data.formats.label_choice import (
     column_number,
     column_numbers,
 )
-from scumble.data.frames import read_frame
-from scumble.data.label_lists import holds_label_lists
+from scumble.data.frames import label_columns, read_frame
+from scumble.data.label_lists import holds_label_lists, row_pointers
 from scumble.data.roles import LOOKED_AT, Head, seeming_labels
 
 KEY = b"scumble"
 VERSION = 1
 LAYOUTS = ("names", "numbers", "columns")
-Layout = Literal["names", "numbers", "columns"]
+#: What goes wrong where columns are not those that their description promises.
+_MISFITS = (AttributeError, LookupError, OverflowError, TypeError, ValueError)
 
 
 def table_from_dataset(dataset: MultilabelDataset, label_layout: str = "names") -> Any:
@@ -68,7 +69,7 @@ def dataset_from_table(table: Any, source: Source, options: TableOptions) -> Mul
         return _foreign(table, source, options)
     except ReadError:
         raise
-    except (DataError, ScumbleError) as error:
+    except ScumbleError as error:
         raise source.error(str(error)) from error
 
 
@@ -77,8 +78,7 @@ def _exact_column(feature: Feature, values: Array) -> Any:
     import pyarrow as pa
 
     if feature.kind == "date":
-        known = values[~np.isnan(values)]
-        ticks = known * 1000
+        ticks = values[~np.isnan(values)] * 1000
         if not np.all((ticks == np.floor(ticks)) & (np.abs(ticks) < 2.0**53)):
             return pa.array(values)
     return column_from_feature(feature, values)
@@ -107,19 +107,12 @@ def _add_labels(
 
     Y = dataset.Y
     if layout == "columns" and dataset.n_labels:
-        dense = Y.tocsc()
-        names = []
-        for at, name in enumerate(dataset.labels):
-            present = np.zeros(Y.shape[0], bool)
-            present[dense.indices[dense.indptr[at] : dense.indptr[at + 1]]] = True
-            names.append(_add(columns, name, pa.array(present)))
-        return {"label_columns": names}
-    numbers = pa.array(Y.indices.astype(np.int32))
-    if layout == "numbers":
-        return {"labels": _add(columns, "labels", _lists(Y.indptr, numbers))}
-    names = pa.array(dataset.labels, pa.string())
-    texts = pa.DictionaryArray.from_arrays(numbers, names)
-    return {"labels": _add(columns, "labels", _lists(Y.indptr, texts))}
+        flags = label_columns(dataset)
+        return {"label_columns": [_add(columns, name, pa.array(flag)) for name, flag in flags]}
+    labels = pa.array(Y.indices.astype(np.int32))
+    if layout != "numbers":
+        labels = pa.DictionaryArray.from_arrays(labels, pa.array(dataset.labels, pa.string()))
+    return {"labels": _add(columns, "labels", _lists(Y.indptr, labels))}
 
 
 def _description(dataset: MultilabelDataset, places: dict[str, Any]) -> dict[str, Any]:
@@ -174,16 +167,9 @@ def _restored(table: Any, source: Source, told: bytes) -> MultilabelDataset:
             weights=None if weights is None else table.column(weights).to_numpy(),
             label_parents=description.get("label_parents"),
         )
-    except (
-        ArrowException,
-        AttributeError,
-        LookupError,
-        OverflowError,
-        TypeError,
-        ValueError,
-    ) as error:
-        if isinstance(error, ReadError):
-            raise
+    except ReadError:
+        raise
+    except (ArrowException, *_MISFITS) as error:
         raise source.error(
             f"the columns are not what the file's own description says ({error!r}). Was it changed "
             "by another program? Read it with labels=... or label_column=..."
@@ -254,8 +240,7 @@ def _flat(column: Any) -> tuple[Any, Array]:
     values = pc.list_flatten(lists)
     if lists.null_count or values.null_count:
         raise ValueError("a list or one of its values is missing")
-    lengths = pc.list_value_length(lists).to_numpy()
-    return values, np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    return values, row_pointers(pc.list_value_length(lists).to_numpy())
 
 
 def _foreign(table: Any, source: Source, options: TableOptions) -> MultilabelDataset:
@@ -302,9 +287,8 @@ def _only_list_column(table: Any, source: Source) -> str:
     lists = [field.name for field in table.schema if holds_label_lists(field.type)]
     if len(lists) == 1:
         return str(lists[0])
-    found = (
-        f"{len(lists)} columns hold lists ({', '.join(lists[:5])})" if lists else "no column does"
-    )
+    shown = ", ".join(lists[:5])
+    found = f"{len(lists)} columns hold lists ({shown})" if lists else "no column does"
     raise source.error(
         f"which columns are labels? Expected one column of label lists, but {found}."
         f"{seeming_labels(heads_of_table(table.slice(0, LOOKED_AT)))} Name the "

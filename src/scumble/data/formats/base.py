@@ -7,13 +7,11 @@ from dataclasses import dataclass, fields
 from functools import wraps
 from inspect import Parameter, Signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from scumble._core.files import Source, Target
 from scumble._core.registry import register
-
-if TYPE_CHECKING:
-    from scumble.data.dataset import MultilabelDataset
+from scumble.data.dataset import MultilabelDataset
 
 #: What `labels=` may be: names, column numbers, a count, or the path of a MULAN XML file.
 LabelChoice = Sequence[str] | Sequence[int] | int | str | None

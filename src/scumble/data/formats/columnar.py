@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scumble._core.errors import ReadError
 from scumble._core.files import EXPANSION_FREE, Source, Target
+from scumble.data.dataset import MultilabelDataset
 from scumble.data.formats.base import PARTS, Format, TableOptions, taking
-
-if TYPE_CHECKING:
-    from scumble.data.dataset import MultilabelDataset
 
 PARQUET = b"PAR1"
 ARROW = b"ARROW1"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import warnings
-from itertools import chain
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from itertools import chain, groupby
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -13,32 +15,28 @@ from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ReadError, ScumbleWarning
 from scumble._core.files import Source, Target
 from scumble._core.validation import check_choice
-from scumble.data.dataset import MultilabelDataset
-from scumble.data.formats.base import Format, taking
-from scumble.data.formats.delimited.cells import (
-    Cells,
-    sniff_decimal,
-    sniff_delimiter,
-    sniffed_text,
-    split,
-    text_blocks,
-)
+from scumble.data.columns import category_codes
+from scumble.data.dataset import Feature, MultilabelDataset
+from scumble.data.formats.arrow_texts import as_lines, join_runs, number_texts
+from scumble.data.formats.base import PARTS, Format, taking
+from scumble.data.formats.delimited import cells as text_cells
 from scumble.data.formats.delimited.layout import Options, as_number, find_layout
 from scumble.data.formats.delimited.values import Features, Flags, Lists
 from scumble.data.formats.kernels.numbers import NO_NUMBER
 from scumble.data.guesses import FEWEST_VALUES, Asked, numbers_all_rows, settle_columns
 
 _LAYOUTS = ("columns", "lists")
+CELLS_PER_WRITE = 1_000_000
 _MARK = re.compile(rb'(?:^|[,;\t|])"?(?:label:|labels:)')
 
 
 def sniff(source: Source, head: bytes) -> float:
     """Tell how much a file looks like CSV."""
     named = source.suffix in FORMAT.suffixes
-    head = sniffed_text(head)
+    head = text_cells.sniffed_text(head)
     if b"@relation" in head.lower() or (b"\0" in head and not named):
         return 0.0
-    _, n_columns = sniff_delimiter(source, head)
+    _, n_columns = text_cells.sniff_delimiter(source, head)
     if n_columns and _MARK.search(head):
         return 0.95
     if named:
@@ -96,52 +94,10 @@ def read_csv(source: Source, options: Options) -> MultilabelDataset:
     ('war', 'love')
     """
     reading = _Reading(source, options, set())
-    if reading.features.late:  # columns that began with numbers hold text after all
-        known = reading.features.late | set(reading.features.texts)
-        texts = {int(reading.features.columns[k]) for k in known}
-        reading = _Reading(source, options, texts)
+    if late := reading.features.late:  # columns that began with numbers hold text after all
+        known = late | reading.features.texts.keys()
+        reading = _Reading(source, options, {int(reading.features.columns[k]) for k in known})
     return reading.dataset()
-
-
-def write_csv(
-    dataset: MultilabelDataset,
-    target: Target,
-    *,
-    layout: Literal["columns", "lists"] = "columns",
-    delimiter: str | None = None,
-) -> None:
-    """Write comma-separated values.
-
-    Notes
-    -----
-    Nominal features are written as text, dates as milliseconds since 1970 (UTC).
-    """
-    from scumble.data.formats.delimited import writer
-
-    check_choice(layout, _LAYOUTS, name="layout", caller="write_csv")
-    if delimiter is None:
-        delimiter = "\t" if target.suffix == ".tsv" else ","
-    check_choice(delimiter, tuple(",;\t|"), name="delimiter", caller="write_csv")
-    lists = layout == "lists" or dataset.n_labels == 0
-    if lists:
-        _warn_unseen(dataset, target)
-    try:
-        with target.open() as stream:
-            stream.write(writer.header(dataset, delimiter, lists=lists).encode())
-            for lines in writer.row_texts(dataset, delimiter, lists=lists):
-                stream.write(lines)
-    except UnicodeEncodeError as error:
-        raise DataError(f"A name cannot be written as UTF-8: {error.object!r}.") from None
-
-
-def _warn_unseen(dataset: MultilabelDataset, target: Target) -> None:
-    counts = np.bincount(dataset.Y.indices, minlength=dataset.n_labels)
-    if dataset.n_labels and counts.min() == 0:
-        warnings.warn(
-            f"{target.path}: label lists cannot carry: labels never seen. Use layout='columns'.",
-            ScumbleWarning,
-            stacklevel=4,
-        )
 
 
 class _Reading:
@@ -149,14 +105,16 @@ class _Reading:
 
     def __init__(self, source: Source, options: Options, texts: set[int]) -> None:
         self.source = source
-        text = text_blocks(source, options.encoding)
+        text = text_cells.text_blocks(source, options.encoding)
         start = next(text, b"")
-        delimiter = options.delimiter or sniff_delimiter(source, start[:65536])[0]
-        blocks = split(source, chain([start], text), delimiter)
+        delimiter = options.delimiter or text_cells.sniff_delimiter(source, start[:65536])[0]
+        blocks = text_cells.split(source, chain([start], text), delimiter)
         first = next(blocks, None)
         if first is None:
             raise source.error("the file is empty. Expected a table.")
-        self.decimal = options.decimal or sniff_decimal(first, delimiter, options.label_column)
+        self.decimal = options.decimal or text_cells.sniff_decimal(
+            first, delimiter, options.label_column
+        )
         self.layout = layout = find_layout(source, first, options, self.decimal)
         if layout.names is not None:
             first = first[1:]
@@ -172,7 +130,7 @@ class _Reading:
         for cells in chain([first], blocks):
             self._add(cells)
 
-    def _add(self, cells: Cells) -> None:
+    def _add(self, cells: text_cells.Cells) -> None:
         if not len(cells):
             return
         self.features.add(cells)
@@ -183,17 +141,14 @@ class _Reading:
             if not self.weights.state[0, 0] or bad.any():
                 raise self._bad_weight(cells, self.layout.weights)
 
-    def _bad_weight(self, cells: Cells, column: int) -> ReadError:
+    def _bad_weight(self, cells: text_cells.Cells, column: int) -> ReadError:
         for row in range(len(cells)):
             text = cells.cell(row, column)
             kind, weight = as_number(text, self.decimal)
             if kind == NO_NUMBER or not 0 <= weight < np.inf:
                 break
-        return self.source.error(
-            f"the weight is {text!r}. Expected a number >= 0.",
-            line=int(cells.lines[row]),
-            column=column + 1,
-        )
+        message = f"the weight is {text!r}. Expected a number >= 0."
+        return cells.error(self.source, message, row, column)
 
     def dataset(self) -> MultilabelDataset:
         """Put everything together."""
@@ -238,6 +193,150 @@ class _Reading:
         return numbers_all_rows(X[:, k])
 
 
+# Writing ------------------------------------------------------------------------------------------
+
+
+def write_csv(
+    dataset: MultilabelDataset,
+    target: Target,
+    *,
+    layout: Literal["columns", "lists"] = "columns",
+    delimiter: str | None = None,
+) -> None:
+    """Write comma-separated values.
+
+    Notes
+    -----
+    Nominal features are written as text, dates as milliseconds since 1970 (UTC).
+    """
+    check_choice(layout, _LAYOUTS, name="layout", caller="write_csv")
+    if delimiter is None:
+        delimiter = "\t" if target.suffix == ".tsv" else ","
+    check_choice(delimiter, tuple(",;\t|"), name="delimiter", caller="write_csv")
+    lists = layout == "lists" or dataset.n_labels == 0
+    if lists:
+        _warn_unseen(dataset, target)
+    try:
+        with target.open() as stream:
+            stream.write(_header(dataset, delimiter, lists=lists).encode())
+            for lines in _row_texts(dataset, delimiter, lists=lists):
+                stream.write(lines)
+    except UnicodeEncodeError as error:
+        raise DataError(f"A name cannot be written as UTF-8: {error.object!r}.") from None
+
+
+def _warn_unseen(dataset: MultilabelDataset, target: Target) -> None:
+    counts = np.bincount(dataset.Y.indices, minlength=dataset.n_labels)
+    if dataset.n_labels and counts.min() == 0:
+        warnings.warn(
+            f"{target.path}: label lists cannot carry: labels never seen. Use layout='columns'.",
+            ScumbleWarning,
+            stacklevel=4,
+        )
+
+
+def _quoted(text: str, delimiter: str) -> str:
+    """Quote a text if it would not be read back as itself."""
+    delimiters = re.escape(delimiter + text_cells.DELIMITERS)  # any of them could mislead a reader
+    awkward = re.search(rf'[{delimiters}"\r\n\ufeff]|^[ \t]|[ \t]$', text)
+    if awkward or text in ("", "NA", "?"):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _header(dataset: MultilabelDataset, delimiter: str, *, lists: bool) -> str:
+    """Make the first line."""
+    names = [
+        text_cells.FEATURE + name if not name or name.startswith(text_cells.MARKS) else name
+        for name in dataset.feature_names
+    ]
+    if dataset.weights is not None:
+        names.append(text_cells.WEIGHT)
+    names += [text_cells.LISTS] if lists else [text_cells.LABEL + name for name in dataset.labels]
+    return delimiter.join(_quoted(name, delimiter) for name in names) + "\n"
+
+
+def _row_texts(dataset: MultilabelDataset, delimiter: str, *, lists: bool) -> Iterator[bytes]:
+    """Write the rows, many at a time."""
+    import pyarrow.compute as pc
+
+    width = dataset.n_features + (1 if lists else dataset.n_labels) + 1
+    step = max(1, CELLS_PER_WRITE // width)
+    runs = _runs(dataset.features, delimiter)
+    names = _label_texts(dataset.labels) if lists else None
+    for start in range(0, dataset.n_instances, step):
+        rows = slice(start, start + step)
+        X = cast(Any, dataset.X)[rows]
+        X = X.toarray() if dataset.is_sparse else X
+        parts = [
+            _run_texts(X[:, columns], features, texts, delimiter)
+            for columns, features, texts in runs
+        ]
+        if dataset.weights is not None:
+            parts.append(number_texts(dataset.weights[rows], whole=False))
+        Y = dataset.Y[rows]
+        parts.append(_lists(Y, names) if lists else _flags(Y, delimiter))
+        lines = pc.binary_join_element_wise(*parts, delimiter)
+        yield as_lines(lines)
+
+
+def _runs(
+    features: tuple[Feature, ...], delimiter: str
+) -> list[tuple[slice, tuple[Feature, ...], Any]]:
+    """Group neighbours that are written alike, so that wide data is not written by columns."""
+    import pyarrow as pa
+
+    def key(at: int) -> tuple[bool, bool, tuple[str, ...]]:
+        feature = features[at]
+        return feature.holds_codes, feature.integer, feature.categories
+
+    runs = []
+    for (_, _, categories), group in groupby(range(len(features)), key):
+        numbers = list(group)
+        columns = slice(numbers[0], numbers[-1] + 1)
+        texts = [_quoted(text, delimiter) for text in categories]
+        runs.append((columns, features[columns], pa.array(texts, pa.string())))
+    return runs
+
+
+def _run_texts(values: Any, features: Sequence[Feature], categories: Any, delimiter: str) -> Any:
+    """Write the values of features that are written alike, as a text a row."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if features[0].holds_codes:
+        columns = [category_codes(f, values[:, at]) for at, f in enumerate(features)]
+        codes = np.column_stack(columns).ravel()
+        texts = categories.take(pa.array(codes, mask=codes < 0))
+    else:
+        texts = number_texts(np.ascontiguousarray(values).ravel(), whole=features[0].integer)
+    ends = np.arange(0, len(texts) + 1, len(features))
+    return join_runs(pc.fill_null(texts, ""), ends, delimiter)
+
+
+def _flags(Y: Any, delimiter: str) -> Any:
+    import pyarrow as pa
+
+    texts = pa.array(["0", "1"]).take(pa.array(Y.toarray().ravel().astype(np.int8)))
+    return join_runs(texts, np.arange(0, len(texts) + 1, Y.shape[1]), delimiter)
+
+
+def _label_texts(labels: Sequence[str]) -> Any:
+    """Write labels as JSON, for a cell in quotes."""
+    import pyarrow as pa
+
+    texts = [json.dumps(label, ensure_ascii=False).replace('"', '""') for label in labels]
+    return pa.array(texts, pa.string())
+
+
+def _lists(Y: Any, names: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    lists = join_runs(names.take(pa.array(Y.indices)), Y.indptr, ", ")
+    return pc.binary_join_element_wise('"[', lists, ']"', "")
+
+
 FORMAT = Format(
     name="csv",
     title="CSV: label columns, or one column of label lists",
@@ -246,14 +345,6 @@ FORMAT = Format(
     sniff=sniff,
     read=read_csv,
     write=write_csv,
-    carries=frozenset(
-        {
-            "feature names",
-            "label names",
-            "labels never seen",
-            "instance weights",
-            "missing values",
-            "rows without labels",
-        }
-    ),
+    carries=frozenset(PARTS)
+    - {"data set name", "feature kinds", "label hierarchy", "sparse storage"},
 )

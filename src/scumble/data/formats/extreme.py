@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import re
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from scumble._core.files import Source, Target
+from scumble.data.dataset import MultilabelDataset
+from scumble.data.formats import sparse_lines
 from scumble.data.formats.base import Format, LabelChoice
-from scumble.data.formats.sparse_lines import (
-    BOM,
-    CARRIES,
-    MOST_COLUMNS,
-    Rows,
-    check_width,
-    parse_rows,
-    refuse_label_choice,
-    row_texts,
-)
+from scumble.data.formats.sparse_lines import BOM, MOST_COLUMNS, Rows
 from scumble.data.label_lists import indicator
-
-if TYPE_CHECKING:
-    from scumble.data.dataset import MultilabelDataset
 
 _HEADER = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*")
 _ROW = re.compile(rb"(?:\d+(?:,\d+)*)?(?:[ \t]*(?:^|[ \t])\d+:\S+)*[ \t\r]*")
@@ -44,13 +33,11 @@ def read_extreme(
     source: Source, *, labels: LabelChoice = None, max_columns: int | None = None
 ) -> MultilabelDataset:
     """Read a file of the extreme-classification text form."""
-    from scumble.data.dataset import MultilabelDataset
-
-    refuse_label_choice(labels, "extreme")
+    sparse_lines.refuse_label_choice(labels, "extreme")
     blocks = source.blocks()
     line, _, rest = next(blocks, b"").removeprefix(BOM).partition(b"\n")
     n_rows, n_features, n_labels = _header(source, line)
-    rows = parse_rows(
+    rows = Rows(
         source,
         chain([rest], blocks),
         lenient=False,
@@ -58,12 +45,12 @@ def read_extreme(
         label_limit=n_labels,
         index_limit=min(n_features, MOST_COLUMNS),
     )
-    check_width(source, n_features, "features", rows.n_bytes, max_columns)
-    check_width(source, n_labels, "labels", rows.n_bytes, max_columns)
+    rows.check_width(n_features, "features", max_columns)
+    rows.check_width(n_labels, "labels", max_columns)
     _drop_last_blank_lines(rows, n_rows)
     _check_count(source, rows, n_rows)
     X = rows.features(0, n_features)
-    Y = indicator(rows.label_indptr(), rows.label_columns(), n_labels, source.where)
+    Y = indicator(rows.label_indptr(), rows.labels, n_labels, source.where)
     return MultilabelDataset(X, Y, features=rows.columns(X), name=source.stem)
 
 
@@ -71,7 +58,7 @@ def write_extreme(dataset: MultilabelDataset, target: Target) -> None:
     """Write a file of the extreme-classification text form."""
     with target.open() as stream:
         stream.write(f"{dataset.n_instances} {dataset.n_features} {dataset.n_labels}\n".encode())
-        for lines in row_texts(dataset, base=0):
+        for lines in sparse_lines.row_texts(dataset, base=0):
             stream.write(lines)
 
 
@@ -90,33 +77,23 @@ def _header(source: Source, line: bytes) -> tuple[int, int, int]:
 
 def _drop_last_blank_lines(rows: Rows, n_rows: int) -> None:
     """Forget rows without any content beyond the number promised: they end the file."""
-    surplus = rows.n_rows - n_rows
-    while surplus > 0 and rows.lines:
-        full = np.flatnonzero(rows.label_counts[-1] + rows.value_counts[-1])
-        keep = max(int(full[-1]) + 1 if len(full) else 0, len(rows.lines[-1]) - surplus)
-        surplus -= len(rows.lines[-1]) - keep
-        counted = (rows.label_counts, rows.value_counts, rows.lines)
-        for part in counted:
-            part[-1] = part[-1][:keep]
-        if keep:
-            return
-        for part in (*counted, rows.labels, rows.indices, rows.values):
-            part.pop()
+    full = np.flatnonzero(rows.counts.any(axis=1))
+    end = max(n_rows, int(full[-1]) + 1 if len(full) else 0)
+    rows.counts, rows.lines = rows.counts[:end], rows.lines[:end]
 
 
 def _check_count(source: Source, rows: Rows, n_rows: int) -> None:
-    if rows.n_rows < n_rows:
+    if len(rows) < n_rows:
         raise source.error(
             f"the first line promises {n_rows} instances, but the file ends after "
-            f"{rows.n_rows}. Is it cut short?",
+            f"{len(rows)}. Is it cut short?",
             line=max(rows.n_lines, 1),
         )
-    if rows.n_rows > n_rows:
-        line = int(np.concatenate(rows.lines)[n_rows])
+    if len(rows) > n_rows:
         raise source.error(
             f"the first line promises {n_rows} instances, but here is one more. "
             "Correct the first line.",
-            line=line,
+            line=int(rows.lines[n_rows]),
         )
 
 
@@ -128,5 +105,5 @@ FORMAT = Format(
     sniff=sniff,
     read=read_extreme,
     write=write_extreme,
-    carries=CARRIES,
+    carries=sparse_lines.CARRIES,
 )

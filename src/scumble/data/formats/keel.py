@@ -11,12 +11,11 @@ from scipy import sparse
 from scumble._core.arrays import Array, column_ends
 from scumble._core.files import Source, Target
 from scumble.data.dataset import Feature, MultilabelDataset
-from scumble.data.formats.arff.columns import Column, label_columns, nominal_column
+from scumble.data.formats.arff import writer
 from scumble.data.formats.arff.header import Header
 from scumble.data.formats.arff.notes import format_notes
 from scumble.data.formats.arff.quoting import quote
 from scumble.data.formats.arff.reader import read_arff, sniff_relation
-from scumble.data.formats.arff.writer import attribute_lines, common_notes, number_text, write_rows
 from scumble.data.formats.base import PARTS, Format, LabelChoice
 from scumble.data.formats.label_choice import Chosen, by_names
 
@@ -50,54 +49,41 @@ def read_keel(
             raise source.error("no attribute is an output. Expected the labels in @outputs.")
         return by_names(source, header.names, outputs, where="@outputs")
 
-    file = read_arff(source, declared, labels=labels, encoding=encoding, nulls=True)
-    return file.to_dataset(file.header.relation)
+    return read_arff(source, declared, labels=labels, encoding=encoding, nulls=True)
 
 
 def write_keel(dataset: MultilabelDataset, target: Target) -> None:
     """Write a KEEL data set: dense rows, labels last."""
-    names, renamed = label_columns(dataset, lambda name: True)
+    names, renamed = writer.label_columns(dataset, lambda name: True)
     ends = np.column_stack(_ranges(dataset.X)).tolist()
     columns = [
         _column(feature, *low_high)
         for feature, low_high in zip(dataset.features, ends, strict=True)
     ]
-    notes = common_notes(dataset, columns)
-    if renamed:
-        notes["labels"] = renamed
-    if dataset.label_parents is not None:
-        notes["parents"] = list(dataset.label_parents)
-    if dataset.weights is not None:
-        notes["weights"] = dataset.weights.tolist()
-    if dataset.is_sparse:
-        notes["sparse"] = True
+    notes = writer.common_notes(dataset, columns) | {
+        "labels": renamed,
+        "parents": dataset.label_parents,
+        "weights": None if dataset.weights is None else dataset.weights.tolist(),
+        "sparse": dataset.is_sparse,
+    }
     header = (
         f"{format_notes(notes)}@relation {quote(dataset.name)}\n"
-        f"{attribute_lines(columns, names, labels_first=False)}"
+        f"{writer.attribute_lines(columns, names, labels_first=False)}"
         f"{_list('@inputs', [column.name for column in columns])}{_list('@outputs', names)}@data\n"
     )
+    as_sparse = not (columns or names)
+    rows = writer.RowWriter(dataset, columns, labels_first=False, sparse_rows=as_sparse)
     with target.open() as stream:
         stream.write(header.encode())
-        write_rows(
-            stream,
-            dataset,
-            columns,
-            labels_first=False,
-            sparse_rows=not (columns or names),
-            weights=False,
-        )
+        rows.write(stream)
 
 
-def _column(feature: Feature, low: float, high: float) -> Column:
+def _column(feature: Feature, low: float, high: float) -> writer.Column:
     """Declare a feature; KEEL has neither texts nor dates, so they become nominal and real."""
     if feature.holds_codes:
-        return nominal_column(feature, ", ")
-    name = feature.name
-    integer = feature.integer and feature.kind == "numeric"
-    declaration = "integer" if integer else "real"
-    if low <= high:
-        declaration += f" [{number_text(low)}, {number_text(high)}]"
-    return Column(name, declaration, Feature(name, integer=integer))
+        return writer.nominal_column(feature, ", ")
+    limits = f" [{writer.number_text(low)}, {writer.number_text(high)}]" if low <= high else ""
+    return writer.number_column(feature, "real", limits)
 
 
 def _ranges(X: Any) -> tuple[Array, Array]:

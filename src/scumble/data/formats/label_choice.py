@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,13 +16,11 @@ from scumble._core.errors import ParameterError
 from scumble._core.files import Source
 from scumble._core.suggestions import suggest
 from scumble._core.text import excerpt
+from scumble.data.dataset import MultilabelDataset
 from scumble.data.feature import first_repeated
 from scumble.data.formats.arff.label_xml import LabelTree, read_label_xml
 from scumble.data.formats.base import Columns, LabelChoice
 from scumble.data.guesses import as_text
-
-if TYPE_CHECKING:
-    from scumble.data.dataset import MultilabelDataset
 
 _ALLOWED = (
     "Expected names, column numbers from 0, a count (negative: from the end), or the path of a "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from scipy import sparse
@@ -13,21 +13,11 @@ from scipy import sparse
 from scumble._core.errors import ParameterError
 from scumble._core.files import Source, Target
 from scumble._core.validation import check_count
+from scumble.data.dataset import MultilabelDataset
+from scumble.data.formats import sparse_lines
 from scumble.data.formats.base import Format, LabelChoice
-from scumble.data.formats.sparse_lines import (
-    BOM,
-    CARRIES,
-    MOST_COLUMNS,
-    Rows,
-    check_width,
-    parse_rows,
-    refuse_label_choice,
-    row_texts,
-)
+from scumble.data.formats.sparse_lines import BOM, MOST_COLUMNS, Rows
 from scumble.data.label_lists import indicator, label_matrix
-
-if TYPE_CHECKING:
-    from scumble.data.dataset import MultilabelDataset
 
 # The writer's first line tells what the rows cannot: how many columns there are.
 _FIRST_LINE = re.compile(
@@ -64,9 +54,7 @@ def read_libsvm(
     """Read a multilabel LibSVM file."""
     # An empty line is no row; a line with a blank only is a row without labels and features. Query
     # numbers (qid:3) and comments are passed over.
-    from scumble.data.dataset import MultilabelDataset
-
-    refuse_label_choice(labels, "libsvm")
+    sparse_lines.refuse_label_choice(labels, "libsvm")
     if zero_based not in (True, False, "auto"):
         raise ParameterError(
             f"The 'zero_based' parameter of read_libsvm must be True, False or 'auto'. "
@@ -80,14 +68,14 @@ def read_libsvm(
     n_features = told.get("features") if n_features is None else n_features
     n_labels = told.get("labels") if n_labels is None else n_labels
     limit = MOST_COLUMNS if n_features is None else n_features + (1 if base is None else base)
-    rows = parse_rows(
+    rows = Rows(
         source,
         blocks,
         lenient=True,
         label_limit=-1 if n_labels is None else n_labels,
         index_limit=min(limit, MOST_COLUMNS),
     )
-    if not told and rows.n_rows == 0:
+    if not told and len(rows) == 0:
         raise source.error("the file is empty. Expected a data set.")
     X = _features(source, rows, base, n_features, max_columns)
     Y, names = _labels(source, rows, n_labels, max_columns)
@@ -105,7 +93,7 @@ def write_libsvm(
                 f"# multilabel LibSVM, features from {base}: {dataset.n_features} features, "
                 f"{dataset.n_labels} labels\n".encode()
             )
-        for lines in row_texts(dataset, base=base):
+        for lines in sparse_lines.row_texts(dataset, base=base):
             stream.write(lines)
 
 
@@ -125,7 +113,8 @@ def _first_line(source: Source) -> tuple[Iterator[bytes], dict[str, int]]:
 def _features(
     source: Source, rows: Rows, base: int | None, n_features: int | None, max_columns: int | None
 ) -> sparse.csr_array:
-    lowest, highest = rows.lowest_index(), rows.highest_index()
+    found = rows.indices
+    lowest, highest = (int(found.min()), int(found.max())) if len(found) else (0, -1)
     if base is None:
         base = int(lowest > 0)
     if lowest < base and highest >= 0:
@@ -134,18 +123,18 @@ def _features(
         n_features = max(highest + 1 - base, 0)
     elif highest - base >= n_features:
         raise source.error(f"feature {highest} is beyond the {n_features} features of the data.")
-    check_width(source, n_features, "features", rows.n_bytes, max_columns)
+    rows.check_width(n_features, "features", max_columns)
     return rows.features(base, n_features)
 
 
 def _labels(
     source: Source, rows: Rows, n_labels: int | None, max_columns: int | None
 ) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
-    values, indptr = rows.label_columns(), rows.label_indptr()
+    indptr = rows.label_indptr()
     if n_labels is not None:
-        check_width(source, n_labels, "labels", rows.n_bytes, max_columns)
-        return indicator(indptr, values, n_labels, source.where), None
-    numbers, codes = np.unique(values, return_inverse=True)
+        rows.check_width(n_labels, "labels", max_columns)
+        return indicator(indptr, rows.labels, n_labels, source.where), None
+    numbers, codes = np.unique(rows.labels, return_inverse=True)
     texts = list(rows.names)
     names = [str(number) if number >= 0 else texts[-1 - number] for number in numbers.tolist()]
     return label_matrix(indptr, codes, names, source.where)
@@ -159,5 +148,5 @@ FORMAT = Format(
     sniff=sniff,
     read=read_libsvm,
     write=write_libsvm,
-    carries=CARRIES,
+    carries=sparse_lines.CARRIES,
 )

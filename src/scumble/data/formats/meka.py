@@ -8,10 +8,9 @@ from typing import Any
 from scumble._core.files import Source, Target
 from scumble.data.dataset import MultilabelDataset
 from scumble.data.formats import mulan  # noqa: F401  (registered first: .arff alone means MULAN)
-from scumble.data.formats.arff.columns import label_columns
 from scumble.data.formats.arff.header import Header
 from scumble.data.formats.arff.reader import read_arff, sniff_relation
-from scumble.data.formats.arff.writer import write_arff
+from scumble.data.formats.arff.writer import label_columns, write_arff
 from scumble.data.formats.base import PARTS, Format, LabelChoice
 from scumble.data.formats.label_choice import Chosen, by_count
 
@@ -27,6 +26,10 @@ def split_relation(relation: str) -> tuple[str, int | None]:
     option = _OPTION.search(relation)
     name = relation if option is None else relation[: option.start()]
     return name.rstrip().removesuffix(":").rstrip(), int(count[1])
+
+
+def _name(relation: str) -> str:
+    return split_relation(relation)[0]
 
 
 def sniff(source: Source, head: bytes) -> float:
@@ -51,26 +54,19 @@ def read_meka(
             raise source.error("the relation says -C 0, no labels. Expected at least one.")
         return by_count(source, header.names, count)
 
-    file = read_arff(source, declared, labels=labels, encoding=encoding)
-    return file.to_dataset(split_relation(file.header.relation)[0])
+    return read_arff(source, declared, labels=labels, encoding=encoding, name_of=_name)
 
 
 def write_meka(dataset: MultilabelDataset, target: Target) -> None:
     """Write a MEKA data set: one ARFF file, labels first."""
     relation = f"{dataset.name}: -C {dataset.n_labels}"
     names, renamed = label_columns(dataset, lambda name: True)
-    notes: dict[str, Any] = {}
-    if renamed:
-        notes["labels"] = renamed
+    notes: dict[str, Any] = {"labels": renamed, "parents": dataset.label_parents}
     if split_relation(relation) != (dataset.name, dataset.n_labels):
         relation = f"data: -C {dataset.n_labels}"
         notes["name"] = dataset.name
-    if dataset.label_parents is not None:
-        notes["parents"] = list(dataset.label_parents)
     with target.open() as stream:
-        write_arff(
-            stream, dataset, relation=relation, label_names=names, labels_first=True, notes=notes
-        )
+        write_arff(stream, dataset, relation, names, labels_first=True, notes=notes)
 
 
 FORMAT = Format(

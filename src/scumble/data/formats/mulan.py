@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from scumble._core.errors import ParameterError
 from scumble._core.files import Source, Target
 from scumble.data.dataset import MultilabelDataset
-from scumble.data.formats.arff.columns import label_columns
 from scumble.data.formats.arff.header import Header
 from scumble.data.formats.arff.label_xml import (
     MissingXmlError,
@@ -18,7 +16,7 @@ from scumble.data.formats.arff.label_xml import (
     read_label_xml,
 )
 from scumble.data.formats.arff.reader import read_arff, sniff_relation
-from scumble.data.formats.arff.writer import write_arff
+from scumble.data.formats.arff.writer import label_columns, write_arff
 from scumble.data.formats.base import PARTS, Format, LabelChoice
 from scumble.data.formats.label_choice import Chosen, by_tree
 
@@ -60,8 +58,7 @@ def read_mulan(
         unlabelled = header.notes.get("unlabelled", False)
         return by_tree(source, header.names, read_label_xml(path), unlabelled=unlabelled)
 
-    file = read_arff(source, declared, labels=labels, encoding=encoding)
-    return file.to_dataset(file.header.relation)
+    return read_arff(source, declared, labels=labels, encoding=encoding)
 
 
 def write_mulan(dataset: MultilabelDataset, target: Target) -> None:
@@ -73,16 +70,9 @@ def write_mulan(dataset: MultilabelDataset, target: Target) -> None:
             "with the data .arff."
         )
     names, renamed = label_columns(dataset, fits_xml)
-    notes: dict[str, Any] = {"labels": renamed} if renamed else {}
+    notes = {"labels": renamed}
     with target.open() as stream:
-        write_arff(
-            stream,
-            dataset,
-            relation=dataset.name,
-            label_names=names,
-            labels_first=False,
-            notes=notes,
-        )
+        write_arff(stream, dataset, dataset.name, names, labels_first=False, notes=notes)
     with target.open(xml) as stream:
         stream.write(format_label_xml(tuple(names), dataset.label_parents).encode())
 

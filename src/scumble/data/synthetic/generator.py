@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -166,10 +167,8 @@ def _candidates(
     """Offer label counts, the straightest law first; bent ones may turn out impossible."""
     yield label_counts(n_assignments, n_labels, mean_ir, most, nearest=nearest)
     for bend in BENDS[1:] if scumble is not None and n_labels > 2 else ():
-        try:
+        with suppress(ParameterError):
             yield label_counts(n_assignments, n_labels, mean_ir, most, bend=bend)
-        except ParameterError:
-            continue
 
 
 def _n_assignments(n_instances: int, n_labels: int, cardinality: Any) -> int:
@@ -241,8 +240,6 @@ class FeaturePlan:
     @property
     def nominal(self) -> Array:
         """Numbers of the nominal columns."""
-        if self.n_nominal == 0:
-            return np.empty(0, np.int64)
         return np.linspace(0, self.n_features - 1, self.n_nominal).round().astype(np.int64)
 
 
@@ -273,7 +270,7 @@ def sparse_features(
         _count_words(Y[start : start + BLOCK_ROWS], vocabulary, plan, rng)
         for start in range(0, n_rows, BLOCK_ROWS)
     ]
-    X = vstack(parts, format="csr") if parts else csr_array((0, plan.n_features))
+    X = vstack(parts, format="csr")
     is_nominal = np.zeros(plan.n_features, bool)
     is_nominal[plan.nominal] = True
     X.data[is_nominal[X.indices]] = 1.0
@@ -299,8 +296,6 @@ def _count_words(
 
 def _cut(values: Array, n_categories: int) -> Array:
     """Replace numbers by the number of the quantile they fall into."""
-    if len(values) == 0:
-        return values
     edges = np.quantile(values[:BLOCK_ROWS], np.arange(1, n_categories) / n_categories)
     return np.searchsorted(edges, values, side="right").astype(np.float64)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from itertools import repeat
 from typing import Any, NoReturn
 
@@ -24,7 +23,7 @@ from scumble.data.formats.arff.header import (
     refuse_zero_bytes,
 )
 from scumble.data.formats.arff.quoting import BLANKS, unescape
-from scumble.data.formats.arff.rows import DenseRows, Rows, SparseRows, explain, undeclared
+from scumble.data.formats.arff.rows import DenseRows, SparseRows, explain, undeclared
 from scumble.data.formats.kernels import arff as k
 from scumble.data.formats.kernels.numbers import LONG, NO_NUMBER, exact_floats, parse_float
 
@@ -39,34 +38,7 @@ _PRESENT = re.compile(r"1(\.0*)?|true", re.IGNORECASE)
 _LABEL_KINDS = {"numeric": k.NUMBER_LABEL, "nominal": k.NOMINAL_LABEL}
 
 
-@dataclass(frozen=True)
-class Body:
-    """What the rows hold; ``texts`` are those of string attributes, by attribute."""
-
-    X: Array | sparse.csr_array
-    Y: sparse.csr_array
-    weights: Array | None
-    texts: dict[int, tuple[str, ...]]
-
-
-def read_body(
-    source: Source,
-    blocks: Iterable[bytes],
-    header: Header,
-    labels: Sequence[int],
-    *,
-    encoding: str,
-    nulls: bool,
-) -> Body:
-    """Read all rows."""
-    reader = _BodyReader(source, header, labels, encoding, nulls)
-    for block in blocks:
-        refuse_zero_bytes(source, block, reader.line - 1)
-        reader.feed(block)
-    return reader.finish()
-
-
-class _BodyReader:
+class BodyReader:
     """Hands blocks to the compiled loops and does what they leave to Python."""
 
     def __init__(
@@ -79,7 +51,7 @@ class _BodyReader:
         self._shape = (len(header.attributes) - len(labels), len(labels))
         self._state = np.zeros(k.STATE_SIZE, np.int64)
         self._state[k.LINE] = header.n_lines + 1
-        self._rows: Rows | None = None
+        self._rows: DenseRows | SparseRows | None = None
         self._noted = _noted_texts(header)
         self._texts = {
             at: {text: code for code, text in enumerate(self._noted.get(at, ()))}
@@ -102,6 +74,7 @@ class _BodyReader:
 
     def feed(self, block: bytes) -> None:
         """Read some whole lines."""
+        refuse_zero_bytes(self._source, block, self.line - 1)
         if not block.endswith(b"\n"):
             block += b"\n"  # the compiled loops rely on it
         text = np.frombuffer(block, np.uint8)
@@ -123,7 +96,7 @@ class _BodyReader:
                     line=self.line,
                 )
 
-    def _begin(self, text: Array) -> Rows | None:
+    def _begin(self, text: Array) -> DenseRows | SparseRows | None:
         """Let the first row decide the form of all; None if there is none in this block."""
         at, line = k.next_row(text, 0, self.line)
         if at == len(text):
@@ -139,20 +112,16 @@ class _BodyReader:
     def _dense_rows(self) -> DenseRows:
         return DenseRows(*self._shape, as_sparse=self._header.notes.get("sparse", False))
 
-    def finish(self) -> Body:
-        """Put everything together."""
+    def finish(self) -> tuple[Any, sparse.csr_array, Array | None, dict[int, tuple[str, ...]]]:
+        """Give features, labels, weights, and the texts of string attributes by attribute."""
         rows = self._dense_rows() if self._rows is None else self._rows
         X: Any = rows.features()
         if isinstance(rows, SparseRows):
             self._settle_omitted_texts(X)
         if not self._header.attributes and not self._header.notes.get("sparse", False):
             X = X.toarray() if sparse.issparse(X) else X  # rows without columns are always sparse
-        return Body(
-            X,
-            rows.labels(),
-            rows.weights(),
-            {attribute: tuple(texts) for attribute, texts in self._texts.items()},
-        )
+        texts = {attribute: tuple(found) for attribute, found in self._texts.items()}
+        return X, rows.labels(), rows.weights(), texts
 
     def _settle_omitted_texts(self, X: sparse.csr_array) -> None:
         """Take back the empty text where no row omitted a text or had an empty one."""
@@ -168,7 +137,7 @@ class _BodyReader:
             X.data[is_named[X.indices]] -= 1
             X.eliminate_zeros()
 
-    def _resolve(self, block: bytes, text: Array, rows: Rows) -> None:
+    def _resolve(self, block: bytes, text: Array, rows: DenseRows | SparseRows) -> None:
         """Read what the compiled loops could not."""
         events = rows.events[: self._state[k.N_EVENTS]]
         if not len(events):
@@ -184,7 +153,7 @@ class _BodyReader:
         values = [self._read_text(block, *event) for event in events[:, k.V_ATTRIBUTE :].tolist()]
         rows.put(events[:, k.V_PLACE], self._columns(events), np.array(values, np.float64))
 
-    def _resolve_weights(self, events: Array, block: bytes, rows: Rows) -> None:
+    def _resolve_weights(self, events: Array, block: bytes, rows: DenseRows | SparseRows) -> None:
         for row, _, start, end, _, line, value in events.tolist():
             text = block[start:end].strip(BLANKS.encode())
             kind, weight = parse_float(text)
@@ -199,7 +168,7 @@ class _BodyReader:
             rows.row_weights[row] = weight
         rows.any_weight = True
 
-    def _resolve_numbers(self, events: Array, text: Array, rows: Rows) -> None:
+    def _resolve_numbers(self, events: Array, text: Array, rows: DenseRows | SparseRows) -> None:
         values = exact_floats(text, events[:, k.V_START], events[:, k.V_END])
         infinite = np.isinf(values)
         if infinite.any():
@@ -266,18 +235,14 @@ class _BodyReader:
         state = self._state.tolist()
         token = block[state[k.FAULT_START] : state[k.FAULT_END]].decode(self._encoding, "replace")
         number = state[k.FAULT_ATTRIBUTE]
+        declared, value = self._header.attributes, state[k.FAULT_VALUE]
         about_row = number < 0 or fault == k.OTHER_FORM
-        raise self._source.error(
-            explain(
-                fault,
-                None if about_row else self._header.attributes[number],
-                state[k.FAULT_VALUE],
-                token,
-                len(self._header.attributes),
-            ),
-            line=state[k.LINE],
-            column=state[k.FAULT_VALUE],
-        )
+        attribute = None if about_row else declared[number]
+        if attribute is not None and fault == k.UNDECLARED:
+            message = undeclared(attribute, token)
+        else:
+            message = explain(fault, attribute, value, token, len(declared))
+        raise self._source.error(message, line=state[k.LINE], column=value)
 
 
 def _noted_texts(header: Header) -> dict[int, list[str]]:

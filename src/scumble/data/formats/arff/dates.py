@@ -22,6 +22,15 @@ _MONTHS = (
 ).split()
 _TOKEN = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|([^A-Za-z'])", re.DOTALL)
 _LETTERS = "yMdHhmsSa"
+#: What the letters of whole numbers stand for, with what it is where a pattern lacks them.
+_PARTS = {
+    "y": ("year", 1970),
+    "M": ("month", 1),
+    "d": ("day", 1),
+    "H": ("hour", 0),
+    "m": ("minute", 0),
+    "s": ("second", 0),
+}
 _WIDEST = 9
 
 
@@ -118,21 +127,12 @@ def _field_regex(field: _Field, following: _Field) -> str:
 
 def _milliseconds(parts: dict[str, int], afternoon: bool) -> float:
     """Count from 1970; `datetime` refuses numbers that are out of range, in words."""
-    hour = parts.get("H", 0)
     if "H" not in parts and not 1 <= parts.get("h", 12) <= 12:
         raise ValueError("hour must be in 1..12")
     if "H" not in parts:
-        hour = parts.get("h", 12) % 12 + 12 * afternoon
-    moment = datetime(
-        parts.get("y", 1970),
-        parts.get("M", 1),
-        parts.get("d", 1),
-        hour,
-        parts.get("m", 0),
-        parts.get("s", 0),
-        1000 * parts.get("S", 0),
-        tzinfo=UTC,
-    )
+        parts["H"] = parts.get("h", 12) % 12 + 12 * afternoon
+    named = {name: parts.get(letter, usual) for letter, (name, usual) in _PARTS.items()}
+    moment = datetime(**named, microsecond=1000 * parts.get("S", 0), tzinfo=UTC)
     return (moment - _EPOCH) / timedelta(milliseconds=1)
 
 
@@ -146,14 +146,8 @@ def _field_text(field: _Field, moment: datetime) -> str:
         return "AM" if moment.hour < 12 else "PM"
     if letter == "y" and width == 2:
         return f"{moment.year % 100:02d}"
-    number = {
-        "y": moment.year,
-        "M": moment.month,
-        "d": moment.day,
-        "H": moment.hour,
-        "h": moment.hour % 12 or 12,
-        "m": moment.minute,
-        "s": moment.second,
-        "S": moment.microsecond // 1000,
-    }[letter]
+    if letter in _PARTS:
+        number = getattr(moment, _PARTS[letter][0])
+    else:
+        number = moment.hour % 12 or 12 if letter == "h" else moment.microsecond // 1000
     return f"{number:0{width}d}"

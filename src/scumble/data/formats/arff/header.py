@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
+from scumble._core.errors import ReadError
 from scumble._core.files import Source
 from scumble._core.text import excerpt
 from scumble.data.feature import Kind, first_repeated
@@ -99,11 +100,10 @@ def refuse_zero_bytes(source: Source, block: bytes, n_lines: int) -> None:
     """Refuse a block that holds a NUL byte."""
     at = block.find(0)
     if at >= 0:
-        line = n_lines + 1 + len(_LINES.findall(block, 0, at))
         raise source.error(
             "the file holds a NUL byte. Expected text: if it was saved as UTF-16, save it as "
             "UTF-8; otherwise it is damaged.",
-            line=line,
+            line=n_lines + 1 + len(_LINES.findall(block, 0, at)),
         )
 
 
@@ -111,10 +111,8 @@ class _HeaderParser:
     """Takes the head of a file line by line."""
 
     def __init__(self, source: Source, encoding: str) -> None:
-        self.source = source
-        self.encoding = encoding
-        self.header = Header()
-        self._has_relation = False
+        self.source, self.encoding = source, encoding
+        self.header, self._has_relation = Header(), False
         self._types: dict[str, Type] = {}
         self._lines: dict[str, int] = {}
 
@@ -135,20 +133,20 @@ class _HeaderParser:
             elif line.startswith(NOTE):
                 self.header.notes = parse_notes(line, self.source, self.header.n_lines)
             elif line and not line.startswith("%"):
-                self.refuse(
+                raise self._error(
                     f"found {excerpt(line)} before @data. Expected a line that begins with "
                     "@relation, @attribute, @data or %."
                 )
 
     def finish(self) -> Header:
         if not self._has_relation:
-            self.refuse("@data comes before @relation. Expected '@relation name' first.")
+            raise self._error("@data comes before @relation. Expected '@relation name' first.")
         if not self.header.attributes and not self.header.notes.get("unlabelled"):
-            self.refuse("no @attribute comes before @data. Expected one for every column.")
+            raise self._error("no @attribute comes before @data. Expected one for every column.")
         return self.header
 
-    def refuse(self, message: str) -> NoReturn:
-        raise self.source.error(message, line=self.header.n_lines)
+    def _error(self, message: str) -> ReadError:
+        return self.source.error(message, line=self.header.n_lines)
 
     def _declare(self, text: str) -> None:
         plain = _PLAIN_ATTRIBUTE.match(text)
@@ -157,45 +155,43 @@ class _HeaderParser:
             return
         match = _KEYWORD.match(text)
         assert match is not None  # the text begins with @
-        keyword, rest = match[0].lower(), text[match.end() :]
-        start = skip_blanks(rest, 0)
+        keyword, rest = match[0].lower(), text[match.end() :].lstrip(BLANKS)
         if keyword == "@attribute":
-            self._attribute(rest, start)
+            self._attribute(rest)
         elif keyword == "@relation":
-            self._relation(rest, start)
+            self._relation(rest)
         elif keyword == "@data":
-            if rest[start:] and not rest[start:].startswith("%"):
-                self.refuse(f"{excerpt(rest[start:])} follows @data. Expected the rows below it.")
+            if rest and not rest.startswith("%"):
+                raise self._error(f"{excerpt(rest)} follows @data. Expected the rows below it.")
         elif keyword in ("@inputs", "@input"):
             self.header.inputs = self._names(rest)
         elif keyword in ("@outputs", "@output"):
             self.header.outputs = self._names(rest)
         else:
-            self.refuse(
+            raise self._error(
                 f"the declaration {excerpt(keyword)} is not known. Expected @relation, @attribute "
                 "or @data."
             )
 
-    def _relation(self, rest: str, start: int) -> None:
+    def _relation(self, rest: str) -> None:
         if self._has_relation:
-            self.refuse("a second @relation. Expected one in a file.")
+            raise self._error("a second @relation. Expected one in a file.")
         self._has_relation = True
-        if rest[start : start + 1] in ("'", '"'):
-            name, end = self._scan(rest, start)
+        if rest.startswith(("'", '"')):
+            name, _, end = self._scan(rest, 0)
             after = rest[end:].strip(BLANKS)
             if after and not after.startswith("%"):
-                self.refuse(f"{excerpt(after)} follows the quoted name of the relation.")
+                raise self._error(f"{excerpt(after)} follows the quoted name of the relation.")
         else:  # unquoted names with blanks are common: take the line
-            name = re.split(f"[{re.escape(BLANKS)}]%", " " + rest[start:])[0].strip(BLANKS)
+            name = re.split(f"[{re.escape(BLANKS)}]%", " " + rest)[0].strip(BLANKS)
         self.header.relation = name
 
-    def _attribute(self, rest: str, start: int) -> None:
+    def _attribute(self, rest: str) -> None:
         if not self._has_relation:
-            self.refuse("@attribute comes before @relation. Expected '@relation name' first.")
-        quoted = rest[start : start + 1] in ("'", '"')
-        name, end = self._scan(rest, start)
-        if not name and not quoted:
-            self.refuse("@attribute without a name. Expected '@attribute name type'.")
+            raise self._error("@attribute comes before @relation. Expected '@relation name' first.")
+        name, _, end = self._scan(rest, 0)
+        if not name and not rest.startswith(("'", '"')):
+            raise self._error("@attribute without a name. Expected '@attribute name type'.")
         self._add(name, rest[end:].strip(BLANKS))
 
     def _add(self, name: str, text: str) -> None:
@@ -203,14 +199,13 @@ class _HeaderParser:
         line = self.header.n_lines
         first = self._lines.setdefault(name, line)
         if first != line:
-            self.refuse(
+            raise self._error(
                 f"the attribute {excerpt(name)} is declared twice, first in line {first}. Names "
                 "must be unique: rename one of them."
             )
-        kind = self._types.get(text)
-        if kind is None:
-            kind = self._types[text] = self._type(name, text)
-        self.header.attributes.append(Attribute(name, kind, line))
+        if text not in self._types:
+            self._types[text] = self._type(name, text)
+        self.header.attributes.append(Attribute(name, self._types[text], line))
 
     def _type(self, name: str, text: str) -> Type:
         if text.startswith("{"):
@@ -219,43 +214,37 @@ class _HeaderParser:
         assert word is not None  # the pattern fits the empty word
         kind, after = word[0].lower(), text[word.end() :]
         if kind in _NUMBERS:
-            if not _AFTER_NUMBER.fullmatch(after):
-                self._refuse_after(name, after)
+            self._check_after(name, after, _AFTER_NUMBER)
             return Type("numeric", integer=_NUMBERS[kind])
         if kind == "string":
-            if not _AFTER.fullmatch(after):
-                self._refuse_after(name, after)
+            self._check_after(name, after)
             return Type("string")
         if kind == "date":
             return self._date(name, after)
         if kind == "relational":
-            message = (
+            raise self._error(
                 f"the attribute {excerpt(name)} is relational (rows within rows), which has no "
                 "place in a table. Flatten the data first, for instance in WEKA."
             )
-        else:
-            found = f"the type {excerpt(text)}" if text else "no type"
-            message = (
-                f"the attribute {excerpt(name)} has {found}. Expected numeric, real, integer, "
-                "string, date or {value, value, ...}."
-            )
-        raise self.source.error(message, line=self.header.n_lines)
+        found = f"the type {excerpt(text)}" if text else "no type"
+        raise self._error(
+            f"the attribute {excerpt(name)} has {found}. Expected numeric, real, integer, "
+            "string, date or {value, value, ...}."
+        )
 
     def _date(self, name: str, after: str) -> Type:
-        start = skip_blanks(after, 0)
-        if start == len(after) or after[start] in "%{":
-            pattern, end = None, start
-        else:
-            pattern, end = self._scan(after, start)
-        if not _AFTER.fullmatch(after, end):
-            self._refuse_after(name, after[end:])
+        after = after.lstrip(BLANKS)
+        pattern, end = None, 0
+        if after and after[0] not in "%{":
+            pattern, _, end = self._scan(after, 0)
+        self._check_after(name, after[end:])
         try:
             date_format(pattern)
         except ValueError as error:
-            self.refuse(
+            raise self._error(
                 f"the date pattern {excerpt(pattern or '')} of the attribute {excerpt(name)} "
                 f"cannot be used: {error}. Expected one such as yyyy-MM-dd HH:mm:ss."
-            )
+            ) from error
         return Type("date", date_format=pattern)
 
     def _nominal(self, name: str, text: str) -> Type:
@@ -264,13 +253,10 @@ class _HeaderParser:
         at = skip_blanks(text, 1)
         while text[at : at + 1] != "}":
             start = at
-            try:
-                value, escaped, at = scan(text, at)
-            except UnclosedError as error:
-                self._refuse_unclosed(error)
+            value, escaped, at = self._scan(text, at)
             if at == start:
                 found = "an empty value" if text[at : at + 1] == "," else "no closing brace"
-                self.refuse(
+                raise self._error(
                     f"the values of the attribute {excerpt(name)} have {found}. Expected "
                     "{value, value, ...} on one line."
                 )
@@ -279,36 +265,35 @@ class _HeaderParser:
             at = skip_blanks(text, at)
             if text[at : at + 1] == ",":
                 at = skip_blanks(text, at + 1)
-        if not _AFTER.fullmatch(text, at + 1):
-            self._refuse_after(name, text[at + 1 :])
+        self._check_after(name, text[at + 1 :])
         if len(set(values)) < len(values):
             twice = excerpt(first_repeated(values))
-            self.refuse(f"the attribute {excerpt(name)} declares the value {twice} twice.")
+            raise self._error(f"the attribute {excerpt(name)} declares the value {twice} twice.")
         return Type("nominal", tuple(values), raw=tuple(raw) if any(raw) else ())
 
     def _names(self, rest: str) -> list[str]:
         names: list[str] = []
         at = skip_blanks(rest, 0, commas=True)
         while at < len(rest) and rest[at] != "%":
-            name, end = self._scan(rest, at)
+            name, _, end = self._scan(rest, at)
             if end == at:
-                self.refuse(f"{excerpt(rest[at:])} is no name. Expected names with commas.")
+                raise self._error(f"{excerpt(rest[at:])} is no name. Expected names with commas.")
             names.append(name)
             at = skip_blanks(rest, end, commas=True)
         return names
 
-    def _scan(self, text: str, at: int) -> tuple[str, int]:
+    def _scan(self, text: str, at: int) -> tuple[str, str | None, int]:
         try:
-            value, _, end = scan(text, at)
+            return scan(text, at)
         except UnclosedError as error:
-            self._refuse_unclosed(error)
-        return value, end
+            found = excerpt(str(error))
+            raise self._error(
+                f"the quote in {found} is not closed. Close it on its line."
+            ) from error
 
-    def _refuse_unclosed(self, error: UnclosedError) -> NoReturn:
-        self.refuse(f"the quote in {excerpt(str(error))} is not closed. Close it on its line.")
-
-    def _refuse_after(self, name: str, after: str) -> NoReturn:
-        self.refuse(
-            f"{excerpt(after.strip(BLANKS))} follows the type of the attribute {excerpt(name)}. "
-            "Expected the end of the line. A name with blanks needs quotes."
-        )
+    def _check_after(self, name: str, after: str, allowed: re.Pattern[str] = _AFTER) -> None:
+        if not allowed.fullmatch(after):
+            raise self._error(
+                f"{excerpt(after.strip(BLANKS))} follows the type of the attribute "
+                f"{excerpt(name)}. Expected the end of the line. A name with blanks needs quotes."
+            )

@@ -44,10 +44,9 @@ def parse_notes(text: str, source: Source, line: int) -> dict[str, Any]:
 
 
 def format_notes(notes: dict[str, Any]) -> str:
-    """Write the comment, or nothing if there is nothing to note."""
-    if not notes:
-        return ""
-    return f"{NOTE} {json.dumps(notes, sort_keys=True, separators=(',', ':'))}\n"
+    """Write the comment, without what is None, False or ``{}``; nothing if there is no more."""
+    told = {key: value for key, value in notes.items() if value not in (None, False, {})}
+    return f"{NOTE} {json.dumps(told, sort_keys=True, separators=(',', ':'))}\n" if told else ""
 
 
 def _fits(key: str, value: Any) -> bool:

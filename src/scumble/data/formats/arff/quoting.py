@@ -34,11 +34,9 @@ def escape(text: str) -> str:
 
 def _escape_one(match: re.Match[str]) -> str:
     character = match[0]
-    if character in _SHORT:
-        return _SHORT[character]
     if character == "\0" or character >= "\ud800":
         return f"\\u{ord(character):04x}"
-    return f"\\{character}"
+    return _SHORT.get(character, f"\\{character}")
 
 
 def unescape(text: str) -> str:

@@ -7,14 +7,14 @@ import re
 import warnings
 from collections.abc import Callable, Generator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 from scumble._core.errors import DataError, ParameterError, ScumbleWarning
 from scumble._core.files import Source
 from scumble.data.dataset import Feature, MultilabelDataset
-from scumble.data.formats.arff.body import Body, read_body
-from scumble.data.formats.arff.header import EncodingError, Header, read_header
+from scumble.data.formats.arff.body import BodyReader
+from scumble.data.formats.arff.header import Attribute, EncodingError, Header, read_header
 from scumble.data.formats.base import LabelChoice
 from scumble.data.formats.label_choice import Chosen, choose_labels
 
@@ -27,71 +27,6 @@ _SNIFF = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class ArffFile:
-    """What an ARFF file holds."""
-
-    source: Source
-    header: Header
-    chosen: Chosen
-    body: Body
-
-    def to_dataset(self, name: str) -> MultilabelDataset:
-        """Make the data set; its name is what the notes say, or else the given one."""
-        notes = self.header.notes
-        weights = notes["weights"] if "weights" in notes else self.body.weights
-        try:
-            return MultilabelDataset(
-                self.body.X,
-                self.body.Y,
-                features=self._features(),
-                labels=self._labels(),
-                name=notes.get("name", name),
-                weights=weights,
-                label_parents=notes.get("parents", self.chosen.parents),
-            )
-        except DataError as error:
-            raise self.source.error(str(error)) from error
-
-    def _features(self) -> tuple[Feature, ...]:
-        noted = self.header.notes.get("features", {})
-        labels = set(self.chosen.columns)
-        features = []
-        for at, attribute in enumerate(self.header.attributes):
-            if at in labels:
-                continue
-            kind = attribute.type
-            categories = self.body.texts[at] if kind.kind == "string" else kind.categories
-            feature = Feature(attribute.name, kind.kind, categories, kind.integer, kind.date_format)
-            if attribute.name in noted:
-                feature = _with_notes(feature, noted[attribute.name])
-            features.append(feature)
-        return tuple(features)
-
-    def _labels(self) -> tuple[str, ...]:
-        names: dict[str, str] = self.header.notes.get("labels", {})
-        attributes = self.header.attributes
-        return tuple(
-            names.get(attributes[at].name, attributes[at].name) for at in self.chosen.columns
-        )
-
-
-def _with_notes(feature: Feature, fields: dict[str, Any]) -> Feature:
-    """Correct what a declaration could not say."""
-    if fields.get("kind", feature.kind) not in _MEANT.get(feature.kind, (feature.kind,)):
-        raise DataError(f"The feature {feature.name!r} cannot be of kind {fields['kind']!r}.")
-    changes = {key: fields[key] for key in ("kind", "integer", "date_format") if key in fields}
-    return replace(feature, **changes)
-
-
-#: What a column may be in truth, by what its declaration says.
-_MEANT = {
-    "nominal": ("nominal", "string", "text"),
-    "string": ("string", "text"),
-    "numeric": ("numeric", "date"),
-}
-
-
 def read_arff(
     source: Source,
     declared: Callable[[Header], Chosen],
@@ -99,8 +34,12 @@ def read_arff(
     labels: LabelChoice,
     encoding: str | None,
     nulls: bool = False,
-) -> ArffFile:
-    """Read a file of the ARFF family; it declares its labels itself, unless ``labels`` does."""
+    name_of: Callable[[str], str] = str,
+) -> MultilabelDataset:
+    """Read a file of the ARFF family; it declares its labels itself, unless ``labels`` does.
+
+    The data set's name is what the notes say, or else ``name_of`` the relation.
+    """
 
     def choose(header: Header) -> Chosen:
         if labels is None:
@@ -109,7 +48,7 @@ def read_arff(
         return choose_labels(source, header.names, labels, unlabelled=unlabelled)
 
     try:
-        return _read(source, choose, _check_encoding(encoding), nulls)
+        return _dataset(source, name_of, *_read(source, choose, _check_encoding(encoding), nulls))
     except EncodingError as error:
         if encoding is not None:
             raise source.error(
@@ -117,26 +56,74 @@ def read_arff(
                 line=error.args[0],
             ) from error
         line = error.args[0]
-    file = _read(source, choose, "latin-1", nulls)
+    parts = _read(source, choose, "latin-1", nulls)
     warnings.warn(
         f"{source.where}, line {line}: the file is not UTF-8 and was read as Latin-1. If names "
         "look wrong, name the right encoding=...",
         ScumbleWarning,
         stacklevel=4,
     )
-    return file
+    return _dataset(source, name_of, *parts)
 
 
 def _read(
     source: Source, choose: Callable[[Header], Chosen], encoding: str, nulls: bool
-) -> ArffFile:
+) -> tuple[Header, Chosen, BodyReader]:
     # A fault leaves the file half read: close it now, not when the traceback is forgotten.
     with closing(cast(Generator[bytes, None, None], source.blocks(BLOCK))) as blocks:
         header, rest = read_header(source, blocks, encoding)
         chosen = choose(header)
-        rows = itertools.chain([rest] if rest else [], blocks)
-        body = read_body(source, rows, header, chosen.columns, encoding=encoding, nulls=nulls)
-    return ArffFile(source, header, chosen, body)
+        body = BodyReader(source, header, chosen.columns, encoding, nulls)
+        for block in itertools.chain([rest] if rest else [], blocks):
+            body.feed(block)
+    return header, chosen, body
+
+
+def _dataset(
+    source: Source,
+    name_of: Callable[[str], str],
+    header: Header,
+    chosen: Chosen,
+    body: BodyReader,
+) -> MultilabelDataset:
+    X, Y, weights, texts = body.finish()
+    notes, attributes = header.notes, header.attributes
+    renamed = notes.get("labels", {})
+    names = [attributes[at].name for at in chosen.columns]
+    labels = set(chosen.columns)
+    inputs = [at for at in range(len(attributes)) if at not in labels]
+    noted = notes.get("features", {})
+    try:
+        return MultilabelDataset(
+            X,
+            Y,
+            features=[_feature(attributes[at], texts.get(at), noted) for at in inputs],
+            labels=[renamed.get(name, name) for name in names],
+            name=notes.get("name", name_of(header.relation)),
+            weights=notes.get("weights", weights),
+            label_parents=notes.get("parents", chosen.parents),
+        )
+    except DataError as error:
+        raise source.error(str(error)) from error
+
+
+def _feature(attribute: Attribute, texts: tuple[str, ...] | None, noted: dict[str, Any]) -> Feature:
+    """Say what an attribute is; notes correct what a declaration could not say."""
+    kind, fields = attribute.type, noted.get(attribute.name, {})
+    categories = kind.categories if texts is None else texts
+    if fields.get("kind", kind.kind) not in _MEANT.get(kind.kind, (kind.kind,)):
+        raise DataError(f"The feature {attribute.name!r} cannot be of kind {fields['kind']!r}.")
+    feature = Feature(attribute.name, kind.kind, categories, kind.integer, kind.date_format)
+    changes = {key: fields[key] for key in ("kind", "integer", "date_format") if key in fields}
+    return replace(feature, **changes) if changes else feature
+
+
+#: What a column may be in truth, by what its declaration says.
+_MEANT = {
+    "nominal": ("nominal", "string", "text"),
+    "string": ("string", "text"),
+    "numeric": ("numeric", "date"),
+}
 
 
 def _check_encoding(encoding: str | None) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -20,12 +21,42 @@ _LABEL_HELP = (
     "Expected 0 or 1 (or false or true): a label is present or absent. If the column is no label, "
     "name the labels with labels=..."
 )
+#: What the compiled loops refuse, in words: rows, then values.
+_FAULTS = {
+    k.LONG_ROW: "the row has more than the {n} values the header declares: {found} is left over. "
+    "Does a text with a comma or a blank lack its quotes?",
+    k.AFTER_ROW: "{found} follows the closing brace. Expected the end of the line or a weight such "
+    "as {{2.5}}.",
+    k.NOT_CLOSED: "the sparse row is not closed after {before} values. Expected a '}}' before the "
+    "end of the line: is the file cut short?",
+    k.BAD_INDEX: "found {found} instead of an attribute's number. Expected a sparse row such as "
+    "{{0 1, 5 red}}: numbers from 0, each followed by a value.",
+    k.OTHER_FORM: "the row begins with {found}, other than the rows before it. Expected all rows "
+    "dense (1,0,2), or all sparse ({{0 1, 2 2}}).",
+    k.INDEX_RANGE: "the sparse row names the attribute {found}, but there are only {n}, numbered "
+    "from 0.",
+    k.INDEX_ORDER: "the sparse row names the attribute {found} out of order or twice. Expected "
+    "each one once, in increasing order.",
+    k.SHORT_ROW: "the row has {before} values, but the header declares {n} attributes. Expected a "
+    "value for {name} and those after it.",
+    k.EMPTY_VALUE: "the value of {name} is empty. Expected one; a missing value is written ?.",
+    k.OPEN_QUOTE: "the quote before {found} is not closed. Close it on its line; a quote inside of "
+    "a text is written \\'.",
+    k.NO_SEPARATOR: "no comma follows {found}, the value of {name}.",
+    k.BAD_NUMBER: "{name} is numeric, but its value is {found}. Expected a number or ?.",
+    k.BAD_LABEL: "the label {name} has the value {found}. " + _LABEL_HELP,
+    k.MISSING_LABEL: "the label {name} is missing. " + _LABEL_HELP,
+    k.OMITTED_LABEL: "the label {name} is omitted from this sparse row, which stands for its first "
+    "value, {first}. " + _LABEL_HELP,
+}
 
 
 class Rows:
     """What dense and sparse rows have in common: labels, weights, events."""
 
-    def __init__(self, n_features: int, n_labels: int, height: int) -> None:
+    _parser: ClassVar[Callable[..., int]]
+
+    def __init__(self, n_features: int, n_labels: int, height: int, *outputs: Array) -> None:
         self.n_features, self.n_labels = n_features, n_labels
         n_attributes = n_features + n_labels
         self.events = np.empty((_EVENTS + n_attributes, k.EVENT_SIZE), np.int64)
@@ -37,18 +68,11 @@ class Rows:
         self._label_parts: list[Array] = []
         self._label_counts: list[Array] = []
         self._weight_parts: list[Array] = []
+        self._outputs = (*outputs, self._present, self._ends, self.events)
 
     def parse(self, text: Array, state: Array, attributes: k.Attributes) -> int:
         """Read on in a text until it ends or the arrays are full."""
-        raise NotImplementedError  # dense and sparse rows differ here
-
-    def put(self, places: Array, columns: Array, values: Array) -> None:
-        """Enter what Python had to read."""
-        raise NotImplementedError  # dense and sparse rows differ here
-
-    def features(self) -> Array | sparse.csr_array:
-        """Join all features."""
-        raise NotImplementedError  # dense and sparse rows differ here
+        return self._parser(text, state, attributes, *self._outputs)
 
     def keep(self, state: Array) -> None:
         """Put the rows aside that were read last."""
@@ -56,14 +80,10 @@ class Rows:
         self._label_parts.append(self._present[:n_present].copy())
         self._label_counts.append(np.diff(self._ends[:n_rows, 0], prepend=0))
         if self.any_weight:
-            self._pad_weights()
+            before = self._label_counts[len(self._weight_parts) : -1]  # of rows without a weight
+            self._weight_parts += [np.ones(len(counts)) for counts in before]
             self._weight_parts.append(self.row_weights[:n_rows].copy())
             self.row_weights[:n_rows] = 1.0
-
-    def _pad_weights(self) -> None:
-        """Rows read before the first weight have weight 1."""
-        for counts in self._label_counts[len(self._weight_parts) : -1]:
-            self._weight_parts.append(np.ones(len(counts)))
 
     def labels(self) -> sparse.csr_array:
         """Join all labels."""
@@ -79,20 +99,17 @@ class Rows:
 class DenseRows(Rows):
     """Rows with a value for every attribute."""
 
+    _parser = staticmethod(k.parse_dense)
+
     def __init__(self, n_features: int, n_labels: int, *, as_sparse: bool) -> None:
-        super().__init__(n_features, n_labels, max(1, _ROOM // max(n_features + n_labels, 1)))
-        self._X = np.empty((len(self.row_weights), n_features))
+        height = max(1, _ROOM // max(n_features + n_labels, 1))
+        self._X = np.empty((height, n_features))
+        super().__init__(n_features, n_labels, height, self._X)
         self._as_sparse = as_sparse
         self._parts: list[Any] = []
 
-    def parse(self, text: Array, state: Array, attributes: k.Attributes) -> int:
-        """Read on, see `Rows.parse`."""
-        return k.parse_dense(
-            text, state, attributes, self._X, self._present, self._ends, self.events
-        )
-
     def put(self, places: Array, columns: Array, values: Array) -> None:
-        """Enter values by row and column."""
+        """Enter values that Python had to read, by row and column."""
         self._X[places, columns] = values
 
     def keep(self, state: Array) -> None:
@@ -102,7 +119,7 @@ class DenseRows(Rows):
         self._parts.append(sparse.csr_array(part) if self._as_sparse else part.copy())
 
     def features(self) -> Array | sparse.csr_array:
-        """Join all features, see `Rows.features`."""
+        """Join all features."""
         if self._as_sparse:
             empty = sparse.csr_array((0, self.n_features))
             return sparse.vstack([empty, *self._parts], format="csr")
@@ -115,31 +132,19 @@ class DenseRows(Rows):
 class SparseRows(Rows):
     """Rows that name their nonzero values."""
 
+    _parser = staticmethod(k.parse_sparse)
+
     def __init__(self, roles: Array, n_features: int, n_labels: int) -> None:
-        super().__init__(n_features, n_labels, _ROOM // 8)
         size = _ROOM + n_features + n_labels
-        self._indices = np.empty(size, np.int32)
-        self._values = np.empty(size)
+        self._indices, self._values = np.empty(size, np.int32), np.empty(size)
+        super().__init__(n_features, n_labels, _ROOM // 8, self._indices, self._values)
         self._n_implied = int(np.count_nonzero(roles[:, k.DEFAULT]))  # by each row
         self._index_parts: list[Array] = []
         self._value_parts: list[Array] = []
         self._value_counts: list[Array] = []
 
-    def parse(self, text: Array, state: Array, attributes: k.Attributes) -> int:
-        """Read on, see `Rows.parse`."""
-        return k.parse_sparse(
-            text,
-            state,
-            attributes,
-            self._indices,
-            self._values,
-            self._present,
-            self._ends,
-            self.events,
-        )
-
     def put(self, places: Array, columns: Array, values: Array) -> None:
-        """Enter values by place; their columns stand there already."""
+        """Enter values that Python had to read, by place; their columns stand there already."""
         self._values[places] = values
 
     def keep(self, state: Array) -> None:
@@ -152,7 +157,7 @@ class SparseRows(Rows):
         self.n_implied += n_rows * self._n_implied
 
     def features(self) -> sparse.csr_array:
-        """Join all features, see `Rows.features`."""
+        """Join all features."""
         indices, indptr = join_rows(self._index_parts, self._value_counts)
         values = np.concatenate([np.empty(0), *self._value_parts])
         self._value_parts.clear()
@@ -174,51 +179,15 @@ def join_rows(indices: list[Array], counts: list[Array]) -> tuple[Array, Array]:
 
 
 def explain(fault: int, attribute: Attribute | None, value: int, token: str, n: int) -> str:
-    """Say what is wrong with a row."""
-    found = excerpt(token)
-    if attribute is None:
-        return _explain_row(fault, value, found, n)
-    return _explain_value(fault, attribute, value, token, n)
-
-
-def _explain_row(fault: int, value: int, found: str, n: int) -> str:
-    messages = {
-        k.LONG_ROW: f"the row has more than the {n} values the header declares: {found} is left "
-        "over. Does a text with a comma or a blank lack its quotes?",
-        k.AFTER_ROW: f"{found} follows the closing brace. Expected the end of the line or a "
-        "weight such as {2.5}.",
-        k.NOT_CLOSED: f"the sparse row is not closed after {value - 1} values. Expected a '}}' "
-        "before the end of the line: is the file cut short?",
-        k.BAD_INDEX: f"found {found} instead of an attribute's number. Expected a sparse row such "
-        "as {0 1, 5 red}: numbers from 0, each followed by a value.",
-        k.OTHER_FORM: f"the row begins with {found}, other than the rows before it. Expected all "
-        "rows dense (1,0,2), or all sparse ({0 1, 2 2}).",
-        k.INDEX_RANGE: f"the sparse row names the attribute {found}, but there are only {n}, "
-        "numbered from 0.",
-        k.INDEX_ORDER: f"the sparse row names the attribute {found} out of order or twice. "
-        "Expected each one once, in increasing order.",
-    }
-    return messages[fault]
-
-
-def _explain_value(fault: int, attribute: Attribute, value: int, token: str, n: int) -> str:
-    name, found = excerpt(attribute.name), excerpt(token)
-    if fault == k.UNDECLARED:
-        return undeclared(attribute, token)
-    messages = {
-        k.SHORT_ROW: f"the row has {value - 1} values, but the header declares {n} attributes. "
-        f"Expected a value for {name} and those after it.",
-        k.EMPTY_VALUE: f"the value of {name} is empty. Expected one; a missing value is written ?.",
-        k.OPEN_QUOTE: f"the quote before {found} is not closed. Close it on its line; a quote "
-        "inside of a text is written \\'.",
-        k.NO_SEPARATOR: f"no comma follows {found}, the value of {name}.",
-        k.BAD_NUMBER: f"{name} is numeric, but its value is {found}. Expected a number or ?.",
-        k.BAD_LABEL: f"the label {name} has the value {found}. {_LABEL_HELP}",
-        k.MISSING_LABEL: f"the label {name} is missing. {_LABEL_HELP}",
-        k.OMITTED_LABEL: f"the label {name} is omitted from this sparse row, which stands for its "
-        f"first value, {_first(attribute)}. {_LABEL_HELP}",
-    }
-    return messages[fault]
+    """Say what is wrong with a row, or with the value of an attribute in it."""
+    categories: Sequence[str] = () if attribute is None else attribute.type.categories
+    return _FAULTS[fault].format(
+        name="" if attribute is None else excerpt(attribute.name),
+        found=excerpt(token),
+        n=n,
+        before=value - 1,
+        first=excerpt(categories[0]) if categories else "which it does not have",
+    )
 
 
 def undeclared(attribute: Attribute, token: str) -> str:
@@ -230,8 +199,3 @@ def undeclared(attribute: Attribute, token: str) -> str:
         f"{excerpt(token)} is not among the values declared for {excerpt(attribute.name)} in line "
         f"{attribute.line}. Expected one of {listed}{more}.{suggest(token, categories)}"
     )
-
-
-def _first(attribute: Attribute) -> str:
-    categories = attribute.type.categories
-    return excerpt(categories[0]) if categories else "which it does not have"

@@ -1,4 +1,4 @@
-r"""The parts of the CSV format: cells, the choice of columns, their values, and the writer.
+r"""The parts of the CSV reader: cells, the choice of columns, and their values.
 
 Why not ``pyarrow.csv``, which is at hand? It was tried (26.0, one core, files as pandas writes
 them, until the features stand in one matrix; CPU seconds and memory beyond the start):

@@ -6,6 +6,7 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,18 +64,15 @@ class Cells:
         places = self.places[column :: self.n_columns]
         data = np.empty(int((places[:, 1] - places[:, 0]).sum()), np.uint8)
         offsets = np.zeros(len(self) + 1, np.int64)
-        missing = np.empty(len(self), bool)
+        missing = np.empty(len(self), np.uint8)
         k.copy_cells(
-            self.text,
-            self.places,
-            self.marks,
-            self.n_columns,
-            column,
-            data,
-            offsets,
-            missing.view(np.uint8),
+            self.text, self.places, self.marks, self.n_columns, column, data, offsets, missing
         )
-        return data, offsets, missing
+        return data, offsets, missing.view(bool)
+
+    def error(self, source: Source, message: str, row: int, column: int) -> ReadError:
+        """Make an error that names a cell's place in the file."""
+        return source.error(message, line=int(self.lines[row]), column=column + 1)
 
 
 def found_encoding(head: bytes) -> str:
@@ -206,58 +204,43 @@ def _sample(cells: Cells, columns: Sequence[int]) -> Iterator[str]:
 
 
 def _fault(source: Source, fault: int, line: int, column: int, n_columns: int) -> ReadError:
-    if fault == k.RAGGED:
-        return source.error(
-            f"expected {n_columns} values as in the first row, found {column}. Quote a value that "
-            "holds the delimiter, or name another with delimiter=...",
-            line=line,
-        )
-    if fault == k.UNCLOSED:
-        return source.error(
-            "a quote opened in this row is never closed. Close it, or double it if it is text.",
-            line=line,
-            column=column + 1,
-        )
-    return source.error(
-        "text follows a closing quote. A quote inside a quoted value is written twice.",
-        line=line,
-        column=column + 1,
-    )
+    reasons = {
+        k.RAGGED: f"expected {n_columns} values as in the first row, found {column}. Quote a value "
+        "that holds the delimiter, or name another with delimiter=...",
+        k.UNCLOSED: "a quote opened in this row is never closed. Close it, or double it if it is "
+        "text.",
+        k.AFTER_QUOTE: "text follows a closing quote. A quote inside a quoted value is written "
+        "twice.",
+    }
+    place = None if fault == k.RAGGED else column + 1
+    return source.error(reasons[fault], line=line, column=place)
 
 
 def _check_utf8(source: Source, block: bytes, n_lines: int) -> None:
     try:
         block.decode()
     except UnicodeDecodeError as error:
-        line = n_lines + block.count(b"\n", 0, error.start) + 1
-        guess = found_encoding(block) if n_lines == 0 else "utf-8"
-        guess = "latin-1" if guess == "utf-8" else guess
+        is_utf_16 = n_lines == 0 and found_encoding(block) == "utf-16"
         raise source.error(
             f"byte 0x{block[error.start]:02x} is not UTF-8. Name the file's encoding, for instance "
-            f"encoding={guess!r}, or convert it.",
-            line=line,
+            f"encoding={'utf-16' if is_utf_16 else 'latin-1'!r}, or convert it.",
+            line=n_lines + block.count(b"\n", 0, error.start) + 1,
         ) from None
 
 
 def _recoded(source: Source, encoding: str) -> Iterator[bytes]:
     """Decode a file and cut it into whole lines of UTF-8."""
-    decoder = codecs.getincrementaldecoder(encoding)()
-    rest = ""
-    n_lines = 0
+    rest, n_lines = "", 0
     with source.open() as stream:
-        while True:
-            part = stream.read(BLOCK)
-            try:
-                text = rest + decoder.decode(part, final=not part)
-                cut = len(text) if not part else text.rfind("\n") + 1
-                block = text[:cut].encode()
-            except UnicodeError as error:
-                raise source.error(
-                    f"this is not {encoding} ({error}). Name another encoding.", line=n_lines + 1
-                ) from None
-            rest = text[cut:]
-            n_lines += block.count(b"\n")
-            if block:
-                yield block
-            if not part:
-                return
+        try:
+            for part in codecs.iterdecode(iter(partial(stream.read, BLOCK), b""), encoding):
+                *lines, rest = (rest + part).rpartition("\n")
+                if block := "".join(lines).encode():
+                    yield block
+                n_lines += block.count(b"\n")
+            if rest:
+                yield rest.encode()
+        except UnicodeError as error:
+            raise source.error(
+                f"this is not {encoding} ({error}). Name another encoding.", line=n_lines + 1
+            ) from None

@@ -58,27 +58,23 @@ class Options(TableOptions):
                 "Give one of them."
             )
         Choice(None, ".", ",").check(self.decimal, name="decimal", caller="read_csv")
-        if self.header not in (None, True, False):
-            raise ParameterError(
-                "The 'header' parameter of read_csv must be True, False or None. "
-                f"Got {self.header!r} instead."
-            )
-        if self.delimiter is not None and not _parts_values(self.delimiter):
-            raise ParameterError(
-                "The 'delimiter' parameter of read_csv must be one ASCII character other than "
-                f"quote, blank and newline. Got {self.delimiter!r} instead."
-            )
-        if self.label_separator is None:
-            return
-        if not isinstance(self.label_separator, str) or not self.label_separator:
-            raise ParameterError(
-                "The 'label_separator' parameter of read_csv must be a text. "
-                f"Got {self.label_separator!r} instead."
-            )
-        if self.label_column is None:
+        sign, separator = self.delimiter, self.label_separator
+        self._require("header", "True, False or None", self.header in (None, True, False))
+        words = "one ASCII character other than quote, blank and newline"
+        self._require("delimiter", words, sign is None or _parts_values(sign))
+        is_text = isinstance(separator, str) and separator != ""
+        self._require("label_separator", "a text", separator is None or is_text)
+        if separator is not None and self.label_column is None:
             raise ParameterError(
                 "The 'label_separator' parameter of read_csv needs 'label_column', the column it "
                 "separates labels in."
+            )
+
+    def _require(self, name: str, words: str, fits: bool) -> None:
+        if not fits:
+            given = getattr(self, name)
+            raise ParameterError(
+                f"The {name!r} parameter of read_csv must be {words}. Got {given!r} instead."
             )
 
 
@@ -258,12 +254,9 @@ def _looks_like_header(names: list[str], first: Cells, options: Options, decimal
 def _names_columns(options: Options) -> bool:
     """Tell whether the caller speaks of columns by name, which only a header gives."""
     labels = options.labels if isinstance(options.labels, Sequence) else ()
-    if isinstance(options.labels, str):
-        return True
-    named = (*labels, options.label_column, options.weight_column)
-    keep = None if options.keep is True else options.keep
-    several = (options.ignore, options.text, options.category, keep)
-    named += tuple(column for given in several for column in listed(given))
+    several = (labels, options.ignore, options.text, options.category, options.keep)
+    named: list[Any] = [column for given in several for column in listed(given)]
+    named += [options.label_column, options.weight_column]
     return any(isinstance(column, str) for column in named)
 
 

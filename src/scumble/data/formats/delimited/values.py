@@ -20,24 +20,18 @@ from scumble.data.formats.kernels import lists
 from scumble.data.formats.kernels.csv import parse_flags, parse_numbers
 from scumble.data.formats.kernels.numbers import exact_floats, pieces
 from scumble.data.guesses import ROW_NUMBERS, numbers_all_rows
-from scumble.data.label_lists import indicator, label_matrix, split_labels, warn_of_empty
+from scumble.data.label_lists import (
+    indicator,
+    label_matrix,
+    row_pointers,
+    split_labels,
+    warn_of_empty,
+)
 from scumble.data.roles import Head
 
 _ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|x[0-9a-fA-F]{2}|[\s\S]|$)")
-_SHORT = {
-    "n": "\n",
-    "t": "\t",
-    "r": "\r",
-    "b": "\b",
-    "f": "\f",
-    "a": "\a",
-    "v": "\v",
-    "0": "\0",
-    "\\": "\\",
-    "'": "'",
-    '"': '"',
-    "/": "/",
-}
+#: What a letter after a backslash means; a sign means itself.
+_SHORT = dict(zip("ntrbfav0", "\n\t\r\b\f\a\v\0", strict=True)) | {sign: sign for sign in "\\'\"/"}
 
 
 class Texts:
@@ -77,15 +71,9 @@ class Features:
         """Read a block; a column that turns out to hold text too late is noted in ``late``."""
         values = np.empty((len(cells), len(self.columns)))
         long_at = np.empty((len(cells.text) // 5 + 1, 4), np.int64)  # 1e23, with a delimiter
+        state, point = self.state.view(np.uint8), ord(self.decimal)
         n_long = parse_numbers(
-            cells.text,
-            cells.places,
-            cells.n_columns,
-            self.columns,
-            values,
-            self.state.view(np.uint8),
-            long_at,
-            ord(self.decimal),
+            cells.text, cells.places, cells.n_columns, self.columns, values, state, long_at, point
         )
         if n_long:
             row, k, start, end = long_at[:n_long].T
@@ -97,9 +85,8 @@ class Features:
             if k not in self.texts and self.blocks:
                 self.late.add(k)
             else:
-                codes = self.texts.setdefault(k, Texts()).number(
-                    strings(*cells.column(self.columns[k]))
-                )
+                texts = strings(*cells.column(self.columns[k]))
+                codes = self.texts.setdefault(k, Texts()).number(texts)
                 values[:, k] = np.where(codes < 0, np.nan, codes)
         self.blocks.append(values)
         return values
@@ -162,9 +149,8 @@ class Flags:
 
     def matrix(self) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
         """Join all blocks into a label matrix with its names."""
-        indptr = _pointers(self.counts)
-        present = np.concatenate([np.empty(0, np.int32), *self.present])
-        Y = indicator(indptr, present, len(self.columns), self.source.where)
+        pointers, present = _joined(self.counts, self.present)
+        Y = indicator(pointers, present, len(self.columns), self.source.where)
         return Y, None if self.names is None else tuple(self.names)
 
     def _fault(self, cells: Cells, row: int, k: int) -> ReadError:
@@ -172,11 +158,8 @@ class Flags:
         found = cells.cell(row, column)
         name = f"label {self.names[k]!r}" if self.names else "label"
         what = f"holds {excerpt(found)}" if found.strip() else "is missing"
-        return self.source.error(
-            f"the {name} {what}. Expected 0/1 or true/false.",
-            line=int(cells.lines[row]),
-            column=column + 1,
-        )
+        message = f"the {name} {what}. Expected 0/1 or true/false."
+        return cells.error(self.source, message, row, column)
 
 
 class Lists:
@@ -204,10 +187,9 @@ class Lists:
 
     def matrix(self) -> tuple[sparse.csr_array, tuple[str, ...]]:
         """Join all blocks into a label matrix with its names."""
-        warn_of_empty(self.n_empty, self.source.where, stacklevel=5)
-        codes = np.concatenate([np.empty(0, np.int64), *self.codes])
+        warn_of_empty(self.n_empty, self.source.where)
         names = list(self.texts.numbers)
-        return label_matrix(_pointers(self.counts), codes, names, self.source.where)
+        return label_matrix(*_joined(self.counts, self.codes), names, self.source.where)
 
     def _bracketed(self, cells: Cells, data: Array, offsets: Array) -> tuple[Array, Array]:
         """Read lists as Python and JSON write them."""
@@ -233,11 +215,10 @@ class Lists:
         """Refuse NA and ?: unlike an empty cell they do not say that there are no labels."""
         unknown = missing & (np.diff(offsets) > 0)
         if unknown.any():
-            raise self._error(
-                cells,
-                int(unknown.argmax()),
-                "the labels are missing. Expected a list; leave the value empty for no labels.",
+            message = (
+                "the labels are missing. Expected a list; leave the value empty for no labels."
             )
+            raise self._error(cells, int(unknown.argmax()), message)
 
     def _fault(self, cells: Cells, row: int, fault: int) -> ReadError:
         reasons = {
@@ -256,7 +237,7 @@ class Lists:
         return max(";|,/", key=lambda sign: text.count(sign.encode()))
 
     def _error(self, cells: Cells, row: int, message: str) -> ReadError:
-        return self.source.error(message, line=int(cells.lines[row]), column=self.column + 1)
+        return cells.error(self.source, message, row, self.column)
 
 
 def strings(data: Array, offsets: Array, missing: Array | None = None) -> Any:
@@ -270,8 +251,10 @@ def strings(data: Array, offsets: Array, missing: Array | None = None) -> Any:
     return pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, buffers)
 
 
-def _pointers(counts: list[Array]) -> Array:
-    return np.concatenate([[0], np.cumsum(np.concatenate([np.empty(0, np.int64), *counts]))])
+def _joined(counts: list[Array], labels: list[Array]) -> tuple[Array, Array]:
+    """Join blocks: where the labels of each row begin, and the labels."""
+    none = np.empty(0, np.int32)
+    return row_pointers(np.concatenate([none, *counts])), np.concatenate([none, *labels])
 
 
 def unescape(text: str) -> str:
