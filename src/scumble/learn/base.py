@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from inspect import cleandoc, signature
+from inspect import cleandoc, get_annotations, signature
 from typing import Any, Self
 
 import numpy as np
@@ -303,7 +303,8 @@ def _whole_docstring(cls: type) -> str | None:
     own, mark, rest = cleandoc(cls.__doc__ or "").partition("\n\nAttributes\n----------\n")
     if not mark:
         return cls.__doc__
-    names = list(signature(cls).parameters)
+    # A dataclass has annotations now, and gets its signature later.
+    names = [*signature(cls).parameters, *get_annotations(cls)]
     for name, words in _SHARED_PARAMETERS.items():
         if name in names and f"\n{name} : " not in own:
             later = (f"\n{other} : " for other in names[names.index(name) + 1 :])

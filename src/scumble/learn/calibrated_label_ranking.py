@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from scumble.learn.problem_transformation import TransformingClassifier
 from scumble.learn.single_label_models import ListableTargets
 
 
+@dataclass(eq=False, repr=False)
 class CalibratedLabelRanking(TransformingClassifier, name="clr", family="Pairs of labels"):
     """A classifier for each pair of labels and one for each label: they vote.
 
@@ -71,23 +73,14 @@ class CalibratedLabelRanking(TransformingClassifier, name="clr", family="Pairs o
 
     domains = declare(mulan_compat=Bool())
 
-    pairs_: Array
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        mulan_compat: bool = False,
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.mulan_compat = mulan_compat
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    mulan_compat: bool = False
+    categorical_features: Any = None
+    n_jobs: int | None = None
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        self.pairs_ = _told_apart(Y, stop_at_gap=bool(self.mulan_compat))
+        self.pairs_: Array = _told_apart(Y, stop_at_gap=bool(self.mulan_compat))
         self.models_ = self._fit_many(X, _Duels(Y, self.pairs_, weights))
 
     def _judge(self, X: Any) -> tuple[Array, Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from scumble.learn.problem_transformation import TransformingClassifier
 from scumble.learn.single_label_models import ForeignModels
 
 
+@dataclass(eq=False, repr=False)
 class ClassifierChain(TransformingClassifier, name="cc", family="Chains"):
     """One classifier for each label, which also sees the labels before it in the chain.
 
@@ -68,23 +69,14 @@ class ClassifierChain(TransformingClassifier, name="cc", family="Chains"):
 
     domains = declare(order=Free("None or each label number once"))
 
-    order_: Array
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        order: Sequence[int] | None = None,
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.order = order
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    order: Sequence[int] | None = None
+    categorical_features: Any = None
+    n_jobs: int | None = None
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        self.order_ = self._check_order(Y.shape[1])
+        self.order_: Array = self._check_order(Y.shape[1])
         self.models_ = self._fit_many(X, ChainTargets(Y, [Draw(self.order_)], weights), extra=Y)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
@@ -107,6 +99,7 @@ class ClassifierChain(TransformingClassifier, name="cc", family="Chains"):
         return order.astype(np.int64)
 
 
+@dataclass(eq=False, repr=False)
 class EnsembleOfClassifierChains(TransformingClassifier, name="ecc", family="Chains"):
     """Chains in random orders on random samples of the rows; their mean decides.
 
@@ -163,28 +156,15 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc", family="Cha
         sample=Optional(Real(0, open="left")),
     )
 
-    orders_: Array
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int = 10,
-        use_confidences: bool = True,
-        bootstrap: bool = True,
-        sample: float | None = None,
-        categorical_features: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.use_confidences = use_confidences
-        self.bootstrap = bootstrap
-        self.sample = sample
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    n_estimators: int = 10
+    use_confidences: bool = True
+    bootstrap: bool = True
+    sample: float | None = None
+    categorical_features: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _check_together(self) -> None:
         if self.sample is not None and not self.bootstrap:
@@ -208,7 +188,7 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc", family="Cha
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = self._generator()
         draws = self._draws(Y.shape[0], Y.shape[1], generator)
-        self.orders_ = np.array([draw.order for draw in draws], np.int64)
+        self.orders_: Array = np.array([draw.order for draw in draws], np.int64)
         targets = ChainTargets(Y, draws, weights)
         self.models_ = self._fit_many(X, targets, extra=Y, generator=generator)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from scumble.learn.undersampling import one_generator_each, undersample
 from scumble.learn.weights import take_weights
 
 
+@dataclass(eq=False, repr=False)
 class COCOA(TransformingClassifier, name="cocoa", family="Pairs of labels"):
     """Balanced classifiers for each label, and for each label beside some others.
 
@@ -86,31 +88,20 @@ class COCOA(TransformingClassifier, name="cocoa", family="Pairs of labels"):
 
     domains = declare(n_couples=Int(0))
 
-    couples_: Array
-    thresholds_: Array
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_couples: int = 10,
-        categorical_features: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_couples = n_couples
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    n_couples: int = 10
+    categorical_features: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = self._generator()
-        self.couples_ = _draw_couples(Y.shape[1], int(self.n_couples), generator)
+        self.couples_: Array = _draw_couples(Y.shape[1], int(self.n_couples), generator)
         targets = _Couples(Y, self.couples_, generator, weights)
         self.models_ = self._fit_many(X, targets, generator=generator)
         sure = self._confidences(X)
-        self.thresholds_ = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
+        self.thresholds_: Array = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
 
     def _confidences(self, X: Any) -> Array:
         confidences = np.empty((X.shape[0], self.n_labels_))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from scumble.learn.undersampling import one_generator_each, undersample
 from scumble.learn.weights import take_weights
 
 
+@dataclass(eq=False, repr=False)
 class ECCRU(TransformingClassifier, name="eccru", family="Chains"):
     r"""Classifier chains whose every model learns from as many rows with the label as without.
 
@@ -105,29 +106,15 @@ class ECCRU(TransformingClassifier, name="eccru", family="Chains"):
         theta_max=Real(0, open="left"),
     )
 
-    orders_: list[Array]
-    thresholds_: Array
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        variant: int = 1,
-        n_estimators: int = 10,
-        theta_min: float = 0.5,
-        theta_max: float = 10.0,
-        categorical_features: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.variant = variant
-        self.n_estimators = n_estimators
-        self.theta_min = theta_min
-        self.theta_max = theta_max
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    variant: int = 1
+    n_estimators: int = 10
+    theta_min: float = 0.5
+    theta_max: float = 10.0
+    categorical_features: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _models_per_label(self, Y: sparse.csr_array) -> Array:
         """Tell in how many chains each label is."""
@@ -158,11 +145,11 @@ class ECCRU(TransformingClassifier, name="eccru", family="Chains"):
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = self._generator()
         draws = self._draws(Y, generator)
-        self.orders_ = [draw.order for draw in draws]
+        self.orders_: list[Array] = [draw.order for draw in draws]
         targets = _BalancedChains(Y, draws, generator, weights)
         self.models_ = self._fit_many(X, targets, extra=Y, generator=generator)
         sure = self._confidences(X)
-        self.thresholds_ = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
+        self.thresholds_: Array = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
 
     def _confidences(self, X: Any) -> Array:
         _, sums = follow_chains(self.models_, self.orders_, self.n_labels_, X, n_jobs=self.n_jobs)

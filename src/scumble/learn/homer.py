@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from scumble.learn.single_label_models import Models, fit_many
 from scumble.learn.weights import take_weights
 
 
+@dataclass(eq=False, repr=False)
 class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
     """A tree of groups of labels, with a small multilabel classifier at each node.
 
@@ -108,50 +110,36 @@ class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
         mulan_compat=Bool(),
     )
 
-    hierarchy_: Nested
-    _node_models: _Shared | _Single
-    _names_told: tuple[str, ...] | None = None
-
-    def __init__(
-        self,
-        classifier: Any = None,
-        *,
-        n_clusters: int = 3,
-        method: str = "balanced",
-        hierarchy: Sequence[Any] | None = None,
-        mulan_compat: bool = False,
-        categorical_features: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.classifier = classifier
-        self.n_clusters = n_clusters
-        self.method = method
-        self.hierarchy = hierarchy
-        self.mulan_compat = mulan_compat
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    classifier: Any = None
+    _: KW_ONLY
+    n_clusters: int = 3
+    method: str = "balanced"
+    hierarchy: Sequence[Any] | None = None
+    mulan_compat: bool = False
+    categorical_features: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _inside(self) -> Any:
         return self.classifier
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = self._generator()
-        self.hierarchy_ = self._make_hierarchy(Y, generator)
+        self.hierarchy_: Nested = self._make_hierarchy(Y, generator)
         self._nodes = list_nodes(self.hierarchy_)
         inner = BinaryRelevance() if self.classifier is None else self.classifier
         kind = _Shared if type(inner) in (BinaryRelevance, LabelPowerset) else _Single
         problems = _node_problems(Y.tocsc(), self._nodes, weights)
-        self._node_models = kind(inner, problems)
+        self._node_models: _Shared | _Single = kind(inner, problems)
         self._node_models.fit(X, self._codes.n_values, generator, self.n_jobs)
 
     def _know_labels(self, names: Sequence[str]) -> None:
         """Hear the names of the labels that the next call of `fit` gives as a matrix."""
-        self._names_told = tuple(names)
+        self._names_told: tuple[str, ...] | None = tuple(names)
 
     def _make_hierarchy(self, Y: sparse.csr_array, generator: np.random.Generator) -> Nested:
-        names, self._names_told = self._names_told or self.label_names_, None
+        names = getattr(self, "_names_told", None) or self.label_names_
+        self._names_told = None
         if self.hierarchy is not None:
             return check_hierarchy(self.hierarchy, Y.shape[1], caller=type(self).__name__)
         if self.method != "mulan":

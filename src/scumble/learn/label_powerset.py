@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,7 @@ class LabelsetProblem:
         return np.bincount(self.codes, self.weights, self.sets.shape[0])
 
 
+@dataclass(eq=False, repr=False)
 class LabelPowerset(TransformingClassifier, name="lp", family="Labelsets"):
     """A single classifier whose classes are the labelsets seen in training.
 
@@ -78,14 +79,10 @@ class LabelPowerset(TransformingClassifier, name="lp", family="Labelsets"):
            [1, 1]])
     """
 
-    labelsets_: sparse.csr_array
-
-    def __init__(
-        self, estimator: Any = None, *, categorical_features: Any = None, n_jobs: int | None = None
-    ) -> None:
-        self.estimator = estimator
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    categorical_features: Any = None
+    n_jobs: int | None = None
 
     def _problem(self, Y: sparse.csr_array, weights: Array | None) -> LabelsetProblem:
         """Choose the classes."""
@@ -93,7 +90,7 @@ class LabelPowerset(TransformingClassifier, name="lp", family="Labelsets"):
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         problem = self._problem(Y, weights)
-        self.labelsets_ = problem.sets
+        self.labelsets_: sparse.csr_array = problem.sets
         self.models_ = self._fit_many(*table_for(X, [problem]))
 
     def _judge(self, X: Any) -> tuple[Array, Array]:

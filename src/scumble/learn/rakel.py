@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from scumble.learn.problem_transformation import TransformingClassifier
 from scumble.learn.weights import cell_weights
 
 
+@dataclass(eq=False, repr=False)
 class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
     """Label powerset on random groups of a few labels each, which vote where they overlap.
 
@@ -81,26 +83,14 @@ class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
 
     domains = declare(size=Int(1), overlapping=Bool(), n_labelsets=Optional(Int(1)))
 
-    labelsets_: list[Array]
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        size: int = 3,
-        overlapping: bool = True,
-        n_labelsets: int | None = None,
-        categorical_features: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.size = size
-        self.overlapping = overlapping
-        self.n_labelsets = n_labelsets
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    size: int = 3
+    overlapping: bool = True
+    n_labelsets: int | None = None
+    categorical_features: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _draw_labelsets(self, n_labels: int, generator: np.random.Generator) -> list[Array]:
         size = min(int(self.size), n_labels)
@@ -111,7 +101,7 @@ class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = self._generator()
-        self.labelsets_ = self._draw_labelsets(Y.shape[1], generator)
+        self.labelsets_: list[Array] = self._draw_labelsets(Y.shape[1], generator)
         targets = _Groups(Y, self.labelsets_, weights)
         self._combinations = [targets.problem(at).sets.toarray() for at in range(len(targets))]
         n_rows = Y.shape[0] if weights is None else weights.sum()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from scumble.learn.undersampling import one_generator_each
 from scumble.learn.weights import refuser_of, take_weights
 
 
+@dataclass(eq=False, repr=False)
 class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Single labels"):
     """Binary relevance twice: the second time with the first one's answers as features.
 
@@ -84,27 +86,14 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Si
 
     domains = declare(final_estimator=SingleLabelClassifier(), n_folds=Int(0), passthrough=Bool())
 
-    first_: InnerClassifier
-    second_: InnerClassifier
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        final_estimator: Any = None,
-        n_folds: int = 10,
-        passthrough: bool = True,
-        categorical_features: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.final_estimator = final_estimator
-        self.n_folds = n_folds
-        self.passthrough = passthrough
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    final_estimator: Any = None
+    n_folds: int = 10
+    passthrough: bool = True
+    categorical_features: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _refuses_weights(self) -> str | None:
         return super()._refuses_weights() or refuser_of(self.final_estimator)
@@ -114,14 +103,18 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Si
         n_values = self._codes.n_values
         first = BinaryRelevance(self.estimator)
         training = Training(X, Y, n_values, weights)
-        self.first_ = InnerClassifier.fitted(first, training, generator, self.n_jobs)
+        self.first_: InnerClassifier = InnerClassifier.fitted(
+            first, training, generator, self.n_jobs
+        )
         confidences = self._unseen(X, Y, generator, weights)
         table = beside(X, confidences) if self.passthrough else confidences
         own = n_values if self.passthrough else n_values[:0]
         kinds = np.append(own, np.zeros(self.n_labels_, np.int64))
         second = BinaryRelevance(self.final_estimator)
         training = Training(table, Y, kinds, weights)
-        self.second_ = InnerClassifier.fitted(second, training, generator, self.n_jobs)
+        self.second_: InnerClassifier = InnerClassifier.fitted(
+            second, training, generator, self.n_jobs
+        )
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         confidences = self.first_.ask(X)[1]

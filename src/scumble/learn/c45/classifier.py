@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +23,7 @@ from scumble.learn.labels import read_classes
 from scumble.learn.weights import ClassWeight, check_weights
 
 
+@dataclass(eq=False, repr=False)
 class C45Classifier(Declared, ClassifierMixin, BaseEstimator):
     """A decision tree that asks for the column of largest gain ratio, then prunes itself.
 
@@ -147,25 +148,14 @@ class C45Classifier(Declared, ClassifierMixin, BaseEstimator):
         class_weight=ClassWeight(),
     )
 
-    def __init__(
-        self,
-        confidence: float = 0.25,
-        min_objects: int = 2,
-        prune: bool = True,
-        subtree_raising: bool = True,
-        mdl: bool = True,
-        laplace: bool = False,
-        categorical_features: Any = None,
-        class_weight: Any = None,
-    ) -> None:
-        self.confidence = confidence
-        self.min_objects = min_objects
-        self.prune = prune
-        self.subtree_raising = subtree_raising
-        self.mdl = mdl
-        self.laplace = laplace
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
+    confidence: float = 0.25
+    min_objects: int = 2
+    prune: bool = True
+    subtree_raising: bool = True
+    mdl: bool = True
+    laplace: bool = False
+    categorical_features: Any = None
+    class_weight: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree.
