@@ -13,8 +13,7 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parameters import declare
 from scumble.learn.c45 import Target
-from scumble.learn.problem_transformation import TransformingClassifier
-from scumble.learn.single_label_models import class_weight_name, is_tree
+from scumble.learn.single_label_models import TransformingClassifier, class_weight_name, is_tree
 from scumble.learn.weights import ClassWeight, takes_weights
 
 

@@ -17,8 +17,7 @@ from scumble.learn.c45 import Target
 from scumble.learn.c45.forest import Forest, ask_rows
 from scumble.learn.c45.growing import Targets
 from scumble.learn.c45.walk import exclusive_rows, vote_rows
-from scumble.learn.problem_transformation import TransformingClassifier
-from scumble.learn.single_label_models import ListableTargets
+from scumble.learn.single_label_models import ListableTargets, TransformingClassifier
 
 
 @dataclass(eq=False, repr=False)

@@ -17,8 +17,7 @@ from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45 import Target
 from scumble.learn.c45.forest import Forest, ask_rows
 from scumble.learn.c45.walk import chain_rows
-from scumble.learn.problem_transformation import TransformingClassifier
-from scumble.learn.single_label_models import ForeignModels
+from scumble.learn.single_label_models import ForeignModels, TransformingClassifier
 
 
 @dataclass(eq=False, repr=False)

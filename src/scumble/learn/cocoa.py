@@ -13,7 +13,7 @@ from scumble._core.arrays import Array
 from scumble._core.parameters import Int, declare
 from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45 import Target
-from scumble.learn.problem_transformation import TransformingClassifier
+from scumble.learn.single_label_models import TransformingClassifier
 from scumble.learn.thresholds import label_thresholds
 from scumble.learn.undersampling import one_generator_each, undersample
 from scumble.learn.weights import take_weights

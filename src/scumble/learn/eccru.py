@@ -12,7 +12,7 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.parameters import Choice, Int, Real, declare
 from scumble.learn.chains import ChainTargets, Draw, follow_chains
-from scumble.learn.problem_transformation import TransformingClassifier
+from scumble.learn.single_label_models import TransformingClassifier
 from scumble.learn.thresholds import label_thresholds
 from scumble.learn.undersampling import one_generator_each, undersample
 from scumble.learn.weights import take_weights

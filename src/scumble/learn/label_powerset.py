@@ -10,7 +10,7 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble.learn.c45 import Target
-from scumble.learn.problem_transformation import TransformingClassifier
+from scumble.learn.single_label_models import TransformingClassifier
 from scumble.learn.weights import take_weights
 from scumble.measures.labelsets import Labelsets, labelset_of_rows
 

@@ -11,7 +11,7 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.parameters import Choice, Int, Real, declare
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, table_for
-from scumble.learn.problem_transformation import TransformingClassifier
+from scumble.learn.single_label_models import TransformingClassifier
 from scumble.learn.weights import take_weights
 
 #: What the parameters of pruning may be.

@@ -15,7 +15,7 @@ from scumble._core.arrays import Array
 from scumble._core.parameters import Bool, Int, Optional, declare
 from scumble.learn.c45 import Target
 from scumble.learn.label_powerset import LabelsetProblem, winners_confidences
-from scumble.learn.problem_transformation import TransformingClassifier
+from scumble.learn.single_label_models import TransformingClassifier
 from scumble.learn.weights import cell_weights
 
 

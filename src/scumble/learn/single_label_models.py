@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -12,12 +12,15 @@ import numpy as np
 from sklearn.base import clone
 
 from scumble._core.arrays import Array
-from scumble._core.parallel import run, thread_count
+from scumble._core.parallel import run, slices, thread_count
+from scumble._core.parameters import declare
+from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.c45 import C45Classifier, PreparedTable, Target, Tree, prepare_table
 from scumble.learn.c45.forest import Forest, join_nodes
 from scumble.learn.c45.growing import Targets, grow_listed, grow_tree
 from scumble.learn.c45.tree import Nodes
 from scumble.learn.features import beside
+from scumble.learn.parameters import SingleLabelClassifier
 from scumble.learn.seeds import open_seeds
 from scumble.learn.weights import class_factors, given_weights, weigh_classes
 
@@ -217,3 +220,36 @@ def _with_extra(X: Any, extra: Any, chosen: Any) -> Any:
     if chosen is None or len(chosen) == 0:
         return X
     return beside(X, extra[:, np.sort(chosen)].astype(np.float64))
+
+
+class TransformingClassifier(BaseMultilabelClassifier):
+    """Base of the classifiers that ask a single-label classifier, C4.5 by default."""
+
+    domains = declare(estimator=SingleLabelClassifier())
+
+    estimator: Any
+    models_: Models
+
+    def _inside(self) -> Any:
+        return self.estimator
+
+    def _categorical(self) -> Any:
+        """Nominal columns may also be told to the tree."""
+        if self.categorical_features is None and is_tree(self.estimator):
+            return getattr(self.estimator, "categorical_features", None)
+        return self.categorical_features
+
+    def _fit_many(self, X: Any, targets: Sequence[Target], **settings: Any) -> Models:
+        """Fit a copy of the estimator for each target."""
+        n_values = self._codes.n_values
+        return fit_many(self.estimator, X, n_values, targets, n_jobs=self.n_jobs, **settings)
+
+    def _probabilities(self, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Ask all models for class probabilities, some rows at a time."""
+        for rows in slices(X.shape[0], int(self.models_.n_classes.sum())):
+            yield rows, self.models_.ask(X[rows], n_jobs=self.n_jobs)
+
+    def _second_answers(self, models: Models, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Ask models for the probability of class 1, some rows at a time."""
+        for rows in slices(X.shape[0], len(models)):
+            yield rows, ask_second(models, X[rows], n_jobs=self.n_jobs)

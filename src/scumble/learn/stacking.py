@@ -17,8 +17,7 @@ from scumble.learn.c45 import Target
 from scumble.learn.features import beside
 from scumble.learn.inner_classifier import InnerClassifier, Training
 from scumble.learn.parameters import SingleLabelClassifier
-from scumble.learn.problem_transformation import TransformingClassifier
-from scumble.learn.single_label_models import ForeignModels
+from scumble.learn.single_label_models import ForeignModels, TransformingClassifier
 from scumble.learn.undersampling import one_generator_each
 from scumble.learn.weights import refuser_of, take_weights
 
