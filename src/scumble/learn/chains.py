@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,10 @@ from scumble._core.errors import ParameterError
 from scumble._core.parallel import run
 from scumble._core.parameters import Bool, Free, Int, Optional, Real, declare
 from scumble.learn.binary_relevance import LabelTargets
-from scumble.learn.c45 import Target
 from scumble.learn.c45.forest import Forest, ask_rows
 from scumble.learn.c45.walk import chain_rows
 from scumble.learn.single_label_models import ForeignModels, TransformingClassifier
+from scumble.learn.undersampling import on_rows, one_generator_each, undersample
 
 
 @dataclass(eq=False, repr=False)
@@ -213,15 +213,22 @@ class Draw:
 
 
 class ChainTargets(Sequence[Any]):
-    """Targets of all chains in their order, made when asked for; each may use labels before it."""
+    """Targets of all chains in their order, made when asked for; each may use labels before it.
+
+    With a generator each has as many rows of one value as of the other.
+    """
 
     def __init__(
-        self, Y: sparse.csr_array, draws: Sequence[Draw], weights: Array | None = None
+        self,
+        Y: sparse.csr_array,
+        draws: Sequence[Draw],
+        weights: Array | None = None,
+        generator: np.random.Generator | None = None,
     ) -> None:
-        self._labels = LabelTargets(Y)
+        self._labels = LabelTargets(Y, weights=weights)
         self._draws = draws
-        self._weights = weights
         self._begins = _begins([draw.order for draw in draws])
+        self._seeds = None if generator is None else one_generator_each(generator, len(self))
 
     def __len__(self) -> int:
         return int(self._begins[-1])
@@ -230,9 +237,13 @@ class ChainTargets(Sequence[Any]):
         at = range(len(self))[at]
         chain = int(np.searchsorted(self._begins, at, side="right")) - 1
         draw, place = self._draws[chain], at - int(self._begins[chain])
-        codes = self._labels.codes(int(draw.order[place]))
-        extra = draw.order[:place]
-        return Target(codes, repeats=draw.repeats, weights=self._weights, extra=extra)
+        target = self._labels[int(draw.order[place])]
+        target = replace(target, repeats=draw.repeats, extra=draw.order[:place])
+        if self._seeds is None:
+            return target
+        drawn = np.repeat(np.arange(len(target.y)), target.repeats)
+        kept = undersample(target.y, drawn, np.random.default_rng(self._seeds[at]))
+        return on_rows(target, *np.unique(kept, return_counts=True))
 
 
 def _begins(orders: Sequence[Array]) -> Array:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,6 @@ from scumble._core.parameters import Choice, Int, Real, declare
 from scumble.learn.chains import ChainTargets, Draw, follow_chains
 from scumble.learn.single_label_models import TransformingClassifier
 from scumble.learn.thresholds import label_thresholds
-from scumble.learn.undersampling import one_generator_each, undersample
-from scumble.learn.weights import take_weights
 
 
 @dataclass(eq=False, repr=False)
@@ -146,7 +143,7 @@ class ECCRU(TransformingClassifier, name="eccru", family="Chains"):
         generator = self._generator()
         draws = self._draws(Y, generator)
         self.orders_: list[Array] = [draw.order for draw in draws]
-        targets = _BalancedChains(Y, draws, generator, weights)
+        targets = ChainTargets(Y, draws, weights, generator)
         self.models_ = self._fit_many(X, targets, extra=Y, generator=generator)
         sure = self._confidences(X)
         self.thresholds_: Array = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
@@ -158,30 +155,3 @@ class ECCRU(TransformingClassifier, name="eccru", family="Chains"):
     def _judge(self, X: Any) -> tuple[Array, Array]:
         confidences = self._confidences(X)
         return confidences >= self.thresholds_, confidences
-
-
-class _BalancedChains(ChainTargets):
-    """The targets of chains, each with as many rows of one value as of the other."""
-
-    def __init__(
-        self,
-        Y: sparse.csr_array,
-        draws: Sequence[Draw],
-        generator: np.random.Generator,
-        weights: Array | None,
-    ) -> None:
-        super().__init__(Y, draws, weights)
-        self._seeds = one_generator_each(generator, len(self))
-
-    def __getitem__(self, at: Any) -> Any:
-        target = super().__getitem__(at)
-        drawn = np.repeat(np.arange(len(target.y)), target.repeats)
-        kept = undersample(target.y, drawn, np.random.default_rng(self._seeds[at]))
-        rows, repeats = np.unique(kept, return_counts=True)
-        return replace(
-            target,
-            y=target.y[rows],
-            rows=rows,
-            repeats=repeats,
-            weights=take_weights(target.weights, rows),
-        )
