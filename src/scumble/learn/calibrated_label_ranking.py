@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -83,15 +82,21 @@ class CalibratedLabelRanking(TransformingClassifier, name="clr", family="Pairs o
         self.models_ = self._fit_many(X, _Duels(Y, self.pairs_, weights))
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
-        votes = count_votes(self.models_, self._duels(), self.n_labels_ + 1, X, self.n_jobs)
+        votes = self._count_votes(X)
         scores, virtual = votes[:, :-1], votes[:, -1:]
         return scores >= virtual, scores / self.n_labels_
 
-    def _duels(self) -> Array:
-        """List winner and loser of every model; the virtual label comes after the others."""
+    def _count_votes(self, X: Any) -> Array:
+        """Let each model vote for one of two; the virtual label comes after the others."""
         labels = np.arange(self.n_labels_)
         against_virtual = np.column_stack([labels, np.full_like(labels, self.n_labels_)])
-        return np.vstack([self.pairs_, against_virtual])
+        duels = np.vstack([self.pairs_, against_virtual]).astype(np.int64)
+        votes = np.zeros((X.shape[0], self.n_labels_ + 1), np.int32)
+        if isinstance(self.models_, Forest):
+            ask_rows(vote_rows, self.models_, X, duels, votes, n_jobs=self.n_jobs)
+        else:
+            _count_foreign(self.models_, duels, X, votes, self.n_jobs)
+        return votes
 
 
 class _Duels(ListableTargets):
@@ -132,30 +137,15 @@ def _told_apart(Y: sparse.csr_array, *, stop_at_gap: bool) -> Array:
     """List the pairs with a row that has one label only; up to the first other pair if wanted."""
     by_label = Y.tocsc()
     by_label.sort_indices()
+    rows = np.split(by_label.indices, by_label.indptr[1:-1])
     numbers: dict[bytes, int] = {}
-    places = itertools.pairwise(by_label.indptr.tolist())
     # Labels on the same rows get the same number, and cannot be told apart.
-    same = np.array(
-        [numbers.setdefault(by_label.indices[a:b].tobytes(), len(numbers)) for a, b in places]
-    )
+    same = np.array([numbers.setdefault(part.tobytes(), len(numbers)) for part in rows])
     first, second = np.triu_indices(Y.shape[1], 1)
     told = same[first] != same[second]
     if stop_at_gap and not told.all():
         told[int(told.argmin()) :] = False
     return np.column_stack([first[told], second[told]]).astype(np.int32)
-
-
-def count_votes(
-    models: Any, duels: Array, n_places: int, X: Any, n_jobs: int | None = None
-) -> Array:
-    """Let each model vote for one of two."""
-    votes = np.zeros((X.shape[0], n_places), np.int32)
-    if not isinstance(models, Forest):
-        _count_foreign(models, duels, X, votes, n_jobs)
-        return votes
-    duels = np.ascontiguousarray(duels, np.int64)
-    ask_rows(vote_rows, models, X, duels, votes, n_jobs=n_jobs)
-    return votes
 
 
 def _count_foreign(models: Any, duels: Array, X: Any, votes: Array, n_jobs: int | None) -> None:

@@ -16,7 +16,7 @@ from scumble._core.parameters import Bool, Free, Int, Optional, Real, declare
 from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45.forest import Forest, ask_rows
 from scumble.learn.c45.walk import chain_rows
-from scumble.learn.single_label_models import ForeignModels, TransformingClassifier
+from scumble.learn.single_label_models import TransformingClassifier
 from scumble.learn.undersampling import on_rows, one_generator_each, undersample
 
 
@@ -79,7 +79,7 @@ class ClassifierChain(TransformingClassifier, name="cc", family="Chains"):
         self.models_ = self._fit_many(X, ChainTargets(Y, [Draw(self.order_)], weights), extra=Y)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
-        return follow_chains(self.models_, [self.order_], self.n_labels_, X, n_jobs=self.n_jobs)
+        return follow_chains(self, [self.order_], X)
 
     def _check_order(self, n_labels: int) -> Array:
         if self.order is None:
@@ -192,14 +192,7 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc", family="Cha
         self.models_ = self._fit_many(X, targets, extra=Y, generator=generator)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
-        _, sums = follow_chains(
-            self.models_,
-            list(self.orders_),
-            self.n_labels_,
-            X,
-            hard=not self.use_confidences,
-            n_jobs=self.n_jobs,
-        )
+        _, sums = follow_chains(self, list(self.orders_), X, hard=not self.use_confidences)
         means = sums / len(self.orders_)
         return means >= 0.5, means
 
@@ -252,47 +245,27 @@ def _begins(orders: Sequence[Array]) -> Array:
 
 
 def follow_chains(
-    models: Any,
-    orders: Sequence[Array],
-    n_labels: int,
-    X: Any,
-    *,
-    hard: bool = False,
-    n_jobs: int | None = None,
+    fitted: TransformingClassifier, orders: Sequence[Array], X: Any, *, hard: bool = False
 ) -> tuple[Array, Array]:
     """Ask all chains, each label knowing what was predicted for those before it."""
-    if not isinstance(models, Forest):
-        return _follow_foreign(models, orders, n_labels, X, hard, n_jobs)
-    labels = np.zeros((X.shape[0], n_labels), bool)
+    models: Any = fitted.models_
+    begins = _begins(orders)
+    labels = np.zeros((X.shape[0], fitted.n_labels_), bool)
     sums = np.zeros(labels.shape)
-    begins = _begins(orders)
-    places = np.concatenate([np.asarray(order, np.int64) for order in orders])
-    ask_rows(chain_rows, models, X, (begins, places), hard, labels, sums, n_jobs=n_jobs)
-    return labels, sums
-
-
-def _follow_foreign(
-    models: ForeignModels,
-    orders: Sequence[Array],
-    n_labels: int,
-    X: Any,
-    hard: bool,
-    n_jobs: int | None,
-) -> tuple[Array, Array]:
-    begins = _begins(orders)
+    if isinstance(models, Forest):
+        chains = begins, np.concatenate([np.asarray(order, np.int64) for order in orders])
+        ask_rows(chain_rows, models, X, chains, hard, labels, sums, n_jobs=fitted.n_jobs)
+        return labels, sums
 
     def follow(chain: int) -> tuple[Array, Array]:
-        labels = np.zeros((X.shape[0], n_labels), bool)
-        confidences = np.zeros(labels.shape)
+        known, confidences = np.zeros_like(labels), np.zeros_like(sums)
         for place, label in enumerate(orders[chain]):
-            known = sparse.csr_array(labels)
-            both = models.ask_one(int(begins[chain]) + place, X, known)
-            labels[:, label] = both[:, 1] >= both[:, 0]
-            confidences[:, label] = labels[:, label] if hard else both[:, 1]
-        return labels, confidences
+            both = models.ask_one(int(begins[chain]) + place, X, sparse.csr_array(known))
+            known[:, label] = both[:, 1] >= both[:, 0]
+            confidences[:, label] = known[:, label] if hard else both[:, 1]
+        return known, confidences
 
-    answers = run(follow, range(len(orders)), n_jobs=n_jobs)
-    sums = np.zeros((X.shape[0], n_labels))
+    answers = run(follow, range(len(orders)), n_jobs=fitted.n_jobs)
     for _, confidences in answers:
         sums += confidences
     return answers[-1][0], sums

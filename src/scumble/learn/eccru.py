@@ -149,7 +149,7 @@ class ECCRU(TransformingClassifier, name="eccru", family="Chains"):
         self.thresholds_: Array = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
 
     def _confidences(self, X: Any) -> Array:
-        _, sums = follow_chains(self.models_, self.orders_, self.n_labels_, X, n_jobs=self.n_jobs)
+        _, sums = follow_chains(self, self.orders_, X)
         return sums / np.bincount(np.concatenate(self.orders_), minlength=self.n_labels_)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
