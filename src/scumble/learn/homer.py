@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -28,7 +28,6 @@ from scumble.learn.inner_classifier import Answer, InnerClassifier, Training
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, winners_confidences
 from scumble.learn.parameters import MultilabelClassifier
 from scumble.learn.single_label_models import Models, fit_many
-from scumble.learn.weights import take_weights
 
 
 @dataclass(eq=False, repr=False)
@@ -183,39 +182,29 @@ def descend(nodes: list[Node], answers: list[Answer], n_labels: int, *, compat: 
     return labels, confidences
 
 
-class _NodeProblem:
+class _NodeProblem(NamedTuple):
     """The rows and targets of one node: a column per child."""
 
-    def __init__(self, rows: Array | None, Y: sparse.csr_array, weights: Array | None) -> None:
-        self.rows = rows
-        self.Y = Y
-        self.weights = weights
+    rows: Array | None
+    Y: sparse.csr_array
+    weights: Array | None
 
 
 def _node_problems(
     by_label: sparse.csc_array, nodes: list[Node], weights: Array | None
 ) -> list[_NodeProblem]:
     """Find each node's rows (all for the root) and which child each of them belongs to."""
-    n_rows = by_label.shape[0]
     problems = []
     for number, node in enumerate(nodes):
-        members = [_rows_with_any(by_label, below) for below in node.below]
-        rows = None if number == 0 else np.unique(np.concatenate(members))
-        size = n_rows if rows is None else len(rows)
-        places = members if rows is None else [np.searchsorted(rows, part) for part in members]
-        indptr = np.concatenate([[0], np.cumsum([len(part) for part in places])])
-        cells = np.ones(indptr[-1], bool)
-        by_child = sparse.csc_array(
-            (cells, np.concatenate(places), indptr), shape=(size, len(members))
-        )
-        share = weights if rows is None else take_weights(weights, rows)
-        problems.append(_NodeProblem(rows, by_child.tocsr(), share))
+        child_of = np.repeat(np.arange(len(node.below)), [len(part) for part in node.below])
+        belongs = sparse.csr_array((np.ones(len(child_of)), (np.arange(len(child_of)), child_of)))
+        by_child = sparse.csr_array(by_label[:, node.labels] @ belongs).astype(bool)
+        by_child.sort_indices()
+        rows = np.flatnonzero(np.diff(by_child.indptr)) if number else None
+        chosen = slice(None) if rows is None else rows
+        share = None if weights is None else weights[chosen]
+        problems.append(_NodeProblem(rows, by_child[chosen], share))
     return problems
-
-
-def _rows_with_any(by_label: sparse.csc_array, labels: Array) -> Array:
-    parts = [by_label.indices[by_label.indptr[j] : by_label.indptr[j + 1]] for j in labels]
-    return parts[0] if len(parts) == 1 else np.unique(np.concatenate(parts))
 
 
 class _Shared:
@@ -249,15 +238,8 @@ class _Shared:
         return [target], whole.sets
 
     def fit(self, X: Any, n_values: Array, generator: Any, n_jobs: int | None) -> None:
-        self._models = fit_many(
-            self._estimator,
-            X,
-            n_values,
-            self._targets,
-            generator=generator,
-            class_weight=self._class_weight,
-            n_jobs=n_jobs,
-        )
+        how = {"class_weight": self._class_weight, "generator": generator, "n_jobs": n_jobs}
+        self._models = fit_many(self._estimator, X, n_values, self._targets, **how)
         self._targets = []  # the training labels are not needed any more
 
     def ask(self, X: Any, n_jobs: int | None) -> list[Answer]:
