@@ -170,12 +170,10 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
     ) -> tuple[Any, sparse.csr_array, Array | None]:
         """Check what is given to learn from, and remember what it looks like."""
         self.check_parameters()
-        X = self._read_training(X)
-        labels, self._form, classes = read_labels(Y, caller=type(self).__name__)
-        check_same_length(X, labels, caller=type(self).__name__)
-        sample_weight = weights_of_rows(
-            Y, sample_weight, labels.shape[0], caller=type(self).__name__
-        )
+        name, X = type(self).__name__, self._read_training(X)
+        labels, self._form, classes = read_labels(Y, caller=name)
+        check_same_length(X, labels, caller=name)
+        sample_weight = weights_of_rows(Y, sample_weight, labels.shape[0], caller=name)
         X, labels, weights = self._weigh(X, labels, sample_weight)
         self.n_labels_ = int(labels.shape[1])
         self.label_names_ = self._form.names

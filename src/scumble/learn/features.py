@@ -20,9 +20,7 @@ def read_training(X: Any, estimator: Any, categorical_features: Any) -> tuple[An
     caller = type(estimator).__name__
     if is_frame(X):
         _refuse_repeated(frame_columns(X, caller=caller)[0], caller)
-    _check_names(X, estimator, caller, reset=True)
-    X = _check_shape(X, estimator, caller)
-    _check_n_features(estimator, X, reset=True)
+    X = _check_columns(X, estimator, caller, reset=True)
     features = read_features(X, categorical_features, caller=caller)
     return features.values, features.codes
 
@@ -33,9 +31,7 @@ def read_rows(X: Any, estimator: Any, codes: FeatureCodes) -> Any:
     if is_frame(X):
         frame_columns(X, caller=caller)  # refuses what only looks like a table
     try:
-        _check_names(X, estimator, caller, reset=False)
-        X = _check_shape(X, estimator, caller)
-        _check_n_features(estimator, X, reset=False)
+        X = _check_columns(X, estimator, caller, reset=False)
     except ScumbleError:
         raise
     except ValueError as error:
@@ -52,11 +48,15 @@ def beside(X: Any, more: Any) -> Any:
     return np.hstack([X, dense(more)])
 
 
-def _check_names(X: Any, estimator: Any, caller: str, *, reset: bool) -> None:
+def _check_columns(X: Any, estimator: Any, caller: str, *, reset: bool) -> Any:
+    """Compare names and number of the columns with those seen, or remember them."""
     try:
         _check_feature_names(estimator, X, reset=reset)
     except TypeError as error:  # some names are texts and some are not
         raise ParameterTypeError(f"{caller}: {error}") from None
+    X = _check_shape(X, estimator, caller)
+    _check_n_features(estimator, X, reset=reset)
+    return X
 
 
 def _refuse_repeated(names: tuple[str, ...], caller: str) -> None:

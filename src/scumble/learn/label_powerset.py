@@ -144,10 +144,7 @@ def _target(rows: Array, problem: LabelsetProblem, n_rows: int) -> Target:
 def _turns(rows: Array) -> Array:
     """Count for each entry how many times its row came before."""
     order = np.argsort(rows, kind="stable")
-    in_order = rows[order]
-    is_first = np.ones(len(rows), bool)
-    is_first[1:] = in_order[1:] != in_order[:-1]
-    starts = np.maximum.accumulate(np.where(is_first, np.arange(len(rows)), 0))
+    _, starts, sizes = np.unique(rows[order], return_index=True, return_counts=True)
     turns = np.empty(len(rows), np.int64)
-    turns[order] = np.arange(len(rows)) - starts
+    turns[order] = np.arange(len(rows)) - np.repeat(starts, sizes)
     return turns

@@ -249,6 +249,3 @@ class EnsembleOfPrunedSets(TransformingClassifier, name="eps", family="Labelsets
                 votes[rows] += sets[part.argmax(axis=1)].toarray()
         votes /= len(self.labelsets_)
         return votes >= self.threshold, votes
-
-
-__all__ = ["EnsembleOfPrunedSets", "PrunedSets", "prune_labelsets"]

@@ -164,24 +164,19 @@ def _fit_foreign(
     seeds = generator.integers(2**31 - 1, size=len(targets)) if generator and names else None
 
     def fit(at: int) -> tuple[Any, int, Any]:
-        target = targets[at]
-        seeded = {} if seeds is None else dict.fromkeys(names, int(seeds[at]))
-        model = _fit_one(estimator, X, target, extra, seeded, class_weight)
-        return model, target.n_classes, target.extra
+        target, model = targets[at], clone(estimator)
+        if seeds is not None:
+            model.set_params(**dict.fromkeys(names, int(seeds[at])))
+        table = _with_extra(X, extra, target.extra)
+        return _fit_one(model, table, target, class_weight), target.n_classes, target.extra
 
     fitted = run(fit, range(len(targets)), n_jobs=n_jobs)
     n_classes = np.array([entry[1] for entry in fitted], np.int64)
     return ForeignModels([entry[0] for entry in fitted], n_classes, [e[2] for e in fitted])
 
 
-def _fit_one(
-    estimator: Any,
-    X: Any,
-    target: Target,
-    extra: Any,
-    seeded: dict[str, int],
-    class_weight: Any = None,
-) -> Any:
+def _fit_one(model: Any, X: Any, target: Target, class_weight: Any) -> Any:
+    """Fit a model, or give the only class there is."""
     rows = np.arange(X.shape[0]) if target.rows is None else np.asarray(target.rows, np.int64)
     y, weights = np.asarray(target.y), target.weights
     if target.repeats is not None:
@@ -189,14 +184,10 @@ def _fit_one(
         weights = None if weights is None else np.repeat(weights, target.repeats)
     if y.min() == y.max():
         return int(y[0])
-    model = clone(estimator)
-    if seeded:
-        model.set_params(**seeded)
     if class_weight is not None and (name := class_weight_name(model)) is not None:
         model.set_params(**{name: _by_class(y, weights, class_weight)})
     else:
         weights = weigh_classes(y, weights, target.n_classes, class_weight)
-    X = _with_extra(X, extra, target.extra)
     return model.fit(X[rows], y, **given_weights(model, weights))
 
 
