@@ -203,11 +203,8 @@ def _check_nodes(feature: Array, cut: Array, first: Array, width: Array, n_value
     columns = feature[inner]
     demand(bool((columns < len(n_values)).all()), "a tree asks for a column that is not there")
     begin, size = first[inner].astype(np.int64), width[inner].astype(np.int64)
-    fits = (begin > inner) & (begin <= len(feature)) & (size >= 1)
-    fits &= begin + size <= len(feature)
-    nominal = np.isnan(cut[inner])
-    needed = np.where(nominal, n_values[columns], 2)
-    fits &= (size >= needed) & (needed >= 1)
+    needed = np.where(np.isnan(cut[inner]), n_values[columns], 2)
+    fits = (begin > inner) & (begin + size <= len(feature)) & (size >= needed) & (needed >= 1)
     demand(bool(fits.all()), "a node of a tree has no place for its children")
 
 
@@ -216,13 +213,9 @@ def _check_space(space: Space) -> None:
     stored = values.data if sparse.issparse(values) else values
     n_columns = values.shape[1] if getattr(values, "ndim", 0) == 2 else -1
     arrays = [space.n_values, space.divisors] + ([] if space.lows is None else [space.lows])
-    fits = (
-        isinstance(values, np.ndarray | sparse.csr_array)
-        and stored.dtype == np.float64
-        and all(isinstance(a, np.ndarray) and a.shape == (n_columns,) for a in arrays)
-        and space.n_values.dtype == np.int64
-        and (space.n_values >= 0).all()
-    )
+    fits = isinstance(values, np.ndarray | sparse.csr_array) and stored.dtype == np.float64
+    fits = fits and all(isinstance(a, np.ndarray) and a.shape == (n_columns,) for a in arrays)
+    fits = fits and space.n_values.dtype == np.int64 and (space.n_values >= 0).all()
     demand(bool(fits), "the training rows do not fit")
 
 
@@ -249,7 +242,7 @@ def _check_texts(model: TextModel) -> None:
     for words, weights in zip(texts.words, texts.weights, strict=True):
         plain = isinstance(words, tuple) and all(type(word) is str for word in words)
         demand(plain and len(set(words)) == len(words), "the words of a text are not all different")
-        fits = is_vector(weights, np.float64, len(words)) and bool(np.isfinite(weights).all())
+        fits = are_vectors(weights, size=len(words)) and bool(np.isfinite(weights).all())
         demand(fits, "the weights of words do not fit")
 
 
@@ -271,7 +264,7 @@ def _width_of(model: Any) -> int:
     n_values = model._codes.n_values
     width = int(np.where(n_values > 2, n_values - 1, 1).sum())
     flat = [part for part in (scaling.centres, scaling.divisors) if part is not None]
-    fits = all(is_vector(part, np.float64, width) for part in flat)
+    fits = are_vectors(*flat, size=width)
     if scaling.knots is not None:
         fits &= is_table(scaling.knots, np.float64, (N_STEPS, width))
     others = (scaling.centres, scaling.knots)
@@ -298,17 +291,14 @@ def _check_ridge(model: RidgeRanker) -> None:
         n_columns = points.shape[0]
     fits = is_table(model.coefficients_, np.float64, (n_columns, model.n_labels_))
     demand(fits, "the coefficients do not fit")
-    demand(is_vector(model.intercepts_, np.float64, model.n_labels_), "the intercepts do not fit")
+    demand(are_vectors(model.intercepts_, size=model.n_labels_), "the intercepts do not fit")
 
 
 def _check_neighbours(model: NeighbourRanker) -> None:
     n_rows, labels, k = model.space_.values.shape[0], model.labels_, model.n_neighbors_
-    fits = (
-        isinstance(labels, sparse.csr_array)
-        and labels.shape == (n_rows, model.n_labels_)
-        and is_vector(model._weights, np.float64, n_rows)
-        and is_vector(model._shares, np.float64, model.n_labels_)
-    )
+    fits = isinstance(labels, sparse.csr_array) and labels.shape == (n_rows, model.n_labels_)
+    fits = fits and are_vectors(model._weights, size=n_rows)
+    fits = fits and are_vectors(model._shares, size=model.n_labels_)
     demand(fits, "the labels of the training rows do not fit")
     demand(type(k) is int and 0 <= k < n_rows, "there are not as many neighbours as are asked")
 
@@ -337,29 +327,23 @@ def _check_blend(model: BlendedRanker) -> None:
 
 
 def _check_curves(curves: Any, n_labels: int) -> None:
-    fits = isinstance(curves, Calibration) and all(
-        is_vector(part, np.float64, n_labels) for part in (curves.intercepts, curves.slopes)
-    )
+    fits = isinstance(curves, Calibration)
+    fits = fits and are_vectors(curves.intercepts, curves.slopes, size=n_labels)
     demand(fits, "the curves of the labels do not fit")
 
 
 def _check_heights(heights: Any, n_labels: int) -> None:
     demand(isinstance(heights, Heights), "the heights of scores are missing")
     starts, n_knots = heights.starts, len(heights.scores)
-    fits = (
-        is_vector(starts, np.int64, n_labels + 1)
-        and starts[0] == 0
-        and starts[-1] == n_knots
-        and (np.diff(starts) > 0).all()
-        and type(heights.are_probabilities) is bool
-        and all(is_vector(part, np.float64, n_knots) for part in (heights.scores, heights.rates))
-    )
+    fits = is_vector(starts, np.int64, n_labels + 1) and starts[0] == 0 and starts[-1] == n_knots
+    fits = fits and (np.diff(starts) > 0).all() and type(heights.are_probabilities) is bool
+    fits = fits and are_vectors(heights.scores, heights.rates, size=n_knots)
     demand(fits, "the heights of scores do not fit")
 
 
 def _check_thresholded(model: ThresholdedClassifier) -> None:
     _check_inside(model.estimator_, model.n_labels_)
-    fits = is_vector(model.thresholds_, np.float64, model.n_labels_)
+    fits = are_vectors(model.thresholds_, size=model.n_labels_)
     n_curves = 0 if model.rule == "fixed" else model.n_labels_
     demand(fits and len(model.curves_) == n_curves, "the thresholds do not fit")
 
@@ -392,6 +376,11 @@ def demand(condition: Any, message: str) -> None:
 def is_vector(value: Any, kind: Any, size: int) -> bool:
     """Tell whether a value is a flat array of a type and size."""
     return is_table(value, kind, (size,))
+
+
+def are_vectors(*values: Any, size: int) -> bool:
+    """Tell whether values are flat arrays of so many floats."""
+    return all(is_vector(value, np.float64, size) for value in values)
 
 
 def is_table(value: Any, kind: Any, shape: tuple[int, ...]) -> bool:
