@@ -14,6 +14,9 @@ from scumble._core.errors import DataError, ParameterTypeError, ScumbleError
 from scumble._core.features import FeatureCodes, as_array, encode, read_features
 from scumble._core.frames import frame_columns, is_frame
 
+#: What is asked of a table before its cells are read.
+_ANY_CELLS = {"accept_sparse": "csr", "dtype": None, "ensure_all_finite": False}
+
 
 def read_training(X: Any, estimator: Any, categorical_features: Any) -> tuple[Any, FeatureCodes]:
     """Read the features an estimator learns from, and remember their names and number."""
@@ -72,14 +75,7 @@ def _check_shape(X: Any, estimator: Any, caller: str) -> Any:
     else:
         table = as_array(X, caller=caller) if isinstance(X, list | tuple) else X
     try:
-        checked = check_array(
-            table,
-            accept_sparse="csr",
-            dtype=None,
-            ensure_all_finite=False,
-            estimator=estimator,
-            input_name="X",
-        )
+        checked = check_array(table, estimator=estimator, input_name="X", **_ANY_CELLS)
     except ValueError as error:
         raise DataError(f"{caller}: {error}") from None
     except TypeError as error:

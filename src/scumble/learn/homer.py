@@ -161,15 +161,13 @@ def descend(nodes: list[Node], answers: list[Answer], n_labels: int, *, compat: 
     n_rows = len(answers[0][0])
     labels = np.zeros((n_rows, n_labels), bool)
     confidences = np.zeros((n_rows, n_labels))
-    reached = {0: np.ones(n_rows, bool)}
-    weights = {0: np.ones(n_rows)}
+    reached = {0: (np.ones(n_rows, bool), np.ones(n_rows))}  # which rows, and how surely
     for number, (node, (present, sure)) in enumerate(zip(nodes, answers, strict=True)):
-        here, weight = reached.pop(number), weights.pop(number)
+        here, weight = reached.pop(number)
         for child, (below, inner) in enumerate(zip(node.below, node.inner, strict=True)):
             going = here & present[:, child]
             if inner >= 0:
-                reached[inner] = going
-                weights[inner] = weight * sure[:, child]
+                reached[inner] = going, weight * sure[:, child]
                 if compat:
                     turned_away = here & ~going
                     confidences[np.ix_(turned_away, below)] = sure[turned_away, child][:, None]

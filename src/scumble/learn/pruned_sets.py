@@ -241,11 +241,8 @@ class EnsembleOfPrunedSets(TransformingClassifier, name="eps", family="Labelsets
         self.models_ = self._fit_many(table, targets, generator=generator)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
-        ends = np.cumsum([sets.shape[0] for sets in self.labelsets_])
         votes = np.zeros((X.shape[0], self.n_labels_))
-        for rows, answers in self._probabilities(X):
-            parts = np.split(answers, ends[:-1], axis=1)
-            for sets, part in zip(self.labelsets_, parts, strict=True):
-                votes[rows] += sets[part.argmax(axis=1)].toarray()
+        for rows, member, probabilities in self._probabilities_by_model(X):
+            votes[rows] += self.labelsets_[member][probabilities.argmax(axis=1)].toarray()
         votes /= len(self.labelsets_)
         return votes >= self.threshold, votes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -112,7 +112,7 @@ class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
         labels = np.zeros((X.shape[0], self.n_labels_), bool)
         confidences = np.zeros(labels.shape)
         n_votes = np.bincount(np.concatenate(self.labelsets_), minlength=self.n_labels_)
-        for rows, group, probabilities in self._group_answers(X):
+        for rows, group, probabilities in self._probabilities_by_model(X):
             chosen = self._combinations[group][probabilities.argmax(axis=1)]
             found = chosen if self.overlapping else winners_confidences(chosen, probabilities)
             confidences[rows, self.labelsets_[group]] += found
@@ -122,13 +122,6 @@ class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
         confidences /= np.maximum(n_votes, 1)
         confidences[:, n_votes == 0] = self._shares[n_votes == 0]
         return confidences >= 0.5, confidences
-
-    def _group_answers(self, X: Any) -> Iterator[tuple[slice, int, Array]]:
-        """Give the probabilities of each group's combinations, some rows at a time."""
-        ends = np.cumsum([len(sets) for sets in self._combinations])
-        for rows, answers in self._probabilities(X):
-            for group, part in enumerate(np.split(answers, ends[:-1], axis=1)):
-                yield rows, group, part
 
 
 def draw_overlapping(

@@ -240,6 +240,13 @@ class TransformingClassifier(BaseMultilabelClassifier):
         for rows in slices(X.shape[0], int(self.models_.n_classes.sum())):
             yield rows, self.models_.ask(X[rows], n_jobs=self.n_jobs)
 
+    def _probabilities_by_model(self, X: Any) -> Iterator[tuple[slice, int, Array]]:
+        """Give the class probabilities of each model by its number, some rows at a time."""
+        ends = np.cumsum(self.models_.n_classes)[:-1]
+        for rows, answers in self._probabilities(X):
+            for model, part in enumerate(np.split(answers, ends, axis=1)):
+                yield rows, model, part
+
     def _second_answers(self, models: Models, X: Any) -> Iterator[tuple[slice, Array]]:
         """Ask models for the probability of class 1, some rows at a time."""
         for rows in slices(X.shape[0], len(models)):
