@@ -108,7 +108,6 @@ class _Duels(ListableTargets):
         self._pairs = np.ascontiguousarray(pairs, np.int32)
         self.n_listed = len(pairs)
         by_label = Y.tocsc()
-        by_label.sort_indices()
         self._indptr = by_label.indptr.astype(np.int64)
         self._rows = by_label.indices.astype(np.uint32)
 
@@ -123,8 +122,7 @@ class _Duels(ListableTargets):
 
     def listed(self, block: range) -> Targets:
         pairs = self._pairs[block.start : block.stop]
-        sizes = np.diff(self._indptr)
-        room = int(sizes[pairs].sum())
+        room = int(np.diff(self._indptr)[pairs].sum())
         starts = np.zeros(len(pairs) + 1, np.int64)
         rows, y = np.empty(room, np.uint32), np.empty(room, np.uint8)
         n = exclusive_rows(self._indptr, self._rows, pairs, starts, rows, y)
@@ -136,7 +134,6 @@ class _Duels(ListableTargets):
 def _told_apart(Y: sparse.csr_array, *, stop_at_gap: bool) -> Array:
     """List the pairs with a row that has one label only; up to the first other pair if wanted."""
     by_label = Y.tocsc()
-    by_label.sort_indices()
     rows = np.split(by_label.indices, by_label.indptr[1:-1])
     numbers: dict[bytes, int] = {}
     # Labels on the same rows get the same number, and cannot be told apart.

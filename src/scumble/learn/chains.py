@@ -248,8 +248,7 @@ def follow_chains(
     fitted: TransformingClassifier, orders: Sequence[Array], X: Any, *, hard: bool = False
 ) -> tuple[Array, Array]:
     """Ask all chains, each label knowing what was predicted for those before it."""
-    models: Any = fitted.models_
-    begins = _begins(orders)
+    models, begins = fitted.models_, _begins(orders)
     labels = np.zeros((X.shape[0], fitted.n_labels_), bool)
     sums = np.zeros(labels.shape)
     if isinstance(models, Forest):

@@ -117,11 +117,9 @@ class COCOA(TransformingClassifier, name="cocoa", family="Pairs of labels"):
 def _draw_couples(n_labels: int, n_couples: int, generator: np.random.Generator) -> Array:
     """Draw for each label some of the others."""
     size = min(n_couples, n_labels - 1)
-    couples = np.zeros((n_labels, size), np.int64)
-    for label in range(n_labels):
-        others = generator.permutation(n_labels - 1)[:size]
-        couples[label] = others + (others >= label)
-    return couples
+    drawn = [generator.permutation(n_labels - 1)[:size] for _ in range(n_labels)]
+    others = np.array(drawn, np.int64)
+    return others + (others >= np.arange(n_labels)[:, None])
 
 
 @dataclass(frozen=True, eq=False)

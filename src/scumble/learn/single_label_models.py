@@ -6,7 +6,7 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -28,20 +28,6 @@ from scumble.learn.weights import class_factors, given_weights, weigh_classes
 _MANY_TREES = 256
 #: No more trees are grown in one call, which cannot be interrupted.
 _TREES_AT_ONCE = 4096
-
-
-class Models(Protocol):
-    """Fitted models of many problems."""
-
-    @property
-    def n_classes(self) -> Array:
-        """Return the number of classes of each."""
-
-    def __len__(self) -> int:
-        """Return their number."""
-
-    def ask(self, X: Any, *, n_jobs: int | None = None) -> Array:
-        """Return all class probabilities, the columns of one model after those before it."""
 
 
 class ListableTargets(Sequence[Target], ABC):
@@ -142,11 +128,14 @@ class ForeignModels:
         return np.hstack(answers) if answers else np.zeros((X.shape[0], 0))
 
 
+#: Fitted models of many problems.
+Models = Forest | ForeignModels
+
+
 def ask_second(models: Models, X: Any, *, n_jobs: int | None = None) -> Array:
     """Ask every model for the probability of class 1 alone."""
     if isinstance(models, Forest):
         return models.second_only().ask(X, n_jobs=n_jobs)
-    assert isinstance(models, ForeignModels)
     answers = run(lambda at: models.ask_one(at, X)[:, 1], range(len(models)), n_jobs=n_jobs)
     return np.column_stack(answers)
 

@@ -359,9 +359,8 @@ def _best(cuts: Cuts, rule: ThresholdRule, expected: Array) -> int:
     """Return the place of the cut to take, -1 where the label is not to be predicted."""
     if cuts.n_allowed == 0 or cuts.thresholds[0] == -np.inf:  # nothing, or equal scores
         return 0 if len(cuts.thresholds) and cuts.n_predicted[0] == cuts.hits[0] else -1
-    n_predicted = cuts.n_predicted[: cuts.n_allowed]
     if rule.rule == "rate":
-        return int(np.abs(n_predicted - cuts.n_positives).argmin())
+        return int(np.abs(cuts.n_predicted[: cuts.n_allowed] - cuts.n_positives).argmin())
     return int(expected[: cuts.n_allowed].argmax())
 
 

@@ -228,9 +228,7 @@ class C45Classifier(Declared, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         gains = self.tree_.information_gains()
         inner = self.tree_.feature >= 0
-        sums = np.bincount(
-            self.tree_.feature[inner], weights=gains[inner], minlength=self.n_features_in_
-        )
+        sums = np.bincount(self.tree_.feature[inner], gains[inner], self.n_features_in_)
         return sums / sums.sum() if sums.sum() > 0 else sums
 
     @property

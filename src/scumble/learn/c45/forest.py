@@ -56,11 +56,8 @@ class Forest:
 
     def second_only(self) -> Forest:
         """Give trees that answer with the probability of class 1 alone."""
-        places = np.arange(len(self.leaf))
-        answers = self.probabilities[self.leaf + 1]
-        return replace(
-            self, leaf=places, probabilities=answers, n_classes=np.ones_like(self.n_classes)
-        )
+        answers, ones = self.probabilities[self.leaf + 1], np.ones_like(self.n_classes)
+        return replace(self, leaf=np.arange(len(answers)), probabilities=answers, n_classes=ones)
 
     def ask(self, X: Any, *, extra: Any = None, n_jobs: int | None = None) -> Array:
         """Ask every tree for the class probabilities of every row, tree after tree."""

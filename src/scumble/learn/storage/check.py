@@ -101,7 +101,10 @@ def _check_estimator(model: Any) -> None:
     if hasattr(model, "space_"):
         _check_own_space(model, n_values)
     if isinstance(model, BaseRanker | ThresholdedClassifier):
-        _check_ranker(model)
+        demand(type(model.n_labels_) is int, "the number of labels is no whole number")
+    for kind, check in _CHECKS.items():
+        if isinstance(model, kind):
+            check(model)
 
 
 def _check_columns(columns: RegressionColumns, n_values: Array) -> None:
@@ -247,14 +250,6 @@ def _check_texts(model: TextModel) -> None:
 
 
 # Rankers and thresholds: every part has the size the others expect -----------------------------
-
-
-def _check_ranker(model: Any) -> None:
-    """Refuse a ranker, or a classifier with thresholds, whose parts do not fit."""
-    demand(type(model.n_labels_) is int, "the number of labels is no whole number")
-    for kind, check in _CHECKS.items():
-        if isinstance(model, kind):
-            check(model)
 
 
 def _width_of(model: Any) -> int:

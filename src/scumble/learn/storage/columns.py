@@ -51,10 +51,9 @@ def columns_of(
 
 
 def _labels_of(model: Any) -> tuple[str, ...]:
-    names = getattr(model, "label_names_", None)
-    classes = getattr(model, "classes_", ())
-    if names is not None:
+    if (names := getattr(model, "label_names_", None)) is not None:
         return tuple(names)
+    classes = getattr(model, "classes_", ())
     if isinstance(classes, list):  # the two values of each label
         return tuple(f"y{at}" for at in range(len(classes)))
     return tuple(str(value) for value in classes)
