@@ -59,18 +59,17 @@ def fit_many(
     """Fit one model for each target."""
     if not is_tree(estimator):
         return _fit_foreign(estimator, X, targets, extra, generator, class_weight, n_jobs)
+    tree = C45Classifier() if estimator is None else clone(estimator)
     if class_weight is not None:
-        tree = C45Classifier() if estimator is None else clone(estimator)
-        estimator = tree.set_params(class_weight=class_weight)
+        tree.set_params(class_weight=class_weight)
     table = prepare_table(X, n_values, extra=extra, n_jobs=n_jobs)
-    return grow_forest(estimator, table, targets, n_jobs=n_jobs)
+    return grow_forest(tree, table, targets, n_jobs)
 
 
 def grow_forest(
-    estimator: Any, table: PreparedTable, targets: Sequence[Target], *, n_jobs: int | None = None
+    tree: C45Classifier, table: PreparedTable, targets: Sequence[Target], n_jobs: int | None
 ) -> Forest:
     """Grow a tree for each target on a prepared table."""
-    tree = C45Classifier() if estimator is None else estimator
     settings, laplace = tree.settings(), bool(tree.laplace)
     n_listed = targets.n_listed if isinstance(targets, ListableTargets) else 0
 

@@ -466,15 +466,11 @@ def _read_scores(scores: Any, *, caller: str) -> Any:
             f"Got an array of shape {table.shape} instead."
         )
     if np.isnan(cells).any():
-        raise DataError(_where_nan(table, caller=caller))
+        bad = sparse.coo_array(table != table)  # NaN alone is not itself
+        raise DataError(
+            f"{caller}: the score of row {bad.row[0]} for label {bad.col[0]} is NaN. Expected a "
+            "number for every cell: a threshold among scores that are no numbers would mean "
+            "nothing. See why the model gives none (missing values in X, or a label it could not "
+            "learn), or leave the label out."
+        )
     return table
-
-
-def _where_nan(table: Any, *, caller: str) -> str:
-    bad = sparse.coo_array(table != table)  # NaN alone is not itself
-    return (
-        f"{caller}: the score of row {bad.row[0]} for label {bad.col[0]} is NaN. Expected a number "
-        "for every cell: a threshold among scores that are no numbers would mean nothing. See why "
-        "the model gives none (missing values in X, or a label it could not learn), or leave the "
-        "label out."
-    )

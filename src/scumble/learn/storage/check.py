@@ -311,20 +311,15 @@ def _check_blend(model: BlendedRanker) -> None:
     for ranker, scale in zip(rankers, scales, strict=True):
         _check_inside(ranker, model.n_labels_)
         _check_heights(scale, model.n_labels_)
-    _check_curves(curve, model.n_labels_)
-    second = model.second_
-    if second is not None:
+    fits = isinstance(curve, Calibration)
+    fits = fits and are_vectors(curve.intercepts, curve.slopes, size=model.n_labels_)
+    demand(fits, "the curves of the labels do not fit")
+    if (second := model.second_) is not None:
         fits = isinstance(second, SecondLook) and isinstance(second.ranker, RidgeRanker)
         demand(fits, "the second look is none")
         _check_heights(second.scale, model.n_labels_)
         known = (second.ranker.n_features_in_, second.ranker.n_labels_)
         demand(known == (model.n_labels_,) * 2, "the second look does not fit the labels")
-
-
-def _check_curves(curves: Any, n_labels: int) -> None:
-    fits = isinstance(curves, Calibration)
-    fits = fits and are_vectors(curves.intercepts, curves.slopes, size=n_labels)
-    demand(fits, "the curves of the labels do not fit")
 
 
 def _check_heights(heights: Any, n_labels: int) -> None:
