@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from inspect import cleandoc, signature
+from inspect import cleandoc, get_annotations, signature
 from typing import Any, Self
 
 import numpy as np
@@ -170,12 +170,10 @@ class BaseMultilabelClassifier(Declared, ClassifierMixin, BaseEstimator, ABC):
     ) -> tuple[Any, sparse.csr_array, Array | None]:
         """Check what is given to learn from, and remember what it looks like."""
         self.check_parameters()
-        X = self._read_training(X)
-        labels, self._form, classes = read_labels(Y, caller=type(self).__name__)
-        check_same_length(X, labels, caller=type(self).__name__)
-        sample_weight = weights_of_rows(
-            Y, sample_weight, labels.shape[0], caller=type(self).__name__
-        )
+        name, X = type(self).__name__, self._read_training(X)
+        labels, self._form, classes = read_labels(Y, caller=name)
+        check_same_length(X, labels, caller=name)
+        sample_weight = weights_of_rows(Y, sample_weight, labels.shape[0], caller=name)
         X, labels, weights = self._weigh(X, labels, sample_weight)
         self.n_labels_ = int(labels.shape[1])
         self.label_names_ = self._form.names
@@ -303,7 +301,8 @@ def _whole_docstring(cls: type) -> str | None:
     own, mark, rest = cleandoc(cls.__doc__ or "").partition("\n\nAttributes\n----------\n")
     if not mark:
         return cls.__doc__
-    names = list(signature(cls).parameters)
+    # A dataclass has annotations now, and gets its signature later.
+    names = [*signature(cls).parameters, *get_annotations(cls)]
     for name, words in _SHARED_PARAMETERS.items():
         if name in names and f"\n{name} : " not in own:
             later = (f"\n{other} : " for other in names[names.index(name) + 1 :])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,11 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parameters import declare
 from scumble.learn.c45 import Target
-from scumble.learn.problem_transformation import TransformingClassifier
-from scumble.learn.single_label_models import class_weight_name, is_tree
+from scumble.learn.single_label_models import TransformingClassifier, class_weight_name, is_tree
 from scumble.learn.weights import ClassWeight, takes_weights
 
 
+@dataclass(eq=False, repr=False)
 class BinaryRelevance(TransformingClassifier, name="br", family="Single labels"):
     """One binary classifier for each label, which knows nothing of the other labels.
 
@@ -62,18 +63,11 @@ class BinaryRelevance(TransformingClassifier, name="br", family="Single labels")
 
     domains = declare(class_weight=ClassWeight())
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        class_weight: Any = None,
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    class_weight: Any = None
+    categorical_features: Any = None
+    n_jobs: int | None = None
 
     def _check_together(self) -> None:
         name, rule, inner = type(self).__name__, self.class_weight, self.estimator

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from scumble.learn.weights import cell_weights
 _ROUNDED = 1e-12
 
 
+@dataclass(eq=False, repr=False)
 class BRkNN(NeighbourClassifier, name="brknn", family="Neighbours"):
     """Predict the labels that at least half of the nearest rows have.
 
@@ -82,27 +84,17 @@ class BRkNN(NeighbourClassifier, name="brknn", family="Neighbours"):
 
     domains = declare(extension=Choice(None, "a", "b"))
 
-    weights_: Array | None
-
-    def __init__(
-        self,
-        n_neighbors: int = 10,
-        *,
-        extension: str | None = None,
-        ties: str = "weka",
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.extension = extension
-        self.ties = ties
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
+    n_neighbors: int = 10
+    _: KW_ONLY
+    extension: str | None = None
+    ties: str = "weka"
+    categorical_features: Any = None
+    n_jobs: int | None = None
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._remember(X, Y)
         self.n_neighbors_ = min(int(self.n_neighbors), X.shape[0])  # no training row is asked for
-        self.weights_ = weights
+        self.weights_: Array | None = weights
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         counts, totals = self._votes(X)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,10 @@ from scumble.learn.c45 import Target
 from scumble.learn.c45.forest import Forest, ask_rows
 from scumble.learn.c45.growing import Targets
 from scumble.learn.c45.walk import exclusive_rows, vote_rows
-from scumble.learn.problem_transformation import TransformingClassifier
-from scumble.learn.single_label_models import ListableTargets
+from scumble.learn.single_label_models import ListableTargets, TransformingClassifier
 
 
+@dataclass(eq=False, repr=False)
 class CalibratedLabelRanking(TransformingClassifier, name="clr", family="Pairs of labels"):
     """A classifier for each pair of labels and one for each label: they vote.
 
@@ -71,35 +71,32 @@ class CalibratedLabelRanking(TransformingClassifier, name="clr", family="Pairs o
 
     domains = declare(mulan_compat=Bool())
 
-    pairs_: Array
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        mulan_compat: bool = False,
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.mulan_compat = mulan_compat
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    mulan_compat: bool = False
+    categorical_features: Any = None
+    n_jobs: int | None = None
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        self.pairs_ = _told_apart(Y, stop_at_gap=bool(self.mulan_compat))
+        self.pairs_: Array = _told_apart(Y, stop_at_gap=bool(self.mulan_compat))
         self.models_ = self._fit_many(X, _Duels(Y, self.pairs_, weights))
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
-        votes = count_votes(self.models_, self._duels(), self.n_labels_ + 1, X, self.n_jobs)
+        votes = self._count_votes(X)
         scores, virtual = votes[:, :-1], votes[:, -1:]
         return scores >= virtual, scores / self.n_labels_
 
-    def _duels(self) -> Array:
-        """List winner and loser of every model; the virtual label comes after the others."""
+    def _count_votes(self, X: Any) -> Array:
+        """Let each model vote for one of two; the virtual label comes after the others."""
         labels = np.arange(self.n_labels_)
         against_virtual = np.column_stack([labels, np.full_like(labels, self.n_labels_)])
-        return np.vstack([self.pairs_, against_virtual])
+        duels = np.vstack([self.pairs_, against_virtual]).astype(np.int64)
+        votes = np.zeros((X.shape[0], self.n_labels_ + 1), np.int32)
+        if isinstance(self.models_, Forest):
+            ask_rows(vote_rows, self.models_, X, duels, votes, n_jobs=self.n_jobs)
+        else:
+            _count_foreign(self.models_, duels, X, votes, self.n_jobs)
+        return votes
 
 
 class _Duels(ListableTargets):
@@ -111,7 +108,6 @@ class _Duels(ListableTargets):
         self._pairs = np.ascontiguousarray(pairs, np.int32)
         self.n_listed = len(pairs)
         by_label = Y.tocsc()
-        by_label.sort_indices()
         self._indptr = by_label.indptr.astype(np.int64)
         self._rows = by_label.indices.astype(np.uint32)
 
@@ -126,8 +122,7 @@ class _Duels(ListableTargets):
 
     def listed(self, block: range) -> Targets:
         pairs = self._pairs[block.start : block.stop]
-        sizes = np.diff(self._indptr)
-        room = int(sizes[pairs].sum())
+        room = int(np.diff(self._indptr)[pairs].sum())
         starts = np.zeros(len(pairs) + 1, np.int64)
         rows, y = np.empty(room, np.uint32), np.empty(room, np.uint8)
         n = exclusive_rows(self._indptr, self._rows, pairs, starts, rows, y)
@@ -139,31 +134,15 @@ class _Duels(ListableTargets):
 def _told_apart(Y: sparse.csr_array, *, stop_at_gap: bool) -> Array:
     """List the pairs with a row that has one label only; up to the first other pair if wanted."""
     by_label = Y.tocsc()
-    by_label.sort_indices()
+    rows = np.split(by_label.indices, by_label.indptr[1:-1])
     numbers: dict[bytes, int] = {}
-    places = itertools.pairwise(by_label.indptr.tolist())
     # Labels on the same rows get the same number, and cannot be told apart.
-    same = np.array(
-        [numbers.setdefault(by_label.indices[a:b].tobytes(), len(numbers)) for a, b in places]
-    )
+    same = np.array([numbers.setdefault(part.tobytes(), len(numbers)) for part in rows])
     first, second = np.triu_indices(Y.shape[1], 1)
     told = same[first] != same[second]
     if stop_at_gap and not told.all():
         told[int(told.argmin()) :] = False
     return np.column_stack([first[told], second[told]]).astype(np.int32)
-
-
-def count_votes(
-    models: Any, duels: Array, n_places: int, X: Any, n_jobs: int | None = None
-) -> Array:
-    """Let each model vote for one of two."""
-    votes = np.zeros((X.shape[0], n_places), np.int32)
-    if not isinstance(models, Forest):
-        _count_foreign(models, duels, X, votes, n_jobs)
-        return votes
-    duels = np.ascontiguousarray(duels, np.int64)
-    ask_rows(vote_rows, models, X, duels, votes, n_jobs=n_jobs)
-    return votes
 
 
 def _count_foreign(models: Any, duels: Array, X: Any, votes: Array, n_jobs: int | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,13 @@ from scumble._core.errors import ParameterError
 from scumble._core.parallel import run
 from scumble._core.parameters import Bool, Free, Int, Optional, Real, declare
 from scumble.learn.binary_relevance import LabelTargets
-from scumble.learn.c45 import Target
 from scumble.learn.c45.forest import Forest, ask_rows
 from scumble.learn.c45.walk import chain_rows
-from scumble.learn.problem_transformation import TransformingClassifier
-from scumble.learn.single_label_models import ForeignModels
+from scumble.learn.single_label_models import TransformingClassifier
+from scumble.learn.undersampling import on_rows, one_generator_each, undersample
 
 
+@dataclass(eq=False, repr=False)
 class ClassifierChain(TransformingClassifier, name="cc", family="Chains"):
     """One classifier for each label, which also sees the labels before it in the chain.
 
@@ -68,27 +68,18 @@ class ClassifierChain(TransformingClassifier, name="cc", family="Chains"):
 
     domains = declare(order=Free("None or each label number once"))
 
-    order_: Array
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        order: Sequence[int] | None = None,
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.order = order
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    order: Sequence[int] | None = None
+    categorical_features: Any = None
+    n_jobs: int | None = None
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
-        self.order_ = self._check_order(Y.shape[1])
+        self.order_: Array = self._check_order(Y.shape[1])
         self.models_ = self._fit_many(X, ChainTargets(Y, [Draw(self.order_)], weights), extra=Y)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
-        return follow_chains(self.models_, [self.order_], self.n_labels_, X, n_jobs=self.n_jobs)
+        return follow_chains(self, [self.order_], X)
 
     def _check_order(self, n_labels: int) -> Array:
         if self.order is None:
@@ -107,6 +98,7 @@ class ClassifierChain(TransformingClassifier, name="cc", family="Chains"):
         return order.astype(np.int64)
 
 
+@dataclass(eq=False, repr=False)
 class EnsembleOfClassifierChains(TransformingClassifier, name="ecc", family="Chains"):
     """Chains in random orders on random samples of the rows; their mean decides.
 
@@ -163,28 +155,15 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc", family="Cha
         sample=Optional(Real(0, open="left")),
     )
 
-    orders_: Array
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int = 10,
-        use_confidences: bool = True,
-        bootstrap: bool = True,
-        sample: float | None = None,
-        categorical_features: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.use_confidences = use_confidences
-        self.bootstrap = bootstrap
-        self.sample = sample
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    n_estimators: int = 10
+    use_confidences: bool = True
+    bootstrap: bool = True
+    sample: float | None = None
+    categorical_features: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _check_together(self) -> None:
         if self.sample is not None and not self.bootstrap:
@@ -208,19 +187,12 @@ class EnsembleOfClassifierChains(TransformingClassifier, name="ecc", family="Cha
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = self._generator()
         draws = self._draws(Y.shape[0], Y.shape[1], generator)
-        self.orders_ = np.array([draw.order for draw in draws], np.int64)
+        self.orders_: Array = np.array([draw.order for draw in draws], np.int64)
         targets = ChainTargets(Y, draws, weights)
         self.models_ = self._fit_many(X, targets, extra=Y, generator=generator)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
-        _, sums = follow_chains(
-            self.models_,
-            list(self.orders_),
-            self.n_labels_,
-            X,
-            hard=not self.use_confidences,
-            n_jobs=self.n_jobs,
-        )
+        _, sums = follow_chains(self, list(self.orders_), X, hard=not self.use_confidences)
         means = sums / len(self.orders_)
         return means >= 0.5, means
 
@@ -234,15 +206,22 @@ class Draw:
 
 
 class ChainTargets(Sequence[Any]):
-    """Targets of all chains in their order, made when asked for; each may use labels before it."""
+    """Targets of all chains in their order, made when asked for; each may use labels before it.
+
+    With a generator each has as many rows of one value as of the other.
+    """
 
     def __init__(
-        self, Y: sparse.csr_array, draws: Sequence[Draw], weights: Array | None = None
+        self,
+        Y: sparse.csr_array,
+        draws: Sequence[Draw],
+        weights: Array | None = None,
+        generator: np.random.Generator | None = None,
     ) -> None:
-        self._labels = LabelTargets(Y)
+        self._labels = LabelTargets(Y, weights=weights)
         self._draws = draws
-        self._weights = weights
         self._begins = _begins([draw.order for draw in draws])
+        self._seeds = None if generator is None else one_generator_each(generator, len(self))
 
     def __len__(self) -> int:
         return int(self._begins[-1])
@@ -251,9 +230,13 @@ class ChainTargets(Sequence[Any]):
         at = range(len(self))[at]
         chain = int(np.searchsorted(self._begins, at, side="right")) - 1
         draw, place = self._draws[chain], at - int(self._begins[chain])
-        codes = self._labels.codes(int(draw.order[place]))
-        extra = draw.order[:place]
-        return Target(codes, repeats=draw.repeats, weights=self._weights, extra=extra)
+        target = self._labels[int(draw.order[place])]
+        target = replace(target, repeats=draw.repeats, extra=draw.order[:place])
+        if self._seeds is None:
+            return target
+        drawn = np.repeat(np.arange(len(target.y)), target.repeats)
+        kept = undersample(target.y, drawn, np.random.default_rng(self._seeds[at]))
+        return on_rows(target, *np.unique(kept, return_counts=True))
 
 
 def _begins(orders: Sequence[Array]) -> Array:
@@ -262,47 +245,26 @@ def _begins(orders: Sequence[Array]) -> Array:
 
 
 def follow_chains(
-    models: Any,
-    orders: Sequence[Array],
-    n_labels: int,
-    X: Any,
-    *,
-    hard: bool = False,
-    n_jobs: int | None = None,
+    fitted: TransformingClassifier, orders: Sequence[Array], X: Any, *, hard: bool = False
 ) -> tuple[Array, Array]:
     """Ask all chains, each label knowing what was predicted for those before it."""
-    if not isinstance(models, Forest):
-        return _follow_foreign(models, orders, n_labels, X, hard, n_jobs)
-    labels = np.zeros((X.shape[0], n_labels), bool)
+    models, begins = fitted.models_, _begins(orders)
+    labels = np.zeros((X.shape[0], fitted.n_labels_), bool)
     sums = np.zeros(labels.shape)
-    begins = _begins(orders)
-    places = np.concatenate([np.asarray(order, np.int64) for order in orders])
-    ask_rows(chain_rows, models, X, (begins, places), hard, labels, sums, n_jobs=n_jobs)
-    return labels, sums
-
-
-def _follow_foreign(
-    models: ForeignModels,
-    orders: Sequence[Array],
-    n_labels: int,
-    X: Any,
-    hard: bool,
-    n_jobs: int | None,
-) -> tuple[Array, Array]:
-    begins = _begins(orders)
+    if isinstance(models, Forest):
+        chains = begins, np.concatenate([np.asarray(order, np.int64) for order in orders])
+        ask_rows(chain_rows, models, X, chains, hard, labels, sums, n_jobs=fitted.n_jobs)
+        return labels, sums
 
     def follow(chain: int) -> tuple[Array, Array]:
-        labels = np.zeros((X.shape[0], n_labels), bool)
-        confidences = np.zeros(labels.shape)
+        known, confidences = np.zeros_like(labels), np.zeros_like(sums)
         for place, label in enumerate(orders[chain]):
-            known = sparse.csr_array(labels)
-            both = models.ask_one(int(begins[chain]) + place, X, known)
-            labels[:, label] = both[:, 1] >= both[:, 0]
-            confidences[:, label] = labels[:, label] if hard else both[:, 1]
-        return labels, confidences
+            both = models.ask_one(int(begins[chain]) + place, X, sparse.csr_array(known))
+            known[:, label] = both[:, 1] >= both[:, 0]
+            confidences[:, label] = known[:, label] if hard else both[:, 1]
+        return known, confidences
 
-    answers = run(follow, range(len(orders)), n_jobs=n_jobs)
-    sums = np.zeros((X.shape[0], n_labels))
+    answers = run(follow, range(len(orders)), n_jobs=fitted.n_jobs)
     for _, confidences in answers:
         sums += confidences
     return answers[-1][0], sums

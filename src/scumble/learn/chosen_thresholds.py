@@ -8,14 +8,13 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterError
-from scumble._core.files import COMPRESSIONS, writing
+from scumble._core.files import NamedFile, writing
 from scumble._core.shown import Sheet, Shown
 from scumble._core.text import PIPE
 from scumble._core.validation import check_named_labels, check_same_names
@@ -108,12 +107,8 @@ class ThresholdTable(Shown):
         """
         rows = [row | {"threshold": _finite(row["threshold"])} for row in self.rows()]
         mean = None if np.isnan(self.mean_expected) else self.mean_expected
-        return {
-            "metric": self.metric,
-            "mean_expected": mean,
-            "n_silent": self.n_silent,
-            "labels": rows,
-        }
+        told = {"metric": self.metric, "mean_expected": mean, "n_silent": self.n_silent}
+        return told | {"labels": rows}
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the table to a file, whole or not at all.
@@ -180,8 +175,7 @@ def threshold_table(
     sky 3 0.35 1.0
     ship 1 0.25 1.0
     """
-    wanted = ThresholdRule(rule, metric, strength, threshold)
-    wanted.check(caller="threshold_table")
+    wanted = ThresholdRule(rule, metric, strength, threshold).check(caller="threshold_table")
     truth, named = check_named_labels(Y, caller="threshold_table, Y")
     if labels is None:
         labels = range(truth.shape[1]) if named is None else named
@@ -196,21 +190,13 @@ def threshold_table(
 
 def table_from_cuts(labels: Sequence[Any], cuts: ChosenCuts, metric: str) -> ThresholdTable:
     """Give the cuts of labels their names."""
-    return ThresholdTable(
-        tuple(labels),
-        cuts.n_positives,
-        cuts.thresholds,
-        cuts.n_predicted,
-        cuts.hits,
-        cuts.expected,
-        metric,
-    )
+    columns = (cuts.n_positives, cuts.thresholds, cuts.n_predicted, cuts.hits, cuts.expected)
+    return ThresholdTable(tuple(labels), *columns, metric)
 
 
 def output_suffix(path: str | os.PathLike[str]) -> str:
     """Tell which form of a table of thresholds a file name means, or refuse it."""
-    name = Path("stdout.csv" if os.fspath(path) == PIPE else path)
-    suffix = (Path(name.stem) if name.suffix.lower() in COMPRESSIONS else name).suffix.lower()
+    suffix = NamedFile("stdout.csv" if os.fspath(path) == PIPE else path).suffix
     if suffix not in SUFFIXES:
         raise ParameterError(
             f"Thresholds are written as {' or '.join(SUFFIXES)} (also .csv.gz and the like). Got "

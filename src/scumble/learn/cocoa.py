@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,12 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.parameters import Int, declare
 from scumble.learn.binary_relevance import LabelTargets
-from scumble.learn.c45 import Target
-from scumble.learn.problem_transformation import TransformingClassifier
+from scumble.learn.single_label_models import TransformingClassifier
 from scumble.learn.thresholds import label_thresholds
-from scumble.learn.undersampling import one_generator_each, undersample
-from scumble.learn.weights import take_weights
+from scumble.learn.undersampling import on_rows, one_generator_each, undersample
 
 
+@dataclass(eq=False, repr=False)
 class COCOA(TransformingClassifier, name="cocoa", family="Pairs of labels"):
     """Balanced classifiers for each label, and for each label beside some others.
 
@@ -86,31 +86,21 @@ class COCOA(TransformingClassifier, name="cocoa", family="Pairs of labels"):
 
     domains = declare(n_couples=Int(0))
 
-    couples_: Array
-    thresholds_: Array
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_couples: int = 10,
-        categorical_features: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_couples = n_couples
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    n_couples: int = 10
+    categorical_features: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = self._generator()
-        self.couples_ = _draw_couples(Y.shape[1], int(self.n_couples), generator)
-        targets = _Couples(Y, self.couples_, generator, weights)
+        self.couples_: Array = _draw_couples(Y.shape[1], int(self.n_couples), generator)
+        seeds = one_generator_each(generator, len(self.couples_) + self.couples_.size)
+        targets = _Couples(LabelTargets(Y, weights=weights), self.couples_, seeds)
         self.models_ = self._fit_many(X, targets, generator=generator)
         sure = self._confidences(X)
-        self.thresholds_ = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
+        self.thresholds_: Array = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
 
     def _confidences(self, X: Any) -> Array:
         confidences = np.empty((X.shape[0], self.n_labels_))
@@ -127,38 +117,27 @@ class COCOA(TransformingClassifier, name="cocoa", family="Pairs of labels"):
 def _draw_couples(n_labels: int, n_couples: int, generator: np.random.Generator) -> Array:
     """Draw for each label some of the others."""
     size = min(n_couples, n_labels - 1)
-    couples = np.zeros((n_labels, size), np.int64)
-    for label in range(n_labels):
-        others = generator.permutation(n_labels - 1)[:size]
-        couples[label] = others + (others >= label)
-    return couples
+    drawn = [generator.permutation(n_labels - 1)[:size] for _ in range(n_labels)]
+    others = np.array(drawn, np.int64)
+    return others + (others >= np.arange(n_labels)[:, None])
 
 
+@dataclass(frozen=True, eq=False)
 class _Couples(Sequence[Any]):
     """The targets of all models, label after label; rows that have the label are class 1."""
 
-    def __init__(
-        self,
-        Y: sparse.csr_array,
-        couples: Array,
-        generator: np.random.Generator,
-        weights: Array | None,
-    ) -> None:
-        self._labels = LabelTargets(Y)
-        self._weights = weights
-        self._couples = couples
-        self._rows = np.arange(Y.shape[0])
-        self._seeds = one_generator_each(generator, len(self))
+    labels: LabelTargets
+    couples: Array
+    seeds: Array
 
     def __len__(self) -> int:
-        return len(self._couples) * (1 + self._couples.shape[1])
+        return len(self.seeds)
 
     def __getitem__(self, at: Any) -> Any:
-        label, couple = divmod(range(len(self))[at], 1 + self._couples.shape[1])
-        codes = self._labels.codes(label)
+        label, couple = divmod(range(len(self))[at], 1 + self.couples.shape[1])
+        target = self.labels[label]
         if couple > 0:
-            other = self._labels.codes(int(self._couples[label, couple - 1]))
-            codes += 2 * other * (1 - codes)
-        rows = undersample(codes, self._rows, np.random.default_rng(self._seeds[at]))
-        n_classes, share = 3 if couple else 2, take_weights(self._weights, rows)
-        return Target(codes[rows], n_classes=n_classes, rows=rows, weights=share)
+            other = self.labels.codes(int(self.couples[label, couple - 1]))
+            target = replace(target, y=target.y + 2 * other * (1 - target.y), n_classes=3)
+        all_rows, generator = np.arange(len(target.y)), np.random.default_rng(self.seeds[at])
+        return on_rows(target, undersample(target.y, all_rows, generator))

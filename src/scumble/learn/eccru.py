@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,11 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.parameters import Choice, Int, Real, declare
 from scumble.learn.chains import ChainTargets, Draw, follow_chains
-from scumble.learn.problem_transformation import TransformingClassifier
+from scumble.learn.single_label_models import TransformingClassifier
 from scumble.learn.thresholds import label_thresholds
-from scumble.learn.undersampling import one_generator_each, undersample
-from scumble.learn.weights import take_weights
 
 
+@dataclass(eq=False, repr=False)
 class ECCRU(TransformingClassifier, name="eccru", family="Chains"):
     r"""Classifier chains whose every model learns from as many rows with the label as without.
 
@@ -105,29 +103,15 @@ class ECCRU(TransformingClassifier, name="eccru", family="Chains"):
         theta_max=Real(0, open="left"),
     )
 
-    orders_: list[Array]
-    thresholds_: Array
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        variant: int = 1,
-        n_estimators: int = 10,
-        theta_min: float = 0.5,
-        theta_max: float = 10.0,
-        categorical_features: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.variant = variant
-        self.n_estimators = n_estimators
-        self.theta_min = theta_min
-        self.theta_max = theta_max
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    variant: int = 1
+    n_estimators: int = 10
+    theta_min: float = 0.5
+    theta_max: float = 10.0
+    categorical_features: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _models_per_label(self, Y: sparse.csr_array) -> Array:
         """Tell in how many chains each label is."""
@@ -158,43 +142,16 @@ class ECCRU(TransformingClassifier, name="eccru", family="Chains"):
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = self._generator()
         draws = self._draws(Y, generator)
-        self.orders_ = [draw.order for draw in draws]
-        targets = _BalancedChains(Y, draws, generator, weights)
+        self.orders_: list[Array] = [draw.order for draw in draws]
+        targets = ChainTargets(Y, draws, weights, generator)
         self.models_ = self._fit_many(X, targets, extra=Y, generator=generator)
         sure = self._confidences(X)
-        self.thresholds_ = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
+        self.thresholds_: Array = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
 
     def _confidences(self, X: Any) -> Array:
-        _, sums = follow_chains(self.models_, self.orders_, self.n_labels_, X, n_jobs=self.n_jobs)
+        _, sums = follow_chains(self, self.orders_, X)
         return sums / np.bincount(np.concatenate(self.orders_), minlength=self.n_labels_)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         confidences = self._confidences(X)
         return confidences >= self.thresholds_, confidences
-
-
-class _BalancedChains(ChainTargets):
-    """The targets of chains, each with as many rows of one value as of the other."""
-
-    def __init__(
-        self,
-        Y: sparse.csr_array,
-        draws: Sequence[Draw],
-        generator: np.random.Generator,
-        weights: Array | None,
-    ) -> None:
-        super().__init__(Y, draws, weights)
-        self._seeds = one_generator_each(generator, len(self))
-
-    def __getitem__(self, at: Any) -> Any:
-        target = super().__getitem__(at)
-        drawn = np.repeat(np.arange(len(target.y)), target.repeats)
-        kept = undersample(target.y, drawn, np.random.default_rng(self._seeds[at]))
-        rows, repeats = np.unique(kept, return_counts=True)
-        return replace(
-            target,
-            y=target.y[rows],
-            rows=rows,
-            repeats=repeats,
-            weights=take_weights(target.weights, rows),
-        )

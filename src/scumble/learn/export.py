@@ -102,12 +102,9 @@ class TreeLabels:
 
     def leaf(self, node: int) -> str:
         """Name the class of a leaf, its weight and the weight of other classes."""
-        counts = self.tree.counts[node]
+        counts, parent = self.tree.counts[node], self.tree.parent[node]
         total = counts.sum()
-        source = counts
-        if total <= 1e-6 and self.tree.parent[node] >= 0:
-            source = self.tree.counts[self.tree.parent[node]]
-        best = first_above(source)
+        best = first_above(self.tree.counts[parent] if total <= 1e-6 and parent >= 0 else counts)
         wrong = total - counts[best]
         text = f"{self.classes[best]} ({two_decimals(total)}"
         return text + (f"/{two_decimals(wrong)})" if wrong > 1e-6 else ")")

@@ -14,15 +14,16 @@ from scumble._core.errors import DataError, ParameterTypeError, ScumbleError
 from scumble._core.features import FeatureCodes, as_array, encode, read_features
 from scumble._core.frames import frame_columns, is_frame
 
+#: What is asked of a table before its cells are read.
+_ANY_CELLS = {"accept_sparse": "csr", "dtype": None, "ensure_all_finite": False}
+
 
 def read_training(X: Any, estimator: Any, categorical_features: Any) -> tuple[Any, FeatureCodes]:
     """Read the features an estimator learns from, and remember their names and number."""
     caller = type(estimator).__name__
     if is_frame(X):
         _refuse_repeated(frame_columns(X, caller=caller)[0], caller)
-    _check_names(X, estimator, caller, reset=True)
-    X = _check_shape(X, estimator, caller)
-    _check_n_features(estimator, X, reset=True)
+    X = _check_columns(X, estimator, caller, reset=True)
     features = read_features(X, categorical_features, caller=caller)
     return features.values, features.codes
 
@@ -33,9 +34,7 @@ def read_rows(X: Any, estimator: Any, codes: FeatureCodes) -> Any:
     if is_frame(X):
         frame_columns(X, caller=caller)  # refuses what only looks like a table
     try:
-        _check_names(X, estimator, caller, reset=False)
-        X = _check_shape(X, estimator, caller)
-        _check_n_features(estimator, X, reset=False)
+        X = _check_columns(X, estimator, caller, reset=False)
     except ScumbleError:
         raise
     except ValueError as error:
@@ -52,11 +51,15 @@ def beside(X: Any, more: Any) -> Any:
     return np.hstack([X, dense(more)])
 
 
-def _check_names(X: Any, estimator: Any, caller: str, *, reset: bool) -> None:
+def _check_columns(X: Any, estimator: Any, caller: str, *, reset: bool) -> Any:
+    """Compare names and number of the columns with those seen, or remember them."""
     try:
         _check_feature_names(estimator, X, reset=reset)
     except TypeError as error:  # some names are texts and some are not
         raise ParameterTypeError(f"{caller}: {error}") from None
+    X = _check_shape(X, estimator, caller)
+    _check_n_features(estimator, X, reset=reset)
+    return X
 
 
 def _refuse_repeated(names: tuple[str, ...], caller: str) -> None:
@@ -72,14 +75,7 @@ def _check_shape(X: Any, estimator: Any, caller: str) -> Any:
     else:
         table = as_array(X, caller=caller) if isinstance(X, list | tuple) else X
     try:
-        checked = check_array(
-            table,
-            accept_sparse="csr",
-            dtype=None,
-            ensure_all_finite=False,
-            estimator=estimator,
-            input_name="X",
-        )
+        checked = check_array(table, estimator=estimator, input_name="X", **_ANY_CELLS)
     except ValueError as error:
         raise DataError(f"{caller}: {error}") from None
     except TypeError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -37,28 +38,23 @@ class Node:
 
 def list_nodes(hierarchy: Nested) -> list[Node]:
     """List the inner nodes, the root first and parents before their children."""
-    waiting, nodes, n_known = [hierarchy], [], 1
+    waiting, nodes = [hierarchy], []
     for children in waiting:
-        below, inner = [], []
-        for child in children:
-            below.append(np.array(list(_leaves(child)), np.int64))
-            inner.append(-1)
-            if isinstance(child, tuple):
-                inner[-1] = n_known
-                waiting.append(child)
-                n_known += 1
+        below = [np.array(list(_leaves(child)), np.int64) for child in children]
+        groups = [child for child in children if isinstance(child, tuple)]
+        numbers = itertools.count(len(waiting))
+        inner = [next(numbers) if isinstance(child, tuple) else -1 for child in children]
         nodes.append(Node(below, inner))
+        waiting += groups
     return nodes
 
 
 def _leaves(tree: Nested) -> Iterator[int]:
-    waiting = [tree]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, tuple):
-            waiting.extend(reversed(part))
-        else:
-            yield part
+    if not isinstance(tree, tuple):
+        yield tree
+        return
+    for part in tree:
+        yield from _leaves(part)
 
 
 def check_hierarchy(hierarchy: Any, n_labels: int, *, caller: str) -> Nested:
@@ -149,8 +145,7 @@ def assign(distances: Array, capacity: int) -> Array:
             open_to[moving, cluster] = np.inf
     assigned = np.empty(len(distances), np.int64)
     for number, cluster_labels in enumerate(clusters):
-        for _, label in cluster_labels:
-            assigned[label] = number
+        assigned[[label for _, label in cluster_labels]] = number
     return assigned
 
 
@@ -158,16 +153,11 @@ def _distinct_labels(
     members: sparse.csr_array, n_wanted: int, generator: np.random.Generator
 ) -> list[int]:
     """Draw labels no two of which have the same rows, fewer where there are not so many."""
-    seen: set[bytes] = set()
-    drawn: list[int] = []
+    rows = np.split(members.indices, members.indptr[1:-1])
+    first: dict[bytes, int] = {}
     for label in generator.permutation(members.shape[0]).tolist():
-        key = members.indices[members.indptr[label] : members.indptr[label + 1]].tobytes()
-        if key not in seen:
-            seen.add(key)
-            drawn.append(label)
-        if len(drawn) == n_wanted:
-            break
-    return drawn
+        first.setdefault(rows[label].tobytes(), label)
+    return list(first.values())[:n_wanted]
 
 
 def _means(members: sparse.csr_array, assigned: Array, centres: Array) -> Array:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -27,9 +28,9 @@ from scumble.learn.inner_classifier import Answer, InnerClassifier, Training
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, winners_confidences
 from scumble.learn.parameters import MultilabelClassifier
 from scumble.learn.single_label_models import Models, fit_many
-from scumble.learn.weights import take_weights
 
 
+@dataclass(eq=False, repr=False)
 class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
     """A tree of groups of labels, with a small multilabel classifier at each node.
 
@@ -108,50 +109,36 @@ class HOMER(BaseMultilabelClassifier, name="homer", family="Labelsets"):
         mulan_compat=Bool(),
     )
 
-    hierarchy_: Nested
-    _node_models: _Shared | _Single
-    _names_told: tuple[str, ...] | None = None
-
-    def __init__(
-        self,
-        classifier: Any = None,
-        *,
-        n_clusters: int = 3,
-        method: str = "balanced",
-        hierarchy: Sequence[Any] | None = None,
-        mulan_compat: bool = False,
-        categorical_features: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.classifier = classifier
-        self.n_clusters = n_clusters
-        self.method = method
-        self.hierarchy = hierarchy
-        self.mulan_compat = mulan_compat
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    classifier: Any = None
+    _: KW_ONLY
+    n_clusters: int = 3
+    method: str = "balanced"
+    hierarchy: Sequence[Any] | None = None
+    mulan_compat: bool = False
+    categorical_features: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _inside(self) -> Any:
         return self.classifier
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = self._generator()
-        self.hierarchy_ = self._make_hierarchy(Y, generator)
+        self.hierarchy_: Nested = self._make_hierarchy(Y, generator)
         self._nodes = list_nodes(self.hierarchy_)
         inner = BinaryRelevance() if self.classifier is None else self.classifier
         kind = _Shared if type(inner) in (BinaryRelevance, LabelPowerset) else _Single
         problems = _node_problems(Y.tocsc(), self._nodes, weights)
-        self._node_models = kind(inner, problems)
+        self._node_models: _Shared | _Single = kind(inner, problems)
         self._node_models.fit(X, self._codes.n_values, generator, self.n_jobs)
 
     def _know_labels(self, names: Sequence[str]) -> None:
         """Hear the names of the labels that the next call of `fit` gives as a matrix."""
-        self._names_told = tuple(names)
+        self._names_told: tuple[str, ...] | None = tuple(names)
 
     def _make_hierarchy(self, Y: sparse.csr_array, generator: np.random.Generator) -> Nested:
-        names, self._names_told = self._names_told or self.label_names_, None
+        names = getattr(self, "_names_told", None) or self.label_names_
+        self._names_told = None
         if self.hierarchy is not None:
             return check_hierarchy(self.hierarchy, Y.shape[1], caller=type(self).__name__)
         if self.method != "mulan":
@@ -174,15 +161,13 @@ def descend(nodes: list[Node], answers: list[Answer], n_labels: int, *, compat: 
     n_rows = len(answers[0][0])
     labels = np.zeros((n_rows, n_labels), bool)
     confidences = np.zeros((n_rows, n_labels))
-    reached = {0: np.ones(n_rows, bool)}
-    weights = {0: np.ones(n_rows)}
+    reached = {0: (np.ones(n_rows, bool), np.ones(n_rows))}  # which rows, and how surely
     for number, (node, (present, sure)) in enumerate(zip(nodes, answers, strict=True)):
-        here, weight = reached.pop(number), weights.pop(number)
+        here, weight = reached.pop(number)
         for child, (below, inner) in enumerate(zip(node.below, node.inner, strict=True)):
             going = here & present[:, child]
             if inner >= 0:
-                reached[inner] = going
-                weights[inner] = weight * sure[:, child]
+                reached[inner] = going, weight * sure[:, child]
                 if compat:
                     turned_away = here & ~going
                     confidences[np.ix_(turned_away, below)] = sure[turned_away, child][:, None]
@@ -195,39 +180,29 @@ def descend(nodes: list[Node], answers: list[Answer], n_labels: int, *, compat: 
     return labels, confidences
 
 
-class _NodeProblem:
+class _NodeProblem(NamedTuple):
     """The rows and targets of one node: a column per child."""
 
-    def __init__(self, rows: Array | None, Y: sparse.csr_array, weights: Array | None) -> None:
-        self.rows = rows
-        self.Y = Y
-        self.weights = weights
+    rows: Array | None
+    Y: sparse.csr_array
+    weights: Array | None
 
 
 def _node_problems(
     by_label: sparse.csc_array, nodes: list[Node], weights: Array | None
 ) -> list[_NodeProblem]:
     """Find each node's rows (all for the root) and which child each of them belongs to."""
-    n_rows = by_label.shape[0]
     problems = []
     for number, node in enumerate(nodes):
-        members = [_rows_with_any(by_label, below) for below in node.below]
-        rows = None if number == 0 else np.unique(np.concatenate(members))
-        size = n_rows if rows is None else len(rows)
-        places = members if rows is None else [np.searchsorted(rows, part) for part in members]
-        indptr = np.concatenate([[0], np.cumsum([len(part) for part in places])])
-        cells = np.ones(indptr[-1], bool)
-        by_child = sparse.csc_array(
-            (cells, np.concatenate(places), indptr), shape=(size, len(members))
-        )
-        share = weights if rows is None else take_weights(weights, rows)
-        problems.append(_NodeProblem(rows, by_child.tocsr(), share))
+        child_of = np.repeat(np.arange(len(node.below)), [len(part) for part in node.below])
+        belongs = sparse.csr_array((np.ones(len(child_of)), (np.arange(len(child_of)), child_of)))
+        by_child = sparse.csr_array(by_label[:, node.labels] @ belongs).astype(bool)
+        by_child.sort_indices()
+        rows = np.flatnonzero(np.diff(by_child.indptr)) if number else None
+        chosen = slice(None) if rows is None else rows
+        share = None if weights is None else weights[chosen]
+        problems.append(_NodeProblem(rows, by_child[chosen], share))
     return problems
-
-
-def _rows_with_any(by_label: sparse.csc_array, labels: Array) -> Array:
-    parts = [by_label.indices[by_label.indptr[j] : by_label.indptr[j + 1]] for j in labels]
-    return parts[0] if len(parts) == 1 else np.unique(np.concatenate(parts))
 
 
 class _Shared:
@@ -261,15 +236,8 @@ class _Shared:
         return [target], whole.sets
 
     def fit(self, X: Any, n_values: Array, generator: Any, n_jobs: int | None) -> None:
-        self._models = fit_many(
-            self._estimator,
-            X,
-            n_values,
-            self._targets,
-            generator=generator,
-            class_weight=self._class_weight,
-            n_jobs=n_jobs,
-        )
+        how = {"class_weight": self._class_weight, "generator": generator, "n_jobs": n_jobs}
+        self._models = fit_many(self._estimator, X, n_values, self._targets, **how)
         self._targets = []  # the training labels are not needed any more
 
     def ask(self, X: Any, n_jobs: int | None) -> list[Answer]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from scipy import sparse
@@ -14,6 +15,7 @@ from scumble.learn.neighbourhood import NeighbourClassifier
 from scumble.learn.regression_columns import RegressionColumns
 
 
+@dataclass(eq=False, repr=False)
 class IBLR(NeighbourClassifier, name="iblr", family="Neighbours"):
     """Learn from the labels of the nearest rows how they speak for and against each other.
 
@@ -76,28 +78,18 @@ class IBLR(NeighbourClassifier, name="iblr", family="Neighbours"):
 
     domains = declare(features=Bool())
 
-    models_: LogisticModels
-
-    def __init__(
-        self,
-        n_neighbors: int = 10,
-        *,
-        features: bool = False,
-        ties: str = "weka",
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.features = features
-        self.ties = ties
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
+    n_neighbors: int = 10
+    _: KW_ONLY
+    features: bool = False
+    ties: str = "weka"
+    categorical_features: Any = None
+    n_jobs: int | None = None
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._remember(X, Y)
         self._columns = RegressionColumns.of(X, self._codes.n_values) if self.features else None
         described = self._describe(self._count_labels(), X)
-        self.models_ = fit_logistic(
+        self.models_: LogisticModels = fit_logistic(
             described, Y, weights=weights, names=self.label_names_, n_jobs=self.n_jobs
         )
 

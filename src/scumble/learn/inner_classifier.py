@@ -105,11 +105,6 @@ class InnerClassifier:
         return labels, confidences
 
 
-def nominal_mapping(n_values: Array) -> dict[int, int]:
-    """List the nominal columns with their numbers of values, as ``categorical_features``."""
-    return {int(column): int(n_values[column]) for column in np.flatnonzero(n_values)}
-
-
 def tell_nominal(model: Any, columns: Any, *, left: tuple[Any, ...] = (None,)) -> bool:
     """Tell a classifier which columns are nominal, or the one inside that can be told."""
     holder = model
@@ -142,7 +137,8 @@ def open_settings(
         settings |= dict.fromkeys(names, int(generator.integers(2**31 - 1)))
     if known.get("n_jobs", 0) is None:
         settings["n_jobs"] = n_jobs
-    columns = _nominal_for(model, nominal_mapping(n_values))
+    nominal = {int(column): int(n_values[column]) for column in np.flatnonzero(n_values)}
+    columns = _nominal_for(model, nominal)
     if known.get("categorical_features", 0) is None and columns != []:
         settings["categorical_features"] = columns
     return settings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble.learn.c45 import Target
-from scumble.learn.problem_transformation import TransformingClassifier
+from scumble.learn.single_label_models import TransformingClassifier
 from scumble.learn.weights import take_weights
 from scumble.measures.labelsets import Labelsets, labelset_of_rows
 
@@ -40,6 +40,7 @@ class LabelsetProblem:
         return np.bincount(self.codes, self.weights, self.sets.shape[0])
 
 
+@dataclass(eq=False, repr=False)
 class LabelPowerset(TransformingClassifier, name="lp", family="Labelsets"):
     """A single classifier whose classes are the labelsets seen in training.
 
@@ -78,14 +79,10 @@ class LabelPowerset(TransformingClassifier, name="lp", family="Labelsets"):
            [1, 1]])
     """
 
-    labelsets_: sparse.csr_array
-
-    def __init__(
-        self, estimator: Any = None, *, categorical_features: Any = None, n_jobs: int | None = None
-    ) -> None:
-        self.estimator = estimator
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    categorical_features: Any = None
+    n_jobs: int | None = None
 
     def _problem(self, Y: sparse.csr_array, weights: Array | None) -> LabelsetProblem:
         """Choose the classes."""
@@ -93,7 +90,7 @@ class LabelPowerset(TransformingClassifier, name="lp", family="Labelsets"):
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         problem = self._problem(Y, weights)
-        self.labelsets_ = problem.sets
+        self.labelsets_: sparse.csr_array = problem.sets
         self.models_ = self._fit_many(*table_for(X, [problem]))
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
@@ -147,10 +144,7 @@ def _target(rows: Array, problem: LabelsetProblem, n_rows: int) -> Target:
 def _turns(rows: Array) -> Array:
     """Count for each entry how many times its row came before."""
     order = np.argsort(rows, kind="stable")
-    in_order = rows[order]
-    is_first = np.ones(len(rows), bool)
-    is_first[1:] = in_order[1:] != in_order[:-1]
-    starts = np.maximum.accumulate(np.where(is_first, np.arange(len(rows)), 0))
+    _, starts, sizes = np.unique(rows[order], return_index=True, return_counts=True)
     turns = np.empty(len(rows), np.int64)
-    turns[order] = np.arange(len(rows)) - starts
+    turns[order] = np.arange(len(rows)) - np.repeat(starts, sizes)
     return turns

@@ -66,9 +66,8 @@ class LabelForm:
             for at, (name, dtype) in enumerate(zip(self.names, self.dtypes, strict=True))
         }
         frame = nw.from_dict(columns, backend=self.library).to_native()
-        index = getattr(X, "index", None)
-        if self.library == "pandas" and index is not None and hasattr(X, "iloc"):
-            frame.index = index
+        if self.library == "pandas" and hasattr(X, "iloc"):
+            frame.index = X.index
         return frame
 
 
@@ -123,12 +122,15 @@ def read_classes(y: Any, *, caller: str) -> tuple[Array, Array]:
 def _labels_of_classes(y: Any, caller: str) -> tuple[sparse.csr_array, LabelForm, Array]:
     """Make a label of every class."""
     classes, codes = read_classes(np.asarray(y), caller=caller)
-    n = len(codes)
-    Y = sparse.csr_array(
-        (np.ones(n, bool), codes.astype(np.int32), np.arange(n + 1, dtype=np.int32)),
-        shape=(n, len(classes)),
-    )
+    Y = one_label_each(codes, len(classes))
     return Y, LabelForm("classes", (str(classes.dtype),)), classes
+
+
+def one_label_each(codes: Array, n_labels: int) -> sparse.csr_array:
+    """Give each row the label of its code."""
+    cells, starts = np.ones(len(codes), bool), np.arange(len(codes) + 1, dtype=np.int32)
+    parts = (cells, codes.astype(np.int32), starts)
+    return sparse.csr_array(parts, shape=(len(codes), n_labels))
 
 
 def _form_of(Y: Any, names: tuple[str, ...] | None) -> LabelForm:

@@ -18,7 +18,7 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
-from scumble._core.arrays import Array, dense
+from scumble._core.arrays import Array, column_ends, dense
 from scumble._core.parallel import run
 from scumble.learn import logistic_kernels as kernels
 
@@ -120,18 +120,15 @@ def _standardised(X: Any) -> _Design:
         X = np.asarray(dense(X), np.float64)
         means = X.mean(axis=0)
         deviations = X.std(axis=0, ddof=1) if n_rows > 1 else np.zeros(n_columns)
-        constant = (X == X[:1]).all(axis=0)  # a sum of equal numbers may round
     else:
         X = sparse.csr_array(X)
         means = np.asarray(X.mean(axis=0)).ravel()
         filled = np.bincount(X.indices, minlength=n_columns)
-        squares = np.bincount(
-            X.indices, weights=(X.data - means[X.indices]) ** 2, minlength=n_columns
-        )
+        squares = np.bincount(X.indices, (X.data - means[X.indices]) ** 2, n_columns)
         squares = squares + (n_rows - filled) * means**2
         deviations = np.sqrt(squares / max(n_rows - 1, 1))
-        low, high = (np.asarray(end.todense()).ravel() for end in (X.min(axis=0), X.max(axis=0)))
-        constant = low == high
+    low, high = column_ends(X)
+    constant = low == high  # a sum of equal numbers may round
     kept = np.flatnonzero(~constant & (deviations > 0))
     scales = deviations[kept]
     if is_sparse:

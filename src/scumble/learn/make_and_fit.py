@@ -200,9 +200,7 @@ def _fit(classifier: Any, data: MultilabelDataset, random_state: int | None) -> 
 
 
 def _weights_for(model: Any, data: MultilabelDataset) -> dict[str, Any]:
-    if data.weights is None:
-        return {}
-    if takes_weights(model):
+    if data.weights is None or takes_weights(model):
         return given_weights(model, data.weights)
     warnings.warn(
         f"{type(model).__name__} takes no sample_weight, so the weights of the instances are not "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from scumble.learn.neighbourhood import NeighbourClassifier
 from scumble.learn.weights import cell_weights
 
 
+@dataclass(eq=False, repr=False)
 class MLkNN(NeighbourClassifier, name="mlknn", family="Neighbours"):
     """Judge each label by Bayes' rule from the number of near rows that have it.
 
@@ -83,20 +85,12 @@ class MLkNN(NeighbourClassifier, name="mlknn", family="Neighbours"):
 
     domains = declare(smoothing=Real(0, open="left"))
 
-    def __init__(
-        self,
-        n_neighbors: int = 10,
-        smoothing: float = 1.0,
-        *,
-        ties: str = "weka",
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.smoothing = smoothing
-        self.ties = ties
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
+    n_neighbors: int = 10
+    smoothing: float = 1.0
+    _: KW_ONLY
+    ties: str = "weka"
+    categorical_features: Any = None
+    n_jobs: int | None = None
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._remember(X, Y)

@@ -14,6 +14,7 @@ from scumble._core.arrays import Array, dense
 from scumble._core.errors import DataError, ScumbleError
 from scumble._core.validation import NamedLabels, check_labels, match_lists
 from scumble.learn.base import BaseMultilabelClassifier
+from scumble.learn.labels import one_label_each
 
 #: Bytes of a dense table that is made for a classifier which refuses sparse features.
 DENSE_AT_MOST = 2**32
@@ -128,10 +129,7 @@ def _one_per_row(predicted: Array, n_labels: int, classifier: Any) -> Any:
     classes: Any = getattr(classifier, "classes_", None)
     if np.shape(classes) != (n_labels,):
         return predicted  # no table of these labels: refused
-    codes = np.searchsorted(classes, predicted)
-    starts = np.arange(len(codes) + 1)
-    cells = np.ones(len(codes), bool)
-    return sparse.csr_array((cells, codes, starts), shape=(len(codes), n_labels))
+    return one_label_each(np.searchsorted(classes, predicted), n_labels)
 
 
 def _positive_columns(probabilities: Any, classifier: Any, n_labels: int) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.parameters import Choice, Int, Real, declare
 from scumble.learn.label_powerset import LabelPowerset, LabelsetProblem, table_for
-from scumble.learn.problem_transformation import TransformingClassifier
+from scumble.learn.single_label_models import TransformingClassifier
 from scumble.learn.weights import take_weights
 
 #: What the parameters of pruning may be.
@@ -151,6 +151,7 @@ class PrunedSets(LabelPowerset, name="ps", family="Labelsets"):
         return probabilities @ self.labelsets_
 
 
+@dataclass(eq=False, repr=False)
 class EnsembleOfPrunedSets(TransformingClassifier, name="eps", family="Labelsets"):
     """Pruned sets on random samples of the rows; they vote for each label.
 
@@ -210,32 +211,17 @@ class EnsembleOfPrunedSets(TransformingClassifier, name="eps", family="Labelsets
         **PRUNING,
     )
 
-    labelsets_: list[sparse.csr_array]
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int = 10,
-        sample: float = 0.66,
-        p: int = 2,
-        strategy: str = "A",
-        b: int = 3,
-        threshold: float = 0.5,
-        categorical_features: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.sample = sample
-        self.p = p
-        self.strategy = strategy
-        self.b = b
-        self.threshold = threshold
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    n_estimators: int = 10
+    sample: float = 0.66
+    p: int = 2
+    strategy: str = "A"
+    b: int = 3
+    threshold: float = 0.5
+    categorical_features: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _draws(self, n_rows: int, generator: np.random.Generator) -> list[Array]:
         """Draw the rows of each member."""
@@ -250,19 +236,13 @@ class EnsembleOfPrunedSets(TransformingClassifier, name="eps", family="Labelsets
             share = take_weights(weights, drawn)
             problem = prune_labelsets(Y[drawn], share, p=self.p, strategy=self.strategy, b=self.b)
             problems.append(replace(problem, rows=drawn[problem.rows]))
-        self.labelsets_ = [problem.sets for problem in problems]
+        self.labelsets_: list[sparse.csr_array] = [problem.sets for problem in problems]
         table, targets = table_for(X, problems)
         self.models_ = self._fit_many(table, targets, generator=generator)
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
-        ends = np.cumsum([sets.shape[0] for sets in self.labelsets_])
         votes = np.zeros((X.shape[0], self.n_labels_))
-        for rows, answers in self._probabilities(X):
-            parts = np.split(answers, ends[:-1], axis=1)
-            for sets, part in zip(self.labelsets_, parts, strict=True):
-                votes[rows] += sets[part.argmax(axis=1)].toarray()
+        for rows, member, probabilities in self._probabilities_by_model(X):
+            votes[rows] += self.labelsets_[member][probabilities.argmax(axis=1)].toarray()
         votes /= len(self.labelsets_)
         return votes >= self.threshold, votes
-
-
-__all__ = ["EnsembleOfPrunedSets", "PrunedSets", "prune_labelsets"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,11 @@ from scumble._core.arrays import Array
 from scumble._core.parameters import Bool, Int, Optional, declare
 from scumble.learn.c45 import Target
 from scumble.learn.label_powerset import LabelsetProblem, winners_confidences
-from scumble.learn.problem_transformation import TransformingClassifier
+from scumble.learn.single_label_models import TransformingClassifier
 from scumble.learn.weights import cell_weights
 
 
+@dataclass(eq=False, repr=False)
 class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
     """Label powerset on random groups of a few labels each, which vote where they overlap.
 
@@ -81,26 +83,14 @@ class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
 
     domains = declare(size=Int(1), overlapping=Bool(), n_labelsets=Optional(Int(1)))
 
-    labelsets_: list[Array]
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        size: int = 3,
-        overlapping: bool = True,
-        n_labelsets: int | None = None,
-        categorical_features: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.size = size
-        self.overlapping = overlapping
-        self.n_labelsets = n_labelsets
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    size: int = 3
+    overlapping: bool = True
+    n_labelsets: int | None = None
+    categorical_features: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _draw_labelsets(self, n_labels: int, generator: np.random.Generator) -> list[Array]:
         size = min(int(self.size), n_labels)
@@ -111,7 +101,7 @@ class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = self._generator()
-        self.labelsets_ = self._draw_labelsets(Y.shape[1], generator)
+        self.labelsets_: list[Array] = self._draw_labelsets(Y.shape[1], generator)
         targets = _Groups(Y, self.labelsets_, weights)
         self._combinations = [targets.problem(at).sets.toarray() for at in range(len(targets))]
         n_rows = Y.shape[0] if weights is None else weights.sum()
@@ -122,7 +112,7 @@ class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
         labels = np.zeros((X.shape[0], self.n_labels_), bool)
         confidences = np.zeros(labels.shape)
         n_votes = np.bincount(np.concatenate(self.labelsets_), minlength=self.n_labels_)
-        for rows, group, probabilities in self._group_answers(X):
+        for rows, group, probabilities in self._probabilities_by_model(X):
             chosen = self._combinations[group][probabilities.argmax(axis=1)]
             found = chosen if self.overlapping else winners_confidences(chosen, probabilities)
             confidences[rows, self.labelsets_[group]] += found
@@ -132,13 +122,6 @@ class RAkEL(TransformingClassifier, name="rakel", family="Labelsets"):
         confidences /= np.maximum(n_votes, 1)
         confidences[:, n_votes == 0] = self._shares[n_votes == 0]
         return confidences >= 0.5, confidences
-
-    def _group_answers(self, X: Any) -> Iterator[tuple[slice, int, Array]]:
-        """Give the probabilities of each group's combinations, some rows at a time."""
-        ends = np.cumsum([len(sets) for sets in self._combinations])
-        for rows, answers in self._probabilities(X):
-            for group, part in enumerate(np.split(answers, ends[:-1], axis=1)):
-                yield rows, group, part
 
 
 def draw_overlapping(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from scumble.learn.thresholds import label_thresholds
 from scumble.resample import make_chain
 
 
+@dataclass(eq=False, repr=False)
 class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For rare labels"):
     """Several classifiers, each fitted on a resampled copy of its own; their mean decides.
 
@@ -86,25 +88,13 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For 
         n_estimators=Int(1),
     )
 
-    members_: list[InnerClassifier]
-    thresholds_: Array
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        resampler: Any = "mlsol",
-        n_estimators: int = 5,
-        categorical_features: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.resampler = resampler
-        self.n_estimators = n_estimators
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    resampler: Any = "mlsol"
+    n_estimators: int = 5
+    categorical_features: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _check_together(self) -> None:
         self._steps()
@@ -147,13 +137,13 @@ class ResampledEnsemble(BaseMultilabelClassifier, name="resampled", family="For 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         generator = self._generator()
         inner = BinaryRelevance() if self.estimator is None else self.estimator
-        self.members_ = []
+        self.members_: list[InnerClassifier] = []
         for _ in range(self.n_estimators):
             rows, labels, share = self._copy(X, Y, weights, generator)
             training = Training(rows, labels, self._codes.n_values, share)
             self.members_.append(InnerClassifier.fitted(inner, training, generator, self.n_jobs))
         sure = self._confidences(X)
-        self.thresholds_ = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
+        self.thresholds_: Array = label_thresholds(sure, Y, rule="plain", n_jobs=self.n_jobs)
 
     def _confidences(self, X: Any) -> Array:
         sums = np.zeros((X.shape[0], self.n_labels_))

@@ -108,11 +108,7 @@ def with_unseen(truth: NamedCells, table: NamedCells) -> NamedCells:
     for sentence, names in told.items():
         if names:
             warnings.warn(sentence, ScumbleWarning, stacklevel=4)
-    if not unseen:
-        return truth
-    none = sparse.csr_array((truth.cells.shape[0], len(unseen)), dtype=bool)
-    cells = sparse.hstack([truth.cells, none], format="csr", dtype=bool)
-    return replace(truth, cells=cells, names=truth.names + unseen)
+    return _widened(truth, truth.names + unseen) if unseen else truth
 
 
 def with_missed(table: NamedCells, truth: NamedCells, *, told: bool = True) -> NamedCells:
@@ -146,14 +142,17 @@ def with_missed(table: NamedCells, truth: NamedCells, *, told: bool = True) -> N
             ScumbleWarning,
             stacklevel=4,
         )
-    n_rows = table.cells.shape[0]
+    return _widened(table, table.names + missed)
+
+
+def _widened(table: NamedCells, names: tuple[str, ...]) -> NamedCells:
+    """Add labels that no row has; in a table of scores they have the least score."""
+    n_rows, n_known = table.cells.shape
     if sparse.issparse(table.cells):
-        none = sparse.csr_array((n_rows, len(missed)), dtype=table.cells.dtype)
-        cells: Any = sparse.hstack([table.cells, none], format="csr")
-    else:
-        least = min(0.0, table.cells.min(initial=0.0))
-        cells = np.hstack([table.cells, np.full((n_rows, len(missed)), least)])
-    return replace(table, cells=cells, names=table.names + missed)
+        none = sparse.csr_array((n_rows, len(names) - n_known), dtype=table.cells.dtype)
+        return replace(table, cells=sparse.hstack([table.cells, none], format="csr"), names=names)
+    least = np.full((n_rows, len(names) - n_known), min(0.0, table.cells.min(initial=0.0)))
+    return replace(table, cells=np.hstack([table.cells, least]), names=names)
 
 
 def are_probabilities(cells: Any) -> bool:
@@ -179,14 +178,14 @@ def aligned(scores: NamedCells, truth: NamedCells) -> tuple[Any, tuple[Any, ...]
     if scores.names is None or truth.names is None or scores.names == truth.names:
         names = truth.names or scores.names
         return scores.cells, tuple(range(scores.cells.shape[1])) if names is None else names
-    place = {name: at for at, name in enumerate(scores.names)}
-    lacking = [name for name in truth.names if name not in place]
+    known = set(scores.names)
+    lacking = [name for name in truth.names if name not in known]
     if lacking:
         raise DataError(
             f"{scores.path} has no scores for {len(lacking)} of the labels of {truth.path}, such "
             f"as {lacking[0]!r}. Its columns are {_shown(scores.names)}. Expected the same names."
         )
-    return scores.cells[:, [place[name] for name in truth.names]], truth.names
+    return picked(scores, truth).cells, truth.names
 
 
 def write_labels(
@@ -241,12 +240,8 @@ def _load(source: Source) -> Any:
         found = np.load(stream, allow_pickle=False)
         if isinstance(found, np.ndarray):
             return found
-        if set(found.files) >= _SPARSE:
-            return _read_sparse(source)
-        return {name: found[name] for name in found.files}
-
-
-def _read_sparse(source: Source) -> sparse.csr_array:
+        if not set(found.files) >= _SPARSE:
+            return {name: found[name] for name in found.files}
     table = sparse.load_npz(source.path)
     if hasattr(table, "check_format"):  # a place outside the matrix would end the program
         table.check_format(full_check=True)

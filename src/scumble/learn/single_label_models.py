@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from scumble._core.arrays import Array
-from scumble._core.parallel import run, thread_count
+from scumble._core.parallel import run, slices, thread_count
+from scumble._core.parameters import declare
+from scumble.learn.base import BaseMultilabelClassifier
 from scumble.learn.c45 import C45Classifier, PreparedTable, Target, Tree, prepare_table
 from scumble.learn.c45.forest import Forest, join_nodes
 from scumble.learn.c45.growing import Targets, grow_listed, grow_tree
 from scumble.learn.c45.tree import Nodes
 from scumble.learn.features import beside
+from scumble.learn.parameters import SingleLabelClassifier
 from scumble.learn.seeds import open_seeds
 from scumble.learn.weights import class_factors, given_weights, weigh_classes
 
@@ -25,20 +28,6 @@ from scumble.learn.weights import class_factors, given_weights, weigh_classes
 _MANY_TREES = 256
 #: No more trees are grown in one call, which cannot be interrupted.
 _TREES_AT_ONCE = 4096
-
-
-class Models(Protocol):
-    """Fitted models of many problems."""
-
-    @property
-    def n_classes(self) -> Array:
-        """Return the number of classes of each."""
-
-    def __len__(self) -> int:
-        """Return their number."""
-
-    def ask(self, X: Any, *, n_jobs: int | None = None) -> Array:
-        """Return all class probabilities, the columns of one model after those before it."""
 
 
 class ListableTargets(Sequence[Target], ABC):
@@ -70,18 +59,17 @@ def fit_many(
     """Fit one model for each target."""
     if not is_tree(estimator):
         return _fit_foreign(estimator, X, targets, extra, generator, class_weight, n_jobs)
+    tree = C45Classifier() if estimator is None else clone(estimator)
     if class_weight is not None:
-        tree = C45Classifier() if estimator is None else clone(estimator)
-        estimator = tree.set_params(class_weight=class_weight)
+        tree.set_params(class_weight=class_weight)
     table = prepare_table(X, n_values, extra=extra, n_jobs=n_jobs)
-    return grow_forest(estimator, table, targets, n_jobs=n_jobs)
+    return grow_forest(tree, table, targets, n_jobs)
 
 
 def grow_forest(
-    estimator: Any, table: PreparedTable, targets: Sequence[Target], *, n_jobs: int | None = None
+    tree: C45Classifier, table: PreparedTable, targets: Sequence[Target], n_jobs: int | None
 ) -> Forest:
     """Grow a tree for each target on a prepared table."""
-    tree = C45Classifier() if estimator is None else estimator
     settings, laplace = tree.settings(), bool(tree.laplace)
     n_listed = targets.n_listed if isinstance(targets, ListableTargets) else 0
 
@@ -139,11 +127,14 @@ class ForeignModels:
         return np.hstack(answers) if answers else np.zeros((X.shape[0], 0))
 
 
+#: Fitted models of many problems.
+Models = Forest | ForeignModels
+
+
 def ask_second(models: Models, X: Any, *, n_jobs: int | None = None) -> Array:
     """Ask every model for the probability of class 1 alone."""
     if isinstance(models, Forest):
         return models.second_only().ask(X, n_jobs=n_jobs)
-    assert isinstance(models, ForeignModels)
     answers = run(lambda at: models.ask_one(at, X)[:, 1], range(len(models)), n_jobs=n_jobs)
     return np.column_stack(answers)
 
@@ -161,24 +152,19 @@ def _fit_foreign(
     seeds = generator.integers(2**31 - 1, size=len(targets)) if generator and names else None
 
     def fit(at: int) -> tuple[Any, int, Any]:
-        target = targets[at]
-        seeded = {} if seeds is None else dict.fromkeys(names, int(seeds[at]))
-        model = _fit_one(estimator, X, target, extra, seeded, class_weight)
-        return model, target.n_classes, target.extra
+        target, model = targets[at], clone(estimator)
+        if seeds is not None:
+            model.set_params(**dict.fromkeys(names, int(seeds[at])))
+        table = _with_extra(X, extra, target.extra)
+        return _fit_one(model, table, target, class_weight), target.n_classes, target.extra
 
     fitted = run(fit, range(len(targets)), n_jobs=n_jobs)
     n_classes = np.array([entry[1] for entry in fitted], np.int64)
     return ForeignModels([entry[0] for entry in fitted], n_classes, [e[2] for e in fitted])
 
 
-def _fit_one(
-    estimator: Any,
-    X: Any,
-    target: Target,
-    extra: Any,
-    seeded: dict[str, int],
-    class_weight: Any = None,
-) -> Any:
+def _fit_one(model: Any, X: Any, target: Target, class_weight: Any) -> Any:
+    """Fit a model, or give the only class there is."""
     rows = np.arange(X.shape[0]) if target.rows is None else np.asarray(target.rows, np.int64)
     y, weights = np.asarray(target.y), target.weights
     if target.repeats is not None:
@@ -186,14 +172,10 @@ def _fit_one(
         weights = None if weights is None else np.repeat(weights, target.repeats)
     if y.min() == y.max():
         return int(y[0])
-    model = clone(estimator)
-    if seeded:
-        model.set_params(**seeded)
     if class_weight is not None and (name := class_weight_name(model)) is not None:
         model.set_params(**{name: _by_class(y, weights, class_weight)})
     else:
         weights = weigh_classes(y, weights, target.n_classes, class_weight)
-    X = _with_extra(X, extra, target.extra)
     return model.fit(X[rows], y, **given_weights(model, weights))
 
 
@@ -217,3 +199,43 @@ def _with_extra(X: Any, extra: Any, chosen: Any) -> Any:
     if chosen is None or len(chosen) == 0:
         return X
     return beside(X, extra[:, np.sort(chosen)].astype(np.float64))
+
+
+class TransformingClassifier(BaseMultilabelClassifier):
+    """Base of the classifiers that ask a single-label classifier, C4.5 by default."""
+
+    domains = declare(estimator=SingleLabelClassifier())
+
+    estimator: Any
+    models_: Models
+
+    def _inside(self) -> Any:
+        return self.estimator
+
+    def _categorical(self) -> Any:
+        """Nominal columns may also be told to the tree."""
+        if self.categorical_features is None and is_tree(self.estimator):
+            return getattr(self.estimator, "categorical_features", None)
+        return self.categorical_features
+
+    def _fit_many(self, X: Any, targets: Sequence[Target], **settings: Any) -> Models:
+        """Fit a copy of the estimator for each target."""
+        n_values = self._codes.n_values
+        return fit_many(self.estimator, X, n_values, targets, n_jobs=self.n_jobs, **settings)
+
+    def _probabilities(self, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Ask all models for class probabilities, some rows at a time."""
+        for rows in slices(X.shape[0], int(self.models_.n_classes.sum())):
+            yield rows, self.models_.ask(X[rows], n_jobs=self.n_jobs)
+
+    def _probabilities_by_model(self, X: Any) -> Iterator[tuple[slice, int, Array]]:
+        """Give the class probabilities of each model by its number, some rows at a time."""
+        ends = np.cumsum(self.models_.n_classes)[:-1]
+        for rows, answers in self._probabilities(X):
+            for model, part in enumerate(np.split(answers, ends, axis=1)):
+                yield rows, model, part
+
+    def _second_answers(self, models: Models, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Ask models for the probability of class 1, some rows at a time."""
+        for rows in slices(X.shape[0], len(models)):
+            yield rows, ask_second(models, X[rows], n_jobs=self.n_jobs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -12,16 +13,15 @@ from scumble._core.arrays import Array
 from scumble._core.parallel import run
 from scumble._core.parameters import Bool, Int, declare
 from scumble.learn.binary_relevance import BinaryRelevance, LabelTargets
-from scumble.learn.c45 import Target
 from scumble.learn.features import beside
 from scumble.learn.inner_classifier import InnerClassifier, Training
 from scumble.learn.parameters import SingleLabelClassifier
-from scumble.learn.problem_transformation import TransformingClassifier
-from scumble.learn.single_label_models import ForeignModels
-from scumble.learn.undersampling import one_generator_each
-from scumble.learn.weights import refuser_of, take_weights
+from scumble.learn.single_label_models import ForeignModels, TransformingClassifier
+from scumble.learn.undersampling import on_rows, one_generator_each
+from scumble.learn.weights import refuser_of
 
 
+@dataclass(eq=False, repr=False)
 class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Single labels"):
     """Binary relevance twice: the second time with the first one's answers as features.
 
@@ -84,27 +84,14 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Si
 
     domains = declare(final_estimator=SingleLabelClassifier(), n_folds=Int(0), passthrough=Bool())
 
-    first_: InnerClassifier
-    second_: InnerClassifier
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        final_estimator: Any = None,
-        n_folds: int = 10,
-        passthrough: bool = True,
-        categorical_features: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.final_estimator = final_estimator
-        self.n_folds = n_folds
-        self.passthrough = passthrough
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    final_estimator: Any = None
+    n_folds: int = 10
+    passthrough: bool = True
+    categorical_features: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _refuses_weights(self) -> str | None:
         return super()._refuses_weights() or refuser_of(self.final_estimator)
@@ -114,14 +101,18 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Si
         n_values = self._codes.n_values
         first = BinaryRelevance(self.estimator)
         training = Training(X, Y, n_values, weights)
-        self.first_ = InnerClassifier.fitted(first, training, generator, self.n_jobs)
+        self.first_: InnerClassifier = InnerClassifier.fitted(
+            first, training, generator, self.n_jobs
+        )
         confidences = self._unseen(X, Y, generator, weights)
         table = beside(X, confidences) if self.passthrough else confidences
         own = n_values if self.passthrough else n_values[:0]
         kinds = np.append(own, np.zeros(self.n_labels_, np.int64))
         second = BinaryRelevance(self.final_estimator)
         training = Training(table, Y, kinds, weights)
-        self.second_ = InnerClassifier.fitted(second, training, generator, self.n_jobs)
+        self.second_: InnerClassifier = InnerClassifier.fitted(
+            second, training, generator, self.n_jobs
+        )
 
     def _judge(self, X: Any) -> tuple[Array, Array]:
         confidences = self.first_.ask(X)[1]
@@ -134,7 +125,8 @@ class StackedBinaryRelevance(TransformingClassifier, name="stacking", family="Si
         n_folds = min(int(self.n_folds), Y.shape[0])
         if n_folds < 2:
             return self.first_.ask(X)[1]
-        targets = _Folds(Y, n_folds, generator, weights)
+        seeds = one_generator_each(generator, Y.shape[1])
+        targets = _Folds(LabelTargets(Y, weights=weights), n_folds, seeds)
         models = self._fit_many(X, targets, generator=generator)
         if isinstance(models, ForeignModels):
             return _ask_held_out(models, targets, X, self.n_jobs)
@@ -161,28 +153,21 @@ def _ask_held_out(models: ForeignModels, targets: _Folds, X: Any, n_jobs: int | 
     return np.column_stack(run(ask, range(n_labels), n_jobs=n_jobs))
 
 
+@dataclass(frozen=True, eq=False)
 class _Folds(Sequence[Any]):
     """The targets of every label without each of its folds, made when asked for."""
 
-    def __init__(
-        self,
-        Y: sparse.csr_array,
-        n_folds: int,
-        generator: np.random.Generator,
-        weights: Array | None,
-    ) -> None:
-        self.n_folds = n_folds
-        self._weights = weights
-        self._labels = LabelTargets(Y)
-        self._seeds = one_generator_each(generator, Y.shape[1])
+    labels: LabelTargets
+    n_folds: int
+    seeds: Array
 
     def __len__(self) -> int:
-        return len(self._labels) * self.n_folds
+        return len(self.labels) * self.n_folds
 
     def folds(self, label: int) -> Array:
         """Deal the rows without a label, then those with it, out to folds."""
-        codes = self._labels.codes(label)
-        order = np.random.default_rng(self._seeds[label]).permutation(len(codes))
+        codes = self.labels.codes(label)
+        order = np.random.default_rng(self.seeds[label]).permutation(len(codes))
         order = order[np.argsort(codes[order], kind="stable")]
         folds = np.empty(len(codes), np.int64)
         folds[order] = np.arange(len(codes)) % self.n_folds
@@ -190,6 +175,4 @@ class _Folds(Sequence[Any]):
 
     def __getitem__(self, at: Any) -> Any:
         label, fold = divmod(range(len(self))[at], self.n_folds)
-        rows = np.flatnonzero(self.folds(label) != fold)
-        codes, share = self._labels.codes(label)[rows], take_weights(self._weights, rows)
-        return Target(codes, rows=rows, weights=share)
+        return on_rows(self.labels[label], np.flatnonzero(self.folds(label) != fold))

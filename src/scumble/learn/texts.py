@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from scumble._core.arrays import Array
+from scumble._core.arrays import Array, column_of
 from scumble._core.errors import DataError, ParameterTypeError
 from scumble._core.frames import frame_columns, is_frame
 from scumble.data import Feature, MultilabelDataset
@@ -121,10 +121,9 @@ class TextColumns:
 
     def beside(self, X: Any, data: MultilabelDataset) -> sparse.csr_array:
         """Put the words of a data set's texts beside other columns of its rows."""
-        parts = [sparse.csr_array(X)]
-        for name, words, weights in zip(self.names, self.words, self.weights, strict=True):
-            parts.append(_weigh(texts_of(data, name), words, weights))
-        return sparse.csr_array(sparse.hstack(parts, format="csr"))
+        known = zip(self.names, self.words, self.weights, strict=True)
+        parts = [_weigh(texts_of(data, name), words, idf) for name, words, idf in known]
+        return sparse.csr_array(sparse.hstack([sparse.csr_array(X), *parts], format="csr"))
 
     def before(self, model: Any, data: MultilabelDataset) -> Any:
         """Let a classifier that was fitted on words read texts.
@@ -295,9 +294,7 @@ class TextModel(ClassifierMixin, BaseEstimator):
 def texts_of(data: MultilabelDataset, name: str) -> list[str]:
     """Give the texts of a column, row by row; a missing one is empty."""
     at = data.feature_names.index(name)
-    feature = data.features[at]
-    X: Any = data.X
-    cells = X[:, [at]].toarray().ravel() if data.is_sparse else X[:, at]
+    feature, cells = data.features[at], column_of(data.X, at)
     if feature.kind == "date":
         raise DataError(
             f"Column {name!r} of {data!r} holds dates. Expected texts, as when fitting."

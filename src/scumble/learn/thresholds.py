@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -49,10 +49,11 @@ class ThresholdRule:
         """Tell the thresholds of rule ``"fixed"``."""
         return np.where(n_positives > 0, float(self.threshold), np.inf)
 
-    def check(self, *, caller: str) -> None:
+    def check(self, *, caller: str) -> ThresholdRule:
         """Refuse parameters outside their domains."""
         for name, domain in RULE_DOMAINS.items():
             domain.check(getattr(self, name), name=name, caller=caller)
+        return self
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,8 +165,7 @@ def label_thresholds(
     >>> label_thresholds(scores, Y, rule="capped")
     array([0.35, 0.25])
     """
-    wanted = ThresholdRule(rule, metric, strength, threshold)
-    wanted.check(caller="label_thresholds")
+    wanted = ThresholdRule(rule, metric, strength, threshold).check(caller="label_thresholds")
     columns = ScoreColumns.of(scores, Y, caller="label_thresholds")
     return choose_cuts(columns, wanted, n_jobs=n_jobs).thresholds
 
@@ -202,24 +202,12 @@ def threshold_curves(
     >>> curve.n_predicted, curve.hits, curve.chosen
     (array([1, 2, 3, 4]), array([1, 1, 2, 2]), 2)
     """
-    wanted = ThresholdRule(rule, metric, strength, threshold)
-    wanted.check(caller="threshold_curves")
+    wanted = ThresholdRule(rule, metric, strength, threshold).check(caller="threshold_curves")
     columns = ScoreColumns.of(scores, Y, caller="threshold_curves")
-    return curves_of(columns, wanted, labels, n_jobs=n_jobs)
-
-
-def curves_of(
-    columns: ScoreColumns,
-    rule: ThresholdRule,
-    labels: Sequence[int] | None = None,
-    *,
-    n_jobs: int | None = None,
-) -> list[ThresholdCurve]:
-    """Tell what every possible threshold gives."""
-    cuts = _all_cuts(columns, rule, n_jobs)
-    shared = _shared_of(cuts, rule)
+    cuts = _all_cuts(columns, wanted, n_jobs)
+    shared = _shared_of(cuts, wanted)
     chosen = range(columns.n_labels) if labels is None else labels
-    return [_curve(cuts[int(label)], rule, shared) for label in chosen]
+    return [_curve(cuts[int(label)], wanted, shared) for label in chosen]
 
 
 def choose_cuts(
@@ -344,7 +332,8 @@ def _cuts(
         place = len(scores) - int(most) - 1
         least = np.partition(scores, place)[place]
         top = np.flatnonzero(scores >= least)
-        scores, has, lowest = scores[top], has[top], _next_lower(scores, least, lowest)
+        lowest = float(scores[scores < least].max(initial=lowest))
+        scores, has = scores[top], has[top]
     order = np.argsort(-scores, kind="stable")
     ordered, right = scores[order], np.cumsum(has[order])
     ends = np.flatnonzero(np.append(ordered[1:] < ordered[:-1], len(ordered) > 0))
@@ -359,12 +348,6 @@ def _cuts(
     return Cuts(middle, n_predicted, hits.astype(np.int64), n_positives, n_allowed)
 
 
-def _next_lower(scores: Array, least: float, lowest: float) -> float:
-    """Return the highest score below those that are kept."""
-    lower = scores[scores < least]
-    return float(lower.max()) if len(lower) else lowest
-
-
 def _middle(above: Array, below: Array) -> Array:
     """Return the number in the middle of two scores; the higher one where there is none."""
     with np.errstate(invalid="ignore"):
@@ -376,9 +359,8 @@ def _best(cuts: Cuts, rule: ThresholdRule, expected: Array) -> int:
     """Return the place of the cut to take, -1 where the label is not to be predicted."""
     if cuts.n_allowed == 0 or cuts.thresholds[0] == -np.inf:  # nothing, or equal scores
         return 0 if len(cuts.thresholds) and cuts.n_predicted[0] == cuts.hits[0] else -1
-    n_predicted = cuts.n_predicted[: cuts.n_allowed]
     if rule.rule == "rate":
-        return int(np.abs(n_predicted - cuts.n_positives).argmin())
+        return int(np.abs(cuts.n_predicted[: cuts.n_allowed] - cuts.n_positives).argmin())
     return int(expected[: cuts.n_allowed].argmax())
 
 
@@ -389,17 +371,13 @@ def _expected(cuts: Cuts, rule: ThresholdRule, shared: Array | None) -> Array:
         usual = np.interp(cuts.n_predicted / cuts.n_positives, RATES, shared)
         share = (hits + rule.strength * usual) / (cuts.n_positives + rule.strength)
         hits = cuts.n_positives * share
-    return _f_score(hits, cuts, METRICS[rule.metric] ** 2)
-
-
-def _f_score(hits: Array, cuts: Cuts, squared: float) -> Array:
+    squared = METRICS[rule.metric] ** 2
     return (1 + squared) * hits / (cuts.n_predicted + squared * cuts.n_positives)
 
 
 def _curve(cuts: Cuts, rule: ThresholdRule, shared: Array | None) -> ThresholdCurve:
     kept = slice(0, cuts.n_allowed)
-    observed = _f_score(cuts.hits.astype(np.float64), cuts, METRICS[rule.metric] ** 2)
-    expected = _expected(cuts, rule, shared)
+    observed, expected = _expected(cuts, rule, None), _expected(cuts, rule, shared)
     chosen = -1 if rule.rule == "fixed" else _best(cuts, rule, expected)
     return ThresholdCurve(
         cuts.thresholds[kept],
@@ -440,7 +418,8 @@ def mean_recall(cuts: Sequence[Cuts]) -> Array:
 
 
 def _all_cuts(columns: ScoreColumns, rule: ThresholdRule, n_jobs: int | None) -> list[Cuts]:
-    blocks = list(_blocks(columns.n_labels, n_jobs))
+    n_blocks = max(1, min(columns.n_labels, 8 * thread_count(n_jobs)))
+    blocks = np.array_split(np.arange(columns.n_labels), n_blocks)
     parts = run(lambda block: [columns.cuts(at, rule) for at in block], blocks, n_jobs=n_jobs)
     return [cut for part in parts for cut in part]
 
@@ -469,11 +448,6 @@ def predict_labels(scores: Any, thresholds: Array) -> sparse.csr_array:
     return sparse.csr_array((np.ones(len(rows), bool), (rows, labels)), shape=cells.shape)
 
 
-def _blocks(n_labels: int, n_jobs: int | None) -> Iterator[range]:
-    size = max(1, -(-n_labels // (8 * thread_count(n_jobs))))
-    return (range(at, min(at + size, n_labels)) for at in range(0, n_labels, size))
-
-
 def _read_scores(scores: Any, *, caller: str) -> Any:
     if sparse.issparse(scores):
         table = sparse.csc_array(scores).astype(np.float64)
@@ -492,19 +466,11 @@ def _read_scores(scores: Any, *, caller: str) -> Any:
             f"Got an array of shape {table.shape} instead."
         )
     if np.isnan(cells).any():
-        raise DataError(_where_nan(table, caller=caller))
+        bad = sparse.coo_array(table != table)  # NaN alone is not itself
+        raise DataError(
+            f"{caller}: the score of row {bad.row[0]} for label {bad.col[0]} is NaN. Expected a "
+            "number for every cell: a threshold among scores that are no numbers would mean "
+            "nothing. See why the model gives none (missing values in X, or a label it could not "
+            "learn), or leave the label out."
+        )
     return table
-
-
-def _where_nan(table: Any, *, caller: str) -> str:
-    cells = table.tocoo() if sparse.issparse(table) else None
-    if cells is None:
-        row, label = map(int, np.argwhere(np.isnan(table))[0])
-    else:
-        at = int(np.isnan(cells.data).argmax())
-        row, label = int(cells.row[at]), int(cells.col[at])
-    return (
-        f"{caller}: the score of row {row} for label {label} is NaN. Expected a number for every "
-        "cell: a threshold among scores that are no numbers would mean nothing. See why the model "
-        "gives none (missing values in X, or a label it could not learn), or leave the label out."
-    )

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from scumble._core.arrays import Array
+from scumble.learn.c45 import Target
+from scumble.learn.weights import take_weights
 
 
 def undersample(codes: Array, rows: Array, generator: np.random.Generator) -> Array:
@@ -17,6 +21,12 @@ def undersample(codes: Array, rows: Array, generator: np.random.Generator) -> Ar
         for part in members
     ]
     return np.sort(np.concatenate(drawn)) if drawn else rows
+
+
+def on_rows(target: Target, rows: Array, repeats: Array | None = None) -> Target:
+    """Learn from some rows only, of a target that knows all rows of the table."""
+    weights = take_weights(target.weights, rows)
+    return replace(target, y=target.y[rows], rows=rows, repeats=repeats, weights=weights)
 
 
 def one_generator_each(generator: np.random.Generator, n: int) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,16 +13,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from scumble._core.arrays import Array
 from scumble._core.errors import LabelError, ParameterError
-from scumble._core.features import FeatureCodes
 from scumble._core.parameters import COLUMNS, Bool, Declared, Int, Real, declare
 from scumble.learn.c45.growing import Target, grow_trees, predict_trees
 from scumble.learn.c45.table import prepare_table
-from scumble.learn.c45.tree import Tree, TreeSettings
+from scumble.learn.c45.tree import TreeSettings
 from scumble.learn.features import read_rows, read_training
 from scumble.learn.labels import read_classes
 from scumble.learn.weights import ClassWeight, check_weights
 
 
+@dataclass(eq=False, repr=False)
 class C45Classifier(Declared, ClassifierMixin, BaseEstimator):
     """A decision tree that asks for the column of largest gain ratio, then prunes itself.
 
@@ -147,25 +147,14 @@ class C45Classifier(Declared, ClassifierMixin, BaseEstimator):
         class_weight=ClassWeight(),
     )
 
-    def __init__(
-        self,
-        confidence: float = 0.25,
-        min_objects: int = 2,
-        prune: bool = True,
-        subtree_raising: bool = True,
-        mdl: bool = True,
-        laplace: bool = False,
-        categorical_features: Any = None,
-        class_weight: Any = None,
-    ) -> None:
-        self.confidence = confidence
-        self.min_objects = min_objects
-        self.prune = prune
-        self.subtree_raising = subtree_raising
-        self.mdl = mdl
-        self.laplace = laplace
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
+    confidence: float = 0.25
+    min_objects: int = 2
+    prune: bool = True
+    subtree_raising: bool = True
+    mdl: bool = True
+    laplace: bool = False
+    categorical_features: Any = None
+    class_weight: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree.
@@ -186,12 +175,11 @@ class C45Classifier(Declared, ClassifierMixin, BaseEstimator):
             The fitted tree.
         """
         settings = self.settings()
-        X, codes = self._read_training(X)
+        X, codes = read_training(X, self, self.categorical_features)
         classes, y = _read_classes(y, X.shape[0])
         weights = check_weights(sample_weight, X.shape[0], caller=type(self).__name__)
         settings = replace(settings, class_weight=self._weights_by_code(classes))
-        self.classes_ = classes
-        self._codes = codes
+        self.classes_, self._codes = classes, codes
         target = Target(y, n_classes=len(classes), weights=weights)
         self.tree_ = grow_trees(prepare_table(X, codes.n_values), [target], settings)[0]
         return self
@@ -218,14 +206,9 @@ class C45Classifier(Declared, ClassifierMixin, BaseEstimator):
             The parameters of growing and pruning.
         """
         self.check_parameters()
-        return TreeSettings(
-            float(self.confidence),
-            int(self.min_objects),
-            bool(self.prune),
-            bool(self.subtree_raising),
-            bool(self.mdl),
-            self.class_weight,
-        )
+        prune, raising, mdl = map(bool, (self.prune, self.subtree_raising, self.mdl))
+        confidence, least = float(self.confidence), int(self.min_objects)
+        return TreeSettings(confidence, least, prune, raising, mdl, self.class_weight)
 
     @property
     def n_leaves_(self) -> int:
@@ -245,9 +228,7 @@ class C45Classifier(Declared, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         gains = self.tree_.information_gains()
         inner = self.tree_.feature >= 0
-        sums = np.bincount(
-            self.tree_.feature[inner], weights=gains[inner], minlength=self.n_features_in_
-        )
+        sums = np.bincount(self.tree_.feature[inner], gains[inner], self.n_features_in_)
         return sums / sums.sum() if sums.sum() > 0 else sums
 
     @property
@@ -304,9 +285,6 @@ class C45Classifier(Declared, ClassifierMixin, BaseEstimator):
         X = self._read_rows(X)
         return self.tree_.decision_path(X)
 
-    def _read_training(self, X: Any) -> tuple[Any, FeatureCodes]:
-        return read_training(X, self, self.categorical_features)
-
     def _read_rows(self, X: Any) -> Any:
         check_is_fitted(self)
         return read_rows(X, self, self._codes)
@@ -343,6 +321,3 @@ def _read_classes(y: Any, n_rows: int) -> tuple[Array, Array]:
             f"inconsistent numbers of samples: {n_rows} in X and {len(codes)} in y."
         )
     return classes, codes
-
-
-__all__ = ["C45Classifier", "Tree", "first_largest"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -45,17 +45,10 @@ class Forest:
         leaf = starts_of(per_node)
         counts = nodes.counts
         totals = np.add.reduceat(counts, leaf) if len(leaf) else np.zeros(0)
-        return cls(
-            roots,
-            feature,
-            nodes.cut,
-            first,
-            width,
-            _shares(nodes.branch, totals, parent, empty),
-            leaf,
-            _answers(counts, totals, leaf, per_node, np.where(empty, parent, -1), laplace=laplace),
-            n_classes,
-        )
+        shares = _shares(nodes.branch, totals, parent, empty)
+        stand_in = np.where(empty, parent, -1)
+        answers = _answers(counts, totals, leaf, per_node, stand_in, laplace=laplace)
+        return cls(roots, feature, nodes.cut, first, width, shares, leaf, answers, n_classes)
 
     def __len__(self) -> int:
         """Return the number of trees."""
@@ -63,11 +56,8 @@ class Forest:
 
     def second_only(self) -> Forest:
         """Give trees that answer with the probability of class 1 alone."""
-        places = np.arange(len(self.leaf))
-        answers = self.probabilities[self.leaf + 1]
-        return replace(
-            self, leaf=places, probabilities=answers, n_classes=np.ones_like(self.n_classes)
-        )
+        answers, ones = self.probabilities[self.leaf + 1], np.ones_like(self.n_classes)
+        return replace(self, leaf=np.arange(len(answers)), probabilities=answers, n_classes=ones)
 
     def ask(self, X: Any, *, extra: Any = None, n_jobs: int | None = None) -> Array:
         """Ask every tree for the class probabilities of every row, tree after tree."""
@@ -80,17 +70,10 @@ class Forest:
 def join_nodes(trees: Sequence[Tree | Nodes]) -> Nodes:
     """Put the nodes of trees one after another, with flat counts."""
     sizes = [tree.n_nodes if isinstance(tree, Tree) else tree.sizes for tree in trees]
-    fields = [
-        _joined([np.ravel(getattr(tree, name)) for tree in trees]) for name in Nodes._fields[2:]
-    ]
-    n_classes = [np.ravel(tree.n_classes) for tree in trees]
-    return Nodes._make(
-        [
-            _joined([np.ravel(part) for part in sizes]).astype(np.int64),
-            _joined(n_classes).astype(np.int64),
-            *fields,
-        ]
+    n_classes, *fields = (
+        _joined(getattr(tree, name) for tree in trees) for name in Nodes._fields[1:]
     )
+    return Nodes(_joined(sizes).astype(np.int64), n_classes.astype(np.int64), *fields)
 
 
 def ask_rows(
@@ -104,8 +87,9 @@ def ask_rows(
     run(lambda block: kernel(rows, forest, *block, *more), blocks, n_jobs=n_jobs)
 
 
-def _joined(parts: list[Any]) -> Array:
-    return np.concatenate(parts) if parts else np.zeros(0)
+def _joined(parts: Iterable[Any]) -> Array:
+    flat = [np.ravel(part) for part in parts]
+    return np.concatenate(flat) if flat else np.zeros(0)
 
 
 def _shares(branch: Array, totals: Array, parent: Array, empty: Array) -> Array:

@@ -164,15 +164,10 @@ def prepare_table(
     if extra_csc is not None:
         sizes = np.concatenate([sizes, _list_sizes(extra_csc, codes[m:], n)])
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    columns = Columns(
-        np.empty(max(starts[-1], 1), np.uint64),
-        np.empty(max(starts[-1], 1), np.float64),
-        np.zeros(m + n_extra, np.int64),
-        np.zeros(m + n_extra, np.int64),
-        np.zeros(m + n_extra, np.int64),
-        codes,
-        np.zeros(m + n_extra, np.int64),
-    )
+    size = max(starts[-1], 1)
+    begins, ends, defaults, n_codes = np.zeros((4, m + n_extra), np.int64)
+    lists = np.empty(size, np.uint64), np.empty(size, np.float64)
+    columns = Columns(*lists, begins, ends, defaults, codes, n_codes)
     rows = as_rows(X, extra)
     if by_column is None:
         _sort_dense(rows, columns, n_jobs)
@@ -200,12 +195,9 @@ def _sort_dense(rows: Rows, columns: Columns, n_jobs: int | None) -> None:
 def _sort_sparse(
     by_column: Any, columns: Columns, shift: int, starts: Array, n_jobs: int | None
 ) -> None:
-    matrix = (
-        by_column.shape[0],
-        read_only(by_column.indptr, np.int64),
-        read_only(by_column.indices, np.int32),
-        read_only(by_column.data, np.float64),
-    )
+    parts = by_column.indptr, by_column.indices, by_column.data
+    cells = map(read_only, parts, (np.int64, np.int32, np.float64))
+    matrix = (by_column.shape[0], *cells)
     run(
         lambda block: prepare.sort_sparse(matrix, columns, shift, starts, block),
         _blocks(by_column.shape[1], by_column.nnz, n_jobs),

@@ -130,26 +130,19 @@ class Tree:
             A row passes every non-empty branch where its value is missing.
         """
         by_column = X.tocsc() if sparse.issparse(X) else X
-        rows: list[list[Array]] = [[] for _ in range(self.n_nodes)]
-        rows[0].append(np.arange(X.shape[0]))
-        for node in range(self.n_nodes):  # parents come before their children
-            if self.feature[node] < 0 or not rows[node]:
+        rows = [np.arange(X.shape[0]), *[np.empty(0, int)] * (self.n_nodes - 1)]
+        for node in np.flatnonzero(self.feature >= 0):  # parents come before their children
+            if not len(here := rows[node]):
                 continue
-            here = np.concatenate(rows[node])
-            column = by_column[:, [int(self.feature[node])]]
-            cells = dense(column)[here, 0]
+            cells = dense(by_column[:, [int(self.feature[node])]])[here, 0]
             lost = np.isnan(cells)
             side = cells > self.cut[node] if not np.isnan(self.cut[node]) else cells
             for turn in range(self.width[node]):
                 child = self.first[node] + turn
                 passing = (side == turn) & ~lost
-                if not self.empty[child]:
-                    passing |= lost
-                if passing.any():
-                    rows[child].append(here[passing])
-        members = [np.concatenate(part) if part else np.empty(0, int) for part in rows]
-        indptr = np.concatenate([[0], np.cumsum([len(part) for part in members])])
-        indices = np.concatenate(members)
+                rows[child] = here[passing if self.empty[child] else passing | lost]
+        indptr = np.concatenate([[0], np.cumsum([len(part) for part in rows])])
+        indices = np.concatenate(rows)
         shape = (X.shape[0], self.n_nodes)
         path = sparse.csc_array((np.ones(len(indices), bool), indices, indptr), shape=shape)
         return path.tocsr()

@@ -7,7 +7,6 @@ import os
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ReadError
-from scumble._core.files import COMPRESSIONS, writing
+from scumble._core.files import NamedFile, writing
 from scumble._core.text import PIPE
 from scumble.data import MultilabelDataset
 from scumble.learn.predictions import predict_with_confidences
@@ -151,15 +150,13 @@ def table_suffix(path: str | os.PathLike[str]) -> str:
     """Tell which of `TABLES` a file name means, or refuse it; standard output is CSV."""
     if os.fspath(path) == PIPE:
         return ".csv"
-    name = Path(path)
-    plain = Path(name.stem) if name.suffix.lower() in COMPRESSIONS else name
-    suffix = plain.suffix.lower()
-    if suffix not in TABLES or (suffix == ".parquet" and plain is not name):
+    file = NamedFile(path)
+    if file.suffix not in TABLES or (file.suffix == ".parquet" and file.compression):
         raise ParameterError(
             f"Predictions are written as .csv (also .csv.gz and the like) or .parquet. Got "
             f"{str(path)!r}. Any other format can hold a whole data set with the predicted labels."
         )
-    return suffix
+    return file.suffix
 
 
 def ask(stored: StoredModel, data: MultilabelDataset) -> Answers:

@@ -9,18 +9,26 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
+from scumble._core.errors import ReadError
 from scumble._core.features import FeatureCodes
 from scumble._core.neighbours import Space
+from scumble.learn.bagged_trees import BaggedTrees
+from scumble.learn.blended import BlendedRanker, SecondLook
 from scumble.learn.c45 import C45Classifier, Tree
 from scumble.learn.c45.forest import Forest
+from scumble.learn.calibration import Calibration
 from scumble.learn.chains import ClassifierChain, EnsembleOfClassifierChains
 from scumble.learn.eccru import ECCRU
+from scumble.learn.heights import Heights
+from scumble.learn.inner_classifier import InnerClassifier
+from scumble.learn.neighbour_ranker import NeighbourRanker
 from scumble.learn.neighbourhood import NeighbourClassifier
+from scumble.learn.radial import POWERS, RadialKernel
 from scumble.learn.ranker import BaseRanker
 from scumble.learn.regression_columns import RegressionColumns
-from scumble.learn.storage.check_rankers import check_ranker, width_of
+from scumble.learn.ridge import RidgeRanker
+from scumble.learn.scaling import MOST_RANKED, N_STEPS, Scaling
 from scumble.learn.storage.classes import is_own
-from scumble.learn.storage.demands import demand, is_vector
 from scumble.learn.texts import TextColumns, TextModel
 from scumble.learn.thresholded import ThresholdedClassifier
 
@@ -93,17 +101,19 @@ def _check_estimator(model: Any) -> None:
     if hasattr(model, "space_"):
         _check_own_space(model, n_values)
     if isinstance(model, BaseRanker | ThresholdedClassifier):
-        check_ranker(model)
+        demand(type(model.n_labels_) is int, "the number of labels is no whole number")
+    for kind, check in _CHECKS.items():
+        if isinstance(model, kind):
+            check(model)
 
 
 def _check_columns(columns: RegressionColumns, n_values: Array) -> None:
     """Check that every feature has a place, and every filling of a nominal one too."""
-    fillings = columns.fillings
-    fits = np.array_equal(columns.n_values, n_values) and is_vector(
-        fillings, np.float64, len(n_values)
+    fillings, nominal = columns.fillings, n_values > 0
+    fits = is_table(fillings, np.float64, n_values.shape)
+    demand(
+        fits and np.array_equal(columns.n_values, n_values), "the columns do not fit the features"
     )
-    demand(fits, "the columns do not fit the features")
-    nominal = n_values > 0
     inside = (fillings >= 0) & (fillings < n_values)
     demand(inside[nominal].all(), "a missing value is filled with a category that is not there")
 
@@ -112,43 +122,41 @@ def _check_own_space(model: Any, n_values: Array) -> None:
     """Check the training rows of an estimator: features as they are, or columns of one scale."""
     space = model.space_
     if isinstance(model, BaseRanker):
-        n_values = np.zeros(width_of(model) + 1, np.int64)  # one more tells rows of zeros
+        n_values = np.zeros(_width_of(model) + 1, np.int64)  # one more tells rows of zeros
     fits = isinstance(space, Space) and np.array_equal(space.n_values, n_values)
     demand(fits and space.values.shape[1] == len(n_values), "the training rows do not fit")
 
 
 def _check_chains(model: Any) -> None:
     orders = [model.order_] if isinstance(model, ClassifierChain) else list(model.orders_)
-    partial = isinstance(model, ECCRU)
-    fits = (
-        all(_is_chain(order, model.n_labels_, partial=partial) for order in orders)
-        and len(model.models_) == sum(len(order) for order in orders)
-        and (model.models_.n_classes == 2).all()
+    sizes = range(1, model.n_labels_ + 1) if isinstance(model, ECCRU) else (model.n_labels_,)
+    fits = all(_are_labels(order, model.n_labels_) and len(order) in sizes for order in orders)
+    demand(
+        fits and _are_two_class(model.models_, sum(map(len, orders))),
+        "the chains do not fit the labels",
     )
-    demand(fits, "the chains do not fit the labels")
-
-
-def _is_chain(order: Any, n_labels: int, *, partial: bool) -> bool:
-    """Tell whether it names labels that are there, each once, and all unless ``partial``."""
-    if not isinstance(order, np.ndarray) or order.ndim != 1 or order.dtype.kind not in "iu":
-        return False
-    inside = len(order) > 0 and order.min() >= 0 and order.max() < n_labels
-    once = len(np.unique(order)) == len(order)
-    return bool(inside and once and (partial or len(order) == n_labels))
 
 
 def _check_pairs(model: Any) -> None:
     pairs, n_labels = model.pairs_, model.n_labels_
-    fits = (
-        isinstance(pairs, np.ndarray)
-        and pairs.ndim == 2
-        and pairs.dtype.kind in "iu"
-        and pairs.shape[1] == 2
-        and ((pairs >= 0) & (pairs < n_labels)).all()
-        and len(model.models_) == len(pairs) + n_labels
-        and (model.models_.n_classes == 2).all()
+    fits = isinstance(pairs, np.ndarray) and pairs.ndim == 2 and pairs.dtype.kind in "iu"
+    fits = fits and pairs.shape[1] == 2 and ((pairs >= 0) & (pairs < n_labels)).all()
+    demand(
+        fits and _are_two_class(model.models_, len(pairs) + n_labels),
+        "the pairs of labels do not fit the labels",
     )
-    demand(fits, "the pairs of labels do not fit the labels")
+
+
+def _are_labels(value: Any, n_labels: int) -> bool:
+    """Tell whether an array names labels that are there, each once."""
+    if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in "iu":
+        return False
+    inside = ((value >= 0) & (value < n_labels)).all()
+    return bool(inside) and len(np.unique(value)) == len(value)
+
+
+def _are_two_class(models: Any, n: int) -> bool:
+    return len(models) == n and bool((models.n_classes == 2).all())
 
 
 def _check_forest(forest: Forest, n_values: Array) -> None:
@@ -198,11 +206,8 @@ def _check_nodes(feature: Array, cut: Array, first: Array, width: Array, n_value
     columns = feature[inner]
     demand(bool((columns < len(n_values)).all()), "a tree asks for a column that is not there")
     begin, size = first[inner].astype(np.int64), width[inner].astype(np.int64)
-    fits = (begin > inner) & (begin <= len(feature)) & (size >= 1)
-    fits &= begin + size <= len(feature)
-    nominal = np.isnan(cut[inner])
-    needed = np.where(nominal, n_values[columns], 2)
-    fits &= (size >= needed) & (needed >= 1)
+    needed = np.where(np.isnan(cut[inner]), n_values[columns], 2)
+    fits = (begin > inner) & (begin + size <= len(feature)) & (size >= needed) & (needed >= 1)
     demand(bool(fits.all()), "a node of a tree has no place for its children")
 
 
@@ -211,13 +216,9 @@ def _check_space(space: Space) -> None:
     stored = values.data if sparse.issparse(values) else values
     n_columns = values.shape[1] if getattr(values, "ndim", 0) == 2 else -1
     arrays = [space.n_values, space.divisors] + ([] if space.lows is None else [space.lows])
-    fits = (
-        isinstance(values, np.ndarray | sparse.csr_array)
-        and stored.dtype == np.float64
-        and all(isinstance(a, np.ndarray) and a.shape == (n_columns,) for a in arrays)
-        and space.n_values.dtype == np.int64
-        and (space.n_values >= 0).all()
-    )
+    fits = isinstance(values, np.ndarray | sparse.csr_array) and stored.dtype == np.float64
+    fits = fits and all(isinstance(a, np.ndarray) and a.shape == (n_columns,) for a in arrays)
+    fits = fits and space.n_values.dtype == np.int64 and (space.n_values >= 0).all()
     demand(bool(fits), "the training rows do not fit")
 
 
@@ -244,5 +245,135 @@ def _check_texts(model: TextModel) -> None:
     for words, weights in zip(texts.words, texts.weights, strict=True):
         plain = isinstance(words, tuple) and all(type(word) is str for word in words)
         demand(plain and len(set(words)) == len(words), "the words of a text are not all different")
-        fits = is_vector(weights, np.float64, len(words)) and bool(np.isfinite(weights).all())
+        fits = are_vectors(weights, size=len(words)) and bool(np.isfinite(weights).all())
         demand(fits, "the weights of words do not fit")
+
+
+# Rankers and thresholds: every part has the size the others expect -----------------------------
+
+
+def _width_of(model: Any) -> int:
+    """Tell how many columns of one scale an estimator makes of its features."""
+    scaling = model._scaling
+    demand(isinstance(scaling, Scaling), "the scale of the columns is missing")
+    n_values = model._codes.n_values
+    width = int(np.where(n_values > 2, n_values - 1, 1).sum())
+    flat = [part for part in (scaling.centres, scaling.divisors) if part is not None]
+    fits = are_vectors(*flat, size=width)
+    if scaling.knots is not None:
+        fits &= is_table(scaling.knots, np.float64, (N_STEPS, width))
+    others = (scaling.centres, scaling.knots)
+    alone = scaling.divisors is None and any(part is not None for part in others)
+    # Files from before there were ranks, see `changes`.
+    unranked = scaling.divisors is not None and scaling.knots is None and width <= MOST_RANKED
+    demand(not unranked, "it is of an earlier version of scumble: train it again")
+    demand(fits and not alone, "the scale of the columns does not fit")
+    return width
+
+
+def _check_ridge(model: RidgeRanker) -> None:
+    n_columns = _width_of(model)
+    demand(model.kernel_ in ("linear", *POWERS), f"there is no kernel {model.kernel_!r}")
+    if model.kernel_ != "linear":
+        kernel = model._kernel
+        points = kernel.points if isinstance(kernel, RadialKernel) else None
+        fits = isinstance(points, np.ndarray | sparse.csr_array) and points.dtype == np.float64
+        fits = fits and points.ndim == 2 and points.shape[1] == n_columns
+        demand(fits, "the points of the kernel do not fit")
+        fits = isinstance(kernel.gamma, float) and 0 < kernel.gamma < np.inf
+        demand(fits, "the width of the kernel is no number")
+        demand(kernel.power == POWERS[model.kernel_], "the kernel is another one")
+        n_columns = points.shape[0]
+    fits = is_table(model.coefficients_, np.float64, (n_columns, model.n_labels_))
+    demand(fits, "the coefficients do not fit")
+    demand(are_vectors(model.intercepts_, size=model.n_labels_), "the intercepts do not fit")
+
+
+def _check_neighbours(model: NeighbourRanker) -> None:
+    n_rows, labels, k = model.space_.values.shape[0], model.labels_, model.n_neighbors_
+    fits = isinstance(labels, sparse.csr_array) and labels.shape == (n_rows, model.n_labels_)
+    fits = fits and are_vectors(model._weights, size=n_rows)
+    fits = fits and are_vectors(model._shares, size=model.n_labels_)
+    demand(fits, "the labels of the training rows do not fit")
+    demand(type(k) is int and 0 <= k < n_rows, "there are not as many neighbours as are asked")
+
+
+def _check_bags(model: BaggedTrees) -> None:
+    trees, n_trees = model.models_, model.n_estimators * model.n_labels_
+    fits = isinstance(trees, Forest) and _are_two_class(trees, n_trees)
+    demand(fits, "the trees do not fit the labels")
+
+
+def _check_blend(model: BlendedRanker) -> None:
+    rankers, scales, curve = model.rankers_, model.heights_, model.calibration_
+    sizes = {len(part) for part in (rankers, scales, model.weights) if part is not None}
+    fits = len(sizes) == 1 and is_vector(model.weights_, np.float64, len(rankers))
+    demand(fits, "the rankers do not fit")
+    for ranker, scale in zip(rankers, scales, strict=True):
+        _check_inside(ranker, model.n_labels_)
+        _check_heights(scale, model.n_labels_)
+    fits = isinstance(curve, Calibration)
+    fits = fits and are_vectors(curve.intercepts, curve.slopes, size=model.n_labels_)
+    demand(fits, "the curves of the labels do not fit")
+    if (second := model.second_) is not None:
+        fits = isinstance(second, SecondLook) and isinstance(second.ranker, RidgeRanker)
+        demand(fits, "the second look is none")
+        _check_heights(second.scale, model.n_labels_)
+        known = (second.ranker.n_features_in_, second.ranker.n_labels_)
+        demand(known == (model.n_labels_,) * 2, "the second look does not fit the labels")
+
+
+def _check_heights(heights: Any, n_labels: int) -> None:
+    demand(isinstance(heights, Heights), "the heights of scores are missing")
+    starts, n_knots = heights.starts, len(heights.scores)
+    fits = is_vector(starts, np.int64, n_labels + 1) and starts[0] == 0 and starts[-1] == n_knots
+    fits = fits and (np.diff(starts) > 0).all() and type(heights.are_probabilities) is bool
+    fits = fits and are_vectors(heights.scores, heights.rates, size=n_knots)
+    demand(fits, "the heights of scores do not fit")
+
+
+def _check_thresholded(model: ThresholdedClassifier) -> None:
+    _check_inside(model.estimator_, model.n_labels_)
+    fits = are_vectors(model.thresholds_, size=model.n_labels_)
+    n_curves = 0 if model.rule == "fixed" else model.n_labels_
+    demand(fits and len(model.curves_) == n_curves, "the thresholds do not fit")
+
+
+def _check_inside(inside: Any, n_labels: int) -> None:
+    demand(isinstance(inside, InnerClassifier), "the classifier inside is missing")
+    labels, always = inside.open_labels, inside.always
+    fits = _are_labels(labels, n_labels) and labels.dtype == np.int64
+    fits = fits and is_vector(always, np.bool_, n_labels)
+    demand(fits, "the labels of the classifier inside do not fit")
+    n_known = getattr(inside.model, "n_labels_", len(labels))
+    demand(n_known == len(labels), "the classifier inside knows other labels")
+
+
+_CHECKS: dict[type, Any] = {
+    RidgeRanker: _check_ridge,
+    NeighbourRanker: _check_neighbours,
+    BaggedTrees: _check_bags,
+    BlendedRanker: _check_blend,
+    ThresholdedClassifier: _check_thresholded,
+}
+
+
+def demand(condition: Any, message: str) -> None:
+    """Refuse a model unless a condition holds."""
+    if not condition:
+        raise ReadError(f"{message}.")
+
+
+def is_vector(value: Any, kind: Any, size: int) -> bool:
+    """Tell whether a value is a flat array of a type and size."""
+    return is_table(value, kind, (size,))
+
+
+def are_vectors(*values: Any, size: int) -> bool:
+    """Tell whether values are flat arrays of so many floats."""
+    return all(is_vector(value, np.float64, size) for value in values)
+
+
+def is_table(value: Any, kind: Any, shape: tuple[int, ...]) -> bool:
+    """Tell whether a value is an array of a type and shape."""
+    return isinstance(value, np.ndarray) and value.dtype == kind and value.shape == shape

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scumble._core.arrays import Array, column_of
+from scumble._core.arrays import Array, column_of, with_columns
 from scumble._core.errors import DataError, ScumbleWarning
 from scumble._core.text import shorten
 from scumble.data import Feature, MultilabelDataset
@@ -51,10 +51,9 @@ def columns_of(
 
 
 def _labels_of(model: Any) -> tuple[str, ...]:
-    names = getattr(model, "label_names_", None)
-    classes = getattr(model, "classes_", ())
-    if names is not None:
+    if (names := getattr(model, "label_names_", None)) is not None:
         return tuple(names)
+    classes = getattr(model, "classes_", ())
     if isinstance(classes, list):  # the two values of each label
         return tuple(f"y{at}" for at in range(len(classes)))
     return tuple(str(value) for value in classes)
@@ -77,19 +76,22 @@ def align_columns(
     A category that training has not seen is missing, and a warning counts these.
     """
     places = _places(data, features) if by_name else _in_order(data, features)
-    X = data.X if np.array_equal(places, np.arange(data.n_features)) else data.X[:, places]
+    X: Any = data.X if np.array_equal(places, np.arange(data.n_features)) else data.X[:, places]
     if by_name:  # a model without names does not know which of its columns are dates
         _refuse_numbers_as_dates(data, places, features)
     maps = {
-        at: (data.features[place], _code_map(data.features[place], known))
+        at: _code_map(data.features[place], known)
         for at, (place, known) in enumerate(zip(places, features, strict=True))
         if _differ(data.features[place], known)
     }
     if not maps:
         return X
-    recode = _recoded_sparse if sparse.issparse(X) else _recoded
     unseen: list[str] = []
-    X = recode(X, maps, features, unseen)
+    by_column = X.tocsc() if sparse.issparse(X) else X
+    columns = {}
+    for at, code_map in maps.items():
+        given = (data.features[places[at]], code_map)
+        columns[at] = _mapped(column_of(by_column, at), given, features[at], unseen)
     if unseen:
         warnings.warn(
             f"{data!r}: categories that training has not seen count as missing: "
@@ -97,7 +99,7 @@ def align_columns(
             ScumbleWarning,
             stacklevel=4,
         )
-    return X
+    return (_with_sparse_columns if sparse.issparse(X) else with_columns)(X, columns)
 
 
 def _places(data: MultilabelDataset, features: tuple[Feature, ...]) -> Array:
@@ -240,36 +242,13 @@ def _mapped(cells: Array, given: tuple[Feature, Any], known: Feature, unseen: li
     return out
 
 
-def _recoded(
-    X: Array, maps: dict[int, Any], features: tuple[Feature, ...], unseen: list[str]
-) -> Array:
-    X = X.copy()
-    for at, given in maps.items():
-        X[:, at] = _mapped(X[:, at], given, features[at], unseen)
-    return X
-
-
-def _recoded_sparse(
-    X: Any, maps: dict[int, Any], features: tuple[Feature, ...], unseen: list[str]
-) -> Any:
-    by_column = sparse.csc_array(X, copy=True)
-    n_rows = X.shape[0]
-    fresh: list[Array] = []
-    places: list[int] = []
-    for at, given in maps.items():
-        span = slice(by_column.indptr[at], by_column.indptr[at + 1])
-        rows = by_column.indices[span]
-        full = np.zeros(n_rows)
-        full[rows] = by_column.data[span]
-        # Absent cells are code 0, which may be another code now.
-        cells = _mapped(full, given, features[at], unseen)
-        by_column.data[span] = 0
-        fresh.append(cells)
-        places.append(at)
-    filled = [np.flatnonzero(cells) for cells in fresh]
-    data = np.concatenate([cells[rows] for cells, rows in zip(fresh, filled, strict=True)])
-    columns = np.repeat(places, [len(rows) for rows in filled])
-    added = sparse.coo_array((data, (np.concatenate(filled), columns)), shape=X.shape)
-    result = sparse.csr_array(by_column.tocsr() + added.tocsr())
-    result.eliminate_zeros()
-    return result
+def _with_sparse_columns(X: Any, columns: dict[int, Array]) -> sparse.csr_array:
+    """Put other values into some of many columns, which `with_columns` would all take apart."""
+    cells = sparse.coo_array(X)
+    kept = ~np.isin(cells.col, list(columns)) & (cells.data != 0)
+    filled = {at: np.flatnonzero(values) for at, values in columns.items()}
+    data = [cells.data[kept], *(columns[at][rows] for at, rows in filled.items())]
+    rows = [cells.row[kept], *filled.values()]
+    places = [cells.col[kept], *(np.full(len(rows), at) for at, rows in filled.items())]
+    where = (np.concatenate(rows), np.concatenate(places))
+    return sparse.csr_array((np.concatenate(data), where), shape=X.shape)

@@ -232,6 +232,11 @@ def _plain(feature: Feature) -> dict[str, Any]:
     return known
 
 
+def _feature(known: dict[str, Any]) -> Feature:
+    categories = tuple(known.get("categories", ()))
+    return Feature(known["name"], known["kind"], categories, date_format=known.get("date_format"))
+
+
 def _packed(text: dict[str, Any], encoder: Encoder) -> bytes:
     try:
         document = json.dumps(text, ensure_ascii=False, allow_nan=False)
@@ -290,20 +295,10 @@ def _unpacked(source: Source, trusted: tuple[str, ...]) -> StoredModel:
         }
     model = Decoder(pools, foreign).decode(text["model"])
     check_model(model)
-    features = tuple(
-        Feature(
-            entry["name"],
-            entry["kind"],
-            tuple(entry.get("categories", ())),
-            date_format=entry.get("date_format"),
-        )
-        for entry in text["features"]
-    )
-    labels = tuple(str(label) for label in text["labels"])
-    notes = dict(text["notes"])
-    return StoredModel(
-        model, features, bool(text["has_names"]), labels, str(text["scumble"]), notes
-    )
+    features = tuple(_feature(entry) for entry in text["features"])
+    labels, notes = tuple(map(str, text["labels"])), dict(text["notes"])
+    has_names, version = bool(text["has_names"]), str(text["scumble"])
+    return StoredModel(model, features, has_names, labels, version, notes)
 
 
 def _refuse_bomb(source: Source, archive: zipfile.ZipFile, size: int) -> None:
@@ -343,13 +338,12 @@ def _loaded(archive: zipfile.ZipFile, trusted: tuple[str, ...]) -> list[Any]:
         foreign = skops.io.loads(content, trusted=allowed)
     if not isinstance(foreign, list):
         raise ReadError("its scikit-learn part is no list")
-    for warning in caught:
-        if "version" in str(warning.message):
-            warnings.warn(
-                "The model was saved with another version of scikit-learn, and may answer "
-                f"differently: {str(warning.message).splitlines()[0]}",
-                ScumbleWarning,
-                stacklevel=5,
-            )
-            break
+    others = [str(warning.message) for warning in caught if "version" in str(warning.message)]
+    if others:
+        warnings.warn(
+            "The model was saved with another version of scikit-learn, and may answer "
+            f"differently: {others[0].splitlines()[0]}",
+            ScumbleWarning,
+            stacklevel=5,
+        )
     return foreign

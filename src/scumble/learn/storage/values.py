@@ -70,7 +70,7 @@ class Encoder:
         if isinstance(value, tuple):
             return {MARK: "named", "class": name, "of": [self.encode(v, depth) for v in value]}
         state = vars(value)
-        if is_dataclass(value):  # without what was computed from the fields
+        if is_dataclass(value) and not isinstance(value, BaseEstimator):  # fields, nothing cached
             state = {field.name: state[field.name] for field in fields(value)}
         of = {key: self.encode(item, depth) for key, item in state.items()}
         return {MARK: "object", "class": name, "of": of}
