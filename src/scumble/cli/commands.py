@@ -6,6 +6,7 @@ Building all of them takes a tenth of the time of a short command.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import is_dataclass
 from functools import cache, wraps
 from importlib import import_module
 from inspect import Parameter, signature
@@ -19,7 +20,6 @@ from typer.main import get_group
 from scumble._core.errors import ParameterError
 from scumble.cli.console import aside, begin
 from scumble.cli.files import piping, refuse_losses
-from scumble.cli.tables import reading_tables
 from scumble.cli.words import elsewhere
 
 #: The module of each command, in the order of the help. It holds a function of the command's name,
@@ -31,14 +31,14 @@ HOMES = {
     "labelsets": "describe",
     "report": "describe",
     "plot": "plot",
-    "remedial": "remedial",
+    "remedial": "resample",
     "resample": "resample",
     "train": "train",
     "predict": "train",
     "thresholds": "thresholds",
     "split": "split",
     "evaluate": "evaluate",
-    "score": "score",
+    "score": "evaluate",
     "compare": "compare",
     "advise": "advise",
     "convert": "convert",
@@ -55,9 +55,6 @@ class Commands(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         return _build(name)
-
-    def __contains__(self, name: object) -> bool:
-        return name in HOMES
 
     def __iter__(self) -> Iterator[str]:
         return iter(HOMES)
@@ -115,6 +112,36 @@ OUTPUT = Parameter(
 )
 
 
+def spread(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a command have the fields of a dataclass among its parameters as options of its own.
+
+    An option of two dataclasses stands once, in the place and with the words of the second.
+    """
+    own = signature(command, eval_str=True)
+    groups = {name: each.annotation for name, each in own.parameters.items()}
+    groups = {name: kind for name, kind in groups.items() if is_dataclass(kind)}
+    if not groups:
+        return command
+    listed: dict[str, Parameter] = {}
+    for each in own.parameters.values():
+        kind = groups.get(each.name)
+        fields = [each] if kind is None else signature(kind, eval_str=True).parameters.values()
+        for field in fields:
+            listed.pop(field.name, None)
+            listed[field.name] = field.replace(kind=Parameter.KEYWORD_ONLY)
+
+    @wraps(command)
+    def called(**given: Any) -> Any:
+        for name, kind in groups.items():
+            given[name] = kind(**{each: given[each] for each in signature(kind).parameters})
+        return command(**{name: given[name] for name in own.parameters})
+
+    del called.__wrapped__  # its parameters are not those of the command
+    called.__signature__ = own.replace(parameters=[*listed.values()])  # type: ignore[attr-defined]  # for Typer
+    called.__annotations__ = {name: each.annotation for name, each in listed.items()}
+    return called
+
+
 def prepared(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options that all have, and let it write over nothing that it reads."""
     own = signature(command, eval_str=True)
@@ -130,13 +157,11 @@ def prepared(command: Callable[..., Any]) -> Callable[..., Any]:
         with piping(command, given) as to_pipe, aside(to_pipe):
             return command(**given)
 
-    listed = [
-        each.replace(default=None) if each is out else each for each in own.parameters.values()
-    ]
-    listed = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in listed]
-    extra = [QUIET] if out is None else [OUTPUT, QUIET]
-    parameters = [*listed, *extra]
-    checked.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]  # for Typer
+    listed = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in own.parameters.values()]
+    if out is not None:
+        listed = [each.replace(default=None) if each.name == "out" else each for each in listed]
+        listed.append(OUTPUT)
+    checked.__signature__ = own.replace(parameters=[*listed, QUIET])  # type: ignore[attr-defined]  # for Typer
     return checked
 
 
@@ -156,8 +181,8 @@ def _build(name: str) -> Any:
     parent = typer.Typer(rich_markup_mode=None)
     if hasattr(module, "app"):
         for info in module.app.registered_commands:
-            info.cls, info.callback = Command, prepared(reading_tables(info.callback))
+            info.cls, info.callback = Command, prepared(spread(info.callback))
         parent.add_typer(module.app, name=name)
     else:
-        parent.command(cls=Command)(prepared(reading_tables(getattr(module, name))))
+        parent.command(cls=Command)(prepared(spread(getattr(module, name))))
     return get_group(parent).commands[name]

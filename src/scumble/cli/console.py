@@ -6,12 +6,13 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from io import StringIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TextIO
 
+from scumble._core.progress import show_progress
 from scumble._core.text import safe, shown_path
 from scumble.cli.words import in_the_shell
 
@@ -62,6 +63,22 @@ def say(text: str) -> None:
     """Print a sentence on what is done, unless the user asked for results only."""
     if not _quiet:
         print(text, file=_out())
+
+
+def show_result(result: Any, render: Callable[..., Iterable[Line]], *, json: bool) -> None:
+    """Print a result, as JSON or laid out."""
+    if json:
+        show_json(result)
+    else:
+        show(render(result, width=width()))
+
+
+def show_table(head: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> None:
+    """Print a table, under a title if it has one."""
+    from scumble.report.terminal import Segment, table
+
+    heading: list[Line] = [[Segment(title, "title")]] if title else []
+    show([*heading, *table(head, rows, width=width())])
 
 
 def tell(lines: Iterable[Line]) -> None:
@@ -156,6 +173,11 @@ class ProgressBar:
         """End the task begun last."""
         for bar in self._bars.pop():
             bar.stop()
+
+
+def progress() -> AbstractContextManager[None]:
+    """Show how far all work inside the ``with`` block is."""
+    return show_progress(ProgressBar())
 
 
 def _progress() -> Any:

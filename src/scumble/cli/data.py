@@ -56,11 +56,10 @@ def get(
     name: Name, force: Annotated[bool, typer.Option(help="Download it again.")] = False
 ) -> None:
     """Download a data set, verify it and keep it."""
-    from scumble._core.progress import show_progress
-    from scumble.cli.console import ProgressBar
+    from scumble.cli.console import progress
     from scumble.data import shelf
 
-    with show_progress(ProgressBar()):
+    with progress():
         typer.echo(shelf.fetch(name, force=force))
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from scumble._core.errors import ParameterError
+from scumble.cli import inputs
 from scumble.cli.files import READS, WRITES
-from scumble.cli.inputs import JobsOption, JsonOption, parse_names
+from scumble.cli.inputs import parse_names
 
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import FriedmanResult, NemenyiResult, ScoreTable
@@ -26,7 +27,7 @@ app = typer.Typer(
 PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan, as a TOML file."), READS]
 StoreOption = Annotated[
     Path,
-    typer.Option("--store", "-s", help="Store: the file with the results, made if it is absent."),
+    inputs.option("store", "the file with the results, made if it is absent."),
     WRITES,
 ]
 StoreFile = Annotated[
@@ -40,11 +41,7 @@ StoreFile = Annotated[
 ]
 MetricsOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--metric",
-        "-m",
-        help="Metric: to show, several with ',' between. [default: those of the plan]",
-    ),
+    inputs.option("metric", "to show, several with ',' between. [default: those of the plan]"),
 ]
 OnlyDatasets = Annotated[
     list[str] | None,
@@ -52,7 +49,7 @@ OnlyDatasets = Annotated[
 ]
 OnlyClassifiers = Annotated[
     list[str] | None,
-    typer.Option("--classifier", "-c", help="Classifier: only this one, several with ',' between."),
+    inputs.option("classifier", "only this one, several with ',' between."),
 ]
 ClusterOption = Annotated[
     str | None, typer.Option(help="Address of a Dask scheduler, instead of --jobs.")
@@ -77,13 +74,13 @@ DEFAULT_METRICS = ("hamming_loss", "f1", "macro_f1", "one_error", "ranking_loss"
 def run(
     plan: PlanFile,
     store: StoreOption,
-    jobs: JobsOption = None,
+    jobs: inputs.JobsOption = None,
     cluster: ClusterOption = None,
     retry_failed: RetryOption = False,
     dry_run: DryOption = False,
     dataset: OnlyDatasets = None,
     classifier: OnlyClassifiers = None,
-    json: JsonOption = False,
+    json: inputs.JsonOption = False,
 ) -> None:
     """Compute all cells of a plan that the store does not have yet."""
     from scumble.experiment import read_plan
@@ -155,7 +152,7 @@ def _guess(plan: Plan, path: Path, jobs: int | None) -> Estimate:
 
 
 @app.command()
-def status(store: StoreFile, json: JsonOption = False) -> None:
+def status(store: StoreFile, json: inputs.JsonOption = False) -> None:
     """Tell how far a store is, and what failed."""
     from scumble.cli.console import show, show_json, width
     from scumble.experiment import Store
@@ -196,7 +193,7 @@ def print_table(
     method: OnlyMethods = None,
     deviations: DeviationsOption = False,
     ranks: RanksOption = False,
-    json: JsonOption = False,
+    json: inputs.JsonOption = False,
 ) -> None:
     """Print means over folds, data sets down and methods across."""
     from scumble.cli.console import show, show_json, width
@@ -229,7 +226,7 @@ def compare_methods(
     rope: Annotated[
         float, typer.Option(min=0, help="Differences up to this count as practically equal.")
     ] = 0.01,
-    json: JsonOption = False,
+    json: inputs.JsonOption = False,
 ) -> None:
     """Compare all methods with one: means, wins, Wilcoxon's and the Bayesian signed-rank test.
 
@@ -283,18 +280,14 @@ def ranks(
     metric: MetricsOption = None,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Where to write: the critical-difference diagram, as .svg, .pdf or .png.",
-        ),
+        inputs.option("output", "the critical-difference diagram, as .svg, .pdf or .png."),
         WRITES,
     ] = None,
     alpha: Annotated[float, typer.Option(help="Level of the test, between 0 and 1.")] = 0.05,
     dataset: OnlyDatasets = None,
     classifier: OnlyClassifiers = None,
     method: OnlyMethods = None,
-    json: JsonOption = False,
+    json: inputs.JsonOption = False,
 ) -> None:
     """Rank the methods over data sets: Friedman's and Nemenyi's tests, and a diagram.
 
@@ -364,7 +357,7 @@ def export_results(
     method: OnlyMethods = None,
     deviations: DeviationsOption = False,
     ranks: RanksOption = False,
-    json: JsonOption = False,
+    json: inputs.JsonOption = False,
 ) -> None:
     """Write all cells (.csv, .parquet) or tables of means (.tex, .md, .html)."""
     from scumble.cli.console import tell_written

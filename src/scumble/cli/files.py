@@ -108,6 +108,14 @@ def _ending_in_order() -> Iterator[None]:
         signal.signal(ask, signal.SIG_DFL)
 
 
+def write_file(path: Path, content: str) -> None:
+    """Write a text, whole or not at all."""
+    from scumble._core.files import writing
+
+    with writing(path) as target, target.open() as stream:
+        stream.write(content.encode())
+
+
 class Output(NamedTuple):
     """A file that would be written: the parameter, what it was given, and the file."""
 

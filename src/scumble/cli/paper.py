@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from scumble.cli import inputs
 from scumble.cli.experiment import (
     ClusterOption,
     DryOption,
@@ -18,7 +19,6 @@ from scumble.cli.experiment import (
     run_plan,
 )
 from scumble.cli.files import READS, WRITES
-from scumble.cli.inputs import JobsOption, JsonOption
 
 if TYPE_CHECKING:
     from scumble.paper import Finding
@@ -31,14 +31,14 @@ app = typer.Typer(
 
 StoresOption = Annotated[
     list[Path] | None,
-    typer.Option("--store", "-s", help="Store: a file with results of 'paper run'; repeatable."),
+    inputs.option("store", "a file with results of 'paper run'; repeatable."),
     READS,
 ]
 AllOption = Annotated[bool, typer.Option("--all", help="Show what agrees, too.")]
 
 
 @app.command()
-def audit(everything: AllOption = False, json: JsonOption = False) -> None:
+def audit(everything: AllOption = False, json: inputs.JsonOption = False) -> None:
     """Recompute what follows from the published tables alone; needs no data."""
     from scumble.paper import audit as run_audit
     from scumble.paper import displaced
@@ -59,14 +59,13 @@ def claims(
         list[str] | None, typer.Argument(help="Only these data sets; by default all there are.")
     ] = None,
     store: StoresOption = None,
-    json: JsonOption = False,
+    json: inputs.JsonOption = False,
 ) -> None:
     """Check what the paper says in prose on the data sets of this machine."""
-    from scumble._core.progress import show_progress
-    from scumble.cli.console import ProgressBar
+    from scumble.cli.console import progress
     from scumble.paper import claims as check_claims
 
-    with show_progress(ProgressBar()):
+    with progress():
         findings = check_claims(datasets or None, _cells_of(store))
     if json:
         _print_json(findings)
@@ -78,13 +77,13 @@ def claims(
 def run(
     phase: Annotated[str, typer.Argument(help="imbalance, homer, remedial or seeds.")],
     store: StoreOption,
-    jobs: JobsOption = None,
+    jobs: inputs.JobsOption = None,
     cluster: ClusterOption = None,
     retry_failed: RetryOption = False,
     dry_run: DryOption = False,
     dataset: OnlyDatasets = None,
     classifier: OnlyClassifiers = None,
-    json: JsonOption = False,
+    json: inputs.JsonOption = False,
 ) -> None:
     """Run one of the paper's experiments; it can be stopped and continued at any time."""
     from scumble.paper import phase as plan_of
@@ -110,15 +109,14 @@ def ledger(
     store: StoresOption = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where to write: all 855 numbers, as .csv."),
+        inputs.option("output", "all 855 numbers, as .csv."),
         WRITES,
     ] = None,
-    json: JsonOption = False,
+    json: inputs.JsonOption = False,
 ) -> None:
     """Compare every published number with ours: reproduced, same direction, or not; and why."""
     from scumble._core.files import writing
-    from scumble._core.progress import show_progress
-    from scumble.cli.console import ProgressBar, complain, show, show_json, width
+    from scumble.cli.console import complain, progress, show, show_json, width
     from scumble.paper import ledger as make_ledger
     from scumble.paper.ledger import causes, experiments, summary, to_csv
     from scumble.paper.means import Means
@@ -126,7 +124,7 @@ def ledger(
     from scumble.report.terminal import table
 
     cells = _cells_of(store)
-    with show_progress(ProgressBar()):
+    with progress():
         entries = make_ledger(cells)
     by_mulan = [entry for entry in entries if entry.table == 1]
     by_mulan += experiments(Means(cells), rule="mulan")
