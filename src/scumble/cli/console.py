@@ -73,12 +73,15 @@ def show_result(result: Any, render: Callable[..., Iterable[Line]], *, json: boo
         show(render(result, width=width()))
 
 
-def show_table(head: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> None:
+def show_table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], title: str | None = None
+) -> None:
     """Print a table, under a title if it has one."""
     from scumble.report.terminal import Segment, table
 
-    heading: list[Line] = [[Segment(title, "title")]] if title else []
-    show([*heading, *table(head, rows, width=width())])
+    if title is not None:
+        show([[Segment(title, "title")]])
+    show(table(head, rows, width=width()))
 
 
 def tell(lines: Iterable[Line]) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from scumble.cli.console import progress, show_json, show_table
 from scumble.cli.inputs import JsonOption
 
 app = typer.Typer(
@@ -19,9 +20,7 @@ Name = Annotated[str, typer.Argument(help="Name of the data set, see 'scumble da
 def list_entries(json: JsonOption = False) -> None:
     """List the data sets and where they are."""
     from scumble._core.numbers import format_number
-    from scumble.cli.console import show, show_json, width
     from scumble.data import shelf
-    from scumble.report.terminal import table
 
     keys = ("instances", "features", "labels", "mean_ir", "scumble")
     rows = [
@@ -48,7 +47,7 @@ def list_entries(json: JsonOption = False) -> None:
         for row in rows
     ]
     head = ("name", "instances", "labels", "MeanIR", "SCUMBLE", "place")
-    show(table(head, cells, width=width()))
+    show_table(head, cells)
 
 
 @app.command()
@@ -56,7 +55,6 @@ def get(
     name: Name, force: Annotated[bool, typer.Option(help="Download it again.")] = False
 ) -> None:
     """Download a data set, verify it and keep it."""
-    from scumble.cli.console import progress
     from scumble.data import shelf
 
     with progress():

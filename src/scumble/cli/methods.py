@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from scumble._core.registry import KINDS
+from scumble.cli.console import show, show_json, width
 from scumble.cli.inputs import JsonOption
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ def methods(
 ) -> None:
     """List resamplers, classifiers, metrics and more, or the parameters of one of them."""
     from scumble.catalogue import describe, names
-    from scumble.cli.console import show, show_json, width
 
     found = [describe(kind, each) for each in (names(kind) if name is None else (name,))]
     if json:
