@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from scumble.gui.answers import RefusedError
-from scumble.gui.latest import Latest
+from scumble.gui.jobs import Latest
 
 if TYPE_CHECKING:  # what computes is imported when something is computed
     from scumble.data import MultilabelDataset

@@ -65,11 +65,7 @@ class ServerState:
         """Wait for the list of formats and methods; it is made once."""
         if self._catalogue is None or self._catalogue.state in ("failed", "cancelled"):
             self._catalogue = self.jobs.submit(
-                "Looking up methods",
-                "describe_catalogue",
-                {},
-                lambda found, _: found,
-                is_asked_for=False,
+                "Looking up methods", "describe_catalogue", {}, is_asked_for=False
             )
         while not self._catalogue.is_over and not self.is_closing():
             await self._catalogue.wait(0.2)
@@ -98,6 +94,17 @@ class ServerState:
         """Remove a folder from which nothing is offered."""
         if number not in self._files:
             shutil.rmtree(self.folder / "files" / number, ignore_errors=True)
+
+    def write(self, title: str, task: str, arguments: dict[str, Any]) -> Job:
+        """Begin to write a file for download, into a folder of its own."""
+        number, folder = self.new_folder()
+        return self.jobs.submit(
+            title,
+            task,
+            {**arguments, "folder": folder},
+            lambda name, _: self.offer(number, name),
+            lambda _: self.forget_folder(number),
+        )
 
     def offer(self, number: str, name: str) -> dict[str, Any]:
         """Offer a file for download."""

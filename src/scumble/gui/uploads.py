@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections import Counter
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
+from typing import TYPE_CHECKING
 
 from scumble.gui.answers import RefusedError
+
+if TYPE_CHECKING:
+    from scumble.gui.jobs import Job
 
 #: Uploads that wait to be opened; more push out the oldest that nobody is reading.
 KEPT = 128
@@ -96,6 +100,20 @@ class Uploads:
     def holds(self, number: str) -> bool:
         """Tell whether an upload is still there."""
         return number in self._stored
+
+    def reading(self, numbers: Collection[str]) -> Callable[[Job], None]:
+        """Keep uploads for a job to read them; what it is to call at its end removes them.
+
+        They stay where the job was not done, for another try with other options.
+        """
+        self.hold(numbers)
+
+        def let_go(job: Job) -> None:
+            self.let_go(numbers)
+            for number in numbers if job.state == "done" else ():
+                self.discard(number)
+
+        return let_go
 
     def hold(self, numbers: Collection[str]) -> None:
         """Keep uploads while they are read."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
 from scumble.gui.answers import Answer, Call, RefusedError
 from scumble.gui.api.datasets import held_uploads, read_options
-from scumble.gui.api.work import plain_values, read_steps
+from scumble.gui.api.work import check_known, read_named, read_steps
 from scumble.gui.jobs import Job
 from scumble.gui.open_datasets import OpenDataset, slug
 from scumble.gui.state import ServerState
@@ -39,7 +38,7 @@ def show_latest(kind: str) -> Any:
     return show
 
 
-async def advise(state: ServerState, call: Call) -> Answer:
+async def advise(state: ServerState, call: Call) -> Job:
     """Tell which method to take for a data set, by trying them on it."""
     entry = _untreated(state, call)
     wish = call.json()
@@ -56,24 +55,17 @@ async def advise(state: ServerState, call: Call) -> Answer:
     return _begin(state, entry, ADVICE, f"Advice for {entry.name}", "advise_on", arguments)
 
 
-async def export_advice(state: ServerState, call: Call) -> Answer:
+async def export_advice(state: ServerState, call: Call) -> Job:
     """Write the last advice for a data set as a page for download."""
     entry = state.datasets.get(call.path["dataset"])
     advice = entry.latest.result(ADVICE)
     if advice is None:
         raise RefusedError(409, "There is no advice for this data set yet: ask for it first.")
-    number, folder = state.new_folder()
-    job = state.jobs.submit(
-        f"Writing the advice for {entry.name}",
-        "export_advice",
-        {"advice": advice, "folder": folder, "stem": slug(entry.name)},
-        lambda name, _: state.offer(number, name),
-        lambda _: state.forget_folder(number),
-    )
-    return Answer(job.to_dict(), 202)
+    arguments = {"advice": advice, "stem": slug(entry.name)}
+    return state.write(f"Writing the advice for {entry.name}", "export_advice", arguments)
 
 
-async def run_methods(state: ServerState, call: Call) -> Answer:
+async def run_methods(state: ServerState, call: Call) -> Job:
     """Run resamplers side by side, each on its own."""
     entry = state.datasets.get(call.path["dataset"])
     wish = call.json()
@@ -82,7 +74,7 @@ async def run_methods(state: ServerState, call: Call) -> Answer:
     chosen = [{"method": name, "parameters": {}} for name in known]
     if asked is not None:
         chosen = read_steps({"steps": asked}, most=MAX_LIST)
-        _check_known(chosen, "method", known)
+        check_known(chosen, "method", known)
     arguments = {
         "packed": entry.packed,
         "methods": _once(chosen),
@@ -92,7 +84,7 @@ async def run_methods(state: ServerState, call: Call) -> Answer:
     return _begin(state, entry, METHODS, title, "run_side_by_side", arguments)
 
 
-async def prove(state: ServerState, call: Call) -> Answer:
+async def prove(state: ServerState, call: Call) -> Job:
     """Judge classifiers with and without treatments on the same folds."""
     entry = _untreated(state, call)
     wish = call.json()
@@ -122,7 +114,7 @@ async def list_models(state: ServerState, call: Call) -> dict[str, Any]:
     return {"models": [model.to_dict() for model in state.models.of(entry.id)]}
 
 
-async def train(state: ServerState, call: Call) -> Answer:
+async def train(state: ServerState, call: Call) -> Job:
     """Train a classifier on all rows of a data set."""
     entry = state.datasets.get(call.path["dataset"])
     wish = call.json()
@@ -150,8 +142,7 @@ async def train(state: ServerState, call: Call) -> Answer:
         lambda _: state.models.forget_folder(number),
         is_long=True,
     )
-    entry.latest.begin(f"model {number}", job)  # several may be trained at a time
-    return Answer(job.to_dict(), 202)
+    return entry.latest.begin(f"model {number}", job)  # several may be trained at a time
 
 
 async def offer_model(state: ServerState, call: Call) -> Answer:
@@ -166,7 +157,7 @@ async def offer_model(state: ServerState, call: Call) -> Answer:
         state.forget_folder(number)  # where nothing is offered: the disk may be full
 
 
-async def predict(state: ServerState, call: Call) -> Answer:
+async def predict(state: ServerState, call: Call) -> Job:
     """Ask a model about the rows of an uploaded file."""
     model = state.models.get(call.path["model"])
     wish = call.json()
@@ -197,16 +188,14 @@ async def predict(state: ServerState, call: Call) -> Answer:
         name, facts = found
         return {**state.offer(number, name), **facts}
 
-    def let_go(job: Job) -> None:
-        state.forget_folder(number)
-        state.uploads.let_go(held)
-        for each in held if job.state == "done" else ():
-            state.uploads.discard(each)
+    let_go = state.uploads.reading(held)
 
-    state.uploads.hold(held)
+    def clean_up(job: Job) -> None:
+        state.forget_folder(number)
+        let_go(job)
+
     title = f"Predicting {file.upload.shown}"
-    job = state.jobs.submit(title, "predict", arguments, finish, let_go)
-    return Answer(job.to_dict(), 202)
+    return state.jobs.submit(title, "predict", arguments, finish, clean_up)
 
 
 def _link_or_copy(path: Path, target: Path) -> None:
@@ -223,18 +212,16 @@ def _begin(
     title: str,
     task: str,
     arguments: dict[str, Any],
-) -> Answer:
+) -> Job:
     """Begin long work, unless such work on this data set goes on."""
     running = entry.latest.get(kind)
     if running is not None and not running.is_over:
         raise RefusedError(
             409, f"{running.title}: this is still running. Wait, or cancel it first."
         )
-    job = state.jobs.submit(
-        title, task, arguments, lambda found, _: found, is_long=True, can_stop=kind == ADVICE
-    )
-    entry.latest.begin(kind, job)
-    return Answer(job.to_dict(), 202)
+    can_stop = kind == ADVICE
+    job = state.jobs.submit(title, task, arguments, is_long=True, can_stop=can_stop)
+    return entry.latest.begin(kind, job)
 
 
 def _untreated(state: ServerState, call: Call) -> OpenDataset:
@@ -267,13 +254,8 @@ async def _recipe(state: ServerState, wish: dict[str, Any]) -> dict[str, Any]:
 def _classifiers(asked: Any, catalogue: dict[str, Any]) -> list[dict[str, Any]]:
     if not isinstance(asked, list) or not 1 <= len(asked) <= MAX_LIST:
         raise RefusedError(422, f"'classifiers' must list 1 to {MAX_LIST} of them.")
-    found = []
-    for one in asked:
-        if not isinstance(one, dict) or not isinstance(one.get("classifier"), str):
-            raise RefusedError(422, "Each one must have a 'classifier' and may have 'parameters'.")
-        parameters = plain_values(one.get("parameters", {}))
-        found.append({"classifier": one["classifier"], "parameters": parameters})
-    _check_known(found, "classifier", [each["name"] for each in catalogue["classifiers"]])
+    found = [read_named(one, "classifier") for one in asked]
+    check_known(found, "classifier", [each["name"] for each in catalogue["classifiers"]])
     return _once(found)
 
 
@@ -283,14 +265,8 @@ def _treatments(asked: Any, catalogue: dict[str, Any]) -> list[list[dict[str, An
         raise RefusedError(422, f"'treatments' must list at most {MAX_LIST} lists of steps.")
     found = [read_steps({"steps": steps}) for steps in asked if steps != []]
     for steps in found:
-        _check_known(steps, "method", [each["name"] for each in catalogue["methods"]])
+        check_known(steps, "method", [each["name"] for each in catalogue["methods"]])
     return _once(found)
-
-
-def _check_known(wishes: list[dict[str, Any]], kind: str, known: Iterable[str]) -> None:
-    for wish in wishes:
-        if wish[kind] not in known:
-            raise RefusedError(422, f"There is no {kind} {wish[kind]!r}.")
 
 
 def _once(wishes: list[Any]) -> list[Any]:
