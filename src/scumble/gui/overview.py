@@ -9,12 +9,14 @@ import numpy as np
 from scumble._core.arrays import Array
 from scumble.data import MultilabelDataset
 from scumble.measures.difficult import rank_difficult
-from scumble.measures.summary import LabelTable, Summary, plain
+from scumble.measures.summary import Summary, plain
 from scumble.report.concurrence import difficult_as_dict, features_by_kind, verdict
 from scumble.report.treatment import TRAITS, step_notes
 
 if TYPE_CHECKING:
     from scumble.gui.open_datasets import OpenDataset
+#: What is told of a label.
+TOLD = ("count", "irlbl", "scumble")
 N_DIFFICULT, N_PARTNERS = 12, 4
 N_BINS = 40
 #: Points of the scatter plot that a browser draws without effort.
@@ -48,10 +50,7 @@ def _points(summary: Summary) -> dict[str, Any]:
     return {
         "label": order.tolist(),
         "name": [table.name[at] for at in order],
-        "count": table.count[order].tolist(),
-        "irlbl": table.irlbl[order].tolist(),
-        "scumble": table.scumble[order].tolist(),
-        "is_minority": table.is_minority[order].tolist(),
+        **{key: getattr(table, key)[order].tolist() for key in (*TOLD, "is_minority")},
         "n_left_out": len(seen) - len(order),
     }
 
@@ -107,28 +106,20 @@ def comparison(before: OpenDataset | None, after: OpenDataset) -> dict[str, Any]
     if before is not None:
         found["labels"] = _label_changes(before, after)
         found["histograms"] = {
-            "before": scumble_histogram(before.summary),
-            "after": scumble_histogram(after.summary),
+            "before": scumble_histogram(before.packed.summary),
+            "after": scumble_histogram(after.packed.summary),
         }
     return found
 
 
 def _label_changes(before: OpenDataset, after: OpenDataset) -> list[dict[str, Any]]:
     """Follow the difficult labels of the first data set."""
+    tables = {"before": before.packed.summary.labels, "after": after.packed.summary.labels}
     return [
-        {
-            "label": each["label"],
-            "name": each["name"],
-            "before": _of_label(before.summary.labels, each["label"]),
-            "after": _of_label(after.summary.labels, each["label"]),
+        {"label": each["label"], "name": each["name"]}
+        | {
+            when: {key: plain(table[key][each["label"]]) for key in TOLD}
+            for when, table in tables.items()
         }
         for each in before.packed.overview["difficult"][:N_DIFFICULT]
     ]
-
-
-def _of_label(table: LabelTable, label: int) -> dict[str, Any]:
-    return {
-        "count": int(table.count[label]),
-        "irlbl": plain(table.irlbl[label]),
-        "scumble": plain(table.scumble[label]),
-    }

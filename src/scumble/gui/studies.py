@@ -245,7 +245,7 @@ def _ask_in_turn(
 
 def make_chain_of(steps: list[Wish]) -> list[Any]:
     """Make resamplers as a client asked for them."""
-    return [make_step(step["method"], step["parameters"]) for step in steps]
+    return [make_step(**step) for step in steps]
 
 
 def spell_chain(steps: list[Wish]) -> str:

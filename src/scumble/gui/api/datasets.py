@@ -257,7 +257,7 @@ def _table(state: ServerState, call: Call, table: str) -> tuple[PagedTable, str]
     """Find a table of a data set, or of one of its labels, and name it."""
     entry = state.datasets.get(call.path["dataset"])
     if table != "partners":
-        return getattr(entry, table), f"{entry.id}-{table}"
+        return entry.table(table), f"{entry.id}-{table}"
     found = _label_numbers(call.path["label"], entry.packed.facts["n_labels"])
     if not found or len(found) > 1:
         raise RefusedError(404, "There is no such label.")
@@ -272,7 +272,7 @@ def show_distribution(state: ServerState, call: Call) -> dict[str, Any]:
     text, known = call.path["feature"], entry.packed.facts["n_features"]
     if not _is_number(text, known):
         raise RefusedError(404, "There is no such attribute.")
-    return feature_distribution(entry.data, int(text))
+    return feature_distribution(entry.packed.data, int(text))
 
 
 def _label_numbers(text: str | None, n_labels: int) -> list[int] | None:
