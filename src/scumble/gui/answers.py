@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 
@@ -72,7 +71,7 @@ class Answer:
     Attributes
     ----------
     content : object
-        Values for JSON, or text.
+        Values for JSON, a text, or the path of a file.
     status : int
         The HTTP status.
     media_type : str
@@ -85,11 +84,3 @@ class Answer:
     status: int = 200
     media_type: str = "application/json"
     filename: str | None = None
-
-
-@dataclass(frozen=True)
-class FileAnswer:
-    """A file to download."""
-
-    path: Path
-    filename: str

@@ -34,15 +34,8 @@ class Upload:
 
     path: Path
     shown: str
-
-
-@dataclass(frozen=True)
-class Stored:
-    """An upload that is complete."""
-
-    id: str
-    upload: Upload
-    size: int
+    id: str = ""
+    size: int = 0
     #: Whether it is a file of the user's own, named on the command line: no limit is set to it.
     is_lent: bool = False
 
@@ -52,7 +45,7 @@ class Uploads:
 
     def __init__(self, folder: Path, max_bytes: int) -> None:
         self._folder, self._max_bytes = folder, max_bytes
-        self._stored: dict[str, Stored] = {}
+        self._stored: dict[str, Upload] = {}
         self._n_readers: Counter[str] = Counter()
         self._turns = asyncio.Semaphore(MAX_RECEIVING)
 
@@ -63,7 +56,7 @@ class Uploads:
         *,
         declared: int | None,
         suffixes: frozenset[str],
-    ) -> Stored:
+    ) -> Upload:
         """Receive a file."""
         if declared is not None and declared > self._max_bytes:
             raise self._too_large()
@@ -79,12 +72,11 @@ class Uploads:
             raise
         finally:
             self._turns.release()
-        stored = Stored(number, Upload(path, name[:MAX_NAME]), size)
-        self._stored[number] = stored
+        stored = self._stored[number] = Upload(path, name[:MAX_NAME], number, size)
         self._make_room(stored)
         return stored
 
-    def lend(self, path: Path, shown: str) -> Stored:
+    def lend(self, path: Path, shown: str) -> Upload:
         """Take a file that lies elsewhere on this machine as if it had been sent."""
         number = token_hex(8)
         place = self._folder / number
@@ -94,7 +86,7 @@ class Uploads:
             target.symlink_to(path.resolve())
         except OSError:  # some systems let only administrators make links
             shutil.copyfile(path, target)
-        stored = self._stored[number] = Stored(number, Upload(target, shown), 0, is_lent=True)
+        stored = self._stored[number] = Upload(target, shown, number, is_lent=True)
         return stored
 
     def holds(self, number: str) -> bool:
@@ -129,10 +121,10 @@ class Uploads:
                 shutil.rmtree(self._folder / number, ignore_errors=True)
                 continue
             for path in (self._folder / number).iterdir():
-                if path != stored.upload.path:
+                if path != stored.path:
                     path.unlink()
 
-    def get(self, number: str) -> Stored:
+    def get(self, number: str) -> Upload:
         """Find an upload."""
         if number not in self._stored:
             raise RefusedError(404, "There is no such upload any more. Send the file again.")
@@ -143,7 +135,7 @@ class Uploads:
         if self._stored.pop(number, None) is not None:
             shutil.rmtree(self._folder / number, ignore_errors=True)
 
-    def _make_room(self, newest: Stored) -> None:
+    def _make_room(self, newest: Upload) -> None:
         """Push out the oldest uploads that nobody reads, where there are too many or too much."""
         waiting = [
             each

@@ -8,11 +8,12 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ScumbleError
 from scumble._core.optional import require
-from scumble.gui.answers import Answer, Call, FileAnswer, RefusedError
+from scumble.gui.answers import Answer, Call, RefusedError
 from scumble.gui.full_disk import is_full, no_room
 from scumble.gui.guard import App, Guard
 from scumble.gui.jobs import Job
@@ -139,7 +140,7 @@ async def _upload(request: Any) -> Any:
         refused = _refused(refusal)
         refused.headers["connection"] = "close"
         return refused
-    shown = {"id": stored.id, "name": stored.upload.shown, "size": stored.size}
+    shown = {"id": stored.id, "name": stored.shown, "size": stored.size}
     return _response(Answer(shown, 201))
 
 
@@ -228,11 +229,11 @@ async def _body(request: Any) -> bytes:
 def _response(content: Any) -> Any:
     from starlette.responses import FileResponse, Response
 
-    if isinstance(content, FileAnswer):
-        return FileResponse(content.path, filename=content.filename, headers=SANDBOX)
     if isinstance(content, Job):
         content = Answer(content.to_dict(), 202)
     answer = content if isinstance(content, Answer) else Answer(content)
+    if isinstance(answer.content, Path):
+        return FileResponse(answer.content, filename=answer.filename, headers=SANDBOX)
     if answer.status == 204:
         return Response(status_code=204)
     if isinstance(answer.content, str):
@@ -244,7 +245,5 @@ def _response(content: Any) -> Any:
 
 
 def _refused(error: RefusedError | ScumbleError) -> Any:
-    from starlette.responses import JSONResponse
-
     status = error.status if isinstance(error, RefusedError) else 422
-    return JSONResponse({"error": str(error)}, status_code=status)
+    return _response(Answer({"error": str(error)}, status))

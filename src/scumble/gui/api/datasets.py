@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scumble.gui.answers import Answer, Call, RefusedError
 from scumble.gui.jobs import Job
 from scumble.gui.state import ServerState
-from scumble.gui.uploads import Stored
+from scumble.gui.uploads import Upload
 
 if TYPE_CHECKING:
     from scumble.gui.paged_tables import PagedTable
@@ -60,12 +60,12 @@ async def open_dataset(state: ServerState, call: Call) -> Job:
     file, xml, held = held_uploads(state, numbers)
     state.datasets.check_room()
     arguments = {
-        "file": file.upload,
-        "xml": xml.upload if xml else None,
+        "file": file,
+        "xml": xml,
         "options": options,
         "max_unpacked": max_unpacked(state, file),
     }
-    shown = file.upload.shown
+    shown = file.shown
     ends = state.open_result(shown, options), state.uploads.reading(held)
     return state.jobs.submit(f"Opening {shown}", "open_upload", arguments, *ends)
 
@@ -86,19 +86,19 @@ async def list_members(state: ServerState, call: Call) -> Job:
     return _look_at(state, file, "list_members", {})
 
 
-def _look_at(state: ServerState, file: Stored, task: str, options: dict[str, Any]) -> Job:
+def _look_at(state: ServerState, file: Upload, task: str, options: dict[str, Any]) -> Job:
     """Begin work that reads an upload and leaves it where it is."""
     state.uploads.hold([file.id])
     return state.jobs.submit(
-        f"Looking at {file.upload.shown}",
+        f"Looking at {file.shown}",
         task,
-        {"file": file.upload, **options},
+        {"file": file, **options},
         after=lambda _: state.uploads.let_go([file.id]),
         is_asked_for=False,
     )
 
 
-def max_unpacked(state: ServerState, file: Stored) -> int:
+def max_unpacked(state: ServerState, file: Upload) -> int:
     """Tell how large a file may be when decompressed; the user's own has no limit."""
     return sys.maxsize if file.is_lent else state.settings.max_unpacked
 
@@ -119,12 +119,12 @@ async def discard_upload(state: ServerState, call: Call) -> Answer:
     return Answer(None, 204)
 
 
-def held_uploads(state: ServerState, numbers: Any) -> tuple[Stored, Stored | None, list[str]]:
+def held_uploads(state: ServerState, numbers: Any) -> tuple[Upload, Upload | None, list[str]]:
     """Find the uploads that make a data set: its file, its XML if any, and the numbers of both."""
     if not isinstance(numbers, list) or not 1 <= len(numbers) <= 2:
         raise RefusedError(422, "'uploads' must list one file, or a MULAN file and its XML.")
     stored = [state.uploads.get(str(number)) for number in numbers]
-    xml = [each for each in stored if each.upload.path.suffix == ".xml"]
+    xml = [each for each in stored if each.path.suffix == ".xml"]
     files = [each for each in stored if each not in xml]
     if len(files) != 1:
         raise RefusedError(

@@ -171,14 +171,14 @@ async def predict(state: ServerState, call: Call) -> Job:
     number, folder = state.new_folder()
     arguments = {
         "model": model.path,
-        "file": file.upload,
-        "xml": xml.upload if xml else None,
+        "file": file,
+        "xml": xml,
         "options": read_options(wish),
         "learnt": state.datasets.get(model.dataset).options,
         "max_unpacked": state.settings.max_unpacked,
         "folder": folder,
         "form": {
-            "stem": f"{slug(file.upload.shown.rpartition('.')[0])}-predicted",
+            "stem": f"{slug(file.shown.rpartition('.')[0])}-predicted",
             "suffix": suffix,
             "confidences": confidences,
         },
@@ -194,7 +194,7 @@ async def predict(state: ServerState, call: Call) -> Job:
         state.forget_folder(number)
         let_go(job)
 
-    title = f"Predicting {file.upload.shown}"
+    title = f"Predicting {file.shown}"
     return state.jobs.submit(title, "predict", arguments, finish, clean_up)
 
 

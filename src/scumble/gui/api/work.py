@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from scumble.gui.answers import Call, FileAnswer, RefusedError
+from scumble.gui.answers import Answer, Call, RefusedError
 from scumble.gui.jobs import Job
 from scumble.gui.open_datasets import slug
 from scumble.gui.packed_dataset import PackedDataset
@@ -99,7 +99,7 @@ async def give_ticket(state: ServerState, call: Call) -> dict[str, Any]:
     return {"address": state.tickets.give(address)}
 
 
-async def download(state: ServerState, call: Call) -> FileAnswer:
+async def download(state: ServerState, call: Call) -> Answer:
     """Give a file that a job has written."""
     return state.file(call.path["file"])
 
