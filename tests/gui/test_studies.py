@@ -51,7 +51,7 @@ def photos(client):
 
 @pytest.fixture(scope="module")
 def data(server, photos):
-    return server.state.datasets.get(photos).data
+    return server.state.datasets.get(photos).packed.data
 
 
 @pytest.fixture(scope="module")

@@ -43,8 +43,7 @@ def plot_choices(
     ax.set_xticks(np.arange(len(methods)), names, rotation=40, ha="right", **style)
     ax.set_yticks(np.arange(len(situations)), [written(name, 44) for name in situations], **style)
     ax.tick_params(length=0)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
+    ax.spines[:].set_visible(False)
     entitle(ax, "", title)
     return ax
 

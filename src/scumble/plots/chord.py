@@ -151,27 +151,20 @@ def _band(start: float, end: float, inner: float, outer: float) -> Any:
 
 
 def _write_name(ax: Any, arc: ChordArc, theme: Theme, *, size: float) -> None:
-    if arc.name_angle is None:
-        return
     angle = arc.name_angle
+    if angle is None:
+        return
     turned = angle % (2 * math.pi) > math.pi
     middle = (arc.start + arc.end) / 2
     ends = (_point(middle, 1.005), _point(angle, NAME_RADIUS - 0.01))
     ax.plot(*zip(*ends, strict=True), color=theme.line, linewidth=0.6)
     name, count = written(arc.name, LONGEST_NAME), f"{arc.count:,}"
-    ax.text(
-        *_point(angle, NAME_RADIUS),
-        f"{count}  {name}" if turned else f"{name}  {count}",
-        rotation=(90 - math.degrees(angle)) + (180 if turned else 0),
-        rotation_mode="anchor",
-        ha="right" if turned else "left",
-        va="center",
-        color=theme.ink,
-        fontsize=size,
-        fontweight="bold" if arc.is_minority else "normal",
-        parse_math=False,
-        clip_on=False,
-    )
+    text, side = (f"{count}  {name}", "right") if turned else (f"{name}  {count}", "left")
+    rotation = (90 - math.degrees(angle)) + (180 if turned else 0)
+    place = {"rotation": rotation, "rotation_mode": "anchor", "ha": side, "va": "center"}
+    weight = "bold" if arc.is_minority else "normal"
+    look = {"color": theme.ink, "fontsize": size, "fontweight": weight, "clip_on": False}
+    ax.text(*_point(angle, NAME_RADIUS), text, parse_math=False, **place, **look)
 
 
 def _n_letters(arc: ChordArc) -> int:
@@ -191,10 +184,8 @@ def _letter_height(ax: Any, layout: ChordLayout) -> float:
     # Large letters make long names, which make the circle small: solve for both.
     longest = max((_n_letters(arc) for arc in layout.arcs), default=1)
     per_point = 1 / _points_per_radius(ax, 1.0)
-    wanted = (
-        LARGEST * per_point * NAME_RADIUS / max(1 - LARGEST * per_point * LETTER * longest, 0.2)
-    )
-    return min(fitting, wanted)
+    largest = LARGEST * per_point
+    return min(fitting, largest * NAME_RADIUS / max(1 - largest * LETTER * longest, 0.2))
 
 
 def _points_per_radius(ax: Any, reach: float) -> float:
@@ -206,16 +197,8 @@ def _points_per_radius(ax: Any, reach: float) -> float:
 
 def _write_around(ax: Any, layout: ChordLayout, theme: Theme, reach: float) -> None:
     entitle(ax, layout.name, f"SCUMBLE {layout.scumble:.4f}")
-    ax.text(
-        0,
-        -reach - 0.1,
-        layout.note,
-        ha="center",
-        va="bottom",
-        color=theme.dim,
-        fontsize=9,
-        wrap=True,
-    )
+    style = {"ha": "center", "va": "bottom", "color": theme.dim, "fontsize": 9}
+    ax.text(0, -reach - 0.1, layout.note, wrap=True, **style)
 
 
 def _closed(start: Point, *pieces: Sequence[Point]) -> Any:

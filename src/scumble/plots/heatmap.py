@@ -73,19 +73,13 @@ def plot_cooccurrence(
 
     side = 3.2 + 0.2 * len(chosen)
     ax, theme = canvas(ax, dark, size=(side + 1, side), purpose="plot_cooccurrence")
-    image = ax.imshow(
-        shares if len(shares) else [[0.0]],
-        cmap=theme.colormap,
-        vmin=0,
-        vmax=1,
-        interpolation="nearest",
-    )
+    cells = shares if len(shares) else [[0.0]]
+    image = ax.imshow(cells, cmap=theme.colormap, vmin=0, vmax=1, interpolation="nearest")
     _write_names(ax, [summary.labels.name[at] for at in chosen], theme)
     is_rare = summary.labels.is_minority[chosen]
     for names in (ax.get_xticklabels(), ax.get_yticklabels()):
         embolden(names, is_rare)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
+    ax.spines[:].set_visible(False)
     _explain(ax, image, theme)
     n_seen = int((summary.labels.count > 0).sum())
     drawn = "all" if len(chosen) == n_seen else f"{len(chosen):,} of"

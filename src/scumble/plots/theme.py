@@ -136,6 +136,29 @@ def entitle(ax: Any, name: str, what: str) -> None:
     ax.set_title(text, parse_math=False, fontsize=11)
 
 
+def mark_line(
+    ax: Any, theme: Theme, at: float, text: str, shift: tuple[int, int], **style: Any
+) -> None:
+    """Draw a line at a place of the x axis; its meaning stands beside its upper or lower end."""
+    side = "left" if shift[0] > 0 else "right"
+    height, end = (1, "top") if shift[1] < 0 else (0, "bottom")
+    ax.axvline(at, color=theme.ink, linewidth=1, linestyle="--")
+    style = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", **style}
+    ax.annotate(text, (at, height), shift, ha=side, va=end, color=theme.ink, **style)
+
+
+def legend_below(ax: Any, theme: Theme, depth: float, n_columns: int, **style: Any) -> None:
+    """Explain marks below the axes, so far down as a part of their height."""
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, depth), "ncols": n_columns}
+    ax.legend(frameon=False, labelcolor=theme.ink, fontsize=9, **place, **style)
+
+
+def need_each(got: int, n: int, what: str, *, caller: str) -> None:
+    """Refuse values that are too few or too many for what they belong to."""
+    if got != n:
+        raise ParameterError(f"{caller} needs {what}. Got {got}.")
+
+
 def written(name: str, width: int = LONGEST_NAME) -> str:
     """Make a name fit for a picture: harmless and not too long."""
     return shorten(safe(name), width)
