@@ -6,7 +6,7 @@ Building all of them takes a tenth of the time of a short command.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import is_dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import cache, wraps
 from importlib import import_module
 from inspect import Parameter, signature
@@ -18,6 +18,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 from scumble._core.errors import ParameterError
+from scumble.cli import inputs
 from scumble.cli.console import aside, begin
 from scumble.cli.files import piping, refuse_losses
 from scumble.cli.words import elsewhere
@@ -89,27 +90,17 @@ class Group(TyperGroup):
         self.commands: Any = Commands()
 
 
-#: What every command has; it need not say so.
-QUIET = Parameter(
-    "quiet",
-    Parameter.KEYWORD_ONLY,
-    default=False,
-    annotation=Annotated[
+@dataclass(frozen=True, kw_only=True)
+class Everywhere:
+    """What every command has, and need not say: ``output`` where its argument OUT is written."""
+
+    output: Annotated[str | None, inputs.option("output", "the same as OUT.")] = None
+    quiet: Annotated[
         bool,
         typer.Option(
             "--quiet", "-q", help="Print results and errors only: no notes, no progress, no words."
         ),
-    ],
-)
-#: What every command has that writes what its argument OUT names.
-OUTPUT = Parameter(
-    "output",
-    Parameter.KEYWORD_ONLY,
-    default=None,
-    annotation=Annotated[
-        str | None, typer.Option("--output", "-o", help="Where to write: the same as OUT.")
-    ],
-)
+    ] = False
 
 
 def spread(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -158,10 +149,11 @@ def prepared(command: Callable[..., Any]) -> Callable[..., Any]:
             return command(**given)
 
     listed = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in own.parameters.values()]
+    output, quiet = signature(Everywhere, eval_str=True).parameters.values()
     if out is not None:
         listed = [each.replace(default=None) if each.name == "out" else each for each in listed]
-        listed.append(OUTPUT)
-    checked.__signature__ = own.replace(parameters=[*listed, QUIET])  # type: ignore[attr-defined]  # for Typer
+        listed.append(output)
+    checked.__signature__ = own.replace(parameters=[*listed, quiet])  # type: ignore[attr-defined]  # for Typer
     return checked
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import time
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from io import StringIO
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from scumble._core.progress import show_progress
 from scumble._core.text import safe, shown_path
@@ -92,16 +93,18 @@ def tell(lines: Iterable[Line]) -> None:
 
 def show(lines: Iterable[Line]) -> None:
     """Print laid-out lines, styled on a terminal only."""
-    styled = _wants_colour(_out())
-    console = _console() if styled else None
-    for line in lines:
-        if console is None:
-            print("".join(segment.text for segment in line).rstrip(), file=_out())
-        else:
-            from rich.text import Text
+    out = _out()
+    if not out.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        for line in lines:
+            print("".join(segment.text for segment in line).rstrip(), file=out)
+        return
+    from rich.console import Console
+    from rich.text import Text
 
-            text = Text.assemble(*((part.text, STYLES.get(part.style, "")) for part in line))
-            console.print(text, soft_wrap=True)
+    console = Console(file=out, highlight=False, markup=False, emoji=False)
+    for line in lines:
+        text = Text.assemble(*((part.text, STYLES.get(part.style, "")) for part in line))
+        console.print(text, soft_wrap=True)
 
 
 @contextmanager
@@ -189,15 +192,3 @@ def _progress() -> Any:
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn())
     return Progress(*columns, console=Console(stderr=True), transient=True)
-
-
-def _wants_colour(stream: IO[str]) -> bool:
-    import os
-
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def _console() -> Any:
-    from rich.console import Console
-
-    return Console(file=_out(), highlight=False, markup=False, emoji=False)

@@ -19,8 +19,8 @@ Name = Annotated[str, typer.Argument(help="Name of the data set, see 'scumble da
 @app.command("list")
 def list_entries(json: JsonOption = False) -> None:
     """List the data sets and where they are."""
-    from scumble._core.numbers import format_number
     from scumble.data import shelf
+    from scumble.report.terminal import cells
 
     keys = ("instances", "features", "labels", "mean_ir", "scumble")
     rows = [
@@ -36,18 +36,9 @@ def list_entries(json: JsonOption = False) -> None:
     if json:
         show_json(rows)
         return
-    cells = [
-        (
-            str(row["name"]),
-            *(format_number(row[key]) for key in ("instances", "labels")),
-            format_number(row["mean_ir"], ",.1f"),
-            format_number(row["scumble"], ".3f"),
-            str(row["place"]),
-        )
-        for row in rows
-    ]
-    head = ("name", "instances", "labels", "MeanIR", "SCUMBLE", "place")
-    show_table(head, cells)
+    shown = {"instances": ",d", "labels": ",d", "mean_ir": ",.1f", "scumble": ".3f"}
+    lines = [(str(row["name"]), *cells(row, shown), str(row["place"])) for row in rows]
+    show_table(("name", "instances", "labels", "MeanIR", "SCUMBLE", "place"), lines)
 
 
 @app.command()

@@ -64,7 +64,8 @@ def labelsets(
     json: inputs.JsonOption = False,
 ) -> None:
     """The labelsets, most frequent first."""  # noqa: D401  (shown as help)
-    from scumble.report.terminal import labelset_rows, render_labelsets
+    from scumble.report.concurrence import labelset_rows
+    from scumble.report.terminal import render_labelsets
 
     rows, n_all = labelset_rows(reading.load(data), top=top or None)
     show_result(rows, partial(render_labelsets, n_all=n_all), json=json)

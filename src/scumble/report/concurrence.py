@@ -174,6 +174,14 @@ def frequent_labelsets(
     return rows
 
 
+def labelset_rows(
+    data: MultilabelDataset, *, top: int | None = None
+) -> tuple[list[dict[str, Any]], int]:
+    """List the labelsets, most frequent first, and tell how many there are."""
+    summary = characterize(data)
+    return frequent_labelsets(data, summary, top=top), summary.n_labelsets
+
+
 def features_by_kind(data: MultilabelDataset) -> dict[str, int]:
     """Count the features of each kind."""
     return dict(Counter(feature.kind for feature in data.features))

@@ -78,12 +78,11 @@ def _cell(name: str, value: float | None) -> str:
 
 def _group(result: dict[str, Any], group: str) -> list[tuple[str, ...]]:
     """Tell of a group of labels the mean over folds, and what counts added up over folds say."""
-    rows = []
-    for name in OF_GROUPS:
-        spread = result["metrics"][f"{group}.{name}"]
-        pooled = result["pooled"][f"{group}.{name}"]
-        rows.append((name, *_numbers(spread["mean"], spread["sd"], pooled)))
-    return rows
+    found = {name: result["metrics"][f"{group}.{name}"] for name in OF_GROUPS}
+    return [
+        (name, *_numbers(spread["mean"], spread["sd"], result["pooled"][f"{group}.{name}"]))
+        for name, spread in found.items()
+    ]
 
 
 def _numbers(*values: float | None) -> list[str]:

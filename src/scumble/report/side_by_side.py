@@ -65,7 +65,7 @@ def _change(before: float | None, after: float | None, less: bool | None) -> dic
 def _verdict(methods: list[dict[str, Any]], before: dict[str, Any]) -> str:
     """Name the methods that lower concurrence and imbalance most, in one sentence."""
     best = {
-        title: (one["method"], f"{title} most ({_from_to(before[key], one['changes'][key])})")
+        title: (one["method"], _most(title, before[key], one["changes"][key]))
         for key, title in (("scumble", "SCUMBLE"), ("mean_ir", "MeanIR"))
         if (one := _lowest(methods, key)) is not None
     }
@@ -85,5 +85,5 @@ def _lowest(methods: list[dict[str, Any]], key: str) -> dict[str, Any] | None:
     return min(better, key=lambda one: one["changes"][key]["value"], default=None)
 
 
-def _from_to(before: float, change: dict[str, Any]) -> str:
-    return f"{significant(before)} to {significant(change['value'])}"
+def _most(title: str, before: float, change: dict[str, Any]) -> str:
+    return f"{title} most ({significant(before)} to {significant(change['value'])})"

@@ -11,9 +11,6 @@ from typing import Any, NamedTuple
 
 from scumble._core.numbers import counted, format_number, significant
 from scumble._core.text import align, safe, wrap
-from scumble.data import MultilabelDataset
-from scumble.measures import characterize
-from scumble.report.concurrence import frequent_labelsets
 from scumble.report.treatment import TRAITS, step_notes, step_titles
 
 
@@ -289,14 +286,6 @@ def render_thresholds(report: dict[str, Any], *, width: int | None = None) -> li
         f"{report['n_silent']:,} of {len(report['labels']):,} labels are never predicted."
     )
     return [*lines, [], *wrapped(words, width)]
-
-
-def labelset_rows(
-    data: MultilabelDataset, *, top: int | None = None
-) -> tuple[list[dict[str, Any]], int]:
-    """List the labelsets, most frequent first."""
-    summary = characterize(data)
-    return frequent_labelsets(data, summary, top=top), summary.n_labelsets
 
 
 def render_labelsets(
