@@ -60,8 +60,7 @@ class OpenDataset:
     @property
     def name(self) -> str:
         """What the data set calls itself."""
-        found: str = self.packed.facts["name"]
-        return found
+        return str(self.packed.facts["name"])
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a list of data sets shows."""

@@ -86,7 +86,8 @@ def _by_decade(counts: Array) -> dict[str, Any]:
 def comparison(before: OpenDataset | None, after: OpenDataset) -> dict[str, Any]:
     """Put a treated data set beside the one it was made of."""
     report = after.treatment or {}
-    found: dict[str, Any] = {
+    both = {} if before is None else {"before": before, "after": after}
+    return {
         "dataset": after.to_dict(),
         "steps": report.get("methods", []),
         "chain": report.get("chain", []),
@@ -100,21 +101,14 @@ def comparison(before: OpenDataset | None, after: OpenDataset) -> dict[str, Any]
             }
             for key, title, _ in TRAITS
         ],
-        "labels": [],
-        "histograms": {},
+        "labels": [] if before is None else _label_changes(before, both),
+        "histograms": {when: scumble_histogram(each.packed.summary) for when, each in both.items()},
     }
-    if before is not None:
-        found["labels"] = _label_changes(before, after)
-        found["histograms"] = {
-            "before": scumble_histogram(before.packed.summary),
-            "after": scumble_histogram(after.packed.summary),
-        }
-    return found
 
 
-def _label_changes(before: OpenDataset, after: OpenDataset) -> list[dict[str, Any]]:
+def _label_changes(before: OpenDataset, both: dict[str, OpenDataset]) -> list[dict[str, Any]]:
     """Follow the difficult labels of the first data set."""
-    tables = {"before": before.packed.summary.labels, "after": after.packed.summary.labels}
+    tables = {when: each.packed.summary.labels for when, each in both.items()}
     return [
         {"label": each["label"], "name": each["name"]}
         | {

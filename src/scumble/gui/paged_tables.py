@@ -186,13 +186,9 @@ def features_table(packed: PackedDataset) -> PagedTable:
     return PagedTable(
         {
             "feature": np.arange(len(table)),
-            "name": table.name,
-            "kind": table.kind,
-            "n_missing": table.n_missing,
+            **{key: getattr(table, key) for key in ("name", "kind", "n_missing")},
             "n_nonzero": n_nonzero,
-            "minimum": table.minimum,
-            "mean": table.mean,
-            "maximum": table.maximum,
+            **{key: getattr(table, key) for key in ("minimum", "mean", "maximum")},
         },
         matcher(table.name),
         "feature",

@@ -258,8 +258,7 @@ def spell_chain(steps: list[Wish]) -> str:
 def spell_recipe(recipe: dict[str, Any]) -> str:
     """Name a classifier and the treatment before it, as comparisons do."""
     if "candidate" in recipe:
-        named: str = recipe["candidate"]
-        return named
+        return str(recipe["candidate"])
     learner = recipe["classifier"]
     name = write_call(learner["classifier"], learner["parameters"])
     after = spell_chain(recipe["treatment"])

@@ -16,10 +16,9 @@ from scumble._core.files import COMPRESSIONS
 from scumble._core.progress import show_progress, track
 from scumble._core.registry import load_plugins
 from scumble.data import MultilabelDataset
-from scumble.gui.full_disk import is_full, no_room
 from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.stopping import whole
-from scumble.gui.worker import WRONG_INSIDE
+from scumble.gui.worker import WRONG_INSIDE, no_room
 from scumble.measures.summary import characterize
 
 if TYPE_CHECKING:  # what a task alone needs is imported by it: the first one shall be done soon
@@ -44,8 +43,8 @@ def answer(request: tuple[str, dict[str, Any]], tell: Callable[[Any], None]) -> 
     except MemoryError:
         return "failed", "There is not enough memory for this."
     except Exception as error:
-        if isinstance(error, OSError) and is_full(error):
-            return "failed", no_room()
+        if told := no_room(error):
+            return "failed", told
         traceback.print_exc()
         return "failed", WRONG_INSIDE
     notes = [str(each.message) for each in heard if issubclass(each.category, ScumbleWarning)]

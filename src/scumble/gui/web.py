@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any
 from scumble._core.errors import ScumbleError
 from scumble._core.optional import require
 from scumble.gui.answers import Answer, Call, RefusedError
-from scumble.gui.full_disk import is_full, no_room
 from scumble.gui.guard import App, Guard
 from scumble.gui.jobs import Job
 from scumble.gui.settings import Settings
 from scumble.gui.state import ServerState
 from scumble.gui.tickets import Tickets
 from scumble.gui.uploads import PATIENCE, patiently
-from scumble.gui.worker import Worker
+from scumble.gui.worker import Worker, no_room
 
 if TYPE_CHECKING:
     from scumble.gui.api.routes import Handler
@@ -146,9 +145,10 @@ async def _upload(request: Any) -> Any:
 
 def _told(error: OSError) -> RefusedError:
     """Say that the disk is full; whatever else the system refuses is for the terminal."""
-    if not is_full(error):
+    told = no_room(error)
+    if told is None:
         raise error
-    return RefusedError(507, no_room())
+    return RefusedError(507, told)
 
 
 async def _drain(request: Any) -> None:

@@ -287,8 +287,7 @@ def _seed(wish: dict[str, Any]) -> int:
     seed = wish.get("random_state", 0)
     if not _is_whole(seed, 0, MAX_SEED):
         raise RefusedError(422, f"'random_state' must be a whole number from 0 to {MAX_SEED:,}.")
-    found: int = seed
-    return found
+    return int(seed)
 
 
 def _is_number(value: Any) -> bool:

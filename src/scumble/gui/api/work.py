@@ -119,8 +119,7 @@ def _title(method: dict[str, Any], parameters: dict[str, Any]) -> str:
         for name, value in parameters.items()
         if value is not None and value != usual.get(name)
     ]
-    title: str = method["title"]
-    return f"{title}({', '.join(changed)})" if changed else title
+    return method["title"] + (f"({', '.join(changed)})" if changed else "")
 
 
 def read_steps(wish: dict[str, Any], *, most: int = MAX_STEPS) -> list[dict[str, Any]]:

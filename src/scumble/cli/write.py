@@ -1,4 +1,4 @@
-"""``split``: a training and a test part, with rare labels in both."""
+"""``convert`` and ``split``: a data set in another format, or in two parts."""
 
 from __future__ import annotations
 
@@ -9,10 +9,25 @@ import typer
 from scumble._core.errors import ParameterError
 from scumble.cli import inputs
 from scumble.cli.console import say, show_json, tell_written
-from scumble.cli.files import WRITES_PARTS
+from scumble.cli.files import WRITES_DATA, WRITES_PARTS
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
+
+
+def convert(
+    data: inputs.Input,
+    out: Annotated[str, typer.Argument(metavar="OUT", help="The file to write."), WRITES_DATA],
+    reading: inputs.Reading = inputs.AS_IS,
+    to: inputs.ToOption = None,
+    json: inputs.JsonOption = False,
+) -> None:
+    """Read a data set and write it in another format."""
+    from scumble.data import write
+
+    dataset = reading.load(data)
+    write(dataset, out, format=to)
+    tell_written(out, dataset, json=json)
 
 
 def split(
