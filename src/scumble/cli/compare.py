@@ -72,13 +72,9 @@ def compare(
     models = _models(parse_names(classifier) or ["br", "rare"], base)
     chains = {text: make_chain(text) or None for text in parse_names(resample) or ["none"]}
     given, tested = reading.load(data), reading.load_test(test)
+    options: dict[str, Any] = {"folds": folds, "metrics": metrics, "test": tested, "n_jobs": jobs}
     with progress():
-        found = _compare(
-            store,
-            seed,
-            (given, models, chains),
-            {"folds": folds, "metrics": metrics, "test": tested, "n_jobs": jobs},
-        )
+        found = _compare(store, seed, given, models, chains, **options)
     if plot is not None:
         from scumble.plots import plot_gains, save_plot
 
@@ -109,7 +105,7 @@ def _models(texts: list[str], base: str | None) -> dict[str, Any]:
     return models
 
 
-def _compare(store: str | None, seed: int | None, given: Any, options: dict[str, Any]) -> Any:
+def _compare(store: str | None, seed: int | None, *given: Any, **options: Any) -> Any:
     """Compare, with a store or without."""
     if store is None:
         from scumble.evaluate import compare

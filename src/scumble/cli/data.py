@@ -7,11 +7,9 @@ from typing import Annotated
 import typer
 
 from scumble.cli.console import progress, show_json, show_table
-from scumble.cli.inputs import JsonOption
+from scumble.cli.inputs import JsonOption, group
 
-app = typer.Typer(
-    help="Public data sets: list, download, find.", no_args_is_help=True, rich_markup_mode=None
-)
+app = group("Public data sets: list, download, find.")
 
 Name = Annotated[str, typer.Argument(help="Name of the data set, see 'scumble data list'.")]
 

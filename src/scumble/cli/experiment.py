@@ -22,11 +22,7 @@ if TYPE_CHECKING:
     from scumble.experiment import Estimate, Plan, Report
     from scumble.experiment.result_tables import Against
 
-app = typer.Typer(
-    help="Data sets x resamplers x classifiers, computed once and kept.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = inputs.group("Data sets x resamplers x classifiers, computed once and kept.")
 
 StoreFile = Annotated[
     Path,
@@ -253,8 +249,8 @@ def compare_methods(
             (
                 row.method,
                 str(row.n_datasets),
-                _number(row.mean),
-                "-" if row.ratio != row.ratio else f"{row.ratio:.3f}",
+                _number(row.mean, ".4f"),
+                _number(row.ratio, ".3f"),
                 f"{row.wins}-{row.ties}-{row.losses}",
                 *(_test_numbers(row) if row.method != against else ["-"] * 5),
             )
@@ -265,9 +261,8 @@ def compare_methods(
 
 def _test_numbers(row: Against) -> list[str]:
     """Write what tests say of a method; a dash where it has nothing in common with the other."""
-    p_values = [("-" if p != p else f"{p:.1e}") for p in (row.p_value, row.holm)]
-    chances = [("-" if p != p else f"{p:.2f}") for p in (row.worse, row.equal, row.better)]
-    return [*p_values, *chances]
+    p_values = [_number(p, ".1e") for p in (row.p_value, row.holm)]
+    return [*p_values, *(_number(p, ".2f") for p in (row.worse, row.equal, row.better))]
 
 
 @app.command()
@@ -398,8 +393,8 @@ def _duration(seconds: float) -> str:
     return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
 
 
-def _number(value: float | None) -> str:
-    return "-" if value is None or value != value else f"{value:.4f}"
+def _number(value: float | None, spec: str) -> str:
+    return "-" if value is None or value != value else format(value, spec)
 
 
 class _Watch:

@@ -33,6 +33,11 @@ def option(name: str, what: str) -> Any:
     return typer.Option(f"--{name}", f"-{name[0]}", help=f"{WORDS[name]}: {what}")
 
 
+def group(help: str) -> typer.Typer:
+    """Make a command that has commands of its own."""
+    return typer.Typer(help=help, no_args_is_help=True, rich_markup_mode=None)
+
+
 def one_resampling(what: str) -> Any:
     """Make the option for one resampler, or several in order."""
     many = "none, or several methods with '+' between, parameters in brackets"

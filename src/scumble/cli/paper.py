@@ -16,11 +16,7 @@ from scumble.cli.files import READS, WRITES, write_file
 if TYPE_CHECKING:
     from scumble.paper import Finding
 
-app = typer.Typer(
-    help="The paper on SCUMBLE and REMEDIAL, recomputed.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = inputs.group("The paper on SCUMBLE and REMEDIAL, recomputed.")
 
 StoresOption = Annotated[
     list[Path] | None,

@@ -170,8 +170,8 @@ def predict(
     options: dict[str, Any],
     learnt: dict[str, Any],
     max_unpacked: int,
-    folder: Path,
-    form: dict[str, Any],
+    path: Path,
+    confidences: bool,
 ) -> tuple[str, dict[str, Any]]:
     """Ask a stored model about the rows of a file that a client sent, and write its answers.
 
@@ -192,8 +192,7 @@ def predict(
     with track("Predicting"):
         ways = _ways_to_read(learnt, file, is_told="encoding" in options)
         answers = _ask_in_turn(partial(ask, read_model(model)), rows_of, ways)
-        path = folder / f"{form['stem']}{form['suffix']}"
-        answers.write(path, confidences=form["confidences"])
+        answers.write(path, confidences=confidences)
     return path.name, answers.to_dict()
 
 

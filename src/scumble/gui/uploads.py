@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection
@@ -82,10 +83,7 @@ class Uploads:
         place = self._folder / number
         place.mkdir(mode=0o700)
         target = place / f"data{''.join(path.suffixes[-2:])}"
-        try:
-            target.symlink_to(path.resolve())
-        except OSError:  # some systems let only administrators make links
-            shutil.copyfile(path, target)
+        link_or_copy(os.symlink, path.resolve(), target)
         stored = self._stored[number] = Upload(target, shown, number, is_lent=True)
         return stored
 
@@ -175,6 +173,14 @@ class Uploads:
             f"The file is larger than the {self._max_bytes >> 20:,} MB this server takes. Compress "
             "it, open it with 'scumble gui FILE', or start the server with a larger --max-upload.",
         )
+
+
+def link_or_copy(link: Callable[[Path, Path], None], path: Path, target: Path) -> None:
+    """Let a file have a second place."""
+    try:
+        link(path, target)
+    except OSError:  # no links in this file system, or for administrators only
+        shutil.copyfile(path, target)
 
 
 async def patiently(body: AsyncIterator[bytes], seconds: float) -> AsyncIterator[bytes]:

@@ -473,8 +473,8 @@ def _ribbons(
     for a, b, n in np.column_stack((first, second, times))[kept].tolist():
         rarer, other = (a, b) if arcs[a].count <= arcs[b].count else (b, a)
         is_mixed = arcs[a].is_minority != arcs[b].is_minority
-        here, there = spans[rarer][other], spans[other][rarer]
-        ribbons.append(ChordRibbon(rarer, other, n, *here, *there, is_mixed))
+        (start, end), (low, high) = spans[rarer][other], spans[other][rarer]
+        ribbons.append(ChordRibbon(rarer, other, n, start, end, low, high, is_mixed))
     ribbons.sort(key=lambda ribbon: (ribbon.is_mixed, -ribbon.joint_count))
     return tuple(ribbons), len(times) - len(kept)
 

@@ -65,14 +65,12 @@ def plot_critical_difference(
     lowest = _draw_methods(ax, theme, ranks, names, len(result.groups))
     for level, group in enumerate(result.groups, 1):
         ends = ranks[list(group)]
-        ax.plot(
-            [ends.min() - 0.03, ends.max() + 0.03], [-0.32 * level] * 2, lw=4, c=theme.common[0],
-            solid_capstyle="round",
-        )  # fmt: skip
+        reach, bar = [ends.min() - 0.03, ends.max() + 0.03], {"lw": 4, "c": theme.common[0]}
+        ax.plot(reach, [-0.32 * level] * 2, solid_capstyle="round", **bar)
     width = result.critical_difference
     ax.plot([1, 1 + width], [0.75] * 2, lw=1.5, c=theme.rare[0])
-    ax.text(1 + width / 2, 0.82, f"critical difference {width:.2f}", ha="center", va="bottom",
-            color=theme.ink, fontsize=9)  # fmt: skip
+    style = {"ha": "center", "va": "bottom", "color": theme.ink, "fontsize": 9}
+    ax.text(1 + width / 2, 0.82, f"critical difference {width:.2f}", **style)
     ax.set_ylim(lowest - 0.3, 1.5)
     ax.set_axis_off()
     ax.set_xlim(0.2, len(ranks) + 0.8)

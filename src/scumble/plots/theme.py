@@ -127,6 +127,17 @@ def name_rows(ax: Any, places: Any, names: Sequence[str], theme: Theme, is_rare:
     embolden(ax.get_yticklabels(), is_rare)
 
 
+def name_cells(
+    ax: Any, theme: Theme, across: list[str], down: list[str], size: float, **turned: Any
+) -> None:
+    """Write names below columns and beside rows of cells, which need no frame."""
+    style = {"parse_math": False, "fontsize": size, "color": theme.ink}
+    ax.set_xticks(np.arange(len(across)), across, **turned, **style)
+    ax.set_yticks(np.arange(len(down)), down, **style)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+
+
 def entitle(ax: Any, name: str, what: str) -> None:
     """Write a title: the name of the data set, and what is shown."""
     shown = written(name, 30)

@@ -189,19 +189,16 @@ def features_by_kind(data: MultilabelDataset) -> dict[str, int]:
 
 def verdict(summary: Summary, difficult: Sequence[DifficultLabel]) -> list[str]:
     """Say in words what the numbers mean."""
-    return [
-        sentence
-        for sentence in (
-            _on_imbalance(summary),
-            _on_concurrence(summary),
-            _on_difficult(difficult),
-            _on_others(difficult),
-            # By the rules that `scumble.advise` follows, and what was measured for them.
-            *(treatment_sentences(summary.scumble) if summary.n_minority else ()),
-            _on_gaps(summary),
-        )
-        if sentence
+    sentences = [
+        _on_imbalance(summary),
+        _on_concurrence(summary),
+        _on_difficult(difficult),
+        _on_others(difficult),
+        # By the rules that `scumble.advise` follows, and what was measured for them.
+        *(treatment_sentences(summary.scumble) if summary.n_minority else ()),
+        _on_gaps(summary),
     ]
+    return [sentence for sentence in sentences if sentence]
 
 
 def label_rows(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
@@ -15,6 +13,7 @@ from scumble.gui.jobs import Job
 from scumble.gui.open_datasets import OpenDataset, slug
 from scumble.gui.state import ServerState
 from scumble.gui.studies import spell_recipe
+from scumble.gui.uploads import link_or_copy
 
 ADVICE, METHODS, PROOF = "advice", "methods", "proof"
 #: Seconds an advice may be asked to take; None tries everything.
@@ -151,7 +150,7 @@ async def offer_model(state: ServerState, call: Call) -> Answer:
     number, folder = state.new_folder()
     target = folder / model.path.name
     try:
-        _link_or_copy(model.path, target)
+        link_or_copy(os.link, model.path, target)
         return Answer(state.offer(number, target.name), 201)
     finally:
         state.forget_folder(number)  # where nothing is offered: the disk may be full
@@ -176,12 +175,8 @@ async def predict(state: ServerState, call: Call) -> Job:
         "options": read_options(wish),
         "learnt": state.datasets.get(model.dataset).options,
         "max_unpacked": state.settings.max_unpacked,
-        "folder": folder,
-        "form": {
-            "stem": f"{slug(file.shown.rpartition('.')[0])}-predicted",
-            "suffix": suffix,
-            "confidences": confidences,
-        },
+        "path": folder / f"{slug(file.shown.rpartition('.')[0])}-predicted{suffix}",
+        "confidences": confidences,
     }
 
     def finish(found: tuple[str, dict[str, Any]], _: list[str]) -> dict[str, Any]:
@@ -196,13 +191,6 @@ async def predict(state: ServerState, call: Call) -> Job:
 
     title = f"Predicting {file.shown}"
     return state.jobs.submit(title, "predict", arguments, finish, clean_up)
-
-
-def _link_or_copy(path: Path, target: Path) -> None:
-    try:
-        os.link(path, target)
-    except OSError:  # a file system without links
-        shutil.copyfile(path, target)
 
 
 def _begin(
