@@ -146,7 +146,7 @@ class Reading:
         list[str] | None,
         typer.Option(
             help="An option of the format's reader, as name=value, for example encoding=cp1252; "
-            "repeatable.",
+            "repeatable."
         ),
     ] = None
     label_column: Annotated[

@@ -35,13 +35,8 @@ def methods(
 
 
 def _plain(entry: Entry) -> dict[str, Any]:
-    return {
-        "kind": entry.kind,
-        "name": entry.name,
-        "family": entry.family,
-        "description": entry.description,
-        "parameters": _parameters(entry),
-    }
+    told = {key: getattr(entry, key) for key in ("kind", "name", "family", "description")}
+    return {**told, "parameters": _parameters(entry)}
 
 
 def _parameters(entry: Entry) -> list[dict[str, str]]:

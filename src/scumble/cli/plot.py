@@ -25,11 +25,7 @@ ALL = sys.maxsize  # what --top 0 stands for
 
 def plot(
     data: inputs.Input,
-    output: Annotated[
-        Path,
-        inputs.option("output", "a file .svg, .pdf or .png."),
-        WRITES,
-    ],
+    output: Annotated[Path, inputs.option("output", "a file .svg, .pdf or .png."), WRITES],
     kind: Annotated[
         str,
         typer.Option(
@@ -44,8 +40,7 @@ def plot(
         typer.Option(help="Labels to draw (chord, cooccurrence, labels), with commas between."),
     ] = None,
     top: Annotated[
-        int | None,
-        typer.Option(min=0, help="How many to show: labels or labelsets; 0 for all."),
+        int | None, typer.Option(min=0, help="How many to show: labels or labelsets; 0 for all.")
     ] = None,
     resample: Annotated[list[str] | None, inputs.one_resampling("to draw before and after")] = None,
     seed: inputs.SeedOption = None,

@@ -48,9 +48,7 @@ class Call:
 
     def integer(self, name: str, default: int, *, least: int = 0, most: int = 10**9) -> int:
         """Read a whole number of the query."""
-        text = self.query.get(name)
-        if text is None:
-            return default
+        text = self.query.get(name, str(default))
         is_short = text.isascii() and text.isdecimal() and len(text) <= 12
         if not is_short or not least <= int(text) <= most:
             raise RefusedError(422, f"{name!r} must be a whole number from {least} to {most}.")

@@ -173,9 +173,11 @@ class Jobs:
         self._long_slots = asyncio.Semaphore(max(1, n_workers - 1))
         self._threads = ThreadPoolExecutor(n_workers, thread_name_prefix="scumble-job")
 
-    def get(self, job_id: str) -> Job | None:
+    def get(self, job_id: str) -> Job:
         """Find a job by its number."""
-        return self._jobs.get(job_id)
+        if job_id not in self._jobs:
+            raise RefusedError(404, "There is no such job.")
+        return self._jobs[job_id]
 
     @property
     def running(self) -> list[Job]:

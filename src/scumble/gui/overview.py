@@ -57,7 +57,11 @@ def _points(summary: Summary) -> dict[str, Any]:
 
 def scumble_histogram(summary: Summary) -> dict[str, Any]:
     """Count instances by their SCUMBLE."""
-    counts, edges = np.histogram(summary.scumble_by_instance, bins=N_BINS, range=(0.0, 1.0))
+    return _histogram(summary.scumble_by_instance, bins=N_BINS, range=(0.0, 1.0))
+
+
+def _histogram(values: Array, **bins: Any) -> dict[str, Any]:
+    counts, edges = np.histogram(values, **bins)
     return {"edges": edges.tolist(), "counts": counts.tolist()}
 
 
@@ -66,9 +70,7 @@ def _sizes(data: MultilabelDataset) -> dict[str, Any]:
     sizes = np.diff(data.Y.indptr)
     most = int(sizes.max(initial=0))
     step = -(-(most + 1) // N_BINS)
-    edges = np.arange(0, most + step + 1, step)
-    counts, _ = np.histogram(sizes, bins=edges)
-    return {"edges": edges.tolist(), "counts": counts.tolist()}
+    return _histogram(sizes, bins=np.arange(0, most + step + 1, step))
 
 
 def _by_decade(counts: Array) -> dict[str, Any]:
@@ -79,8 +81,7 @@ def _by_decade(counts: Array) -> dict[str, Any]:
     while edges[-1] <= most:
         digit = int(str(edges[-1])[0])
         edges.append(edges[-1] * 2 if digit != 2 else edges[-1] * 5 // 2)
-    found, _ = np.histogram(seen, bins=np.array(edges) - 0.5)
-    return {"edges": edges, "counts": found.tolist()}
+    return _histogram(seen, bins=np.array(edges) - 0.5) | {"edges": edges}
 
 
 def comparison(before: OpenDataset | None, after: OpenDataset) -> dict[str, Any]:

@@ -94,19 +94,17 @@ def make_server(app: App) -> Any:
 def _listen(host: str, port: int | None) -> socket.socket:
     """Bind now, so that the port is ours before anyone is told of it."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    last: OSError | None = None
+    reason = ""
     for candidate in (port,) if port is not None else (PORT, 0):
         listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, candidate))
             listener.listen(128)
+            return listener
         except (OSError, OverflowError) as error:
             listener.close()
-            last = error if isinstance(error, OSError) else OSError(str(error))
-        else:
-            return listener
-    reason = (last.strerror or str(last)) if last is not None else ""
+            reason = getattr(error, "strerror", None) or str(error)
     raise ScumbleError(
         f"Cannot listen on {host}, port {port}: {reason}. Choose another with --port."
     )

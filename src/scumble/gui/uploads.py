@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import dataclass
@@ -60,7 +61,7 @@ class Uploads:
     ) -> Upload:
         """Receive a file."""
         if declared is not None and declared > self._max_bytes:
-            raise self._too_large()
+            raise RefusedError(413, self._too_large)
         await self._wait_for_turn()
         number = token_hex(8)
         place = self._folder / number
@@ -158,20 +159,17 @@ class Uploads:
     async def _receive(self, path: Path, body: AsyncIterator[bytes]) -> int:
         size = 0
         with open(path, "xb") as out:
-            async for block in patiently(body, PATIENCE):
-                size += len(block)
-                if size > self._max_bytes:
-                    raise self._too_large()
-                out.write(block)
+            async for block in patiently(body, PATIENCE, self._max_bytes, self._too_large):
+                size += out.write(block)
         if size == 0:
             raise RefusedError(422, "The file is empty. Expected a data set.")
         return size
 
-    def _too_large(self) -> RefusedError:
-        return RefusedError(
-            413,
+    @property
+    def _too_large(self) -> str:
+        return (
             f"The file is larger than the {self._max_bytes >> 20:,} MB this server takes. Compress "
-            "it, open it with 'scumble gui FILE', or start the server with a larger --max-upload.",
+            "it, open it with 'scumble gui FILE', or start the server with a larger --max-upload."
         )
 
 
@@ -183,16 +181,26 @@ def link_or_copy(link: Callable[[Path, Path], None], path: Path, target: Path) -
         shutil.copyfile(path, target)
 
 
-async def patiently(body: AsyncIterator[bytes], seconds: float) -> AsyncIterator[bytes]:
-    """Receive a body, unless its sender falls silent: a few such would hold all we have."""
+async def patiently(
+    body: AsyncIterator[bytes], seconds: float, most: int = sys.maxsize, refusal: str = ""
+) -> AsyncIterator[bytes]:
+    """Receive a body, unless its sender falls silent: a few such would hold all we have.
+
+    More bytes than ``most`` are refused.
+    """
     pieces = aiter(body)
+    size = 0
     while True:
         try:
-            yield await asyncio.wait_for(anext(pieces), seconds)
+            block = await asyncio.wait_for(anext(pieces), seconds)
         except StopAsyncIteration:
             return
         except TimeoutError:
             raise RefusedError(408, "The rest of this stopped coming. Send it again.") from None
+        size += len(block)
+        if size > most:
+            raise RefusedError(413, refusal)
+        yield block
 
 
 def _known_suffix(name: str, suffixes: frozenset[str]) -> str:

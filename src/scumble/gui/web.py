@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -155,14 +155,10 @@ async def _drain(request: Any) -> None:
     """Read some of what is not wanted: a client that is still sending would miss the answer."""
     from starlette.requests import ClientDisconnect
 
-    n_bytes = 0
-    try:
-        async for block in patiently(request.stream(), PATIENCE):
-            n_bytes += len(block)
-            if n_bytes > MAX_DRAINED:
-                return
-    except (ClientDisconnect, RefusedError, RuntimeError):  # gone, silent, or read to its end
-        return
+    # It may be gone, silent, still sending, or read to its end.
+    with suppress(ClientDisconnect, RefusedError, RuntimeError):
+        async for _ in patiently(request.stream(), PATIENCE, MAX_DRAINED):
+            pass
 
 
 async def _no_such_call(request: Any) -> Any:
@@ -218,12 +214,9 @@ def _files_in(folder: Any, prefix: str = "") -> Iterator[tuple[str, bytes]]:
 
 
 async def _body(request: Any) -> bytes:
-    body = b""
-    async for block in patiently(request.stream(), PATIENCE):
-        body += block
-        if len(body) > MAX_BODY:
-            raise RefusedError(413, f"The body of a call has at most {MAX_BODY:,} bytes.")
-    return body
+    refusal = f"The body of a call has at most {MAX_BODY:,} bytes."
+    blocks = patiently(request.stream(), PATIENCE, MAX_BODY, refusal)
+    return b"".join([block async for block in blocks])
 
 
 def _response(content: Any) -> Any:

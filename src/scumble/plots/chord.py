@@ -138,8 +138,7 @@ def _fill(ax: Any, paths: list[Any], inks: list[str], strengths: list[float]) ->
 
 def _ribbon_path(ribbon: ChordRibbon) -> Any:
     radius = 1 - RING - 0.01
-    a, b = ribbon.source_start, ribbon.source_end
-    c, d = ribbon.target_start, ribbon.target_end
+    a, b, c, d = ribbon.source_start, ribbon.source_end, ribbon.target_start, ribbon.target_end
     there = (*_along(a, b, radius), *_across(b, c, radius))
     back = (*_along(c, d, radius), *_across(d, a, radius))
     return _closed(_point(a, radius), there, back)

@@ -61,11 +61,13 @@ def plot_labels(
     table = summary.labels
     chosen = np.arange(len(table)) if labels is None else look_up_labels(labels, table.name)
     chosen = chosen[np.lexsort((chosen, -table.count[chosen]))]
-    shown, n_hidden = _ends(chosen, n_labels)
+    # Where there are too many, the first and the last ones.
+    n_hidden, n_first = max(len(chosen) - n_labels, 0), (n_labels + 1) // 2
+    shown = np.delete(chosen, slice(n_first, n_first + n_hidden))
     ax, theme = canvas(ax, dark, size=_size(len(shown)), purpose="plot_labels")
     is_rare = table.is_minority[shown]
-    cut = (n_labels + 1) // 2 if n_hidden else None
-    _bars(ax, theme, [table.name[at] for at in shown], table.count[shown], is_rare, cut)
+    names = [table.name[at] for at in shown]
+    _bars(ax, theme, names, table.count[shown], is_rare, n_first if n_hidden else None)
     notes = [f"{n_hidden:,} labels in between are not drawn"] if n_hidden else []
     if is_rare.any():
         notes.append("bold: minority labels, with IRLbl above MeanIR")
@@ -183,15 +185,6 @@ def _labelset_names(data: Any, summary: Summary, rows: Array) -> list[str]:
         or "(no label)"
         for row in rows
     ]
-
-
-def _ends(chosen: Array, n_shown: int) -> tuple[Array, int]:
-    """Keep the first and the last ones where there are too many."""
-    n_hidden = max(len(chosen) - n_shown, 0)
-    if not n_hidden:
-        return chosen, 0
-    n_first = (n_shown + 1) // 2
-    return np.concatenate([chosen[:n_first], chosen[len(chosen) - (n_shown - n_first) :]]), n_hidden
 
 
 def _size(n_bars: int) -> tuple[float, float]:

@@ -57,8 +57,7 @@ def plot_critical_difference(
         result = nemenyi(result, metric=metric, alpha=alpha)
     names = result.methods if names is None else names
     ranks = np.asarray(result.mean_ranks)
-    what = f"a name for each of {len(ranks)} methods"
-    need_each(len(names), len(ranks), what, caller="plot_critical_difference")
+    need_each("plot_critical_difference", "a name", names, len(ranks), "methods")
     height = 1.6 + 0.28 * (len(ranks) / 2 + len(result.groups))
     ax, theme = canvas(ax, dark, size=(8.0, height), purpose="plot_critical_difference")
     _draw_axis(ax, theme, len(ranks))
@@ -90,8 +89,7 @@ def plot_change(
     columns = {name: np.asarray(values, dtype=float) for name, values in changes.items()}
     scores = np.asarray(scumble, dtype=float)
     for name, values in {"SCUMBLE": scores, **columns}.items():
-        what = f"a value of {name!r} for each of {len(datasets)} data sets"
-        need_each(len(values), len(datasets), what, caller="plot_change")
+        need_each("plot_change", f"a value of {name!r}", values, len(datasets), "data sets")
     ax, theme = canvas(ax, dark, size=(8.0, 4.6), purpose="plot_change")
     positions = np.arange(1, len(datasets) + 1)
     smooth = np.linspace(1, max(len(datasets), 2), 60)
@@ -123,8 +121,7 @@ def plot_intervals(
     """Draw values with their intervals, names down and one mark for each series; 0 is no change."""
     # A value is a mean with the ends of its interval; one that is NaN stays undrawn.
     for name, values in series.items():
-        what = f"a value of {name!r} for each of {len(names)} names"
-        need_each(len(values), len(names), what, caller="plot_intervals")
+        need_each("plot_intervals", f"a value of {name!r}", values, len(names), "names")
     size = (8.0, 1.4 + 0.13 * len(names) * (len(series) + 1))
     ax, theme = canvas(ax, dark, size=size, purpose="plot_intervals")
     ax.axvline(0, lw=1.0, color=theme.line, zorder=0)

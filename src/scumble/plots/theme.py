@@ -164,10 +164,10 @@ def legend_below(ax: Any, theme: Theme, depth: float, n_columns: int, **style: A
     ax.legend(frameon=False, labelcolor=theme.ink, fontsize=9, **place, **style)
 
 
-def need_each(got: int, n: int, what: str, *, caller: str) -> None:
+def need_each(caller: str, what: str, given: Sequence[Any] | Array, n: int, things: str) -> None:
     """Refuse values that are too few or too many for what they belong to."""
-    if got != n:
-        raise ParameterError(f"{caller} needs {what}. Got {got}.")
+    if len(given) != n:
+        raise ParameterError(f"{caller} needs {what} for each of {n} {things}. Got {len(given)}.")
 
 
 def written(name: str, width: int = LONGEST_NAME) -> str:

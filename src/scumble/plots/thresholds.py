@@ -104,8 +104,7 @@ def _names(fitted: Any, names: Sequence[str] | None, n_labels: int) -> list[str]
     given = getattr(fitted, "label_names_", None) if names is None else names
     if given is None:
         return [f"label {at}" for at in range(n_labels)]
-    what = f"a name for each of {n_labels} labels"
-    need_each(len(given), n_labels, what, caller="plot_thresholds")
+    need_each("plot_thresholds", "a name", given, n_labels, "labels")
     return [str(name) for name in given]
 
 

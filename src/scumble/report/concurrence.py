@@ -117,12 +117,9 @@ def origin_in_words(source: str) -> str:
 
 def size_in_words(summary: dict[str, Any]) -> str:
     """Say how large a data set is."""
-    n_features = summary["n_features"]
-    features = "–" if n_features is None else counted(n_features, "feature")
-    return (
-        f"{counted(summary['n_instances'], 'instance')}, {features}, "
-        f"{counted(summary['n_labels'], 'label')}"
-    )
+    nouns = ("instance", "feature", "label")
+    sizes = {noun: summary[f"n_{noun}s"] for noun in nouns}
+    return ", ".join("–" if n is None else counted(n, noun) for noun, n in sizes.items())
 
 
 def more_labelsets(report: dict[str, Any]) -> str:

@@ -40,11 +40,9 @@ def side_by_side(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _judge(row: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
     told = ("method", "error", "n_added", "n_removed", "seconds")
-    found = {key: row.get(key) for key in told}
-    if row["error"] is not None:
-        return {**found, "changes": {}}
-    changes = {key: _change(before[key], plain(row[key]), less) for key, _, less in MEASURES}
-    return {**found, "changes": changes}
+    judged = MEASURES if row["error"] is None else ()
+    changes = {key: _change(before[key], plain(row[key]), less) for key, _, less in judged}
+    return {**{key: row.get(key) for key in told}, "changes": changes}
 
 
 def _change(before: float | None, after: float | None, less: bool | None) -> dict[str, Any]:

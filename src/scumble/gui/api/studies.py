@@ -33,7 +33,6 @@ def show_latest(kind: str) -> Any:
         job = state.datasets.get(call.path["dataset"]).latest.get(kind)
         return {"job": None if job is None else job.to_dict()}
 
-    show.__name__ = f"show_{kind}"
     return show
 
 

@@ -23,7 +23,7 @@ async def list_jobs(state: ServerState, call: Call) -> dict[str, Any]:
 
 async def show_job(state: ServerState, call: Call) -> dict[str, Any]:
     """Tell how a job stands; with ``wait`` not before it is over, or so many seconds later."""
-    job = _job(state, call)
+    job = state.jobs.get(call.path["job"])
     for _ in range(call.integer("wait", 0, most=MAX_WAIT)):
         if job.is_over or state.is_closing():
             break
@@ -33,7 +33,7 @@ async def show_job(state: ServerState, call: Call) -> dict[str, Any]:
 
 async def cancel_job(state: ServerState, call: Call) -> dict[str, Any]:
     """Stop a job; advice tells what it knows by then, unless this is said twice."""
-    job = _job(state, call)
+    job = state.jobs.get(call.path["job"])
     state.jobs.stop(job)
     return job.to_dict()
 
@@ -102,13 +102,6 @@ async def give_ticket(state: ServerState, call: Call) -> dict[str, Any]:
 async def download(state: ServerState, call: Call) -> Answer:
     """Give a file that a job has written."""
     return state.file(call.path["file"])
-
-
-def _job(state: ServerState, call: Call) -> Job:
-    job = state.jobs.get(call.path["job"])
-    if job is None:
-        raise RefusedError(404, "There is no such job.")
-    return job
 
 
 def _title(method: dict[str, Any], parameters: dict[str, Any]) -> str:
