@@ -13,7 +13,6 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from scumble._core.progress import show_progress
 from scumble._core.text import safe, shown_path
 from scumble.cli.words import in_the_shell
 
@@ -183,6 +182,8 @@ class ProgressBar:
 
 def progress() -> AbstractContextManager[None]:
     """Show how far all work inside the ``with`` block is."""
+    from scumble._core.progress import show_progress
+
     return show_progress(ProgressBar())
 
 
