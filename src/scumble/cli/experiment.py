@@ -366,7 +366,6 @@ def _announce(name: str, guess: Estimate, say: Callable[[str], None]) -> None:
 
 
 def _conclude(report: Report) -> None:
-
     say(
         f"{report.n_done} cells computed, {report.n_failed} failed, {report.n_known} were known, "
         f"in {_duration(report.seconds)}."
@@ -430,7 +429,6 @@ class _Watch:
             self._failed += what.result is None
 
     def _start(self) -> None:
-
         if is_quiet() or not sys.stderr.isatty():
             return
         from rich.console import Console
