@@ -10,7 +10,7 @@ import pytest
 
 import scumble
 from scumble.cli.commands import HOMES, _build
-from scumble.cli.tables import TABLE_OPTIONS
+from scumble.cli.inputs import TABLE_OPTIONS
 from tests.cli.test_cli import run
 from tests.learn.test_texts import new_rows, ticket_frame
 

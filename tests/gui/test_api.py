@@ -21,8 +21,7 @@ from scumble.gui.methods import make_step
 from scumble.measures.summary import plain
 from scumble.plots.chord_layout import chord_layout
 from scumble.report import concurrence_report, render_html, render_pdf
-from scumble.report.concurrence import origin_in_words
-from scumble.report.terminal import labelset_rows
+from scumble.report.concurrence import labelset_rows, origin_in_words
 from scumble.resample import make_chain, run_chain
 from tests.gui.conftest import PATIENCE, TOKEN, all_busy, asleep
 from tests.gui.files import ARFF, BROKEN, CSV, HOSTILE, MEKA, XML

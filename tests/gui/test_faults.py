@@ -562,7 +562,7 @@ def test_a_file_waits_for_who_asked_for_it(tmp_path, monkeypatch):
         return state.offer(number, "a.csv")["file"]
 
     first = [offered() for _ in range(50)]
-    assert [state.file(number).path.read_text() for number in first] == first
+    assert [state.file(number).content.read_text() for number in first] == first
     last = offered()  # now the older ones make room
     assert {path.name for path in (state.folder / "files").iterdir()} == {*first[-12:], last}
     with pytest.raises(RefusedError, match="Make it again"):
@@ -570,7 +570,7 @@ def test_a_file_waits_for_who_asked_for_it(tmp_path, monkeypatch):
     later = [offered() for _ in range(64)]
     with pytest.raises(RefusedError, match="Make it again"):
         state.file(last)
-    assert state.file(later[0]).path.exists()
+    assert state.file(later[0]).content.exists()
     asyncio.run(state.close())
 
 

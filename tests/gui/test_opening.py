@@ -15,8 +15,8 @@ import scumble
 from scumble.cli.main import main
 from scumble.data import shelf
 from scumble.gui import tasks
-from scumble.gui.opening_words import as_call, as_words
 from scumble.gui.read_upload import Upload, speaking_of
+from scumble.gui.studies import as_call, as_words
 from tests.gui.conftest import PATIENCE, Client, all_busy, running
 from tests.gui.files import ARFF, CSV, MEKA
 from tests.gui.test_api import check, zipped
@@ -361,8 +361,8 @@ def test_a_lent_file_stays_where_it_is_and_has_no_limit(server, tmp_path):
     path.write_bytes(gzip.compress(CSV.encode()))
     stored = server.state.uploads.lend(path, "my table.csv.gz")
     assert stored.is_lent
-    assert stored.upload.path.name == "data.csv.gz"
-    assert os.path.samefile(stored.upload.path, path)
+    assert stored.path.name == "data.csv.gz"
+    assert os.path.samefile(stored.path, path)
     server.state.uploads.discard(stored.id)
     assert not server.state.uploads.holds(stored.id)
     assert path.exists()

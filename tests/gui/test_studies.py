@@ -19,7 +19,7 @@ from scumble.advise.candidates import try_candidate
 from scumble.advise.evidence import advised_resampler, record, treatment_sentences
 from scumble.evaluate import compare
 from scumble.gui import jobs, models, tasks
-from scumble.gui.latest import Latest
+from scumble.gui.jobs import Latest
 from scumble.gui.methods import make_model
 from scumble.gui.studies import spell_recipe
 from scumble.learn import ask, load, read_model
@@ -51,7 +51,7 @@ def photos(client):
 
 @pytest.fixture(scope="module")
 def data(server, photos):
-    return server.state.datasets.get(photos).data
+    return server.state.datasets.get(photos).packed.data
 
 
 @pytest.fixture(scope="module")

@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from scumble._core.errors import ParameterError
-from scumble.cli.files import WRITES, may_be_on_the_shelf
-from scumble.cli.inputs import (
-    FormatOption,
-    Input,
-    JobsOption,
-    JsonOption,
-    LabelsOption,
-    ReadOption,
-    SeedOption,
-    load,
-    parse_labels,
-    parse_options,
-)
-from scumble.cli.tables import TABLE_OPTIONS
+from scumble.cli import inputs
+from scumble.cli.console import progress, say, show_result
+from scumble.cli.files import WRITES, may_be_on_the_shelf, write_file
+from scumble.cli.inputs import AS_IS, TABLE_OPTIONS, Reading
 
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
 
 def advise(
-    data: Input,
+    data: inputs.Input,
     budget: Annotated[
         str, typer.Option(help="How long it may take: 90, 90s, 2m, 1h; 'none' tries everything.")
     ] = "2m",
@@ -37,46 +26,33 @@ def advise(
         typer.Option(help="Train what is advised, and write the model to this file."),
         WRITES,
     ] = None,
-    html: Annotated[
-        Path | None, typer.Option(help="Also write it as a page, to this file."), WRITES
-    ] = None,
-    seed: SeedOption = None,
-    jobs: JobsOption = None,
-    format: FormatOption = None,
-    labels: LabelsOption = None,
-    option: ReadOption = None,
-    json: JsonOption = False,
+    html: inputs.HtmlOption = None,
+    seed: inputs.SeedOption = None,
+    jobs: inputs.JobsOption = None,
+    reading: Reading = AS_IS,
+    json: inputs.JsonOption = False,
 ) -> None:
     """Tell what is wrong with a data set, which method helps, and how sure that is.
 
     Methods are judged on rows of this data that they have not seen. Ctrl-C ends it with what is
     known so far.
     """
-    from scumble._core.progress import show_progress
     from scumble.advise import advise
-    from scumble.cli.console import ProgressBar, say, show, show_json, width
-    from scumble.report import render_advice
+    from scumble.report import render_advice, render_advice_page
 
     seconds = parse_budget(budget)
-    given = load(data, format=format, labels=labels, options=option)
-    with show_progress(ProgressBar()):
+    given = reading.load(data)
+    with progress():
         found = advise(given, budget=seconds, random_state=seed or 0, n_jobs=jobs)
-    told = with_files(found.to_dict(), data, train or "MODEL", format, labels, option)
+    told = with_files(found.to_dict(), data, train or "MODEL", reading)
     # Shown first: a file that cannot be written must not cost the answer.
-    if json:
-        show_json(told)
-    else:
-        show(render_advice(told, width=width()))
+    show_result(told, render_advice, json=json)
     if html is not None:
-        from scumble._core.files import writing
-        from scumble.report import render_advice_page
-
-        with writing(html) as target, target.open() as stream:
-            stream.write(render_advice_page(told).encode())
+        write_file(html, render_advice_page(told))
     if train is not None:
         from scumble.learn import save
 
-        with show_progress(ProgressBar()):
+        with progress():
             model = found.train(n_jobs=jobs)
         save(model, train, data=given, notes={"advised": found.chosen})
         if not json:
@@ -103,21 +79,16 @@ def parse_budget(text: str) -> float | None:
 
 
 def with_files(
-    told: dict[str, Any],
-    data: str,
-    model: str,
-    format: str | None = None,
-    labels: str | None = None,
-    options: list[str] | None = None,
+    told: dict[str, Any], data: str, model: str, reading: Reading = AS_IS
 ) -> dict[str, Any]:
     """Let the suggested lines read the user's data as it was read here."""
     from scumble.advise.words import fill_python, fill_shell
 
-    given = [("--format", format), ("--labels", labels)]
-    given += [_as_typed(option) for option in options or []]
+    given = [("--format", reading.format), ("--labels", reading.labels)]
+    given += [_as_typed(option) for option in reading.options]
     more = [word for name, value in given if value is not None for word in (name, value)]
-    parsed = {"format": format, "labels": parse_labels(labels), **parse_options(options)}
-    inside = [repr(data), *(f"{name}={v!r}" for name, v in parsed.items() if v is not None)]
+    told_reader = reading.told.items()
+    inside = [repr(data), *(f"{name}={v!r}" for name, v in told_reader if v is not None)]
     verb = "load" if may_be_on_the_shelf(data) else "read"
     call = f"scumble.{verb}({', '.join(inside)})"
     return {

@@ -6,6 +6,7 @@ Building all of them takes a tenth of the time of a short command.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, is_dataclass
 from functools import cache, wraps
 from importlib import import_module
 from inspect import Parameter, signature
@@ -17,9 +18,9 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 from scumble._core.errors import ParameterError
+from scumble.cli import inputs
 from scumble.cli.console import aside, begin
 from scumble.cli.files import piping, refuse_losses
-from scumble.cli.tables import reading_tables
 from scumble.cli.words import elsewhere
 
 #: The module of each command, in the order of the help. It holds a function of the command's name,
@@ -31,17 +32,17 @@ HOMES = {
     "labelsets": "describe",
     "report": "describe",
     "plot": "plot",
-    "remedial": "remedial",
+    "remedial": "resample",
     "resample": "resample",
     "train": "train",
     "predict": "train",
     "thresholds": "thresholds",
-    "split": "split",
+    "split": "write",
     "evaluate": "evaluate",
-    "score": "score",
+    "score": "evaluate",
     "compare": "compare",
     "advise": "advise",
-    "convert": "convert",
+    "convert": "write",
     "gui": "gui",
     "data": "data",
     "methods": "methods",
@@ -55,9 +56,6 @@ class Commands(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         return _build(name)
-
-    def __contains__(self, name: object) -> bool:
-        return name in HOMES
 
     def __iter__(self) -> Iterator[str]:
         return iter(HOMES)
@@ -92,27 +90,47 @@ class Group(TyperGroup):
         self.commands: Any = Commands()
 
 
-#: What every command has; it need not say so.
-QUIET = Parameter(
-    "quiet",
-    Parameter.KEYWORD_ONLY,
-    default=False,
-    annotation=Annotated[
+@dataclass(frozen=True, kw_only=True)
+class Everywhere:
+    """What every command has, and need not say: ``output`` where its argument OUT is written."""
+
+    output: Annotated[str | None, inputs.option("output", "the same as OUT.")] = None
+    quiet: Annotated[
         bool,
         typer.Option(
             "--quiet", "-q", help="Print results and errors only: no notes, no progress, no words."
         ),
-    ],
-)
-#: What every command has that writes what its argument OUT names.
-OUTPUT = Parameter(
-    "output",
-    Parameter.KEYWORD_ONLY,
-    default=None,
-    annotation=Annotated[
-        str | None, typer.Option("--output", "-o", help="Where to write: the same as OUT.")
-    ],
-)
+    ] = False
+
+
+def spread(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a command have the fields of a dataclass among its parameters as options of its own.
+
+    An option of two dataclasses stands once, in the place and with the words of the second.
+    """
+    own = signature(command, eval_str=True)
+    groups = {name: each.annotation for name, each in own.parameters.items()}
+    groups = {name: kind for name, kind in groups.items() if is_dataclass(kind)}
+    if not groups:
+        return command
+    listed: dict[str, Parameter] = {}
+    for each in own.parameters.values():
+        kind = groups.get(each.name)
+        fields = [each] if kind is None else signature(kind, eval_str=True).parameters.values()
+        for field in fields:
+            listed.pop(field.name, None)
+            listed[field.name] = field.replace(kind=Parameter.KEYWORD_ONLY)
+
+    @wraps(command)
+    def called(**given: Any) -> Any:
+        for name, kind in groups.items():
+            given[name] = kind(**{each: given[each] for each in signature(kind).parameters})
+        return command(**{name: given[name] for name in own.parameters})
+
+    del called.__wrapped__  # its parameters are not those of the command
+    called.__signature__ = own.replace(parameters=[*listed.values()])  # type: ignore[attr-defined]  # for Typer
+    called.__annotations__ = {name: each.annotation for name, each in listed.items()}
+    return called
 
 
 def prepared(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -130,13 +148,12 @@ def prepared(command: Callable[..., Any]) -> Callable[..., Any]:
         with piping(command, given) as to_pipe, aside(to_pipe):
             return command(**given)
 
-    listed = [
-        each.replace(default=None) if each is out else each for each in own.parameters.values()
-    ]
-    listed = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in listed]
-    extra = [QUIET] if out is None else [OUTPUT, QUIET]
-    parameters = [*listed, *extra]
-    checked.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]  # for Typer
+    listed = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in own.parameters.values()]
+    output, quiet = signature(Everywhere, eval_str=True).parameters.values()
+    if out is not None:
+        listed = [each.replace(default=None) if each.name == "out" else each for each in listed]
+        listed.append(output)
+    checked.__signature__ = own.replace(parameters=[*listed, quiet])  # type: ignore[attr-defined]  # for Typer
     return checked
 
 
@@ -156,8 +173,8 @@ def _build(name: str) -> Any:
     parent = typer.Typer(rich_markup_mode=None)
     if hasattr(module, "app"):
         for info in module.app.registered_commands:
-            info.cls, info.callback = Command, prepared(reading_tables(info.callback))
+            info.cls, info.callback = Command, prepared(spread(info.callback))
         parent.add_typer(module.app, name=name)
     else:
-        parent.command(cls=Command)(prepared(reading_tables(getattr(module, name))))
+        parent.command(cls=Command)(prepared(spread(getattr(module, name))))
     return get_group(parent).commands[name]

@@ -7,55 +7,36 @@ from typing import Annotated, Any
 import typer
 
 from scumble._core.errors import ParameterError
+from scumble.cli import inputs
+from scumble.cli.console import progress, show_result
 from scumble.cli.files import WRITES
-from scumble.cli.inputs import (
-    BaseOption,
-    FoldsOption,
-    FormatOption,
-    Input,
-    JobsOption,
-    JsonOption,
-    LabelsOption,
-    ReadOption,
-    SeedOption,
-    TestOption,
-    load,
-    load_test,
-    method_parameters,
-    parse_names,
-)
+from scumble.cli.inputs import method_parameters, parse_names
 
 
 def compare(
-    data: Input,
+    data: inputs.Input,
     classifier: Annotated[
         list[str] | None,
-        typer.Option(
-            "--classifier",
-            "-c",
-            help="Classifier: several with ',' between; parameters in brackets: "
-            "rare(quality=best),br. [default: br,rare]",
+        inputs.option(
+            "classifier",
+            "several with ',' between; parameters in brackets: rare(quality=best),br. "
+            "[default: br,rare]",
         ),
     ] = None,
     resample: Annotated[
         list[str] | None,
-        typer.Option(
-            "--resample",
-            "-r",
-            help="Resampling: of the training parts, several with ',' between: none, remedial, "
+        inputs.option(
+            "resample",
+            "of the training parts, several with ',' between: none, remedial, "
             "mlsmote(n_neighbors=3), or steps with '+'. [default: none]",
         ),
     ] = None,
-    base: BaseOption = None,
-    folds: FoldsOption = "2x5",
-    test: TestOption = None,
+    base: inputs.BaseOption = None,
+    folds: inputs.FoldsOption = "2x5",
+    test: inputs.TestOption = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(
-            "--metric",
-            "-m",
-            help="Metric: to judge by; several with ',' between, the first decides.",
-        ),
+        inputs.option("metric", "to judge by; several with ',' between, the first decides."),
     ] = None,
     plot: Annotated[
         str | None,
@@ -64,58 +45,41 @@ def compare(
     ] = None,
     store: Annotated[
         str | None,
-        typer.Option(
-            "--store",
-            "-s",
-            help="Store: keep every fold in this file as soon as it is judged, and go on from "
-            "there; the seed is 0 unless you give one.",
+        inputs.option(
+            "store",
+            "keep every fold in this file as soon as it is judged, and go on from there; the seed "
+            "is 0 unless you give one.",
         ),
         WRITES,
     ] = None,
-    seed: SeedOption = None,
-    jobs: JobsOption = None,
-    format: FormatOption = None,
-    labels: LabelsOption = None,
-    option: ReadOption = None,
-    json: JsonOption = False,
+    seed: inputs.SeedOption = None,
+    jobs: inputs.JobsOption = None,
+    reading: inputs.Reading = inputs.AS_IS,
+    json: inputs.JsonOption = False,
 ) -> None:
     """Compare classifiers, with and without resampling, on the same folds.
 
     Every combination is held against the first, and gets a verdict: better, worse, or no difference
     that these folds can show.
     """
-    from scumble._core.progress import show_progress
-    from scumble.cli.console import ProgressBar, show, show_json, width
-    from scumble.evaluate import find_metric
     from scumble.evaluate.comparison import METRICS
     from scumble.evaluate.groups import GROUPS
     from scumble.report import render_methods
     from scumble.resample import make_chain
 
     # Everything is checked before the data is read, which may take long.
-    metrics = tuple(parse_names(metric) or METRICS)
-    for name in metrics:
-        find_metric(name, groups=GROUPS)
+    metrics = tuple(inputs.parse_metrics(metric, GROUPS) or METRICS)
     models = _models(parse_names(classifier) or ["br", "rare"], base)
     chains = {text: make_chain(text) or None for text in parse_names(resample) or ["none"]}
-    read = {"format": format, "labels": labels, "options": option}
-    given = load(data, **read)  # type: ignore[arg-type]  # by name
-    tested = load_test(test, **read)  # type: ignore[arg-type]  # by name
-    with show_progress(ProgressBar()):
-        found = _compare(
-            store,
-            seed,
-            (given, models, chains),
-            {"folds": folds, "metrics": metrics, "test": tested, "n_jobs": jobs},
-        )
+    given, tested = reading.load(data), reading.load_test(test)
+    options: dict[str, Any] = {"folds": folds, "metrics": metrics, "test": tested, "n_jobs": jobs}
+    with progress():
+        found = _compare(store, seed, given, models, chains, **options)
     if plot is not None:
         from scumble.plots import plot_gains, save_plot
 
         save_plot(plot_gains(found), plot)
-    if json:
-        show_json(found.to_dict())
-    else:
-        show(render_methods(found.to_dict(), width=width()))
+    show_result(found.to_dict(), render_methods, json=json)
 
 
 def _models(texts: list[str], base: str | None) -> dict[str, Any]:
@@ -141,7 +105,7 @@ def _models(texts: list[str], base: str | None) -> dict[str, Any]:
     return models
 
 
-def _compare(store: str | None, seed: int | None, given: Any, options: dict[str, Any]) -> Any:
+def _compare(store: str | None, seed: int | None, *given: Any, **options: Any) -> Any:
     """Compare, with a store or without."""
     if store is None:
         from scumble.evaluate import compare

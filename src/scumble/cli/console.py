@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from io import StringIO
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from scumble._core.text import safe, shown_path
 from scumble.cli.words import in_the_shell
@@ -64,6 +65,25 @@ def say(text: str) -> None:
         print(text, file=_out())
 
 
+def show_result(result: Any, render: Callable[..., Iterable[Line]], *, json: bool) -> None:
+    """Print a result, as JSON or laid out."""
+    if json:
+        show_json(result)
+    else:
+        show(render(result, width=width()))
+
+
+def show_table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], title: str | None = None
+) -> None:
+    """Print a table, under a title if it has one."""
+    from scumble.report.terminal import Segment, table
+
+    if title is not None:
+        show([[Segment(title, "title")]])
+    show(table(head, rows, width=width()))
+
+
 def tell(lines: Iterable[Line]) -> None:
     """Print lines on what is done, unless the user asked for results only."""
     if not _quiet:
@@ -72,16 +92,18 @@ def tell(lines: Iterable[Line]) -> None:
 
 def show(lines: Iterable[Line]) -> None:
     """Print laid-out lines, styled on a terminal only."""
-    styled = _wants_colour(_out())
-    console = _console() if styled else None
-    for line in lines:
-        if console is None:
-            print("".join(segment.text for segment in line).rstrip(), file=_out())
-        else:
-            from rich.text import Text
+    out = _out()
+    if not out.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        for line in lines:
+            print("".join(segment.text for segment in line).rstrip(), file=out)
+        return
+    from rich.console import Console
+    from rich.text import Text
 
-            text = Text.assemble(*((part.text, STYLES.get(part.style, "")) for part in line))
-            console.print(text, soft_wrap=True)
+    console = Console(file=out, highlight=False, markup=False, emoji=False)
+    for line in lines:
+        text = Text.assemble(*((part.text, STYLES.get(part.style, "")) for part in line))
+        console.print(text, soft_wrap=True)
 
 
 @contextmanager
@@ -158,21 +180,16 @@ class ProgressBar:
             bar.stop()
 
 
+def progress() -> AbstractContextManager[None]:
+    """Show how far all work inside the ``with`` block is."""
+    from scumble._core.progress import show_progress
+
+    return show_progress(ProgressBar())
+
+
 def _progress() -> Any:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn())
     return Progress(*columns, console=Console(stderr=True), transient=True)
-
-
-def _wants_colour(stream: IO[str]) -> bool:
-    import os
-
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def _console() -> Any:
-    from rich.console import Console
-
-    return Console(file=_out(), highlight=False, markup=False, emoji=False)

@@ -6,11 +6,10 @@ from typing import Annotated
 
 import typer
 
-from scumble.cli.inputs import JsonOption
+from scumble.cli.console import progress, show_json, show_table
+from scumble.cli.inputs import JsonOption, group
 
-app = typer.Typer(
-    help="Public data sets: list, download, find.", no_args_is_help=True, rich_markup_mode=None
-)
+app = group("Public data sets: list, download, find.")
 
 Name = Annotated[str, typer.Argument(help="Name of the data set, see 'scumble data list'.")]
 
@@ -18,10 +17,8 @@ Name = Annotated[str, typer.Argument(help="Name of the data set, see 'scumble da
 @app.command("list")
 def list_entries(json: JsonOption = False) -> None:
     """List the data sets and where they are."""
-    from scumble._core.numbers import format_number
-    from scumble.cli.console import show, show_json, width
     from scumble.data import shelf
-    from scumble.report.terminal import table
+    from scumble.report.terminal import cells
 
     keys = ("instances", "features", "labels", "mean_ir", "scumble")
     rows = [
@@ -37,18 +34,9 @@ def list_entries(json: JsonOption = False) -> None:
     if json:
         show_json(rows)
         return
-    cells = [
-        (
-            str(row["name"]),
-            *(format_number(row[key]) for key in ("instances", "labels")),
-            format_number(row["mean_ir"], ",.1f"),
-            format_number(row["scumble"], ".3f"),
-            str(row["place"]),
-        )
-        for row in rows
-    ]
-    head = ("name", "instances", "labels", "MeanIR", "SCUMBLE", "place")
-    show(table(head, cells, width=width()))
+    shown = {"instances": ",d", "labels": ",d", "mean_ir": ",.1f", "scumble": ".3f"}
+    lines = [(str(row["name"]), *cells(row, shown), str(row["place"])) for row in rows]
+    show_table(("name", "instances", "labels", "MeanIR", "SCUMBLE", "place"), lines)
 
 
 @app.command()
@@ -56,11 +44,9 @@ def get(
     name: Name, force: Annotated[bool, typer.Option(help="Download it again.")] = False
 ) -> None:
     """Download a data set, verify it and keep it."""
-    from scumble._core.progress import show_progress
-    from scumble.cli.console import ProgressBar
     from scumble.data import shelf
 
-    with show_progress(ProgressBar()):
+    with progress():
         typer.echo(shelf.fetch(name, force=force))
 
 

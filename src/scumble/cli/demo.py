@@ -6,9 +6,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from scumble.cli.files import WRITES
+from scumble.cli import inputs
+from scumble.cli.console import progress, say, tell, width
+from scumble.cli.files import WRITES, write_file
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
@@ -19,17 +19,13 @@ N_ROWS, BUDGET = 1000, 12.0
 
 
 def demo(
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where to write: a folder."), WRITES
-    ] = Path("scumble-demo"),
+    output: Annotated[Path, inputs.option("output", "a folder."), WRITES] = Path("scumble-demo"),
 ) -> None:
     """Report, decouple and advise on Debian's package tags."""
     from scumble._core.errors import WriteError
-    from scumble.cli.console import say, tell, width
-    from scumble.cli.describe import write_page
     from scumble.data import load, write
     from scumble.plots import chord_layout
-    from scumble.report import concurrence_report, render_report, render_treatment
+    from scumble.report import concurrence_report, render_html, render_report, render_treatment
     from scumble.resample import apply_remedial
 
     try:
@@ -51,7 +47,7 @@ def demo(
     drawn = [arc["label"] for arc in result["chord"]["arcs"]]
     treatment["chord"] = chord_layout(after, drawn, keep_order=True).to_json()
     page, decoupled = output / "report.html", output / "debtags-remedial.arff"
-    write_page(page, result, treatment)
+    write_file(page, render_html(result, treatment))
     write(after, decoupled)
     say(f"\nOpen {page} in a browser; the decoupled data is {decoupled}.")
     if find_spec("matplotlib") is not None:
@@ -65,10 +61,8 @@ def demo(
 
 def _advise(data: MultilabelDataset) -> None:
     """Say what helps, by part of the data so that nobody waits."""
-    from scumble._core.progress import show_progress
     from scumble.advise import advise
     from scumble.cli.advise import with_files
-    from scumble.cli.console import ProgressBar, say, tell, width
     from scumble.report import render_advice
 
     say(
@@ -76,6 +70,6 @@ def _advise(data: MultilabelDataset) -> None:
         f"tried on the first {N_ROWS:,} packages, for about {BUDGET:.0f} seconds\n"
         "('scumble advise debtags' takes all of them).\n"
     )
-    with show_progress(ProgressBar()):
+    with progress():
         advice = advise(data[:N_ROWS], budget=BUDGET)
     tell(render_advice(with_files(advice.to_dict(), "debtags", "tags.scumble"), width=width()))

@@ -1,58 +1,43 @@
-"""``evaluate``: a classifier on folds of a data set, with or without resampling."""
+"""``evaluate`` and ``score``: judge a classifier on folds, or predictions in a file."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
-from scumble.cli.inputs import (
-    ONE_RESAMPLING,
-    BaseOption,
-    ClassifierOption,
-    FoldsOption,
-    FormatOption,
-    Input,
-    JobsOption,
-    JsonOption,
-    LabelsOption,
-    ParamOption,
-    ReadOption,
-    ResamplerParameters,
-    SeedOption,
-    TestOption,
-    TiesOption,
-    UndefinedOption,
-    load,
-    load_test,
-    method_parameters,
-    parse_names,
-    parse_one,
-    parse_parameters,
-)
+from scumble._core.errors import ParameterError
+from scumble.cli import inputs
+from scumble.cli.console import progress, show_result
+from scumble.cli.files import READS_DATA
+
+UndefinedOption = Annotated[
+    str, typer.Option(help="What stands for 0/0: mulan, ignore, or a number.")
+]
+TiesOption = Annotated[
+    str, typer.Option(help="How equal scores are ranked: mulan, average or worst.")
+]
+MetricOption = Annotated[
+    list[str] | None,
+    inputs.option(
+        "metric",
+        "show this only, one of 'scumble methods metric' or of a group such as minority.macro_f1; "
+        "several with ',' between.",
+    ),
+]
 
 
 def evaluate(
-    data: Input,
-    classifier: ClassifierOption,
-    resample: Annotated[
-        list[str] | None,
-        typer.Option("--resample", "-r", help=ONE_RESAMPLING % "of the training parts"),
-    ] = None,
-    folds: FoldsOption = "2x5",
-    test: TestOption = None,
+    data: inputs.Input,
+    classifier: inputs.ClassifierOption,
+    resample: Annotated[list[str] | None, inputs.one_resampling("of the training parts")] = None,
+    folds: inputs.FoldsOption = "2x5",
+    test: inputs.TestOption = None,
     splitter: Annotated[
         str, typer.Option(help="How rows are dealt, see 'scumble methods splitter'.")
     ] = "kfold",
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--metric",
-            "-m",
-            help="Metric: show this only, one of 'scumble methods metric' or of a group such as "
-            "minority.macro_f1; several with ',' between.",
-        ),
-    ] = None,
+    metric: MetricOption = None,
     groups: Annotated[
         str | None,
         typer.Option(
@@ -62,47 +47,31 @@ def evaluate(
     ] = None,
     undefined: UndefinedOption = "mulan",
     ties: TiesOption = "mulan",
-    base: BaseOption = None,
-    param: ParamOption = None,
-    resample_param: ResamplerParameters = None,
-    seed: SeedOption = None,
-    jobs: JobsOption = None,
-    format: FormatOption = None,
-    labels: LabelsOption = None,
-    option: ReadOption = None,
-    json: JsonOption = False,
+    inside: inputs.Inside = inputs.BARE,
+    seed: inputs.SeedOption = None,
+    jobs: inputs.JobsOption = None,
+    reading: inputs.Reading = inputs.AS_IS,
+    json: inputs.JsonOption = False,
 ) -> None:
     """Judge a classifier on folds or on a test file; resampling touches training parts only."""
-    from scumble._core.calls import parse_call
-    from scumble._core.progress import show_progress
-    from scumble.cli.console import ProgressBar, show, show_json, width
-    from scumble.evaluate import cross_validate, find_metric, make_splitter
+    from scumble.evaluate import cross_validate, make_splitter
     from scumble.evaluate.groups import GROUPS, check_groups
-    from scumble.learn import make_classifier
     from scumble.report.evaluation import render_evaluation
-    from scumble.resample import make_chain
 
     # Everything is checked before the data is read, which may take long.
     judged = GROUPS if groups is None else tuple(check_groups(groups, caller="evaluate", own=False))
-    metrics = parse_names(metric)
-    for name in metrics:
-        find_metric(name, groups=judged)
-    method, before = parse_one(classifier, "--classifier"), parse_one(resample, "--resample")
-    name, own = parse_call(str(method))
-    model = make_classifier(name, **method_parameters(own, base, param))
-    chain = make_chain(before or "none", **parse_parameters(resample_param or []))
+    metrics = inputs.parse_metrics(metric, judged)
+    method, before, model, chain = inside.make(classifier, resample)
     dealt = make_splitter(folds, splitter)
-    read: dict[str, Any] = {"format": format, "labels": labels, "options": option}
-    given = load(data, **read)
-    tested = load_test(test, **read)
-    with show_progress(ProgressBar()):
+    given, tested = reading.load(data), reading.load_test(test)
+    with progress():
         found = cross_validate(
             given,
             model,
             chain or None,
             splitter=dealt if tested is None else None,
             test=tested,
-            undefined=number_or_word(undefined),
+            undefined=_number_or_word(undefined),
             ties=ties,
             groups=judged,
             random_state=seed,
@@ -111,32 +80,91 @@ def evaluate(
     result: dict[str, Any] = {
         "data": given.name,
         "classifier": method,
-        "base": base,
+        "base": inside.base,
         "resample": before,
         "splits": folds if tested is None else None,
         "test": test,
         **found.to_dict(),
     }
     if metrics:
-        result["metrics"] = {name: _chosen(result, name) for name in metrics}
+        result["metrics"] = {name: _of_folds(result, name) for name in metrics}
     elif not json:
         result["groups"] = ("minority",) if groups is None else judged
-    if json:
-        show_json(result)
-    else:
-        show(render_evaluation(result, width=width()))
+    show_result(result, render_evaluation, json=json)
 
 
-def _chosen(result: dict[str, Any], name: str) -> dict[str, Any]:
+def score(
+    predictions: Annotated[
+        str,
+        typer.Argument(
+            metavar="PREDICTIONS",
+            help="What 'scumble predict' wrote, or any table of 0 and 1 or of scores with a column "
+            "per label: .csv, .parquet, .npy, .npz (also sparse).",
+        ),
+        READS_DATA,
+    ],
+    truth: inputs.Truth,
+    scores: Annotated[
+        str | None,
+        typer.Option(help="Scores that belong to PREDICTIONS of 0 and 1, to judge their order."),
+        READS_DATA,
+    ] = None,
+    cut: Annotated[
+        float | None,
+        typer.Option(
+            help="From which score on a label is predicted; 0.5 where all are probabilities."
+        ),
+    ] = None,
+    training: Annotated[
+        str | None,
+        typer.Option(help="The data that was learnt from: it tells which labels are rare."),
+        READS_DATA,
+    ] = None,
+    metric: MetricOption = None,
+    top: inputs.TopOption = 20,
+    undefined: UndefinedOption = "mulan",
+    ties: TiesOption = "mulan",
+    reading: inputs.Reading = inputs.AS_IS,
+    json: inputs.JsonOption = False,
+) -> None:
+    """Judge a file of predictions against the labels, by every metric and label by label."""
+    from scumble.evaluate.groups import GROUPS
+    from scumble.evaluate.prediction_files import judge_predictions
+    from scumble.learn.score_files import read_predictions
+    from scumble.report.evaluation import render_judgement
+
+    wanted = inputs.parse_metrics(metric, GROUPS)
+    found = judge_predictions(
+        read_predictions(predictions),
+        inputs.read_labels(truth, reading),
+        scores=None if scores is None else read_predictions(scores),
+        cut=cut,
+        training=None if training is None else inputs.read_labels(training, reading),
+        undefined=_number_or_word(undefined),
+        ties=ties,
+    )
+    result: dict[str, Any] = {"predictions": predictions, "truth": truth, **found.to_dict()}
+    if wanted:
+        result["metrics"] = {name: _of_file(result["metrics"], name) for name in wanted}
+    show_result(result, partial(render_judgement, top=top, chosen=bool(wanted)), json=json)
+
+
+def _of_folds(result: dict[str, Any], name: str) -> Any:
     """Take a metric, by its mean over folds or pooled, out of what was found."""
     start, _, rest = name.partition(".")
     if start != "pooled":
-        found: dict[str, Any] = result["metrics"][name]
-        return found
+        return result["metrics"][name]
     return {"mean": result["pooled"][rest], "sd": None, "folds": []}
 
 
-def number_or_word(text: str) -> Any:
+def _of_file(metrics: dict[str, Any], name: str) -> Any:
+    if name not in metrics:
+        what = "--training" if "." in name else "predictions or scores that it judges"
+        raise ParameterError(f"The metric {name!r} cannot be told here: it needs {what}.")
+    return metrics[name]
+
+
+def _number_or_word(text: str) -> Any:
     """Understand what stands for 0/0."""
     try:
         return float(text)

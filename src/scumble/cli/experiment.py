@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from scumble._core.errors import ParameterError
+from scumble.cli import inputs
+from scumble.cli.console import aside, is_quiet, say, show, show_json, show_table, tell_written
 from scumble.cli.files import READS, WRITES
-from scumble.cli.inputs import JobsOption, JsonOption, parse_names
+from scumble.cli.inputs import parse_names
 
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import FriedmanResult, NemenyiResult, ScoreTable
     from scumble.experiment import Estimate, Plan, Report
     from scumble.experiment.result_tables import Against
 
-app = typer.Typer(
-    help="Data sets x resamplers x classifiers, computed once and kept.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = inputs.group("Data sets x resamplers x classifiers, computed once and kept.")
 
-PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan, as a TOML file."), READS]
-StoreOption = Annotated[
-    Path,
-    typer.Option("--store", "-s", help="Store: the file with the results, made if it is absent."),
-    WRITES,
-]
 StoreFile = Annotated[
     Path,
     typer.Argument(
@@ -40,91 +35,97 @@ StoreFile = Annotated[
 ]
 MetricsOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--metric",
-        "-m",
-        help="Metric: to show, several with ',' between. [default: those of the plan]",
-    ),
+    inputs.option("metric", "to show, several with ',' between. [default: those of the plan]"),
 ]
-OnlyDatasets = Annotated[
-    list[str] | None,
-    typer.Option("--dataset", help="Only this data set, several with ',' between."),
-]
-OnlyClassifiers = Annotated[
-    list[str] | None,
-    typer.Option("--classifier", "-c", help="Classifier: only this one, several with ',' between."),
-]
-ClusterOption = Annotated[
-    str | None, typer.Option(help="Address of a Dask scheduler, instead of --jobs.")
-]
-RetryOption = Annotated[bool, typer.Option("--retry-failed", help="Try failed cells again.")]
-DryOption = Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done.")]
 OnlyMethods = Annotated[
     list[str] | None,
     typer.Option(
-        "--method",
-        help="Only this method, as tables call it; several with ',' between, in the order asked.",
+        help="Only this method, as tables call it; several with ',' between, in the order asked."
     ),
 ]
 DeviationsOption = Annotated[
     bool, typer.Option("--deviations", help="Add standard deviations over folds and seeds.")
 ]
+RetryOption = Annotated[bool, typer.Option("--retry-failed", help="Try failed cells again.")]
+DryOption = Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done.")]
 RanksOption = Annotated[bool, typer.Option("--ranks", help="Add a row of mean ranks.")]
 DEFAULT_METRICS = ("hamming_loss", "f1", "macro_f1", "one_error", "ranking_loss")
 
 
+@dataclass(frozen=True)
+class Running:
+    """How the cells of a plan are computed."""
+
+    store: Annotated[
+        Path, inputs.option("store", "the file with the results, made if it is absent."), WRITES
+    ]
+    jobs: inputs.JobsOption = None
+    cluster: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, instead of --jobs.")
+    ] = None
+    retry_failed: RetryOption = False
+    dry_run: DryOption = False
+
+
+@dataclass(frozen=True)
+class Only:
+    """Which part of a plan, or of its results, is meant."""
+
+    dataset: Annotated[
+        list[str] | None, typer.Option(help="Only this data set, several with ',' between.")
+    ] = None
+    classifier: Annotated[
+        list[str] | None, inputs.option("classifier", "only this one, several with ',' between.")
+    ] = None
+
+    def of_plan(self, plan: Plan) -> Plan:
+        """Leave out of a plan what is not meant."""
+        if self.dataset:
+            plan = plan.with_only(datasets=parse_names(self.dataset))
+        if self.classifier:
+            plan = plan.with_only(classifiers=parse_names(self.classifier))
+        return plan
+
+    def of_store(
+        self, path: Path, metrics: list[str] | None
+    ) -> tuple[list[dict[str, Any]], list[str]]:
+        """Read the cells that are meant, and which metrics to show."""
+        from scumble.experiment.export import read_cells
+        from scumble.experiment.result_tables import only
+
+        cells, planned = read_cells(path)
+        chosen = {key: parse_names(names) for key, names in vars(self).items()}
+        return only(cells, **chosen), parse_names(metrics) or planned or [*DEFAULT_METRICS]
+
+
+WHOLE = Only()
+
+
 @app.command()
 def run(
-    plan: PlanFile,
-    store: StoreOption,
-    jobs: JobsOption = None,
-    cluster: ClusterOption = None,
-    retry_failed: RetryOption = False,
-    dry_run: DryOption = False,
-    dataset: OnlyDatasets = None,
-    classifier: OnlyClassifiers = None,
-    json: JsonOption = False,
+    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan, as a TOML file."), READS],
+    how: Running,
+    only: Only = WHOLE,
+    json: inputs.JsonOption = False,
 ) -> None:
     """Compute all cells of a plan that the store does not have yet."""
     from scumble.experiment import read_plan
 
-    run_plan(
-        read_plan(plan), store, jobs=jobs, cluster=cluster, datasets=dataset,
-        classifiers=classifier, retry_failed=retry_failed, dry_run=dry_run, json=json,
-    )  # fmt: skip
+    run_plan(read_plan(plan), how, only, json=json)
 
 
-def run_plan(
-    plan: Plan,
-    store: Path,
-    *,
-    jobs: int | None,
-    cluster: str | None,
-    datasets: list[str] | None,
-    classifiers: list[str] | None,
-    retry_failed: bool,
-    dry_run: bool,
-    json: bool,
-) -> None:
+def run_plan(plan: Plan, how: Running, only: Only, *, json: bool) -> None:
     """Check a plan, tell what it will cost, and run it under the user's eyes."""
-    from dataclasses import asdict
-
-    from scumble.cli.console import aside, show_json
     from scumble.experiment import run
 
-    if datasets:
-        plan = plan.with_only(datasets=parse_names(datasets))
-    if classifiers:
-        plan = plan.with_only(classifiers=parse_names(classifiers))
-    if dry_run:
-        guess = _guess(plan, store, jobs)
+    plan = only.of_plan(plan)
+    if how.dry_run:
+        guess = _guess(plan, how.store, how.jobs)
         show_json(asdict(guess)) if json else _announce(plan.name, guess, typer.echo)
         return
     with aside(json), _Watch(plan.name) as watch:
-        report = run(
-            plan, store, n_jobs=jobs or 1, cluster=cluster, retry_failed=retry_failed,
-            observe=watch.observe,
-        )  # fmt: skip
+        more: dict[str, Any] = {"cluster": how.cluster, "retry_failed": how.retry_failed}
+        report = run(plan, how.store, n_jobs=how.jobs or 1, observe=watch.observe, **more)
     if json:
         show_json(_plain(report))
     else:
@@ -155,12 +156,11 @@ def _guess(plan: Plan, path: Path, jobs: int | None) -> Estimate:
 
 
 @app.command()
-def status(store: StoreFile, json: JsonOption = False) -> None:
+def status(store: StoreFile, json: inputs.JsonOption = False) -> None:
     """Tell how far a store is, and what failed."""
-    from scumble.cli.console import show, show_json, width
     from scumble.experiment import Store
     from scumble.experiment.result_tables import costs
-    from scumble.report.terminal import Segment, table
+    from scumble.report.terminal import Segment
 
     with Store(store, create=False) as opened:
         counts, cells = opened.counts(), opened.cells()
@@ -170,7 +170,6 @@ def status(store: StoreFile, json: JsonOption = False) -> None:
         failures = [{key: cell[key] for key in keys} for cell in failed]
         show_json({**counts, "costs": costs(cells), "failures": failures})
         return
-    show([[Segment(", ".join(f"{number} {state}" for state, number in counts.items()), "title")]])
     head = ("cells", "done", "failed", "open", "seconds", "CPU seconds")
     rows = [
         (
@@ -180,10 +179,10 @@ def status(store: StoreFile, json: JsonOption = False) -> None:
         )
         for row in costs(cells)
     ]
-    show(table(head, rows, width=width()))
+    show_table(head, rows, ", ".join(f"{number} {state}" for state, number in counts.items()))
     for cell in failed:
         where = " / ".join(str(cell[key]) for key in ("dataset", "resampler", "classifier", "fold"))
-        first = (cell["error"] or "").splitlines()[0] if cell["error"] else ""
+        first = cell["error"].splitlines()[0] if cell["error"] else ""
         show([[Segment(f"{where}: ", "rare"), Segment(f"{cell['reason']}: {first}")]])
 
 
@@ -191,28 +190,24 @@ def status(store: StoreFile, json: JsonOption = False) -> None:
 def print_table(
     store: StoreFile,
     metric: MetricsOption = None,
-    dataset: OnlyDatasets = None,
-    classifier: OnlyClassifiers = None,
+    only: Only = WHOLE,
     method: OnlyMethods = None,
     deviations: DeviationsOption = False,
     ranks: RanksOption = False,
-    json: JsonOption = False,
+    json: inputs.JsonOption = False,
 ) -> None:
     """Print means over folds, data sets down and methods across."""
-    from scumble.cli.console import show, show_json, width
     from scumble.experiment.export import table_rows
     from scumble.experiment.result_tables import grid
-    from scumble.report.terminal import Segment, table
 
-    cells, shown = _results(store, metric, dataset, classifier)
+    cells, shown = only.of_store(store, metric)
     grids = [grid(cells, name).select(methods=parse_names(method) or None) for name in shown]
     if json:
         show_json([one.to_dict() for one in grids])
         return
     for one in grids:
         rows = table_rows(one, deviations=deviations, ranks=ranks)
-        show([[Segment(one.metric, "title")]])
-        show(table(("data set", *one.columns), rows, width=width()))
+        show_table(("data set", *one.columns), rows, one.metric)
 
 
 @app.command("compare")
@@ -224,26 +219,21 @@ def compare_methods(
         list[str] | None,
         typer.Option(help="A data set that does not take part, several with ',' between."),
     ] = None,
-    dataset: OnlyDatasets = None,
-    classifier: OnlyClassifiers = None,
+    only: Only = WHOLE,
     rope: Annotated[
         float, typer.Option(min=0, help="Differences up to this count as practically equal.")
     ] = 0.01,
-    json: JsonOption = False,
+    json: inputs.JsonOption = False,
 ) -> None:
     """Compare all methods with one: means, wins, Wilcoxon's and the Bayesian signed-rank test.
 
     p is the exact Wilcoxon test over data sets, Holm the same adjusted for the number of methods;
     worse, equal and better are the probabilities that the Bayesian signed-rank test gives.
     """
-    from dataclasses import asdict
-
-    from scumble.cli.console import show, show_json, width
     from scumble.experiment.result_tables import compare_methods, grid
     from scumble.measures.summary import plain
-    from scumble.report.terminal import Segment, table
 
-    cells, shown = _results(store, metric, dataset, classifier)
+    cells, shown = only.of_store(store, metric)
     found = [
         compare_methods(grid(cells, name), against, without=parse_names(without), rope=rope)
         for name in shown
@@ -255,26 +245,24 @@ def compare_methods(
     tests = ("p", "Holm", "worse", "equal", "better")
     head = ("method", "data sets", "mean", f"times {against}", "wins-ties-losses", *tests)
     for rows in found:
-        show([[Segment(rows[0].metric, "title")]])
         lines = [
             (
                 row.method,
                 str(row.n_datasets),
-                _number(row.mean),
-                "-" if row.ratio != row.ratio else f"{row.ratio:.3f}",
+                _number(row.mean, ".4f"),
+                _number(row.ratio, ".3f"),
                 f"{row.wins}-{row.ties}-{row.losses}",
                 *(_test_numbers(row) if row.method != against else ["-"] * 5),
             )
             for row in rows
         ]
-        show(table(head, lines, width=width()))
+        show_table(head, lines, rows[0].metric)
 
 
 def _test_numbers(row: Against) -> list[str]:
     """Write what tests say of a method; a dash where it has nothing in common with the other."""
-    p_values = [("-" if p != p else f"{p:.1e}") for p in (row.p_value, row.holm)]
-    chances = [("-" if p != p else f"{p:.2f}") for p in (row.worse, row.equal, row.better)]
-    return [*p_values, *chances]
+    p_values = [_number(p, ".1e") for p in (row.p_value, row.holm)]
+    return [*p_values, *(_number(p, ".2f") for p in (row.worse, row.equal, row.better))]
 
 
 @app.command()
@@ -283,29 +271,23 @@ def ranks(
     metric: MetricsOption = None,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Where to write: the critical-difference diagram, as .svg, .pdf or .png.",
-        ),
+        inputs.option("output", "the critical-difference diagram, as .svg, .pdf or .png."),
         WRITES,
     ] = None,
     alpha: Annotated[float, typer.Option(help="Level of the test, between 0 and 1.")] = 0.05,
-    dataset: OnlyDatasets = None,
-    classifier: OnlyClassifiers = None,
+    only: Only = WHOLE,
     method: OnlyMethods = None,
-    json: JsonOption = False,
+    json: inputs.JsonOption = False,
 ) -> None:
     """Rank the methods over data sets: Friedman's and Nemenyi's tests, and a diagram.
 
     Methods whose mean ranks differ by less than the critical difference cannot be told apart.
     """
-    from scumble.cli.console import say, show, show_json
     from scumble.evaluate.statistics import friedman, nemenyi
     from scumble.experiment.result_tables import grid
     from scumble.report.terminal import Segment
 
-    cells, shown = _results(store, metric, dataset, classifier)
+    cells, shown = only.of_store(store, metric)
     if output is not None and len(shown) > 1:
         raise ParameterError(
             f"A diagram shows one metric: choose one with --metric. Got {', '.join(shown)}."
@@ -359,33 +341,19 @@ def export_results(
         WRITES,
     ],
     metric: MetricsOption = None,
-    dataset: OnlyDatasets = None,
-    classifier: OnlyClassifiers = None,
+    only: Only = WHOLE,
     method: OnlyMethods = None,
     deviations: DeviationsOption = False,
     ranks: RanksOption = False,
-    json: JsonOption = False,
+    json: inputs.JsonOption = False,
 ) -> None:
     """Write all cells (.csv, .parquet) or tables of means (.tex, .md, .html)."""
-    from scumble.cli.console import tell_written
     from scumble.experiment.export import export
 
-    cells, shown = _results(store, metric, dataset, classifier)
+    cells, shown = only.of_store(store, metric)
     columns = parse_names(method) or None
     export(cells, out, metrics=shown, methods=columns, deviations=deviations, ranks=ranks)
     tell_written(str(out), json=json)
-
-
-def _results(
-    path: Path, metrics: list[str] | None, datasets: list[str] | None, classifiers: list[str] | None
-) -> tuple[list[dict[str, Any]], list[str]]:
-    """Read the cells that were asked for, and which metrics to show."""
-    from scumble.experiment.export import read_cells
-    from scumble.experiment.result_tables import only
-
-    cells, planned = read_cells(path)
-    kept = only(cells, dataset=parse_names(datasets), classifier=parse_names(classifiers))
-    return kept, parse_names(metrics) or planned or [*DEFAULT_METRICS]
 
 
 def _announce(name: str, guess: Estimate, say: Callable[[str], None]) -> None:
@@ -398,8 +366,6 @@ def _announce(name: str, guess: Estimate, say: Callable[[str], None]) -> None:
 
 
 def _conclude(report: Report) -> None:
-    from scumble.cli.console import say
-
     say(
         f"{report.n_done} cells computed, {report.n_failed} failed, {report.n_known} were known, "
         f"in {_duration(report.seconds)}."
@@ -426,8 +392,8 @@ def _duration(seconds: float) -> str:
     return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
 
 
-def _number(value: float | None) -> str:
-    return "-" if value is None or value != value else f"{value:.4f}"
+def _number(value: float | None, spec: str) -> str:
+    return "-" if value is None or value != value else format(value, spec)
 
 
 class _Watch:
@@ -449,10 +415,6 @@ class _Watch:
 
     def observe(self, event: str, what: Any) -> None:
         """Hear what a run does: its estimate, a cell that begins, the outcome of one."""
-        import time
-
-        from scumble.cli.console import say
-
         if event == "plan":
             _announce(self._name, what, say)
             self._total, self._left = what.n_cells, what.seconds
@@ -467,10 +429,6 @@ class _Watch:
             self._failed += what.result is None
 
     def _start(self) -> None:
-        import sys
-
-        from scumble.cli.console import is_quiet
-
         if is_quiet() or not sys.stderr.isatty():
             return
         from rich.console import Console
@@ -483,8 +441,6 @@ class _Watch:
         self._live.start()
 
     def _table(self) -> Any:
-        import time
-
         from rich.table import Table
         from rich.text import Text
 

@@ -47,9 +47,8 @@ def marked_parameters(command: Callable[..., Any]) -> dict[str, tuple[Mark, str]
     found = {}
     for name, hint in get_type_hints(command, include_extras=True).items():
         notes = getattr(hint, "__metadata__", ())
-        for mark in notes:
-            if isinstance(mark, Mark):
-                found[name] = mark, _title(name, notes)
+        if mark := next((note for note in notes if isinstance(note, Mark)), None):
+            found[name] = mark, _title(name, notes)
     return found
 
 
@@ -106,6 +105,14 @@ def _ending_in_order() -> Iterator[None]:
         yield
     finally:
         signal.signal(ask, signal.SIG_DFL)
+
+
+def write_file(path: Path, content: str) -> None:
+    """Write a text, whole or not at all."""
+    from scumble._core.files import writing
+
+    with writing(path) as target, target.open() as stream:
+        stream.write(content.encode())
 
 
 class Output(NamedTuple):
@@ -199,10 +206,9 @@ def _files_meant(value: str) -> list[str]:
 def _files_of_data(path: str, given: dict[str, Any]) -> list[Path]:
     from scumble.data.io import files_read
 
-    try:
+    with suppress(ScumbleError):  # not to be read as a data set: nothing belongs to it
         return files_read(path, format=given.get("format"), labels=given.get("labels"))
-    except ScumbleError:  # not to be read as a data set: nothing belongs to it
-        return []
+    return []
 
 
 def may_be_on_the_shelf(name: str) -> bool:

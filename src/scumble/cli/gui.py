@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from scumble._core.errors import ParameterError
+from scumble.cli import inputs
+from scumble.cli.console import complain
 from scumble.cli.files import may_be_on_the_shelf
-from scumble.cli.inputs import FormatOption, LabelsOption, ReadOption
 
 
 def gui(
@@ -29,17 +30,13 @@ def gui(
     browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
     max_upload: Annotated[int, typer.Option(min=1, help="Megabytes of an uploaded file.")] = 512,
     max_unpacked: Annotated[int, typer.Option(min=1, help="The same, decompressed.")] = 4096,
-    format: FormatOption = None,
-    labels: LabelsOption = None,
-    option: ReadOption = None,
+    reading: inputs.Reading = inputs.AS_IS,
 ) -> None:
     """Look at data sets and treat them in the browser; nothing leaves this machine."""
     from scumble.gui.worker import Worker
 
     # A process that can work takes as long to start as this one takes to import the rest.
     with Worker() as worker:
-        from scumble.cli.console import complain
-        from scumble.cli.inputs import parse_labels, parse_options
         from scumble.gui.server import serve
 
         if data is not None:
@@ -55,9 +52,7 @@ def gui(
             announce=lambda address: typer.echo(f"scumble is at {address}\nCtrl-C ends it."),
             complain=lambda reason: complain("error", reason),
             worker=worker,
-            format=format,
-            labels=parse_labels(labels),
-            **parse_options(option),
+            **reading.told,
         )
 
 

@@ -2,16 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scumble._core.calls import parse_parameters, split_outside
+from scumble._core.calls import parse_call, parse_parameters, split_outside
 from scumble._core.errors import ParameterError
-from scumble.cli.files import READS, READS_DATA, may_be_on_the_shelf
+from scumble.cli.console import progress
+from scumble.cli.files import READS, READS_DATA, WRITES, may_be_on_the_shelf
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
+    from scumble.learn.score_files import NamedCells
+
+#: Options of many commands: the same words, and the same meaning, wherever they stand.
+WORDS = {
+    "classifier": "Classifier",
+    "metric": "Metric",
+    "output": "Where to write",
+    "resample": "Resampling",
+    "store": "Store",
+}
+
+
+def option(name: str, what: str) -> Any:
+    """Make one of these options, which have a letter; what follows the colon may differ."""
+    return typer.Option(f"--{name}", f"-{name[0]}", help=f"{WORDS[name]}: {what}")
+
+
+def group(help: str) -> typer.Typer:
+    """Make a command that has commands of its own."""
+    return typer.Typer(help=help, no_args_is_help=True, rich_markup_mode=None)
+
+
+def one_resampling(what: str) -> Any:
+    """Make the option for one resampler, or several in order."""
+    many = "none, or several methods with '+' between, parameters in brackets"
+    return option("resample", f"{what}; {many}: remedial+mlsmote(n_neighbors=3).")
+
 
 Input = Annotated[
     str,
@@ -20,27 +51,13 @@ Input = Annotated[
     ),
     READS_DATA,
 ]
-FormatOption = Annotated[
-    str | None,
-    typer.Option("--format", "-f", help="Format of the file, where it is not recognised."),
-]
-LabelsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--labels",
-        "-l",
-        help="Which columns are labels: names or numbers with commas between them, a count "
-        "(negative: from the end), or a MULAN XML file.",
+Truth = Annotated[
+    str,
+    typer.Argument(
+        metavar="LABELS",
+        help="The labels of these rows: a data set, or a table or array of 0 and 1.",
     ),
-    READS,
-]
-ReadOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--option",
-        help="An option of the format's reader, as name=value, for example encoding=cp1252; "
-        "repeatable.",
-    ),
+    READS_DATA,
 ]
 #: Options of readers that name columns: several, with commas between them or one by one.
 SEVERAL = ("ignore", "text", "category", "keep")
@@ -50,17 +67,18 @@ ToOption = Annotated[
         help="Format of what is written (see 'scumble methods format'); by default its suffix."
     ),
 ]
+HtmlOption = Annotated[
+    Path | None, typer.Option(help="Also write it as a page, to this file."), WRITES
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-#: The same words, and the same meaning, wherever they stand; what follows the colon may differ.
-ONE_CLASSIFIER = (
-    "Classifier: for rare labels rare, or rare(quality=best), which is slower and finds more; br "
-    "and others, see 'scumble methods classifier'; or package.module.Class."
-)
-ONE_RESAMPLING = (
-    "Resampling: %s; none, or several methods with '+' between, parameters in brackets: "
-    "remedial+mlsmote(n_neighbors=3)."
-)
-ClassifierOption = Annotated[list[str], typer.Option("--classifier", "-c", help=ONE_CLASSIFIER)]
+ClassifierOption = Annotated[
+    list[str],
+    option(
+        "classifier",
+        "for rare labels rare, or rare(quality=best), which is slower and finds more; br and "
+        "others, see 'scumble methods classifier'; or package.module.Class.",
+    ),
+]
 ParamOption = Annotated[
     list[str] | None,
     typer.Option("--param", help="A parameter of the method, as name=value; repeatable."),
@@ -73,17 +91,8 @@ BaseOption = Annotated[
         "its parameters are base.C=0.1 and the like.",
     ),
 ]
-ResamplerParameters = Annotated[
-    list[str] | None,
-    typer.Option(help="A parameter of the resampler, as name=value; repeatable."),
-]
 SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="One seed, one answer.")]
-UndefinedOption = Annotated[
-    str, typer.Option(help="What stands for 0/0: mulan, ignore, or a number.")
-]
-TiesOption = Annotated[
-    str, typer.Option(help="How equal scores are ranked: mulan, average or worst.")
-]
+TopOption = Annotated[int, typer.Option(min=0, help="How many to show: 0 for all.")]
 
 
 def _check_jobs(jobs: int | None) -> int | None:
@@ -111,40 +120,144 @@ TestOption = Annotated[
 ]
 
 
-def load(
-    name: str,
-    *,
-    format: str | None = None,
-    labels: str | tuple[()] | None = None,
-    options: list[str] | None = None,
-) -> MultilabelDataset:
-    """Read a file, or a data set of the shelf when no such file exists.
+@dataclass(frozen=True)
+class Reading:
+    """How to read a data set, as the user typed it: what every command has that reads one.
 
-    The options are as the user typed them; ``labels=()`` reads every column as a feature.
+    The options below ``option`` are for plain tables; the reader is told of them as if they stood
+    there.
     """
-    from scumble import data  # whose names load when they are used
-    from scumble._core.progress import show_progress
-    from scumble.cli.console import ProgressBar
 
-    chosen: Any = parse_labels(labels) if isinstance(labels, str) else labels
-    more = parse_options(options)
+    format: Annotated[
+        str | None,
+        typer.Option("--format", "-f", help="Format of the file, where it is not recognised."),
+    ] = None
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            "--labels",
+            "-l",
+            help="Which columns are labels: names or numbers with commas between them, a count "
+            "(negative: from the end), or a MULAN XML file.",
+        ),
+        READS,
+    ] = None
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="An option of the format's reader, as name=value, for example encoding=cp1252; "
+            "repeatable."
+        ),
+    ] = None
+    label_column: Annotated[
+        str | None, typer.Option(help="Table: the column that holds all labels of a row.")
+    ] = None
+    label_separator: Annotated[
+        str | None,
+        typer.Option(help="Table: what stands between the labels in it, for example ';'."),
+    ] = None
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(help="Columns to leave out, with commas between; repeatable."),
+    ] = None
+    text: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Columns of texts whose words are learnt, with commas between; repeatable."
+        ),
+    ] = None
+    category: Annotated[
+        list[str] | None,
+        typer.Option(help="Table: columns of numbers that stand for categories; repeatable."),
+    ] = None
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Table: columns to take as they are, though they seem to name rows; repeatable."
+        ),
+    ] = None
+
+    @property
+    def options(self) -> list[str]:
+        """Options of the reader, as name=value."""
+        found = list(self.option or ())
+        for name in TABLE_OPTIONS:
+            value = getattr(self, name)
+            values = value if isinstance(value, list) else [value]
+            found += [f"{name}={one}" for one in values if one is not None]
+        return found
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """All that the reader is told."""
+        labels = parse_labels(self.labels)
+        return {"format": self.format, "labels": labels, **parse_options(self.options)}
+
+    def load(self, name: str) -> MultilabelDataset:
+        """Read a file, or a data set of the shelf when no such file exists."""
+        return load(name, **self.told)
+
+    def load_test(self, name: str | None) -> MultilabelDataset | None:
+        """Read a test part, if any; the training part tells what its columns are."""
+        return None if name is None else load(name, **self.told | {"keep": True})
+
+
+AS_IS = Reading()
+TABLE_OPTIONS = tuple(each.name for each in fields(Reading))[3:]
+
+
+def load(name: str, *, labels: Any = None, **more: Any) -> MultilabelDataset:
+    """Read a file, or a data set of the shelf; ``labels=()`` reads every column as a feature."""
+    from scumble import data  # whose names load when they are used
+
     if labels == ():
         more = {name: value for name, value in more.items() if not name.startswith("label_")}
-    with show_progress(ProgressBar()):
+    with progress():
         if not may_be_on_the_shelf(name):
-            return data.read(name, format=format, labels=chosen, **more)
-        given: dict[str, Any] = {"format": format, "labels": chosen, **more}
+            return data.read(name, labels=labels, **more)
+        given = {key: v for key, v in {"labels": labels, **more}.items() if v is not None}
         try:
-            return data.shelf.load(name, **{key: v for key, v in given.items() if v is not None})
+            return data.shelf.load(name, **given)
         except ParameterError as error:
             raise ParameterError(f"There is no file {name!r}. {error}") from error
 
 
-def load_test(name: str | None, *, options: list[str] | None, **how: Any) -> Any:
-    """Read a test part, if any; what its columns are is told by the training part, not guessed."""
-    if name is None:
-        return None
-    return load(name, options=[*(options or []), "keep=true"], **how)
+def read_labels(name: str, reading: Reading) -> NamedCells:
+    """Read labels from a file, or from a data set of the shelf."""
+    from scumble.learn.score_files import read_truth, truth_of
+
+    if not may_be_on_the_shelf(name):
+        return read_truth(name, **reading.told)
+    return truth_of(reading.load(name), name)
+
+
+@dataclass(frozen=True)
+class Inside:
+    """What is inside a classifier, and what resamples its training rows."""
+
+    base: BaseOption = None
+    param: ParamOption = None
+    resample_param: Annotated[
+        list[str] | None,
+        typer.Option(help="A parameter of the resampler, as name=value; repeatable."),
+    ] = None
+
+    def make(
+        self, classifier: list[str], resample: list[str] | None, **shared: Any
+    ) -> tuple[str, str | None, Any, list[Any]]:
+        """Make what --classifier and --resample name; with these names, for telling."""
+        from scumble.learn import make_classifier
+        from scumble.resample import make_chain
+
+        method = str(parse_one(classifier, "--classifier"))
+        before = parse_one(resample, "--resample")
+        name, own = parse_call(method)
+        model = make_classifier(name, **method_parameters(shared | own, self.base, self.param))
+        chain = make_chain(before or "none", **shared | parse_parameters(self.resample_param or []))
+        return method, before, model, chain
+
+
+BARE = Inside()
 
 
 def parse_labels(text: str | None) -> list[str] | list[int] | int | str | None:
@@ -199,6 +312,16 @@ def parse_names(texts: list[str] | None) -> list[str]:
                 raise ParameterError(f"{name!r} stands twice. Expected it once.")
             found.append(name)
     return found
+
+
+def parse_metrics(texts: list[str] | None, groups: Sequence[str]) -> list[str]:
+    """Understand names of metrics, and refuse those that there are not."""
+    from scumble.evaluate import find_metric
+
+    names = parse_names(texts)
+    for name in names:
+        find_metric(name, groups=groups)
+    return names
 
 
 def parse_options(texts: list[str] | None) -> dict[str, Any]:

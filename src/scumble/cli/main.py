@@ -85,14 +85,8 @@ def _code_of(arguments: list[str] | None) -> Any:
     """Run a command, and give the code to exit with."""
     try:
         app(args=arguments, prog_name="scumble")
-    except ScumbleError as error:
-        complain("error", str(error))
-        return 2
-    except MemoryError as error:
-        complain("error", f"there is not enough memory ({error}). Ask for less, or for a part.")
-        return 2
-    except OSError as error:
-        complain("error", _refusal(error))
+    except (ScumbleError, MemoryError, OSError) as error:
+        complain("error", _reason(error))
         return 2
     except SystemExit as end:
         if end.code == INTERRUPTED:  # what typer makes of Ctrl-C
@@ -102,8 +96,12 @@ def _code_of(arguments: list[str] | None) -> Any:
         return end.code
 
 
-def _refusal(error: OSError) -> str:
-    """Say what the system refuses; a file without a name may be standard output."""
+def _reason(error: ScumbleError | MemoryError | OSError) -> str:
+    """Say what is wrong; a file without a name that is refused may be standard output."""
+    if isinstance(error, ScumbleError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory ({error}). Ask for less, or for a part."
     if error.filename is None and error.errno in NO_ROOM:
         return f"standard output or another file {cannot_be_written(error)}."
     return f"the system refuses: {error}."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from scumble._core.registry import KINDS
+from scumble.cli.console import show, show_json, width
 from scumble.cli.inputs import JsonOption
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ def methods(
 ) -> None:
     """List resamplers, classifiers, metrics and more, or the parameters of one of them."""
     from scumble.catalogue import describe, names
-    from scumble.cli.console import show, show_json, width
 
     found = [describe(kind, each) for each in (names(kind) if name is None else (name,))]
     if json:
@@ -35,19 +35,11 @@ def methods(
 
 
 def _plain(entry: Entry) -> dict[str, Any]:
-    return {
-        "kind": entry.kind,
-        "name": entry.name,
-        "family": entry.family,
-        "description": entry.description,
-        "parameters": [
-            {"name": name, "default": default, "allowed": allowed, "text": text}
-            for name, default, allowed, text in _parameters(entry)
-        ],
-    }
+    told = {key: getattr(entry, key) for key in ("kind", "name", "family", "description")}
+    return {**told, "parameters": _parameters(entry)}
 
 
-def _parameters(entry: Entry) -> list[tuple[str, str, str, str]]:
+def _parameters(entry: Entry) -> list[dict[str, str]]:
     """Tell name, default, domain and description of each parameter, as texts."""
     from inspect import Signature
 
@@ -56,12 +48,12 @@ def _parameters(entry: Entry) -> list[tuple[str, str, str, str]]:
     if not isinstance(entry.thing, type):
         return []
     return [
-        (
-            each.name,
-            "" if each.default is Signature.empty else repr(each.default),
-            each.domain.words,
-            each.text,
-        )
+        {
+            "name": each.name,
+            "default": "" if each.default is Signature.empty else repr(each.default),
+            "allowed": each.domain.words,
+            "text": each.text,
+        }
         for each in parameters_of(entry.thing)
     ]
 
@@ -88,9 +80,9 @@ def _in_detail(entry: Entry, width: int | None) -> list[Line]:
     from scumble.report.terminal import Segment
 
     lines: list[Line] = [[Segment(f"{entry.name}: {safe(entry.description)}", "title")]]
-    for name, default, allowed, text in _parameters(entry):
-        given = f" (default: {default})" if default else ""
-        lines += [[], [Segment(name, "rare"), Segment(f": {allowed}{given}")]]
+    for each in _parameters(entry):
+        given = f" (default: {each['default']})" if each["default"] else ""
+        lines += [[], [Segment(each["name"], "rare"), Segment(f": {each['allowed']}{given}")]]
         room = None if width is None else max(width - 4, 20)
-        lines += [[Segment(f"    {part}", "dim")] for part in wrap(safe(text), room)]
+        lines += [[Segment(f"    {part}", "dim")] for part in wrap(safe(each["text"]), room)]
     return lines

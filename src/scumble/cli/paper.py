@@ -8,37 +8,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scumble.cli.experiment import (
-    ClusterOption,
-    DryOption,
-    OnlyClassifiers,
-    OnlyDatasets,
-    RetryOption,
-    StoreOption,
-    run_plan,
-)
-from scumble.cli.files import READS, WRITES
-from scumble.cli.inputs import JobsOption, JsonOption
+from scumble.cli import inputs
+from scumble.cli.console import complain, progress, show, show_json, show_table, width
+from scumble.cli.experiment import WHOLE, Only, Running, run_plan
+from scumble.cli.files import READS, WRITES, write_file
 
 if TYPE_CHECKING:
     from scumble.paper import Finding
 
-app = typer.Typer(
-    help="The paper on SCUMBLE and REMEDIAL, recomputed.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = inputs.group("The paper on SCUMBLE and REMEDIAL, recomputed.")
 
 StoresOption = Annotated[
     list[Path] | None,
-    typer.Option("--store", "-s", help="Store: a file with results of 'paper run'; repeatable."),
+    inputs.option("store", "a file with results of 'paper run'; repeatable."),
     READS,
 ]
 AllOption = Annotated[bool, typer.Option("--all", help="Show what agrees, too.")]
+Phase = Annotated[str, typer.Argument(help="imbalance, homer, remedial or seeds.")]
 
 
 @app.command()
-def audit(everything: AllOption = False, json: JsonOption = False) -> None:
+def audit(everything: AllOption = False, json: inputs.JsonOption = False) -> None:
     """Recompute what follows from the published tables alone; needs no data."""
     from scumble.paper import audit as run_audit
     from scumble.paper import displaced
@@ -46,11 +36,11 @@ def audit(everything: AllOption = False, json: JsonOption = False) -> None:
     findings = run_audit()
     repairs = list(displaced())
     if json:
-        _print_json([*findings, *repairs])
+        _print_findings([*findings, *repairs], json)
         return
     _print_tally(findings)
     shown = findings if everything else [one for one in findings if one.verdict != "follows"]
-    _print_findings([*shown, *repairs])
+    _print_findings([*shown, *repairs], json)
 
 
 @app.command()
@@ -59,46 +49,26 @@ def claims(
         list[str] | None, typer.Argument(help="Only these data sets; by default all there are.")
     ] = None,
     store: StoresOption = None,
-    json: JsonOption = False,
+    json: inputs.JsonOption = False,
 ) -> None:
     """Check what the paper says in prose on the data sets of this machine."""
-    from scumble._core.progress import show_progress
-    from scumble.cli.console import ProgressBar
     from scumble.paper import claims as check_claims
 
-    with show_progress(ProgressBar()):
+    with progress():
         findings = check_claims(datasets or None, _cells_of(store))
-    if json:
-        _print_json(findings)
-    else:
-        _print_findings(findings)
+    _print_findings(findings, json)
 
 
 @app.command()
-def run(
-    phase: Annotated[str, typer.Argument(help="imbalance, homer, remedial or seeds.")],
-    store: StoreOption,
-    jobs: JobsOption = None,
-    cluster: ClusterOption = None,
-    retry_failed: RetryOption = False,
-    dry_run: DryOption = False,
-    dataset: OnlyDatasets = None,
-    classifier: OnlyClassifiers = None,
-    json: JsonOption = False,
-) -> None:
+def run(phase: Phase, how: Running, only: Only = WHOLE, json: inputs.JsonOption = False) -> None:
     """Run one of the paper's experiments; it can be stopped and continued at any time."""
     from scumble.paper import phase as plan_of
 
-    run_plan(
-        plan_of(phase), store, jobs=jobs, cluster=cluster, datasets=dataset,
-        classifiers=classifier, retry_failed=retry_failed, dry_run=dry_run, json=json,
-    )  # fmt: skip
+    run_plan(plan_of(phase), how, only, json=json)
 
 
 @app.command()
-def plan(
-    phase: Annotated[str, typer.Argument(help="imbalance, homer, remedial or seeds.")],
-) -> None:
+def plan(phase: Phase) -> None:
     """Print one of the paper's experiments as a plan, to be changed and run."""
     from scumble.paper import phase_text
 
@@ -109,30 +79,23 @@ def plan(
 def ledger(
     store: StoresOption = None,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Where to write: all 855 numbers, as .csv."),
-        WRITES,
+        Path | None, inputs.option("output", "all 855 numbers, as .csv."), WRITES
     ] = None,
-    json: JsonOption = False,
+    json: inputs.JsonOption = False,
 ) -> None:
     """Compare every published number with ours: reproduced, same direction, or not; and why."""
-    from scumble._core.files import writing
-    from scumble._core.progress import show_progress
-    from scumble.cli.console import ProgressBar, complain, show, show_json, width
     from scumble.paper import ledger as make_ledger
     from scumble.paper.ledger import causes, experiments, summary, to_csv
     from scumble.paper.means import Means
     from scumble.paper.verdicts import CAUSES, VERDICTS
-    from scumble.report.terminal import table
 
     cells = _cells_of(store)
-    with show_progress(ProgressBar()):
+    with progress():
         entries = make_ledger(cells)
     by_mulan = [entry for entry in entries if entry.table == 1]
     by_mulan += experiments(Means(cells), rule="mulan")
     if output is not None:
-        with writing(output) as target, target.open() as stream:
-            stream.write(to_csv(entries).encode())
+        write_file(output, to_csv(entries))
     if json:
         show_json([entry.to_dict() for entry in entries])
         return
@@ -145,10 +108,11 @@ def ledger(
         for found in (entries, by_mulan)
     )
     rows += [("together", *map(str, totals)), ("by MULAN's rule", *map(str, mulan))]
-    show(table(("table", *VERDICTS), rows, width=width()))
+    show_table(("table", *VERDICTS), rows)
     if counted := causes(entries):
         said = [(f"{c}: {CAUSES[c]}", *map(str, n.values())) for c, n in counted.items()]
-        show([[], *table(("cause", *VERDICTS[:3]), said, width=width())])
+        show([[]])
+        show_table(("cause", *VERDICTS[:3]), said)
     if totals[-1] == len(entries):
         complain(
             "note",
@@ -167,16 +131,8 @@ def _cells_of(stores: list[Path] | None) -> list[dict[str, Any]]:
     return cells
 
 
-def _print_json(findings: Sequence[Finding]) -> None:
-    from scumble.cli.console import show_json
-
-    show_json([finding.to_dict() for finding in findings])
-
-
 def _print_tally(findings: Sequence[Finding]) -> None:
-    from scumble.cli.console import show, width
     from scumble.paper import tally
-    from scumble.report.terminal import table
 
     counted = tally(findings)
     verdicts = list(dict.fromkeys(finding.verdict for finding in findings))
@@ -186,20 +142,20 @@ def _print_tally(findings: Sequence[Finding]) -> None:
     ]
     totals = [sum(found.get(verdict, 0) for found in counted.values()) for verdict in verdicts]
     rows.append(("together", *map(str, totals)))
-    show(table(("part", *verdicts), rows, width=width()))
+    show_table(("part", *verdicts), rows)
 
 
-def _print_findings(findings: Sequence[Finding]) -> None:
-    """Print findings part by part; a note goes under its line."""
-    from scumble.cli.console import show, width
+def _print_findings(findings: Sequence[Finding], json: bool) -> None:
+    """Print findings, as JSON or part by part; a note goes under its line."""
     from scumble.report.terminal import Segment, table
 
+    if json:
+        show_json([finding.to_dict() for finding in findings])
+        return
     for part in dict.fromkeys(finding.part for finding in findings):
         inside = [finding for finding in findings if finding.part == part]
         rows = [(one.item, one.published, one.ours, one.verdict) for one in inside]
         head, *lines = table((part, "published", "ours", "verdict"), rows, width=width())
         show([[], head])
         for finding, line in zip(inside, lines, strict=True):
-            show([line])
-            if finding.note:
-                show([[Segment(f"    {finding.note}", "dim")]])
+            show([line, *([[Segment(f"    {finding.note}", "dim")]] if finding.note else ())])

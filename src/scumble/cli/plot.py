@@ -10,18 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from scumble._core.errors import ParameterError
+from scumble.cli import inputs
+from scumble.cli.console import tell_written
 from scumble.cli.files import WRITES
-from scumble.cli.inputs import (
-    ONE_RESAMPLING,
-    FormatOption,
-    Input,
-    JsonOption,
-    LabelsOption,
-    ReadOption,
-    SeedOption,
-    load,
-    parse_one,
-)
+from scumble.cli.inputs import parse_one
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
@@ -32,12 +24,8 @@ ALL = sys.maxsize  # what --top 0 stands for
 
 
 def plot(
-    data: Input,
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", help="Where to write: a file .svg, .pdf or .png."),
-        WRITES,
-    ],
+    data: inputs.Input,
+    output: Annotated[Path, inputs.option("output", "a file .svg, .pdf or .png."), WRITES],
     kind: Annotated[
         str,
         typer.Option(
@@ -52,23 +40,16 @@ def plot(
         typer.Option(help="Labels to draw (chord, cooccurrence, labels), with commas between."),
     ] = None,
     top: Annotated[
-        int | None,
-        typer.Option(min=0, help="How many to show: labels or labelsets; 0 for all."),
+        int | None, typer.Option(min=0, help="How many to show: labels or labelsets; 0 for all.")
     ] = None,
-    resample: Annotated[
-        list[str] | None,
-        typer.Option("--resample", "-r", help=ONE_RESAMPLING % "to draw before and after"),
-    ] = None,
-    seed: SeedOption = None,
+    resample: Annotated[list[str] | None, inputs.one_resampling("to draw before and after")] = None,
+    seed: inputs.SeedOption = None,
     dark: Annotated[bool, typer.Option("--dark", help="Light ink on a dark page.")] = False,
     dpi: Annotated[int, typer.Option(min=20, max=1200, help="Dots per inch of a PNG.")] = 150,
-    format: FormatOption = None,
-    labels: LabelsOption = None,
-    option: ReadOption = None,
-    json: JsonOption = False,
+    reading: inputs.Reading = inputs.AS_IS,
+    json: inputs.JsonOption = False,
 ) -> None:
     """Draw a data set: its difficult labels, their company, counts, before and after."""
-    from scumble.cli.console import tell_written
     from scumble.plots import plot_before_after, plot_pair, save_plot
 
     entry = None if kind == BEFORE_AFTER else find_plot(kind)
@@ -77,7 +58,7 @@ def plot(
     if entry is None and method is None:
         method = "remedial"
     treat = None if method is None or method.lower() == "none" else _treatment(method, seed)
-    before = load(data, format=format, labels=labels, options=option)
+    before = reading.load(data)
     after = before if treat is None else treat(before)
     if entry is None:
         few: dict[str, Any] = {} if top is None else {"n_labels": top or ALL}

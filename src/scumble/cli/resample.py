@@ -1,32 +1,56 @@
-"""``resample``: one or several resamplers in order, or all of them compared."""
+"""``remedial`` and ``resample``: what resamplers make of a data set, or all of them compared."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
 from scumble._core.errors import ParameterError
+from scumble.cli import inputs
+from scumble.cli.console import progress, show, show_json, tell, tell_written, width
 from scumble.cli.files import WRITES_DATA
-from scumble.cli.inputs import (
-    FormatOption,
-    Input,
-    JobsOption,
-    JsonOption,
-    LabelsOption,
-    ParamOption,
-    ReadOption,
-    SeedOption,
-    ToOption,
-    load,
-    parse_names,
-    parse_one,
-    parse_parameters,
-)
+from scumble.cli.inputs import parse_names, parse_one, parse_parameters
+from scumble.cli.scale import UNASKED, Choice
+
+if TYPE_CHECKING:
+    from scumble.data import MultilabelDataset
+
+
+def remedial(
+    data: inputs.Input,
+    out: Annotated[str, typer.Argument(metavar="OUT", help="The file to write."), WRITES_DATA],
+    passes: Annotated[int, typer.Option(help="How often to repeat it.")] = 1,
+    one_sided: Annotated[
+        str,
+        typer.Option(
+            help="Instances above the mean with only frequent or only rare labels: 'clone' them "
+            "(as published; one copy has no label) or 'keep' them as they are."
+        ),
+    ] = "clone",
+    reading: inputs.Reading = inputs.AS_IS,
+    to: inputs.ToOption = None,
+    large: Choice = UNASKED,
+    json: inputs.JsonOption = False,
+) -> None:
+    """Decouple rare labels from frequent ones, and show before and after."""
+    from scumble.data import write
+    from scumble.resample import apply_remedial
+
+    side = cast(Literal["clone", "keep"], one_sided)
+    found = large.open(data, reading)
+    after = None
+    if found is not None:
+        with found, progress():
+            _, result = apply_remedial(found, passes=passes, one_sided=side, out=out)
+    else:
+        after, result = apply_remedial(reading.load(data), passes=passes, one_sided=side)
+        write(after, out, format=to)
+    _conclude(result, out, after, json)
 
 
 def resample(
-    data: Input,
+    data: inputs.Input,
     out: Annotated[
         str | None,
         typer.Argument(metavar="OUT", help="The file to write; not with --compare."),
@@ -34,32 +58,27 @@ def resample(
     ] = None,
     resample: Annotated[
         list[str] | None,
-        typer.Option(
-            "--resample",
-            "-r",
-            help="Resampling: a method, or several with '+' between, parameters in brackets: "
+        inputs.option(
+            "resample",
+            "a method, or several with '+' between, parameters in brackets: "
             "remedial+mlsmote(n_neighbors=3). All: see 'scumble methods resampler'; or "
             "package.module.Class.",
         ),
     ] = None,
     k: Annotated[int | None, typer.Option(help="Number of nearest neighbours.")] = None,
     percent: Annotated[float | None, typer.Option(help="How much to add or remove.")] = None,
-    seed: SeedOption = None,
-    param: ParamOption = None,
+    seed: inputs.SeedOption = None,
+    param: inputs.ParamOption = None,
     compare: Annotated[
         bool, typer.Option("--compare", help="Compare all methods, or those of --resample.")
     ] = False,
-    jobs: JobsOption = None,
-    format: FormatOption = None,
-    labels: LabelsOption = None,
-    option: ReadOption = None,
-    to: ToOption = None,
-    json: JsonOption = False,
+    jobs: inputs.JobsOption = None,
+    reading: inputs.Reading = inputs.AS_IS,
+    to: inputs.ToOption = None,
+    json: inputs.JsonOption = False,
 ) -> None:
     """Resample a data set, and show before and after."""
-    from scumble.cli.console import show_json, tell, tell_written, width
     from scumble.data import write
-    from scumble.report import render_treatment
     from scumble.resample import apply_chain, make_chain
 
     if compare == (out is not None):
@@ -74,14 +93,21 @@ def resample(
     given = {name: value for name, value in chosen.items() if value is not None}
     if out is None:
         methods = parse_names(resample)
-        _compare(load(data, format=format, labels=labels, options=option), methods, given, json)
+        _compare(reading.load(data), methods, given, json)
         return
-    chain = make_chain(
-        str(parse_one(resample, "--resample")), **given
-    )  # before the data is read, which may take long
-    before = load(data, format=format, labels=labels, options=option)
-    after, result = apply_chain(before, chain)
+    # Before the data is read, which may take long.
+    chain = make_chain(str(parse_one(resample, "--resample")), **given)
+    after, result = apply_chain(reading.load(data), chain)
     write(after, out, format=to)
+    _conclude(result, out, after, json)
+
+
+def _conclude(
+    result: dict[str, Any], out: str, after: MultilabelDataset | None, json: bool
+) -> None:
+    """Show before and after, and what was written."""
+    from scumble.report import render_treatment
+
     if json:
         show_json(result)
     else:
@@ -90,7 +116,6 @@ def resample(
 
 
 def _compare(data: Any, methods: list[str], parameters: dict[str, Any], json: bool) -> None:
-    from scumble.cli.console import show, show_json, width
     from scumble.measures.summary import plain
     from scumble.report import render_comparison
     from scumble.resample import compare_methods

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from scumble._core.errors import ScumbleWarning
-from scumble.cli.inputs import parse_options
+from scumble.cli.inputs import Reading, parse_options
 
 if TYPE_CHECKING:
     from scumble.scale import Scan
 
+LabelColumnOption = Annotated[
+    str | None, typer.Option(help="Table: the column that holds the labels of a row.")
+]
+InstanceColumnOption = Annotated[
+    str | None, typer.Option(help="With --engine: the column that names the instance.")
+]
 EngineOption = Annotated[
     str | None,
     typer.Option(
@@ -23,12 +29,6 @@ EngineOption = Annotated[
 ]
 MemoryOption = Annotated[
     str | None, typer.Option(help="How much DuckDB may hold in memory, such as 2GB.")
-]
-LabelColumnOption = Annotated[
-    str | None, typer.Option(help="Table: the column that holds the labels of a row.")
-]
-InstanceColumnOption = Annotated[
-    str | None, typer.Option(help="With --engine: the column that names the instance.")
 ]
 SparkOption = Annotated[
     str | None,
@@ -40,43 +40,36 @@ SparkOption = Annotated[
 class Choice:
     """What the user said about large files."""
 
-    engine: str | None = None
-    memory: str | None = None
-    label_column: str | None = None
-    instance_column: str | None = None
-    spark: str | None = None
+    label_column: LabelColumnOption = None
+    instance_column: InstanceColumnOption = None
+    engine: EngineOption = None
+    memory: MemoryOption = None
+    spark: SparkOption = None
+
+    def asked(self, name: str) -> str | None:
+        """Tell which engine the user asks for, by name or by an option that only engines have."""
+        if self.engine is not None:
+            return self.engine
+        if self.spark is not None:
+            return "spark"
+        is_folder = self.label_column is not None and os.path.isdir(name)
+        # Globs and object-store paths are no file; a folder is meant only where one says how.
+        is_many = "://" in name or "*" in name
+        return "duckdb" if is_folder or self.memory or self.instance_column or is_many else None
+
+    def open(self, name: str, reading: Reading) -> Scan | None:
+        """Open files with an engine if that is asked for, or if they do not fit into memory."""
+        engine = self.asked(name) or _engine_for_size(name)
+        if engine is None:
+            return None
+        from scumble.scale import scan
+
+        separator = parse_options(reading.options).get("label_separator")
+        how = asdict(self) | {"engine": engine, "format": reading.format}
+        return scan(name, separator=separator, **how)
 
 
-def open_scan(
-    name: str, choice: Choice, *, format: str | None = None, options: list[str] | None = None
-) -> Scan | None:
-    """Open files with an engine if the user asks for it, or if they do not fit into memory."""
-    engine = engine_asked(name, choice) or _engine_for_size(name)
-    if engine is None:
-        return None
-    from scumble.scale import scan
-
-    return scan(
-        name,
-        format=format,
-        engine=engine,
-        memory=choice.memory,
-        label_column=choice.label_column,
-        instance_column=choice.instance_column,
-        separator=parse_options(options).get("label_separator"),
-        spark=choice.spark,
-    )
-
-
-def engine_asked(name: str, choice: Choice) -> str | None:
-    """Tell which engine the user asks for, by name or by an option that only engines have."""
-    if choice.engine is not None:
-        return choice.engine
-    if choice.spark is not None:
-        return "spark"
-    is_folder = choice.label_column is not None and os.path.isdir(name)
-    asked = is_folder or choice.memory or choice.instance_column
-    return "duckdb" if asked or _is_many(name) else None
+UNASKED = Choice()
 
 
 def _engine_for_size(name: str) -> str | None:
@@ -96,8 +89,3 @@ def _engine_for_size(name: str) -> str | None:
         stacklevel=2,
     )
     return "duckdb"
-
-
-def _is_many(name: str) -> bool:
-    """Tell globs and object-store paths from a file; a folder is meant only where one says how."""
-    return "://" in name or "*" in name

@@ -6,62 +6,34 @@ from typing import Annotated, Any
 
 import typer
 
+from scumble.cli import inputs
+from scumble.cli.console import say, show_json, written
 from scumble.cli.files import READS, WRITES, WRITES_DATA
-from scumble.cli.inputs import (
-    ONE_RESAMPLING,
-    BaseOption,
-    ClassifierOption,
-    FormatOption,
-    Input,
-    JobsOption,
-    JsonOption,
-    LabelsOption,
-    ParamOption,
-    ReadOption,
-    ResamplerParameters,
-    SeedOption,
-    ToOption,
-    load,
-    method_parameters,
-    parse_one,
-    parse_parameters,
-)
 
 
 def train(
-    data: Input,
+    data: inputs.Input,
     out: Annotated[str, typer.Argument(metavar="MODEL", help="The model file to write."), WRITES],
-    classifier: ClassifierOption,
+    classifier: inputs.ClassifierOption,
     resample: Annotated[
-        list[str] | None,
-        typer.Option("--resample", "-r", help=ONE_RESAMPLING % "of the data to learn from"),
+        list[str] | None, inputs.one_resampling("of the data to learn from")
     ] = None,
-    base: BaseOption = None,
-    param: ParamOption = None,
-    resample_param: ResamplerParameters = None,
-    seed: SeedOption = None,
-    jobs: JobsOption = None,
-    format: FormatOption = None,
-    labels: LabelsOption = None,
-    option: ReadOption = None,
-    json: JsonOption = False,
+    inside: inputs.Inside = inputs.BARE,
+    seed: inputs.SeedOption = None,
+    jobs: inputs.JobsOption = None,
+    reading: inputs.Reading = inputs.AS_IS,
+    json: inputs.JsonOption = False,
 ) -> None:
     """Fit a classifier on a data set and keep it in a file."""
     import os
     import time
 
-    from scumble._core.calls import parse_call
     from scumble._core.text import PIPE, safe
-    from scumble.cli.console import written
-    from scumble.learn import TextModel, fit_dataset, make_classifier, save
-    from scumble.resample import make_chain
+    from scumble.learn import TextModel, fit_dataset, save
 
-    shared = {"random_state": seed, "n_jobs": jobs}
-    method, before = parse_one(classifier, "--classifier"), parse_one(resample, "--resample")
-    name, own = parse_call(str(method))
-    model = make_classifier(name, **method_parameters(shared | own, base, param))
-    chain = make_chain(before or "none", **shared | parse_parameters(resample_param or []))
-    given = load(data, format=format, labels=labels, options=option)
+    base = inside.base
+    method, before, model, chain = inside.make(classifier, resample, random_state=seed, n_jobs=jobs)
+    given = reading.load(data)
     began = time.perf_counter()
     model = fit_dataset(model, given, chain, random_state=seed)
     seconds = time.perf_counter() - began
@@ -88,14 +60,14 @@ def train(
         f"{n_columns:,} features, fitted on {n_rows:,} instances{after} in "
         f"{seconds:.1f} s{'' if size is None else f'; {size:,} bytes'}"
     )
-    _show(facts, line, json)
+    _tell(facts, line, json)
 
 
 def predict(
     model: Annotated[
         str, typer.Argument(metavar="MODEL", help="What 'scumble train' wrote."), READS
     ],
-    data: Input,
+    data: inputs.Input,
     out: Annotated[
         str,
         typer.Argument(metavar="OUT", help="The file to write: .csv or .parquet; or -."),
@@ -110,21 +82,18 @@ def predict(
             "--whole", help="Write the whole data set with the predicted labels, in any format."
         ),
     ] = False,
-    to: ToOption = None,
+    to: inputs.ToOption = None,
     trust: Annotated[
         list[str] | None,
         typer.Option(help="A type of another package that the model may hold; repeatable."),
     ] = None,
-    format: FormatOption = None,
-    labels: LabelsOption = None,
-    option: ReadOption = None,
-    json: JsonOption = False,
+    reading: inputs.Reading = inputs.AS_IS,
+    json: inputs.JsonOption = False,
 ) -> None:
     """Tell which labels the rows of a data set have; its own labels are not needed."""
     from functools import partial
 
     from scumble._core.errors import ParameterError
-    from scumble.cli.console import written
     from scumble.data import write
     from scumble.learn import ask, read_model
     from scumble.learn.storage.answers import read_rows, table_suffix
@@ -136,8 +105,8 @@ def predict(
     if not whole:
         table_suffix(out)  # a wrong name is told before the work
     stored = read_model(model, trusted=trust or ())
-    reading = [*(option or []), "keep=true"]  # the model knows its columns
-    rows = read_rows(partial(load, data), format=format, labels=labels, options=reading)
+    told = reading.told | {"keep": True}  # the model knows its columns
+    rows = read_rows(partial(inputs.load, data), **told)
     answers = ask(stored, rows)
     if whole:
         write(answers.on(rows), out, format=to)
@@ -149,12 +118,10 @@ def predict(
         f"{written(out)}: {facts['n_predicted']:,} labels of {rows.n_instances:,} instances, "
         f"{facts['n_unlabelled']:,} of them without any"
     )
-    _show(facts, line, json)
+    _tell(facts, line, json)
 
 
-def _show(facts: dict[str, Any], line: str, json: bool) -> None:
-    from scumble.cli.console import say, show_json
-
+def _tell(facts: dict[str, Any], line: str, json: bool) -> None:
     if json:
         show_json(facts)
     else:

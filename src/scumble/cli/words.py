@@ -22,36 +22,24 @@ OF_READERS = (
     "encoding", "delimiter", "decimal", "header", "label_column", "label_separator",
     "weight_column", "ignore", "text", "category", "n_features", "n_labels", "zero_based", "part",
 )  # fmt: skip
-#: Options that other commands or packages have, and those that stand for them; the first there is.
-CALLED_ELSEWHERE = {
-    "--method": ("--resample",),
-    "--treat": ("--resample",),
-    "--resampler": ("--resample",),
-    "-m": ("--resample",),
-    "--model": ("--classifier",),
-    "--learner": ("--classifier",),
-    "--estimator": ("--classifier",),
-    "--out": ("--output", "--html"),
-    "--output": ("--html", "--store"),
-    "-o": ("--html", "--store"),
-    "--dataset": ("--whole",),
-    "--n-jobs": ("--jobs",),
-    "--threads": ("--jobs",),
-    "--random-state": ("--seed",),
-    "--n-neighbors": ("--k", "--param"),
-    "--neighbors": ("--k", "--param"),
-    "--sampling-strategy": ("--percent",),
-    "--ratio": ("--percent",),
-    "--percentage": ("--percent",),
-    "--cv": ("--folds",),
-    "--scoring": ("--metric",),
-    "--score": ("--metric",),
-    "--proba": ("--probabilities",),
-    "--silent": ("--quiet",),
-    "--verbose": ("--quiet",),
-    "--target": ("--labels",),
-    "--label": ("--labels",),
+#: Our options, the first there is, and what other commands or packages call them.
+OURS = {
+    ("--resample",): ("--method", "--treat", "--resampler", "-m"),
+    ("--classifier",): ("--model", "--learner", "--estimator"),
+    ("--output", "--html"): ("--out",),
+    ("--html", "--store"): ("--output", "-o"),
+    ("--whole",): ("--dataset",),
+    ("--jobs",): ("--n-jobs", "--threads"),
+    ("--seed",): ("--random-state",),
+    ("--k", "--param"): ("--n-neighbors", "--neighbors"),
+    ("--percent",): ("--sampling-strategy", "--ratio", "--percentage"),
+    ("--folds",): ("--cv",),
+    ("--metric",): ("--scoring", "--score"),
+    ("--probabilities",): ("--proba",),
+    ("--quiet",): ("--silent", "--verbose"),
+    ("--labels",): ("--target", "--label"),
 }
+CALLED_ELSEWHERE = {theirs: ours for ours, others in OURS.items() for theirs in others}
 PARAMETER = re.compile(r"[Tt]he '(\w+)' parameter of (\w+)")
 #: Names and values of users, which stand in quotes, are passed over: a column may be called seed=1.
 QUOTED = r"(?<!\w)'[^']*'(?!\w)|(?<!\w)\"[^\"]*\"(?!\w)"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 
@@ -49,9 +48,7 @@ class Call:
 
     def integer(self, name: str, default: int, *, least: int = 0, most: int = 10**9) -> int:
         """Read a whole number of the query."""
-        text = self.query.get(name)
-        if text is None:
-            return default
+        text = self.query.get(name, str(default))
         is_short = text.isascii() and text.isdecimal() and len(text) <= 12
         if not is_short or not least <= int(text) <= most:
             raise RefusedError(422, f"{name!r} must be a whole number from {least} to {most}.")
@@ -72,7 +69,7 @@ class Answer:
     Attributes
     ----------
     content : object
-        Values for JSON, or text.
+        Values for JSON, a text, or the path of a file.
     status : int
         The HTTP status.
     media_type : str
@@ -85,11 +82,3 @@ class Answer:
     status: int = 200
     media_type: str = "application/json"
     filename: str | None = None
-
-
-@dataclass(frozen=True)
-class FileAnswer:
-    """A file to download."""
-
-    path: Path
-    filename: str

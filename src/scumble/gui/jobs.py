@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 from scumble._core.children import ChildGoneError
 from scumble.gui.answers import RefusedError
-from scumble.gui.pace import Pace
 from scumble.gui.worker import WRONG_INSIDE, TaskError, TaskStoppedError, Worker
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -95,6 +94,73 @@ class Job:
             self._over.set()
 
 
+class Latest:
+    """Jobs by kind: what runs, or else what was done last."""
+
+    def __init__(self) -> None:
+        self._begun: dict[str, Job] = {}
+        self._done: dict[str, Job] = {}
+
+    def begin(self, kind: str, job: Job) -> Job:
+        """Remember a job; one of its kind that was done stays until this one is."""
+        self.get(kind)
+        self._begun[kind] = job
+        return job
+
+    def get(self, kind: str) -> Job | None:
+        """Find the job that runs, or the last one that was done."""
+        job = self._begun.get(kind)
+        if job is not None and job.state == "done":
+            self._done[kind] = job
+        return job if job is not None and not job.is_over else self._done.get(kind)
+
+    @property
+    def running(self) -> list[Job]:
+        """Jobs that are not over."""
+        return [job for job in self._begun.values() if not job.is_over]
+
+    def result(self, kind: str) -> dict[str, Any] | None:
+        """Return what the last one that was done found."""
+        self.get(kind)
+        job = self._done.get(kind)
+        return None if job is None else job.result
+
+
+class Pace:
+    """Watches steps being done, and tells how many seconds the others will take.
+
+    Examples
+    --------
+    >>> from scumble.gui.jobs import Pace
+    >>> seconds = iter([0.0, 1.0, 5.0])
+    >>> pace = Pace(clock=lambda: next(seconds))
+    >>> pace.left("Folds", 0, 10), pace.left("Folds", 6, 10), pace.left("Folds", 8, 10)
+    (None, None, 4.0)
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._title: str | None = None
+        self._first: tuple[float, int] | None = None
+
+    def left(self, title: str, done: int, total: int | None) -> float | None:
+        """Tell about how many seconds are left, None where that cannot be known yet.
+
+        The first report of something done is where the clock starts: it may be about steps that
+        were done another day.
+        """
+        now = self._clock()
+        if title != self._title:
+            self._title, self._first = title, None
+        if self._first is None:
+            self._first = (now, done) if done else None
+            return None
+        began, known = self._first
+        if total is None or done <= known:
+            return None
+        return (now - began) / (done - known) * max(0, total - done)
+
+
 class Jobs:
     """The jobs of a server. All methods belong to the event loop."""
 
@@ -107,9 +173,11 @@ class Jobs:
         self._long_slots = asyncio.Semaphore(max(1, n_workers - 1))
         self._threads = ThreadPoolExecutor(n_workers, thread_name_prefix="scumble-job")
 
-    def get(self, job_id: str) -> Job | None:
+    def get(self, job_id: str) -> Job:
         """Find a job by its number."""
-        return self._jobs.get(job_id)
+        if job_id not in self._jobs:
+            raise RefusedError(404, "There is no such job.")
+        return self._jobs[job_id]
 
     @property
     def running(self) -> list[Job]:
@@ -126,7 +194,7 @@ class Jobs:
         title: str,
         task: str,
         arguments: dict[str, Any],
-        finish: Finish,
+        finish: Finish = lambda found, _: found,
         after: Callable[[Job], None] | None = None,
         *,
         is_asked_for: bool = True,
@@ -177,12 +245,7 @@ class Jobs:
         self._threads.shutdown(wait=False)
 
     async def _run(
-        self,
-        job: Job,
-        task: str,
-        arguments: dict[str, Any],
-        finish: Finish,
-        is_long: bool,
+        self, job: Job, task: str, arguments: dict[str, Any], finish: Finish, is_long: bool
     ) -> None:
         loop = asyncio.get_running_loop()
         pace = Pace()

@@ -37,14 +37,12 @@ def methods() -> list[dict[str, Any]]:
     >>> first["title"], [parameter["name"] for parameter in first["parameters"]]
     ('REMEDIAL', ['passes', 'one_sided', 'unseen'])
     """
-    from scumble.catalogue import describe, names
     from scumble.resample.base import FAMILIES
 
     def place(entry: Entry) -> int:
         return FAMILIES.index(entry.family) if entry.family in FAMILIES else len(FAMILIES)
 
-    found = [describe("resampler", name) for name in names("resampler")]
-    return [_describe(entry) for entry in sorted(found, key=place)]
+    return [_describe(entry) for entry in sorted(_entries("resampler"), key=place)]
 
 
 def classifiers() -> list[dict[str, Any]]:
@@ -56,11 +54,15 @@ def classifiers() -> list[dict[str, Any]]:
     >>> [each["name"] for each in classifiers()][:3]
     ['rare', 'resampled', 'thresholded']
     """
-    from scumble.catalogue import describe, names
-
-    found = [describe("classifier", name) for name in names("classifier")]
+    found = _entries("classifier")
     order = list(dict.fromkeys([FIRST_FAMILY, *(entry.family for entry in found)]))
     return [_describe(entry) for entry in sorted(found, key=lambda each: order.index(each.family))]
+
+
+def _entries(kind: str) -> list[Entry]:
+    from scumble.catalogue import describe, names
+
+    return [describe(kind, name) for name in names(kind)]
 
 
 def make_step(method: str, parameters: dict[str, Any]) -> Any:
@@ -121,12 +123,12 @@ def _describe(entry: Entry) -> dict[str, Any]:
 def _parameters(entry: Entry) -> list[dict[str, Any]]:
     from scumble.catalogue import parameters_of
 
-    found = (_parameter(each) for each in parameters_of(entry.thing))
-    return [
-        {**each, "choices": _others(entry)} if each["kind"] == "method" else each
-        for each in found
-        if each["kind"] != "hidden"
-    ]
+    found = [_parameter(each) for each in parameters_of(entry.thing)]
+    for each in found:
+        if each["kind"] == "method":  # a resampler of another family, which can follow this one
+            others = (one for one in _entries("resampler") if one.family != entry.family)
+            each["choices"] = [other.name for other in others]
+    return [each for each in found if each["kind"] != "hidden"]
 
 
 def _parameter(parameter: Parameter) -> dict[str, Any]:
@@ -139,11 +141,3 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
         "allowed": domain.words,
         **domain.field(),
     }
-
-
-def _others(entry: Entry) -> list[str]:
-    """Name the resamplers of other families, which can follow this one."""
-    from scumble.catalogue import describe, names
-
-    found = (describe("resampler", name) for name in names("resampler"))
-    return [other.name for other in found if other.family != entry.family]

@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from scumble.gui.answers import RefusedError
-from scumble.gui.latest import Latest
+from scumble.gui.jobs import Latest
 
 if TYPE_CHECKING:  # what computes is imported when something is computed
-    from scumble.data import MultilabelDataset
     from scumble.gui.packed_dataset import PackedDataset
     from scumble.gui.paged_tables import PagedTable
-    from scumble.measures.summary import Summary
 
 #: Chord diagrams remembered for each data set.
 N_CHORDS = 32
@@ -58,22 +55,12 @@ class OpenDataset:
     options: dict[str, Any] = field(default_factory=dict)
     latest: Latest = field(default_factory=Latest, repr=False)
     _chords: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False)
+    _tables: dict[str, PagedTable] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
         """What the data set calls itself."""
-        found: str = self.packed.facts["name"]
-        return found
-
-    @property
-    def data(self) -> MultilabelDataset:
-        """The data; unpacked where it is not yet."""
-        return self.packed.data
-
-    @property
-    def summary(self) -> Summary:
-        """Its measures; unpacked where they are not yet."""
-        return self.packed.summary
+        return str(self.packed.facts["name"])
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a list of data sets shows."""
@@ -87,32 +74,19 @@ class OpenDataset:
             "notes": self.notes,
         }
 
-    @cached_property
-    def labels(self) -> PagedTable:
-        """All labels."""
-        from scumble.gui.paged_tables import labels_table
+    def table(self, name: str) -> PagedTable:
+        """Return the table of all labels, labelsets or features; it is made once."""
+        from scumble.gui.paged_tables import MAKERS
 
-        return labels_table(self.summary)
-
-    @cached_property
-    def labelsets(self) -> PagedTable:
-        """All labelsets."""
-        from scumble.gui.paged_tables import labelsets_table
-
-        return labelsets_table(self.data, self.summary)
-
-    @cached_property
-    def features(self) -> PagedTable:
-        """All features."""
-        from scumble.gui.paged_tables import features_table
-
-        return features_table(self.data, self.packed.feature_table)
+        if name not in self._tables:
+            self._tables[name] = MAKERS[name](self.packed)
+        return self._tables[name]
 
     def partners(self, label: int) -> PagedTable:
         """List the labels that share instances with one."""
         from scumble.gui.paged_tables import partners_table
 
-        return partners_table(self.data, self.summary, label)
+        return partners_table(self.packed, label)
 
     def around(self, label: int) -> list[int]:
         """Choose a label and those it meets most often, for a chord diagram."""
@@ -120,7 +94,7 @@ class OpenDataset:
 
         from scumble.gui.paged_tables import joint_counts
 
-        joint = joint_counts(self.data, label)
+        joint = joint_counts(self.packed.data, label)
         order = np.argsort(-joint, kind="stable")[:N_AROUND]
         return [label, *order[joint[order] > 0].tolist()]
 
@@ -131,7 +105,7 @@ class OpenDataset:
         key = repr(sorted(wish.items()))
         known = self._chords.get(key)
         if known is None:
-            known = chord_layout(self.data, summary=self.summary, **wish).to_json()
+            known = chord_layout(self.packed.data, summary=self.packed.summary, **wish).to_json()
             self._chords[key] = known
             for old in list(self._chords)[:-N_CHORDS]:
                 self._chords.pop(old, None)
@@ -141,8 +115,8 @@ class OpenDataset:
         """Unpack, and make what the pages ask for first; importing all it takes costs a second."""
         from scumble.gui.answers import Call
 
-        for table in (self.labels, self.labelsets, self.features):
-            table.page(Call())
+        for table in ("labels", "labelsets", "features"):
+            self.table(table).page(Call())
         self.chord(labels=None, n_labels=None, keep_order=False)
 
 

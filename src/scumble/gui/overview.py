@@ -9,12 +9,14 @@ import numpy as np
 from scumble._core.arrays import Array
 from scumble.data import MultilabelDataset
 from scumble.measures.difficult import rank_difficult
-from scumble.measures.summary import LabelTable, Summary, plain
+from scumble.measures.summary import Summary, plain
 from scumble.report.concurrence import difficult_as_dict, features_by_kind, verdict
 from scumble.report.treatment import TRAITS, step_notes
 
 if TYPE_CHECKING:
     from scumble.gui.open_datasets import OpenDataset
+#: What is told of a label.
+TOLD = ("count", "irlbl", "scumble")
 N_DIFFICULT, N_PARTNERS = 12, 4
 N_BINS = 40
 #: Points of the scatter plot that a browser draws without effort.
@@ -48,17 +50,18 @@ def _points(summary: Summary) -> dict[str, Any]:
     return {
         "label": order.tolist(),
         "name": [table.name[at] for at in order],
-        "count": table.count[order].tolist(),
-        "irlbl": table.irlbl[order].tolist(),
-        "scumble": table.scumble[order].tolist(),
-        "is_minority": table.is_minority[order].tolist(),
+        **{key: getattr(table, key)[order].tolist() for key in (*TOLD, "is_minority")},
         "n_left_out": len(seen) - len(order),
     }
 
 
 def scumble_histogram(summary: Summary) -> dict[str, Any]:
     """Count instances by their SCUMBLE."""
-    counts, edges = np.histogram(summary.scumble_by_instance, bins=N_BINS, range=(0.0, 1.0))
+    return _histogram(summary.scumble_by_instance, bins=N_BINS, range=(0.0, 1.0))
+
+
+def _histogram(values: Array, **bins: Any) -> dict[str, Any]:
+    counts, edges = np.histogram(values, **bins)
     return {"edges": edges.tolist(), "counts": counts.tolist()}
 
 
@@ -67,9 +70,7 @@ def _sizes(data: MultilabelDataset) -> dict[str, Any]:
     sizes = np.diff(data.Y.indptr)
     most = int(sizes.max(initial=0))
     step = -(-(most + 1) // N_BINS)
-    edges = np.arange(0, most + step + 1, step)
-    counts, _ = np.histogram(sizes, bins=edges)
-    return {"edges": edges.tolist(), "counts": counts.tolist()}
+    return _histogram(sizes, bins=np.arange(0, most + step + 1, step))
 
 
 def _by_decade(counts: Array) -> dict[str, Any]:
@@ -80,14 +81,14 @@ def _by_decade(counts: Array) -> dict[str, Any]:
     while edges[-1] <= most:
         digit = int(str(edges[-1])[0])
         edges.append(edges[-1] * 2 if digit != 2 else edges[-1] * 5 // 2)
-    found, _ = np.histogram(seen, bins=np.array(edges) - 0.5)
-    return {"edges": edges, "counts": found.tolist()}
+    return _histogram(seen, bins=np.array(edges) - 0.5) | {"edges": edges}
 
 
 def comparison(before: OpenDataset | None, after: OpenDataset) -> dict[str, Any]:
     """Put a treated data set beside the one it was made of."""
     report = after.treatment or {}
-    found: dict[str, Any] = {
+    both = {} if before is None else {"before": before, "after": after}
+    return {
         "dataset": after.to_dict(),
         "steps": report.get("methods", []),
         "chain": report.get("chain", []),
@@ -101,34 +102,19 @@ def comparison(before: OpenDataset | None, after: OpenDataset) -> dict[str, Any]
             }
             for key, title, _ in TRAITS
         ],
-        "labels": [],
-        "histograms": {},
+        "labels": [] if before is None else _label_changes(before, both),
+        "histograms": {when: scumble_histogram(each.packed.summary) for when, each in both.items()},
     }
-    if before is not None:
-        found["labels"] = _label_changes(before, after)
-        found["histograms"] = {
-            "before": scumble_histogram(before.summary),
-            "after": scumble_histogram(after.summary),
-        }
-    return found
 
 
-def _label_changes(before: OpenDataset, after: OpenDataset) -> list[dict[str, Any]]:
+def _label_changes(before: OpenDataset, both: dict[str, OpenDataset]) -> list[dict[str, Any]]:
     """Follow the difficult labels of the first data set."""
+    tables = {when: each.packed.summary.labels for when, each in both.items()}
     return [
-        {
-            "label": each["label"],
-            "name": each["name"],
-            "before": _of_label(before.summary.labels, each["label"]),
-            "after": _of_label(after.summary.labels, each["label"]),
+        {"label": each["label"], "name": each["name"]}
+        | {
+            when: {key: plain(table[key][each["label"]]) for key in TOLD}
+            for when, table in tables.items()
         }
         for each in before.packed.overview["difficult"][:N_DIFFICULT]
     ]
-
-
-def _of_label(table: LabelTable, label: int) -> dict[str, Any]:
-    return {
-        "count": int(table.count[label]),
-        "irlbl": plain(table.irlbl[label]),
-        "scumble": plain(table.scumble[label]),
-    }

@@ -15,9 +15,10 @@ import numpy as np
 
 from scumble._core.arrays import Array
 from scumble.data import MultilabelDataset
-from scumble.data.feature_table import FeatureTable, describe_features
+from scumble.data.feature_table import describe_features
 from scumble.gui.answers import Answer, Call, RefusedError
-from scumble.measures.summary import Summary, plain
+from scumble.gui.packed_dataset import PackedDataset
+from scumble.measures.summary import LABEL_COLUMNS, plain
 
 PAGE, MAX_PAGE = 50, 500
 #: Names of a labelset that a page shows; the rest is counted.
@@ -57,21 +58,19 @@ class PagedTable:
         offset = call.integer("offset", 0)
         sort, order = self._sorting(call)
         rows = self._rows(call, sort, order)
-        shown = rows[offset : offset + limit]
         return {
-            "total": self._n_rows,
+            "total": len(next(iter(self.columns.values()))),
             "found": len(rows),
             "offset": offset,
             "limit": limit,
             "sort": sort,
             "order": order,
-            "rows": self._as_dicts(shown),
+            "rows": self._as_dicts(rows[offset : offset + limit]),
         }
 
     def csv(self, call: Call, filename: str) -> Answer:
         """Answer a call for the whole table as CSV; formulas get an apostrophe before them."""
-        sort, order = self._sorting(call)
-        rows = self._rows(call, sort, order)
+        rows = self._rows(call, *self._sorting(call))
         out = io.StringIO(newline="")
         writer = csv.writer(out)
         columns = {**self.columns, **self.exported}
@@ -79,10 +78,6 @@ class PagedTable:
         for row in rows:
             writer.writerow([_cell(column[row]) for column in columns.values()])
         return Answer(out.getvalue(), 200, "text/csv; charset=utf-8", filename)
-
-    @property
-    def _n_rows(self) -> int:
-        return len(next(iter(self.columns.values())))
 
     def _sorting(self, call: Call) -> tuple[str, str]:
         sort = call.choice("sort", tuple(self.columns), self.default_sort)
@@ -99,36 +94,24 @@ class PagedTable:
         return ranked[self.matches(text)[ranked]] if text else ranked
 
     def _as_dicts(self, rows: Array) -> list[dict[str, Any]]:
-        found = [
-            {name: plain(column[row]) for name, column in self.columns.items()} for row in rows
+        more = [{}] * len(rows) if self.details is None else self.details(rows)
+        return [
+            {name: plain(column[row]) for name, column in self.columns.items()} | details
+            for row, details in zip(rows, more, strict=True)
         ]
-        if self.details is not None:
-            for row, more in zip(found, self.details(rows), strict=True):
-                row.update(more)
-        return found
 
 
-def labels_table(summary: Summary) -> PagedTable:
+def labels_table(packed: PackedDataset) -> PagedTable:
     """List all labels."""
-    table = summary.labels
-    return PagedTable(
-        {
-            "label": np.arange(len(table)),
-            "name": table.name,
-            "count": table.count,
-            "frequency": table.frequency,
-            "irlbl": table.irlbl,
-            "scumble": table.scumble,
-            "scumble_cv": table.scumble_cv,
-            "is_minority": table.is_minority,
-        },
-        matcher(table.name),
-        "scumble",
-    )
+    table = packed.summary.labels
+    columns = {name: table[name] for name in LABEL_COLUMNS}
+    columns = {"label": np.arange(len(table)), **columns, "is_minority": table.is_minority}
+    return PagedTable(columns, matcher(table.name), "scumble")
 
 
-def labelsets_table(data: MultilabelDataset, summary: Summary) -> PagedTable:
+def labelsets_table(packed: PackedDataset) -> PagedTable:
     """List all labelsets, the most frequent first."""
+    data, summary = packed.data, packed.summary
     sets = summary.labelsets
     rows = sets.first_row[sets.order]
     members = data.Y[rows]
@@ -155,10 +138,10 @@ def labelsets_table(data: MultilabelDataset, summary: Summary) -> PagedTable:
     )
 
 
-def partners_table(data: MultilabelDataset, summary: Summary, label: int) -> PagedTable:
+def partners_table(packed: PackedDataset, label: int) -> PagedTable:
     """List the labels that share instances with a label, those it meets most often first."""
-    table = summary.labels
-    joint = joint_counts(data, label)
+    table = packed.summary.labels
+    joint = joint_counts(packed.data, label)
     met = np.flatnonzero(joint)
     names = [table.name[at] for at in met]
     return PagedTable(
@@ -167,9 +150,7 @@ def partners_table(data: MultilabelDataset, summary: Summary, label: int) -> Pag
             "name": names,
             "joint_count": joint[met],
             "share": joint[met] / max(int(table.count[label]), 1),
-            "count": table.count[met],
-            "irlbl": table.irlbl[met],
-            "scumble": table.scumble[met],
+            **{key: table[key][met] for key in ("count", "irlbl", "scumble")},
             "is_minority": table.is_minority[met],
         },
         matcher(names),
@@ -185,8 +166,9 @@ def joint_counts(data: MultilabelDataset, label: int) -> Array:
     return joint
 
 
-def features_table(data: MultilabelDataset, table: FeatureTable) -> PagedTable:
+def features_table(packed: PackedDataset) -> PagedTable:
     """List all features."""
+    data, table = packed.data, packed.feature_table
     known: dict[int, dict[str, Any]] = {}
     n_nonzero = table.n_nonzero.astype(object)
     n_nonzero[[kind in ("nominal", "string") for kind in table.kind]] = None  # a code is no amount
@@ -200,19 +182,18 @@ def features_table(data: MultilabelDataset, table: FeatureTable) -> PagedTable:
     return PagedTable(
         {
             "feature": np.arange(len(table)),
-            "name": table.name,
-            "kind": table.kind,
-            "n_missing": table.n_missing,
+            **{key: getattr(table, key) for key in ("name", "kind", "n_missing")},
             "n_nonzero": n_nonzero,
-            "minimum": table.minimum,
-            "mean": table.mean,
-            "maximum": table.maximum,
+            **{key: getattr(table, key) for key in ("minimum", "mean", "maximum")},
         },
         matcher(table.name),
         "feature",
         "ascending",
         details,
     )
+
+
+MAKERS = {"labels": labels_table, "labelsets": labelsets_table, "features": features_table}
 
 
 class _Joined:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,8 +39,7 @@ def read_upload(
     with speaking_of(shown):
         path = _unpacked(file.path, max_unpacked, member)
         shown[str(path)] = file.shown if member is None else f"{file.shown}/{member}"
-        if _size_of_columns(path, max_unpacked) > max_unpacked:
-            raise _too_much(path, max_unpacked)
+        refuse_large(path, max_unpacked)
         try:
             data = read(path, **options)
         except MissingXmlError as error:  # it names the file we would have looked for
@@ -108,27 +107,21 @@ def _copy(source: Source, target: Path, limit: int) -> None:
     partial.rename(target)
 
 
-def _size_of_columns(path: Path, limit: int) -> int:
-    """Tell what files that compress their columns themselves become in memory; about 0 of others.
+def refuse_large(path: Path, limit: int, *, arrow: bool = True) -> None:
+    """Refuse files that compress their columns themselves, and are too large in memory.
 
     Runs of equal values make pages of Parquet that are small even when they are decompressed, so
-    values are counted, not bytes.
+    values are counted, not bytes; the footer tells how many.
     """
     with open(path, "rb") as raw:
         start = raw.read(6)
-    try:
+    size = 0
+    with suppress(ValueError, OSError):  # damaged: its reader will say so
         if start.startswith(b"PAR1"):
-            return _values_of_parquet(path) * VALUE
-        return _size_of_arrow(path, limit) if start == b"ARROW1" else 0
-    except (ValueError, OSError):  # damaged: its reader will say so
-        return 0
-
-
-def refuse_large_parquet(path: Path, limit: int) -> None:
-    """Refuse a Parquet file that would not be read, by its footer alone."""
-    with open(path, "rb") as raw:
-        is_parquet = raw.read(4) == b"PAR1"
-    if is_parquet and _size_of_columns(path, limit) > limit:
+            size = _values_of_parquet(path) * VALUE
+        elif arrow and start == b"ARROW1":
+            size = _size_of_arrow(path, limit)
+    if size > limit:
         raise _too_much(path, limit)
 
 

@@ -56,6 +56,7 @@ def serve(
         address = f"http://{_authority(host, allow_hosts)}:{settings.port}/?token={settings.token}"
 
         def on_start(state: ServerState) -> None:
+            state.is_closing = lambda: server.should_exit
             if file is not None:
                 state.begin_with(file, options, complain)
             announce(address)
@@ -65,25 +66,11 @@ def serve(
                 # Some browsers keep the caller waiting; the server must not.
                 threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
-        _run(listener, settings, on_start, worker)
+        from scumble.gui.web import create_app
 
-
-def _run(
-    listener: socket.socket,
-    settings: Settings,
-    on_start: Callable[[ServerState], None],
-    worker: Worker,
-) -> None:
-    """Serve until a signal says to stop."""
-    from scumble.gui.web import create_app
-
-    def on_start_here(state: ServerState) -> None:
-        state.is_closing = lambda: server.should_exit
-        on_start(state)
-
-    server = make_server(create_app(settings, on_start_here, [worker]))
-    with suppress(KeyboardInterrupt):  # that is how it is ended, and all is cleaned up by now
-        server.run(sockets=[listener])
+        server = make_server(create_app(settings, on_start, [worker]))
+        with suppress(KeyboardInterrupt):  # that is how it is ended, and all is cleaned up by now
+            server.run(sockets=[listener])
 
 
 def make_server(app: App) -> Any:
@@ -107,19 +94,17 @@ def make_server(app: App) -> Any:
 def _listen(host: str, port: int | None) -> socket.socket:
     """Bind now, so that the port is ours before anyone is told of it."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    last: OSError | None = None
+    reason = ""
     for candidate in (port,) if port is not None else (PORT, 0):
         listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, candidate))
             listener.listen(128)
+            return listener
         except (OSError, OverflowError) as error:
             listener.close()
-            last = error if isinstance(error, OSError) else OSError(str(error))
-        else:
-            return listener
-    reason = (last.strerror or str(last)) if last is not None else ""
+            reason = getattr(error, "strerror", None) or str(error)
     raise ScumbleError(
         f"Cannot listen on {host}, port {port}: {reason}. Choose another with --port."
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from scumble.gui.answers import FileAnswer, RefusedError
+from scumble.gui.answers import Answer, RefusedError
 from scumble.gui.folders import PrivateFolder, remove_abandoned
 from scumble.gui.jobs import Finish, Job, Jobs
 from scumble.gui.models import Models
@@ -17,7 +17,7 @@ from scumble.gui.open_datasets import OpenDataset, OpenDatasets
 from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.settings import Settings
 from scumble.gui.tickets import Tickets
-from scumble.gui.uploads import Stored, Uploads
+from scumble.gui.uploads import Upload, Uploads
 from scumble.gui.worker import Worker
 
 #: Files made for download that are kept after they were fetched, for another time.
@@ -48,7 +48,7 @@ class ServerState:
         self.models = Models(self.folder / "models")
         self.jobs = Jobs(settings.n_workers, idle)
         self.first_job: Job | None = None
-        self._first: tuple[Stored, dict[str, Any]] | None = None
+        self._first: tuple[Upload, dict[str, Any]] | None = None
         self._files: dict[str, str] = {}
         self._fetched: set[str] = set()
         self._catalogue: Job | None = None
@@ -65,11 +65,7 @@ class ServerState:
         """Wait for the list of formats and methods; it is made once."""
         if self._catalogue is None or self._catalogue.state in ("failed", "cancelled"):
             self._catalogue = self.jobs.submit(
-                "Looking up methods",
-                "describe_catalogue",
-                {},
-                lambda found, _: found,
-                is_asked_for=False,
+                "Looking up methods", "describe_catalogue", {}, is_asked_for=False
             )
         while not self._catalogue.is_over and not self.is_closing():
             await self._catalogue.wait(0.2)
@@ -99,6 +95,17 @@ class ServerState:
         if number not in self._files:
             shutil.rmtree(self.folder / "files" / number, ignore_errors=True)
 
+    def write(self, title: str, task: str, arguments: dict[str, Any]) -> Job:
+        """Begin to write a file for download, into a folder of its own."""
+        number, folder = self.new_folder()
+        return self.jobs.submit(
+            title,
+            task,
+            {**arguments, "folder": folder},
+            lambda name, _: self.offer(number, name),
+            lambda _: self.forget_folder(number),
+        )
+
     def offer(self, number: str, name: str) -> dict[str, Any]:
         """Offer a file for download."""
         self._files[number] = name
@@ -111,13 +118,13 @@ class ServerState:
         size = (self.folder / "files" / number / name).stat().st_size
         return {"file": number, "name": name, "size": size}
 
-    def file(self, number: str) -> FileAnswer:
+    def file(self, number: str) -> Answer:
         """Find a file offered for download."""
         if number not in self._files:
             raise RefusedError(404, "This file is gone. Make it again.")
         name = self._files[number]
         self._fetched.add(number)
-        return FileAnswer(self.folder / "files" / number / name, name)
+        return Answer(self.folder / "files" / number / name, filename=name)
 
     def open_result(self, source: str, options: dict[str, Any] | None = None) -> Finish:
         """Make the function that puts the result of a job among the open data sets."""
@@ -161,7 +168,7 @@ class ServerState:
         if not self.uploads.holds(lent.id):
             return None
         error = self.first_job.error
-        return {"id": lent.id, "name": lent.upload.shown, "error": error, "options": options}
+        return {"id": lent.id, "name": lent.shown, "error": error, "options": options}
 
     def open(self, packed: PackedDataset, source: str, **more: Any) -> dict[str, Any]:
         """Put a data set among the open ones."""

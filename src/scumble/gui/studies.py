@@ -14,7 +14,6 @@ from scumble._core.calls import write_call
 from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.progress import track
 from scumble.gui.methods import make_model, make_step
-from scumble.gui.opening_words import as_call, as_words
 from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.stopping import stoppable
 from scumble.gui.uploads import Upload
@@ -24,6 +23,9 @@ MAX_LABELS = 2000
 
 #: Options that say how a file is written; others of the same origin are mostly written alike.
 WRITTEN = ("delimiter", "encoding", "decimal", "header")
+
+#: Options of readers that have a name of their own on the command line.
+OWN = ("format", "labels", "label_column", "label_separator", "ignore", "text", "category", "keep")
 
 #: A resampler or classifier by its name, with its parameters.
 Wish = dict[str, Any]
@@ -168,8 +170,8 @@ def predict(
     options: dict[str, Any],
     learnt: dict[str, Any],
     max_unpacked: int,
-    folder: Path,
-    form: dict[str, Any],
+    path: Path,
+    confidences: bool,
 ) -> tuple[str, dict[str, Any]]:
     """Ask a stored model about the rows of a file that a client sent, and write its answers.
 
@@ -190,8 +192,7 @@ def predict(
     with track("Predicting"):
         ways = _ways_to_read(learnt, file, is_told="encoding" in options)
         answers = _ask_in_turn(partial(ask, read_model(model)), rows_of, ways)
-        path = folder / f"{form['stem']}{form['suffix']}"
-        answers.write(path, confidences=form["confidences"])
+        answers.write(path, confidences=confidences)
     return path.name, answers.to_dict()
 
 
@@ -245,7 +246,7 @@ def _ask_in_turn(
 
 def make_chain_of(steps: list[Wish]) -> list[Any]:
     """Make resamplers as a client asked for them."""
-    return [make_step(step["method"], step["parameters"]) for step in steps]
+    return [make_step(**step) for step in steps]
 
 
 def spell_chain(steps: list[Wish]) -> str:
@@ -256,8 +257,7 @@ def spell_chain(steps: list[Wish]) -> str:
 def spell_recipe(recipe: dict[str, Any]) -> str:
     """Name a classifier and the treatment before it, as comparisons do."""
     if "candidate" in recipe:
-        named: str = recipe["candidate"]
-        return named
+        return str(recipe["candidate"])
     learner = recipe["classifier"]
     name = write_call(learner["classifier"], learner["parameters"])
     after = spell_chain(recipe["treatment"])
@@ -278,3 +278,49 @@ def _by_label(gains: Mapping[str, Sequence[dict[str, Any]]]) -> dict[str, Any]:
         "after": {method: [f1[name] for name in shown] for method, f1 in after.items()},
         "n_left_out": len(first) - len(shown),
     }
+
+
+# How a file was opened, as the command line and Python say it
+
+
+def as_words(options: dict[str, Any]) -> list[str]:
+    r"""Write options of a reader as words of a command.
+
+    Examples
+    --------
+    >>> from scumble.gui.studies import as_words
+    >>> as_words({"labels": ["sky", "sea"], "ignore": [0, "id"], "decimal": ",", "header": True})
+    ['--labels', 'sky,sea', '--ignore', '0', '--ignore', 'id', '--option', 'decimal=,',
+     '--option', 'header=true']
+    >>> as_words({"labels": [4], "label_separator": "\t"})
+    ['--labels', '4,', '--label-separator', '\\t']
+    """
+    words: list[str] = []
+    for name, value in options.items():
+        values = value if isinstance(value, list) and name != "labels" else [value]
+        for text in map(_written, values):
+            option = f"--{name.replace('_', '-')}"
+            words += [option, text] if name in OWN else ["--option", f"{name}={text}"]
+    return words
+
+
+def as_call(source: str, options: dict[str, Any]) -> str:
+    """Write what reads the data in Python.
+
+    Examples
+    --------
+    >>> from scumble.gui.studies import as_call
+    >>> as_call("photos.csv", {"labels": ["sky"]}), as_call("yeast", {})
+    ("scumble.read('photos.csv', labels=['sky'])", "scumble.load('yeast')")
+    """
+    inside = [repr(source), *(f"{name}={value!r}" for name, value in options.items())]
+    return f"scumble.{'read' if '.' in source else 'load'}({', '.join(inside)})"
+
+
+def _written(value: Any) -> str:
+    """Write a value; a list with a comma behind a single number, which else were a count."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return ",".join(map(str, value)) + ("," if value and isinstance(value[-1], int) else "")
+    return str(value).replace("\t", "\\t")

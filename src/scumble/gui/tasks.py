@@ -16,10 +16,9 @@ from scumble._core.files import COMPRESSIONS
 from scumble._core.progress import show_progress, track
 from scumble._core.registry import load_plugins
 from scumble.data import MultilabelDataset
-from scumble.gui.full_disk import is_full, no_room
 from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.stopping import whole
-from scumble.gui.worker import WRONG_INSIDE
+from scumble.gui.worker import WRONG_INSIDE, no_room
 from scumble.measures.summary import characterize
 
 if TYPE_CHECKING:  # what a task alone needs is imported by it: the first one shall be done soon
@@ -44,8 +43,8 @@ def answer(request: tuple[str, dict[str, Any]], tell: Callable[[Any], None]) -> 
     except MemoryError:
         return "failed", "There is not enough memory for this."
     except Exception as error:
-        if isinstance(error, OSError) and is_full(error):
-            return "failed", no_room()
+        if told := no_room(error):
+            return "failed", told
         traceback.print_exc()
         return "failed", WRONG_INSIDE
     notes = [str(each.message) for each in heard if issubclass(each.category, ScumbleWarning)]
@@ -90,13 +89,12 @@ def describe_catalogue() -> dict[str, Any]:
     """List formats, resamplers and reports; importing them all takes seconds, hence here."""
     from importlib.util import find_spec
 
-    from scumble import report
     from scumble.advise import CANDIDATES
     from scumble.catalogue import entries
     from scumble.gui.methods import classifiers, methods
 
     formats = entries("format").values()
-    has_pdf = hasattr(report, "render_pdf") and find_spec("typst") is not None
+    has_pdf = find_spec("typst") is not None
     return {
         "formats": [
             {"name": form.name, "title": form.title, "suffixes": list(form.suffixes)}
@@ -134,10 +132,10 @@ def open_upload(
 def preview_upload(file: Upload, options: dict[str, Any], max_unpacked: int) -> dict[str, Any]:
     """Look at the beginning of a file that a client sent."""
     from scumble.data.preview import preview
-    from scumble.gui.read_upload import refuse_large_parquet, speaking_of
+    from scumble.gui.read_upload import refuse_large, speaking_of
 
     with speaking_of({str(file.path): file.shown}):
-        refuse_large_parquet(file.path, max_unpacked)
+        refuse_large(file.path, max_unpacked, arrow=False)
         return preview(file.path, **options).to_dict()
 
 
@@ -192,7 +190,7 @@ def treat(
     from scumble.gui.methods import make_step
     from scumble.resample import apply_chain
 
-    chain = [make_step(step["method"], step["parameters"]) for step in steps]
+    chain = [make_step(**step) for step in steps]
     with track(" + ".join(type(step).__name__ for step in chain)):
         after, report = apply_chain(packed.data, chain)
     return measured(after), report
@@ -234,7 +232,7 @@ def export_report(
     form: str,
 ) -> str:
     """Write the concurrence report to a folder of ours."""
-    from scumble.report import concurrence_report
+    from scumble.report import concurrence_report, render_html, render_pdf
     from scumble.report.concurrence import origin_in_words
 
     path = folder / f"{stem}-report.{form}"
@@ -243,15 +241,8 @@ def export_report(
         if form == "json":
             whole = report if treatment is None else {**report, "treatment": treatment}
             path.write_text(json.dumps(whole, indent=2, allow_nan=False, ensure_ascii=False))
+        elif form == "html":
+            path.write_bytes(render_html(report, treatment).encode())
         else:
-            path.write_bytes(_render(report, treatment, form))
+            path.write_bytes(render_pdf(report, treatment))
     return path.name
-
-
-def _render(report: dict[str, Any], treatment: dict[str, Any] | None, form: str) -> bytes:
-    from scumble import report as room
-
-    if form == "html":
-        return room.render_html(report, treatment).encode()
-    rendered: bytes = room.render_pdf(report, treatment)
-    return rendered

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
+import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
+from typing import TYPE_CHECKING
 
 from scumble.gui.answers import RefusedError
+
+if TYPE_CHECKING:
+    from scumble.gui.jobs import Job
 
 #: Uploads that wait to be opened; more push out the oldest that nobody is reading.
 KEPT = 128
@@ -30,15 +36,8 @@ class Upload:
 
     path: Path
     shown: str
-
-
-@dataclass(frozen=True)
-class Stored:
-    """An upload that is complete."""
-
-    id: str
-    upload: Upload
-    size: int
+    id: str = ""
+    size: int = 0
     #: Whether it is a file of the user's own, named on the command line: no limit is set to it.
     is_lent: bool = False
 
@@ -48,7 +47,7 @@ class Uploads:
 
     def __init__(self, folder: Path, max_bytes: int) -> None:
         self._folder, self._max_bytes = folder, max_bytes
-        self._stored: dict[str, Stored] = {}
+        self._stored: dict[str, Upload] = {}
         self._n_readers: Counter[str] = Counter()
         self._turns = asyncio.Semaphore(MAX_RECEIVING)
 
@@ -59,10 +58,10 @@ class Uploads:
         *,
         declared: int | None,
         suffixes: frozenset[str],
-    ) -> Stored:
+    ) -> Upload:
         """Receive a file."""
         if declared is not None and declared > self._max_bytes:
-            raise self._too_large()
+            raise RefusedError(413, self._too_large)
         await self._wait_for_turn()
         number = token_hex(8)
         place = self._folder / number
@@ -75,27 +74,37 @@ class Uploads:
             raise
         finally:
             self._turns.release()
-        stored = Stored(number, Upload(path, name[:MAX_NAME]), size)
-        self._stored[number] = stored
+        stored = self._stored[number] = Upload(path, name[:MAX_NAME], number, size)
         self._make_room(stored)
         return stored
 
-    def lend(self, path: Path, shown: str) -> Stored:
+    def lend(self, path: Path, shown: str) -> Upload:
         """Take a file that lies elsewhere on this machine as if it had been sent."""
         number = token_hex(8)
         place = self._folder / number
         place.mkdir(mode=0o700)
         target = place / f"data{''.join(path.suffixes[-2:])}"
-        try:
-            target.symlink_to(path.resolve())
-        except OSError:  # some systems let only administrators make links
-            shutil.copyfile(path, target)
-        stored = self._stored[number] = Stored(number, Upload(target, shown), 0, is_lent=True)
+        link_or_copy(os.symlink, path.resolve(), target)
+        stored = self._stored[number] = Upload(target, shown, number, is_lent=True)
         return stored
 
     def holds(self, number: str) -> bool:
         """Tell whether an upload is still there."""
         return number in self._stored
+
+    def reading(self, numbers: Collection[str]) -> Callable[[Job], None]:
+        """Keep uploads for a job to read them; what it is to call at its end removes them.
+
+        They stay where the job was not done, for another try with other options.
+        """
+        self.hold(numbers)
+
+        def let_go(job: Job) -> None:
+            self.let_go(numbers)
+            for number in numbers if job.state == "done" else ():
+                self.discard(number)
+
+        return let_go
 
     def hold(self, numbers: Collection[str]) -> None:
         """Keep uploads while they are read."""
@@ -111,10 +120,10 @@ class Uploads:
                 shutil.rmtree(self._folder / number, ignore_errors=True)
                 continue
             for path in (self._folder / number).iterdir():
-                if path != stored.upload.path:
+                if path != stored.path:
                     path.unlink()
 
-    def get(self, number: str) -> Stored:
+    def get(self, number: str) -> Upload:
         """Find an upload."""
         if number not in self._stored:
             raise RefusedError(404, "There is no such upload any more. Send the file again.")
@@ -125,7 +134,7 @@ class Uploads:
         if self._stored.pop(number, None) is not None:
             shutil.rmtree(self._folder / number, ignore_errors=True)
 
-    def _make_room(self, newest: Stored) -> None:
+    def _make_room(self, newest: Upload) -> None:
         """Push out the oldest uploads that nobody reads, where there are too many or too much."""
         waiting = [
             each
@@ -150,33 +159,48 @@ class Uploads:
     async def _receive(self, path: Path, body: AsyncIterator[bytes]) -> int:
         size = 0
         with open(path, "xb") as out:
-            async for block in patiently(body, PATIENCE):
-                size += len(block)
-                if size > self._max_bytes:
-                    raise self._too_large()
-                out.write(block)
+            async for block in patiently(body, PATIENCE, self._max_bytes, self._too_large):
+                size += out.write(block)
         if size == 0:
             raise RefusedError(422, "The file is empty. Expected a data set.")
         return size
 
-    def _too_large(self) -> RefusedError:
-        return RefusedError(
-            413,
+    @property
+    def _too_large(self) -> str:
+        return (
             f"The file is larger than the {self._max_bytes >> 20:,} MB this server takes. Compress "
-            "it, open it with 'scumble gui FILE', or start the server with a larger --max-upload.",
+            "it, open it with 'scumble gui FILE', or start the server with a larger --max-upload."
         )
 
 
-async def patiently(body: AsyncIterator[bytes], seconds: float) -> AsyncIterator[bytes]:
-    """Receive a body, unless its sender falls silent: a few such would hold all we have."""
+def link_or_copy(link: Callable[[Path, Path], None], path: Path, target: Path) -> None:
+    """Let a file have a second place."""
+    try:
+        link(path, target)
+    except OSError:  # no links in this file system, or for administrators only
+        shutil.copyfile(path, target)
+
+
+async def patiently(
+    body: AsyncIterator[bytes], seconds: float, most: int = sys.maxsize, refusal: str = ""
+) -> AsyncIterator[bytes]:
+    """Receive a body, unless its sender falls silent: a few such would hold all we have.
+
+    More bytes than ``most`` are refused.
+    """
     pieces = aiter(body)
+    size = 0
     while True:
         try:
-            yield await asyncio.wait_for(anext(pieces), seconds)
+            block = await asyncio.wait_for(anext(pieces), seconds)
         except StopAsyncIteration:
             return
         except TimeoutError:
             raise RefusedError(408, "The rest of this stopped coming. Send it again.") from None
+        size += len(block)
+        if size > most:
+            raise RefusedError(413, refusal)
+        yield block
 
 
 def _known_suffix(name: str, suffixes: frozenset[str]) -> str:

@@ -5,21 +5,22 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
-from functools import cache, cached_property
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ScumbleError
 from scumble._core.optional import require
-from scumble.gui.answers import Answer, Call, FileAnswer, RefusedError
-from scumble.gui.full_disk import is_full, no_room
+from scumble.gui.answers import Answer, Call, RefusedError
 from scumble.gui.guard import App, Guard
+from scumble.gui.jobs import Job
 from scumble.gui.settings import Settings
 from scumble.gui.state import ServerState
 from scumble.gui.tickets import Tickets
 from scumble.gui.uploads import PATIENCE, patiently
-from scumble.gui.worker import Worker
+from scumble.gui.worker import Worker, no_room
 
 if TYPE_CHECKING:
     from scumble.gui.api.routes import Handler
@@ -51,7 +52,6 @@ def create_app(
     from starlette.routing import Mount, Route
 
     tickets = Tickets()
-    api = _Api()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -59,47 +59,40 @@ def create_app(
         try:
             if on_start is not None:
                 on_start(state)
-            asyncio.get_running_loop().call_soon(api.load)
+            asyncio.get_running_loop().call_soon(_router)
             yield
         finally:
             await state.close()
 
     routes = [
-        Mount(PREFIX, api),
+        Mount(PREFIX, _api),
         Route("/static/{path:path}", _static),
         Route("/{path:path}", _page),
     ]
     return Guard(Starlette(routes=routes, lifespan=lifespan), settings, tickets)
 
 
-class _Api:
-    """All calls. What answers them is imported once it is told where the page is.
+async def _api(scope: Any, receive: Any, send: Any) -> None:
+    await _router()(scope, receive, send)
+
+
+@cache
+def _router() -> App:
+    """Import what answers calls, once it is told where the page is.
 
     By then a worker is opening the data, and nobody waits for this process.
     """
+    from starlette.routing import Route, Router
 
-    @cached_property
-    def _router(self) -> App:
-        from starlette.routing import Route, Router
+    from scumble.gui.api.routes import ROUTES, UPLOAD
 
-        from scumble.gui.api.routes import ROUTES, UPLOAD
-
-        routes = [
-            *(
-                Route(path, _endpoint(handler), methods=[method], name=handler.__name__)
-                for method, path, handler in ROUTES
-            ),
-            Route(UPLOAD[1], _upload, methods=[UPLOAD[0]]),
-            Route("/{rest:path}", _no_such_call),
-        ]
-        return Router(routes)
-
-    def load(self) -> None:
-        """Import what answers."""
-        _ = self._router
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        await self._router(scope, receive, send)
+    answered = ((path, _endpoint(handler), method) for method, path, handler in ROUTES)
+    routes = [
+        *(Route(path, endpoint, methods=[method]) for path, endpoint, method in answered),
+        Route(UPLOAD[1], _upload, methods=[UPLOAD[0]]),
+        Route("/{rest:path}", _no_such_call),
+    ]
+    return Router(routes)
 
 
 def _endpoint(handler: Handler) -> Any:
@@ -146,29 +139,26 @@ async def _upload(request: Any) -> Any:
         refused = _refused(refusal)
         refused.headers["connection"] = "close"
         return refused
-    shown = {"id": stored.id, "name": stored.upload.shown, "size": stored.size}
+    shown = {"id": stored.id, "name": stored.shown, "size": stored.size}
     return _response(Answer(shown, 201))
 
 
 def _told(error: OSError) -> RefusedError:
     """Say that the disk is full; whatever else the system refuses is for the terminal."""
-    if not is_full(error):
+    told = no_room(error)
+    if told is None:
         raise error
-    return RefusedError(507, no_room())
+    return RefusedError(507, told)
 
 
 async def _drain(request: Any) -> None:
     """Read some of what is not wanted: a client that is still sending would miss the answer."""
     from starlette.requests import ClientDisconnect
 
-    n_bytes = 0
-    try:
-        async for block in patiently(request.stream(), PATIENCE):
-            n_bytes += len(block)
-            if n_bytes > MAX_DRAINED:
-                return
-    except (ClientDisconnect, RefusedError, RuntimeError):  # gone, silent, or read to its end
-        return
+    # It may be gone, silent, still sending, or read to its end.
+    with suppress(ClientDisconnect, RefusedError, RuntimeError):
+        async for _ in patiently(request.stream(), PATIENCE, MAX_DRAINED):
+            pass
 
 
 async def _no_such_call(request: Any) -> Any:
@@ -182,9 +172,8 @@ async def _static(request: Any) -> Any:
 
 async def _page(request: Any) -> Any:
     """Give the page; its script reads the address."""
-    if request.path_params["path"] == "favicon.ico":
-        return _asset(request, "icon.svg")
-    return _asset(request, "index.html")
+    is_icon = request.path_params["path"] == "favicon.ico"
+    return _asset(request, "icon.svg" if is_icon else "index.html")
 
 
 def _asset(request: Any, name: str) -> Any:
@@ -207,42 +196,37 @@ def _packed(name: str) -> bytes:
     return gzip.compress(assets()[name], mtime=0)
 
 
+@cache
 def assets() -> dict[str, bytes]:
     """Read the files of the page."""
-    if not _assets:
-        from importlib.resources import files
+    from importlib.resources import files
 
-        for at, names in (("gui/static", None), ("report/assets", ("chord.js",))):
-            _collect(files("scumble") / at, "", names)
-    return _assets
+    chord = (files("scumble") / "report/assets/chord.js").read_bytes()
+    return {**dict(_files_in(files("scumble") / "gui/static")), "chord.js": chord}
 
 
-_assets: dict[str, bytes] = {}
-
-
-def _collect(folder: Any, prefix: str, names: tuple[str, ...] | None) -> None:
+def _files_in(folder: Any, prefix: str = "") -> Iterator[tuple[str, bytes]]:
     for item in folder.iterdir():
         if item.is_dir():
-            _collect(item, f"{prefix}{item.name}/", names)
-        elif item.name[item.name.rfind(".") :] in TYPES and (names is None or item.name in names):
-            _assets[prefix + item.name] = item.read_bytes()
+            yield from _files_in(item, f"{prefix}{item.name}/")
+        elif item.name[item.name.rfind(".") :] in TYPES:
+            yield prefix + item.name, item.read_bytes()
 
 
 async def _body(request: Any) -> bytes:
-    body = b""
-    async for block in patiently(request.stream(), PATIENCE):
-        body += block
-        if len(body) > MAX_BODY:
-            raise RefusedError(413, f"The body of a call has at most {MAX_BODY:,} bytes.")
-    return body
+    refusal = f"The body of a call has at most {MAX_BODY:,} bytes."
+    blocks = patiently(request.stream(), PATIENCE, MAX_BODY, refusal)
+    return b"".join([block async for block in blocks])
 
 
 def _response(content: Any) -> Any:
     from starlette.responses import FileResponse, Response
 
-    if isinstance(content, FileAnswer):
-        return FileResponse(content.path, filename=content.filename, headers=SANDBOX)
+    if isinstance(content, Job):
+        content = Answer(content.to_dict(), 202)
     answer = content if isinstance(content, Answer) else Answer(content)
+    if isinstance(answer.content, Path):
+        return FileResponse(answer.content, filename=answer.filename, headers=SANDBOX)
     if answer.status == 204:
         return Response(status_code=204)
     if isinstance(answer.content, str):
@@ -254,7 +238,5 @@ def _response(content: Any) -> Any:
 
 
 def _refused(error: RefusedError | ScumbleError) -> Any:
-    from starlette.responses import JSONResponse
-
     status = error.status if isinstance(error, RefusedError) else 422
-    return JSONResponse({"error": str(error)}, status_code=status)
+    return _response(Answer({"error": str(error)}, status))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +11,19 @@ from scumble._core.children import Child
 
 #: What somebody is told who cannot do anything about it.
 WRONG_INSIDE = "Something went wrong inside; the terminal shows where."
+
+#: What the system answers where not a byte more may be written.
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+def no_room(error: Exception) -> str | None:
+    """Say that the disk has no room and what to do, where an error means that."""
+    if not isinstance(error, OSError) or error.errno not in FULL:
+        return None
+    return (
+        f"There is no room left for this on the disk of {tempfile.gettempdir()}. Nothing was kept "
+        "of it. Free some space, or start the server with TMPDIR naming a folder on a larger disk."
+    )
 
 
 class TaskError(Exception):

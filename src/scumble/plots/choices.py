@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from scumble._core.errors import ParameterError
-from scumble.plots.theme import canvas, entitle, written
+from scumble.plots.theme import canvas, entitle, name_cells, written
 
 
 def plot_choices(
@@ -38,13 +38,8 @@ def plot_choices(
     ax.imshow(shares, cmap=theme.colormap, vmin=0, vmax=1.6, aspect="auto")
     for row, column in np.argwhere(np.isfinite(table)):
         _write(ax, theme, (column, row), table[row, column], best[row, 0], near)
-    style = {"parse_math": False, "fontsize": 9, "color": theme.ink}
-    names = [written(name, 26) for name in methods]
-    ax.set_xticks(np.arange(len(methods)), names, rotation=40, ha="right", **style)
-    ax.set_yticks(np.arange(len(situations)), [written(name, 44) for name in situations], **style)
-    ax.tick_params(length=0)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
+    across, down = [written(one, 26) for one in methods], [written(one, 44) for one in situations]
+    name_cells(ax, theme, across, down, 9, rotation=40, ha="right")
     entitle(ax, "", title)
     return ax
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 from scumble.plots.base import plot
@@ -18,6 +18,7 @@ from scumble.plots.chord_layout import (
 )
 from scumble.plots.theme import Theme, canvas, entitle, written
 
+Point = tuple[float, float]
 RING = 0.055  # thickness of an arc; the radius of the circle is 1
 NAME_RADIUS = 1.07
 LETTER = 0.6  # width of a letter over its height
@@ -72,18 +73,10 @@ def plot_chord(
     >>> [text.get_text() for text in ax.texts]
     ['c  1', 'a  4', '2  b', 'All 3 labels that occur.']
     """
-    layout = (
-        data
-        if isinstance(data, ChordLayout)
-        else chord_layout(
-            data,
-            labels,
-            n_labels=n_labels,
-            n_partners=n_partners,
-            max_ribbons=max_ribbons,
-            keep_order=keep_order,
-        )
-    )
+    layout = data
+    if not isinstance(data, ChordLayout):
+        most: Any = {"n_labels": n_labels, "n_partners": n_partners, "max_ribbons": max_ribbons}
+        layout = chord_layout(data, labels, keep_order=keep_order, **most)
     ax, theme = canvas(ax, dark, size=(INCHES, INCHES + 0.4), purpose="plot_chord")
     inks = _inks(layout, theme, like)
     _draw_ribbons(ax, layout, inks)
@@ -145,46 +138,32 @@ def _fill(ax: Any, paths: list[Any], inks: list[str], strengths: list[float]) ->
 
 def _ribbon_path(ribbon: ChordRibbon) -> Any:
     radius = 1 - RING - 0.01
-    a, b = ribbon.source_start, ribbon.source_end
-    c, d = ribbon.target_start, ribbon.target_end
-    outline = _Outline(a, radius)
-    outline.along(a, b, radius)
-    outline.across(b, c, radius)
-    outline.along(c, d, radius)
-    outline.across(d, a, radius)
-    return outline.path()
+    a, b, c, d = ribbon.source_start, ribbon.source_end, ribbon.target_start, ribbon.target_end
+    there = (*_along(a, b, radius), *_across(b, c, radius))
+    back = (*_along(c, d, radius), *_across(d, a, radius))
+    return _closed(_point(a, radius), there, back)
 
 
 def _band(start: float, end: float, inner: float, outer: float) -> Any:
-    outline = _Outline(start, outer)
-    outline.along(start, end, outer)
-    outline.line(end, inner)
-    outline.along(end, start, inner)
-    return outline.path()
+    line = [_point(end, inner)]
+    return _closed(_point(start, outer), _along(start, end, outer), line, _along(end, start, inner))
 
 
 def _write_name(ax: Any, arc: ChordArc, theme: Theme, *, size: float) -> None:
-    if arc.name_angle is None:
-        return
     angle = arc.name_angle
+    if angle is None:
+        return
     turned = angle % (2 * math.pi) > math.pi
     middle = (arc.start + arc.end) / 2
     ends = (_point(middle, 1.005), _point(angle, NAME_RADIUS - 0.01))
     ax.plot(*zip(*ends, strict=True), color=theme.line, linewidth=0.6)
     name, count = written(arc.name, LONGEST_NAME), f"{arc.count:,}"
-    ax.text(
-        *_point(angle, NAME_RADIUS),
-        f"{count}  {name}" if turned else f"{name}  {count}",
-        rotation=(90 - math.degrees(angle)) + (180 if turned else 0),
-        rotation_mode="anchor",
-        ha="right" if turned else "left",
-        va="center",
-        color=theme.ink,
-        fontsize=size,
-        fontweight="bold" if arc.is_minority else "normal",
-        parse_math=False,
-        clip_on=False,
-    )
+    text, side = (f"{count}  {name}", "right") if turned else (f"{name}  {count}", "left")
+    rotation = (90 - math.degrees(angle)) + (180 if turned else 0)
+    place = {"rotation": rotation, "rotation_mode": "anchor", "ha": side, "va": "center"}
+    weight = "bold" if arc.is_minority else "normal"
+    look = {"color": theme.ink, "fontsize": size, "fontweight": weight, "clip_on": False}
+    ax.text(*_point(angle, NAME_RADIUS), text, parse_math=False, **place, **look)
 
 
 def _n_letters(arc: ChordArc) -> int:
@@ -204,10 +183,8 @@ def _letter_height(ax: Any, layout: ChordLayout) -> float:
     # Large letters make long names, which make the circle small: solve for both.
     longest = max((_n_letters(arc) for arc in layout.arcs), default=1)
     per_point = 1 / _points_per_radius(ax, 1.0)
-    wanted = (
-        LARGEST * per_point * NAME_RADIUS / max(1 - LARGEST * per_point * LETTER * longest, 0.2)
-    )
-    return min(fitting, wanted)
+    largest = LARGEST * per_point
+    return min(fitting, largest * NAME_RADIUS / max(1 - largest * LETTER * longest, 0.2))
 
 
 def _points_per_radius(ax: Any, reach: float) -> float:
@@ -219,60 +196,40 @@ def _points_per_radius(ax: Any, reach: float) -> float:
 
 def _write_around(ax: Any, layout: ChordLayout, theme: Theme, reach: float) -> None:
     entitle(ax, layout.name, f"SCUMBLE {layout.scumble:.4f}")
-    ax.text(
-        0,
-        -reach - 0.1,
-        layout.note,
-        ha="center",
-        va="bottom",
-        color=theme.dim,
-        fontsize=9,
-        wrap=True,
-    )
+    style = {"ha": "center", "va": "bottom", "color": theme.dim, "fontsize": 9}
+    ax.text(0, -reach - 0.1, layout.note, wrap=True, **style)
 
 
-class _Outline:
-    """A closed path, made of arcs, lines and curves."""
+def _closed(start: Point, *pieces: Sequence[Point]) -> Any:
+    """Join cubic curves, three points each, and lines, of one point, to a path of matplotlib's."""
+    from matplotlib.path import Path
 
-    def __init__(self, angle: float, radius: float) -> None:
-        from matplotlib.path import Path
-
-        self._kinds = Path
-        self._points = [_point(angle, radius)]
-        self._codes = [Path.MOVETO]
-
-    def along(self, start: float, end: float, radius: float) -> None:
-        """Follow the circle, a cubic curve for every eighth of it."""
-        n_pieces = max(1, math.ceil(abs(end - start) / (math.pi / 4)))
-        step = (end - start) / n_pieces
-        stretch = 4 / 3 * math.tan(step / 4)
-        for piece in range(n_pieces):
-            a, b = start + piece * step, start + (piece + 1) * step
-            (ax, ay), (bx, by) = _point(a, radius), _point(b, radius)
-            self._points += [
-                (ax + stretch * ay, ay - stretch * ax),
-                (bx - stretch * by, by + stretch * bx),
-                (bx, by),
-            ]
-            self._codes += [self._kinds.CURVE4] * 3
-
-    def across(self, start: float, end: float, radius: float) -> None:
-        """Cross the circle; between distant arcs near the centre, else further out."""
-        apart = abs((start - end + 3 * math.pi) % (2 * math.pi) - math.pi) / math.pi
-        pull = radius * (0.55 - 0.5 * apart)
-        self._points += [_point(start, pull), _point(end, pull), _point(end, radius)]
-        self._codes += [self._kinds.CURVE4] * 3
-
-    def line(self, angle: float, radius: float) -> None:
-        """Draw a straight line to a point."""
-        self._points.append(_point(angle, radius))
-        self._codes.append(self._kinds.LINETO)
-
-    def path(self) -> Any:
-        """Return the closed outline as a path of matplotlib's."""
-        codes = [*self._codes, self._kinds.CLOSEPOLY]
-        return self._kinds([*self._points, self._points[0]], codes)
+    codes = [Path.CURVE4 if len(piece) > 1 else Path.LINETO for piece in pieces for _ in piece]
+    points = [start, *chain(*pieces), start]
+    return Path(points, [Path.MOVETO, *codes, Path.CLOSEPOLY])
 
 
-def _point(angle: float, radius: float) -> tuple[float, float]:
+def _along(start: float, end: float, radius: float) -> list[Point]:
+    """Follow the circle, a cubic curve for every eighth of it."""
+    n_pieces = max(1, math.ceil(abs(end - start) / (math.pi / 4)))
+    step = (end - start) / n_pieces
+    stretch = 4 / 3 * math.tan(step / 4)
+    points = []
+    for piece in range(n_pieces):
+        a, b = start + piece * step, start + (piece + 1) * step
+        (ax, ay), (bx, by) = _point(a, radius), _point(b, radius)
+        leaving = (ax + stretch * ay, ay - stretch * ax)
+        arriving = (bx - stretch * by, by + stretch * bx)
+        points += [leaving, arriving, (bx, by)]
+    return points
+
+
+def _across(start: float, end: float, radius: float) -> list[Point]:
+    """Cross the circle; between distant arcs near the centre, else further out."""
+    apart = abs((start - end + 3 * math.pi) % (2 * math.pi) - math.pi) / math.pi
+    pull = radius * (0.55 - 0.5 * apart)
+    return [_point(start, pull), _point(end, pull), _point(end, radius)]
+
+
+def _point(angle: float, radius: float) -> Point:
     return radius * math.sin(angle), radius * math.cos(angle)

@@ -469,10 +469,12 @@ def _ribbons(
     weight = times / np.minimum(counts[first], counts[second]) if len(times) else times
     kept = np.sort(np.lexsort((second, first, -times, -weight))[:max_ribbons])
     spans = [_spans(arc, at, joint[at]) for at, arc in enumerate(arcs)]
-    ribbons = [
-        _ribbon(arcs, spans, int(a), int(b), int(n))
-        for a, b, n in zip(first[kept], second[kept], times[kept], strict=True)
-    ]
+    ribbons = []
+    for a, b, n in np.column_stack((first, second, times))[kept].tolist():
+        rarer, other = (a, b) if arcs[a].count <= arcs[b].count else (b, a)
+        is_mixed = arcs[a].is_minority != arcs[b].is_minority
+        (start, end), (low, high) = spans[rarer][other], spans[other][rarer]
+        ribbons.append(ChordRibbon(rarer, other, n, start, end, low, high, is_mixed))
     ribbons.sort(key=lambda ribbon: (ribbon.is_mixed, -ribbon.joint_count))
     return tuple(ribbons), len(times) - len(kept)
 
@@ -489,21 +491,3 @@ def _spans(arc: ChordArc, at: int, row: Array) -> dict[int, tuple[float, float]]
         int(k): (float(low), float(high))
         for k, low, high in zip(met, places[:-1], places[1:], strict=True)
     }
-
-
-def _ribbon(
-    arcs: tuple[ChordArc, ...],
-    spans: list[dict[int, tuple[float, float]]],
-    first: int,
-    second: int,
-    times: int,
-) -> ChordRibbon:
-    source, target = (first, second) if arcs[first].count <= arcs[second].count else (second, first)
-    return ChordRibbon(
-        source,
-        target,
-        times,
-        *spans[source][target],
-        *spans[target][source],
-        is_mixed=arcs[first].is_minority != arcs[second].is_minority,
-    )

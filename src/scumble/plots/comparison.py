@@ -11,7 +11,7 @@ from scumble._core.registry import registered
 from scumble._core.validation import check_choice, check_count
 from scumble.plots.base import measured
 from scumble.plots.chord_layout import chord_layout
-from scumble.plots.theme import canvas, entitle, name_rows, new_figure, written
+from scumble.plots.theme import canvas, entitle, legend_below, name_rows, new_figure, written
 
 if TYPE_CHECKING:
     from scumble.evaluate import Comparison
@@ -72,22 +72,13 @@ def plot_before_after(
     old, new = first.labels[measure], second.labels[measure]
     order = np.lexsort((np.arange(len(old)), -np.nan_to_num(old, nan=-1)))
     shown = order[~np.isnan(old[order])][:n_labels]
-    ax, theme = canvas(
-        ax, dark, size=(7.5, 1.6 + 0.23 * max(len(shown), 4)), purpose="plot_before_after"
-    )
+    ax, theme = canvas(ax, dark, size=_size(len(shown)), purpose="plot_before_after")
     places = np.arange(len(shown))
     is_rare = first.labels.is_minority[shown]
     colours = [theme.rare[0] if rare else theme.common[0] for rare in is_rare]
     ax.hlines(places, old[shown], new[shown], color=theme.line, linewidth=2, zorder=1)
-    ax.scatter(
-        old[shown],
-        places,
-        s=34,
-        facecolors=theme.page,
-        edgecolors=colours,
-        linewidths=1.4,
-        zorder=2,
-    )
+    hollow = {"facecolors": theme.page, "edgecolors": colours, "linewidths": 1.4}
+    ax.scatter(old[shown], places, s=34, zorder=2, **hollow)
     ax.scatter(new[shown], places, s=34, c=colours, linewidths=0, zorder=3)
     name_rows(ax, places, [first.labels.name[at] for at in shown], theme, is_rare)
     ax.set_ylim(len(shown) - 0.4, -0.6)
@@ -149,47 +140,37 @@ def plot_gains(
         )
     if len(comparison.trials) < 2:
         raise ParameterError("plot_gains needs a second method to compare with. Got one alone.")
-    method = _method(comparison) if method is None else method
+    if method is None:
+        best = comparison.best
+        method = best if best != comparison.baseline else comparison.trials[1].name
     gains = comparison.gains(method)
     changed = sorted(gains, key=lambda row: -abs(row["gain"]))[:n_labels]
     rows = sorted(changed, key=lambda row: (row["gain"], row["name"]))
-    size = (7.5, 1.6 + 0.23 * max(len(rows), 4))
-    ax, theme = canvas(ax, dark, size=size, purpose="plot_gains")
+    ax, theme = canvas(ax, dark, size=_size(len(rows)), purpose="plot_gains")
     places = list(range(len(rows)))
     before, after = ([row[when] for row in rows] for when in ("before", "after"))
     ax.hlines(places, before, after, color=theme.line, linewidth=2, zorder=1)
     style = {"s": 30, "facecolors": theme.page, "edgecolors": theme.ink, "linewidths": 1.2}
     ax.scatter(before, places, label=comparison.baseline, zorder=2, **style)
-    for sign, marker, colour, word in (
-        (1, "^", theme.rare[0], "gains"),
-        (-1, "v", theme.common[0], "loses"),
-    ):
+    up, down = (1, "^", theme.rare[0], "gains"), (-1, "v", theme.common[0], "loses")
+    for sign, marker, colour, word in (up, down):
         at = [place for place in places if rows[place]["gain"] * sign > 0]
         if at:
-            found = [after[place] for place in at]
-            name = f"{method}: {word}"
-            ax.scatter(found, at, s=40, c=colour, marker=marker, linewidths=0, label=name, zorder=3)
+            style = {"s": 40, "c": colour, "marker": marker, "linewidths": 0, "zorder": 3}
+            ax.scatter([after[place] for place in at], at, label=f"{method}: {word}", **style)
     names = [f"{written(row['name'], 32)} ({row['training_positives']:,.0f})" for row in rows]
     ax.set_yticks(places, names, fontsize=9, parse_math=False)
     ax.set(xlabel="F1, counts of all folds added up", xlim=(-0.02, 1.02))
     ax.set_ylim(-0.8, len(rows) - 0.2)
     below = -0.55 / (ax.get_position().height * ax.get_figure(root=True).get_figheight())
-    ax.legend(
-        loc="upper center",
-        bbox_to_anchor=(0.5, below),
-        ncols=3,
-        frameon=False,
-        labelcolor=theme.ink,
-        fontsize=9,
-    )
+    legend_below(ax, theme, below, 3)
     left = "" if len(rows) == len(gains) else f", {len(rows)} of {len(gains)} labels"
     entitle(ax, comparison.data, f"what labels gain{left}")
     return ax
 
 
-def _method(comparison: Comparison) -> str:
-    best = comparison.best
-    return best if best != comparison.baseline else comparison.trials[1].name
+def _size(n_rows: int) -> tuple[float, float]:
+    return 7.5, 1.6 + 0.23 * max(n_rows, 4)
 
 
 def plot_pair(

@@ -12,7 +12,7 @@ from scumble._core.validation import check_count, check_named_labels
 from scumble.measures.shape import joint_counts
 from scumble.plots.base import plot
 from scumble.plots.chord_layout import choose_labels
-from scumble.plots.theme import Theme, canvas, embolden, entitle, written
+from scumble.plots.theme import Theme, canvas, embolden, entitle, name_cells, written
 
 #: Up to so many labels are all drawn; of more, half difficult ones and half partners.
 N_LABELS = 40
@@ -73,19 +73,13 @@ def plot_cooccurrence(
 
     side = 3.2 + 0.2 * len(chosen)
     ax, theme = canvas(ax, dark, size=(side + 1, side), purpose="plot_cooccurrence")
-    image = ax.imshow(
-        shares if len(shares) else [[0.0]],
-        cmap=theme.colormap,
-        vmin=0,
-        vmax=1,
-        interpolation="nearest",
-    )
-    _write_names(ax, [summary.labels.name[at] for at in chosen], theme)
+    cells = shares if len(shares) else [[0.0]]
+    image = ax.imshow(cells, cmap=theme.colormap, vmin=0, vmax=1, interpolation="nearest")
+    names = [written(summary.labels.name[at], 24) for at in chosen]
+    name_cells(ax, theme, names, names, 8, rotation=90)
     is_rare = summary.labels.is_minority[chosen]
-    for names in (ax.get_xticklabels(), ax.get_yticklabels()):
-        embolden(names, is_rare)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
+    for texts in (ax.get_xticklabels(), ax.get_yticklabels()):
+        embolden(texts, is_rare)
     _explain(ax, image, theme)
     n_seen = int((summary.labels.count > 0).sum())
     drawn = "all" if len(chosen) == n_seen else f"{len(chosen):,} of"
@@ -105,15 +99,6 @@ def _clustered(shares: Array) -> Array:
     condensed = squareform(distance, checks=False)
     tree = linkage(condensed, "average")
     return leaves_list(optimal_leaf_ordering(tree, condensed))
-
-
-def _write_names(ax: Any, names: list[str], theme: Theme) -> None:
-    shown = [written(name, 24) for name in names]
-    places = np.arange(len(names))
-    style = {"parse_math": False, "fontsize": 8, "color": theme.ink}
-    ax.set_xticks(places, shown, rotation=90, **style)
-    ax.set_yticks(places, shown, **style)
-    ax.tick_params(length=0)
 
 
 def _explain(ax: Any, image: Any, theme: Theme) -> None:

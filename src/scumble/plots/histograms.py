@@ -12,7 +12,7 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ParameterTypeError
 from scumble._core.validation import check_labels
 from scumble.plots.base import measured, plot
-from scumble.plots.theme import Theme, canvas, entitle
+from scumble.plots.theme import Theme, canvas, entitle, mark_line
 
 SIZE = (7.0, 4.2)
 N_CLASSES = 40
@@ -115,14 +115,11 @@ def plot_cardinality(data: Any, *, ax: Any = None, dark: bool | None = None) -> 
     sizes = np.diff(Y.indptr)
     counts = np.bincount(sizes)
     ax, theme = canvas(ax, dark, size=SIZE, purpose="plot_cardinality")
-    bars = ax.bar(np.arange(len(counts)), counts, color=theme.common[0], width=0.8)
-    ax.set_ylim(0, HEADROOM * max(counts.max(initial=0), 1))
-    if len(counts) <= 20:
-        _counts_above(ax, theme, bars, counts)
+    _bars(ax, theme, np.arange(len(counts)), counts, 0.8, is_counted=len(counts) <= 20)
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set(xlabel="labels of an instance", ylabel="instances")
     if len(sizes):
-        _mark(ax, theme, float(sizes.mean()), f"mean {sizes.mean():.3f}")
+        _mark_mean(ax, theme, float(sizes.mean()))
     entitle(ax, str(getattr(data, "name", "")), "labels of the instances")
     return ax
 
@@ -224,7 +221,7 @@ def plot_instances(data: Any, *, ax: Any = None, dark: bool | None = None) -> An
     n_zero = int((scores <= 0).sum())
     n_above = int(counts[n_below:].sum())
     if summary.scumble > 0:
-        _mark(ax, theme, mean, f"mean {mean:.3f}")
+        _mark_mean(ax, theme, mean)
     what = f"{n_above:,} of {len(scores):,} instances above the mean, {n_zero:,} at 0"
     entitle(ax, summary.name, what)
     return ax
@@ -237,10 +234,9 @@ def _classes(ax: Any, theme: Theme, values: Array) -> None:
         heights = np.bincount(values, minlength=top + 1)
         first = 0 if heights[0] else 1
         places = np.arange(first, top + 1)
-        bars = ax.bar(places, heights[first:], color=theme.common[0], width=0.8)
+        _bars(ax, theme, places, heights[first:], 0.8)
         ax.set_xticks(places)
         ax.set_xlim(min(first, top - 2) - 0.6, max(top, first + 2) + 0.6)  # a bar alone is a bar
-        _counts_above(ax, theme, bars, heights[first:])
         return
     edges = np.array([0, *(2**k for k in range(int(top).bit_length() + 1))])
     heights, _ = np.histogram(values, edges)  # the last class is closed, but its end is above all
@@ -250,36 +246,23 @@ def _classes(ax: Any, theme: Theme, values: Array) -> None:
         for low, high in pairwise(edges[1:].tolist())
     ]
     places = np.arange(first, len(heights))
-    bars = ax.bar(places, heights[first:], color=theme.common[0], width=0.85)
-    many = len(places) > 8
-    ax.set_xticks(
-        places,
-        names[first:],
-        rotation=35 if many else 0,
-        ha="right" if many else "center",
-        rotation_mode="anchor",
-    )
-    _counts_above(ax, theme, bars, heights[first:])
+    _bars(ax, theme, places, heights[first:], 0.85)
+    angle, side = (35, "right") if len(places) > 8 else (0, "center")
+    ax.set_xticks(places, names[first:], rotation=angle, ha=side, rotation_mode="anchor")
 
 
-def _counts_above(ax: Any, theme: Theme, bars: Any, counts: Array) -> None:
-    ax.bar_label(bars, [f"{n:,}" if n else "" for n in counts], color=theme.dim, fontsize=8)
+def _bars(
+    ax: Any, theme: Theme, at: Array, counts: Array, width: float, *, is_counted: bool = True
+) -> None:
+    """Draw bars, each with its count above it where that is wanted."""
+    bars = ax.bar(at, counts, color=theme.common[0], width=width)
     ax.set_ylim(0, HEADROOM * max(counts.max(initial=0), 1))
-    ax.yaxis.get_major_locator().set_params(integer=True)
+    if is_counted:
+        ax.bar_label(bars, [f"{n:,}" if n else "" for n in counts], color=theme.dim, fontsize=8)
+        ax.yaxis.get_major_locator().set_params(integer=True)
 
 
-def _mark(ax: Any, theme: Theme, place: float, text: str) -> None:
-    """Draw a line at a place of the x axis, its meaning on the roomier side."""
-    ax.axvline(place, color=theme.ink, linewidth=1, linestyle="--")
-    low, high = ax.get_xlim()
-    right = place < (low + high) / 2
-    ax.annotate(
-        text,
-        (place, 1),
-        xycoords=("data", "axes fraction"),
-        xytext=(5 if right else -5, -4),
-        textcoords="offset points",
-        ha="left" if right else "right",
-        va="top",
-        color=theme.ink,
-    )
+def _mark_mean(ax: Any, theme: Theme, mean: float) -> None:
+    """Draw a line at the mean, its value on the roomier side."""
+    is_left = mean < sum(ax.get_xlim()) / 2
+    mark_line(ax, theme, mean, f"mean {mean:.3f}", (5 if is_left else -5, -4))

@@ -13,7 +13,7 @@ from scumble.measures.difficult import by_difficulty
 from scumble.measures.summary import Summary
 from scumble.plots.base import measured, plot
 from scumble.plots.chord_layout import look_up_labels
-from scumble.plots.theme import Theme, canvas, entitle, keep_apart, name_rows, written
+from scumble.plots.theme import Theme, canvas, entitle, keep_apart, mark_line, name_rows, written
 
 #: Bars drawn at the most.
 N_BARS = 40
@@ -61,17 +61,13 @@ def plot_labels(
     table = summary.labels
     chosen = np.arange(len(table)) if labels is None else look_up_labels(labels, table.name)
     chosen = chosen[np.lexsort((chosen, -table.count[chosen]))]
-    shown, n_hidden = _ends(chosen, n_labels)
+    # Where there are too many, the first and the last ones.
+    n_hidden, n_first = max(len(chosen) - n_labels, 0), (n_labels + 1) // 2
+    shown = np.delete(chosen, slice(n_first, n_first + n_hidden))
     ax, theme = canvas(ax, dark, size=_size(len(shown)), purpose="plot_labels")
     is_rare = table.is_minority[shown]
-    _bars(
-        ax,
-        theme,
-        names=[table.name[at] for at in shown],
-        counts=table.count[shown],
-        is_rare=is_rare,
-        cut=(n_labels + 1) // 2 if n_hidden else None,
-    )
+    names = [table.name[at] for at in shown]
+    _bars(ax, theme, names, table.count[shown], is_rare, n_first if n_hidden else None)
     notes = [f"{n_hidden:,} labels in between are not drawn"] if n_hidden else []
     if is_rare.any():
         notes.append("bold: minority labels, with IRLbl above MeanIR")
@@ -117,7 +113,7 @@ def plot_labelsets(
     ax, theme = canvas(ax, dark, size=_size(len(shown)), purpose="plot_labelsets")
     names = _labelset_names(data, summary, found.first_row[shown])
     counts = found.counts[shown]
-    _bars(ax, theme, names=names, counts=counts, is_rare=np.zeros(len(shown), bool))
+    _bars(ax, theme, names, counts, np.zeros(len(shown), bool))
     n_more, n_rest = len(found) - len(shown), summary.n_instances - int(counts.sum())
     rest = f"\n{n_more:,} more labelsets in {n_rest:,} instances" if n_more else ""
     ax.set_xlabel(f"instances{rest}")
@@ -160,24 +156,19 @@ def plot_difficult(
     ax, theme = canvas(ax, dark, size=(8.5, 5.2), purpose="plot_difficult")
     seen = table.count > 0
     is_rare = table.is_minority
-    for shown, colour, marker, name in (
-        (seen & ~is_rare, theme.common[0], "o", "majority labels"),
-        (seen & is_rare, theme.rare[0], "^", "minority labels"),
-    ):
+    frequent = (seen & ~is_rare, theme.common[0], "o", "majority labels")
+    rare = (seen & is_rare, theme.rare[0], "^", "minority labels")
+    for shown, colour, marker, name in (frequent, rare):
         style = {"s": 26, "c": colour, "marker": marker, "alpha": 0.65, "linewidths": 0}
         ax.scatter(table.irlbl[shown], table.scumble[shown], label=name, **style)
     top = float(np.nanmax(table.scumble, initial=0.0)) if seen.any() else 0.0
     ax.set_ylim(0, max(1.15 * top, 0.01))
     _scale(ax, theme, summary.mean_ir, summary.max_ir)
-    rare = np.flatnonzero(is_rare)
-    named = by_difficulty(rare, table.irlbl, table.scumble)[:n_names]
-    _write_names(
-        ax, theme, [table.name[at] for at in named], table.irlbl[named], table.scumble[named]
-    )
-    ax.set(
-        xlabel="IRLbl: times rarer than the most frequent label",
-        ylabel="SCUMBLELbl: company of unequal labels",
-    )
+    named = by_difficulty(np.flatnonzero(is_rare), table.irlbl, table.scumble)[:n_names]
+    names = [table.name[at] for at in named]
+    _write_names(ax, theme, names, table.irlbl[named], table.scumble[named])
+    ax.set_xlabel("IRLbl: times rarer than the most frequent label")
+    ax.set_ylabel("SCUMBLELbl: company of unequal labels")
     legend = ax.legend(loc="upper left", labelcolor=theme.ink, fontsize=9, edgecolor="none")
     legend.get_frame().set_facecolor(ax.figure.get_facecolor())  # the line at MeanIR ends there
     entitle(ax, summary.name, "rare labels in unequal company")
@@ -196,27 +187,12 @@ def _labelset_names(data: Any, summary: Summary, rows: Array) -> list[str]:
     ]
 
 
-def _ends(chosen: Array, n_shown: int) -> tuple[Array, int]:
-    """Keep the first and the last ones where there are too many."""
-    n_hidden = max(len(chosen) - n_shown, 0)
-    if not n_hidden:
-        return chosen, 0
-    n_first = (n_shown + 1) // 2
-    return np.concatenate([chosen[:n_first], chosen[len(chosen) - (n_shown - n_first) :]]), n_hidden
-
-
 def _size(n_bars: int) -> tuple[float, float]:
     return 7.5, 1.4 + ROW * max(n_bars, 4)
 
 
 def _bars(
-    ax: Any,
-    theme: Theme,
-    *,
-    names: list[str],
-    counts: Array,
-    is_rare: Array,
-    cut: int | None = None,
+    ax: Any, theme: Theme, names: list[str], counts: Array, is_rare: Array, cut: int | None = None
 ) -> None:
     """Draw bars from top to bottom, each with its count; a gap after the first ``cut``."""
     places = np.arange(len(names), dtype=float)
@@ -226,10 +202,9 @@ def _bars(
     ax.barh(places, counts, color=colours, height=0.75)
     name_rows(ax, places, names, theme, is_rare)
     longest = max(counts.max(initial=0), 1)
+    style = {"va": "center", "fontsize": 8, "color": theme.dim}
     for place, count in zip(places, counts, strict=True):
-        ax.text(
-            count + longest * 0.008, place, f"{count:,}", va="center", fontsize=8, color=theme.dim
-        )
+        ax.text(count + longest * 0.008, place, f"{count:,}", **style)
     ax.set_xlim(0, longest * 1.1)
     ax.xaxis.get_major_locator().set_params(integer=True)
     if len(places):
@@ -247,18 +222,7 @@ def _scale(ax: Any, theme: Theme, mean: float, largest: float) -> None:
     beside = 0.03 * (largest - 1)  # so that no point is cut by an edge
     low, high = (0.9, 1.15 * largest) if largest > 20 else (1 - beside, largest + beside)
     ax.set_xlim(low, max(high, low + 0.1))
-    ax.axvline(mean, color=theme.ink, linewidth=1, linestyle="--")
-    ax.annotate(
-        f"MeanIR {mean:,.1f}",
-        (mean, 0),
-        xycoords=("data", "axes fraction"),
-        xytext=(-4, 4),
-        textcoords="offset points",
-        ha="right",
-        va="bottom",
-        color=theme.ink,
-        fontsize=9,
-    )
+    mark_line(ax, theme, mean, f"MeanIR {mean:,.1f}", (-4, 4), fontsize=9)
 
 
 def _write_names(ax: Any, theme: Theme, names: list[str], x: Array, y: Array) -> None:
@@ -266,22 +230,9 @@ def _write_names(ax: Any, theme: Theme, names: list[str], x: Array, y: Array) ->
     order = np.lexsort((x, y))
     step = 1 / max(len(names), 15)
     heights = keep_apart(y[order] / ax.get_ylim()[1], step, 0.0, 1.0)
+    line = {"arrowstyle": "-", "color": theme.line, "linewidth": 0.7, "shrinkB": 3}
+    style = {"va": "center", "color": theme.ink, "fontsize": 9, "parse_math": False}
+    style |= {"annotation_clip": False, "arrowprops": {**line, "relpos": (0, 0.5)}}
     for at, height in zip(order, heights, strict=True):
-        ax.annotate(
-            written(names[at]),
-            (x[at], y[at]),
-            xytext=(1.04, height),
-            textcoords="axes fraction",
-            va="center",
-            color=theme.ink,
-            fontsize=9,
-            parse_math=False,
-            annotation_clip=False,
-            arrowprops={
-                "arrowstyle": "-",
-                "color": theme.line,
-                "linewidth": 0.7,
-                "relpos": (0, 0.5),
-                "shrinkB": 3,
-            },
-        )
+        place, beside = (x[at], y[at]), (1.04, height)
+        ax.annotate(written(names[at]), place, beside, textcoords="axes fraction", **style)

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError
 from scumble.evaluate.statistics import NemenyiResult, nemenyi
-from scumble.plots.theme import Theme, canvas, entitle, written
+from scumble.plots.theme import Theme, canvas, entitle, legend_below, need_each, written
 
 
 def plot_critical_difference(
@@ -58,25 +57,19 @@ def plot_critical_difference(
         result = nemenyi(result, metric=metric, alpha=alpha)
     names = result.methods if names is None else names
     ranks = np.asarray(result.mean_ranks)
-    if len(names) != len(ranks):
-        raise ParameterError(
-            f"plot_critical_difference needs a name for each of {len(ranks)} methods. "
-            f"Got {len(names)}."
-        )
+    need_each("plot_critical_difference", "a name", names, len(ranks), "methods")
     height = 1.6 + 0.28 * (len(ranks) / 2 + len(result.groups))
     ax, theme = canvas(ax, dark, size=(8.0, height), purpose="plot_critical_difference")
     _draw_axis(ax, theme, len(ranks))
     lowest = _draw_methods(ax, theme, ranks, names, len(result.groups))
     for level, group in enumerate(result.groups, 1):
         ends = ranks[list(group)]
-        ax.plot(
-            [ends.min() - 0.03, ends.max() + 0.03], [-0.32 * level] * 2, lw=4, c=theme.common[0],
-            solid_capstyle="round",
-        )  # fmt: skip
+        reach, bar = [ends.min() - 0.03, ends.max() + 0.03], {"lw": 4, "c": theme.common[0]}
+        ax.plot(reach, [-0.32 * level] * 2, solid_capstyle="round", **bar)
     width = result.critical_difference
     ax.plot([1, 1 + width], [0.75] * 2, lw=1.5, c=theme.rare[0])
-    ax.text(1 + width / 2, 0.82, f"critical difference {width:.2f}", ha="center", va="bottom",
-            color=theme.ink, fontsize=9)  # fmt: skip
+    style = {"ha": "center", "va": "bottom", "color": theme.ink, "fontsize": 9}
+    ax.text(1 + width / 2, 0.82, f"critical difference {width:.2f}", **style)
     ax.set_ylim(lowest - 0.3, 1.5)
     ax.set_axis_off()
     ax.set_xlim(0.2, len(ranks) + 0.8)
@@ -94,12 +87,9 @@ def plot_change(
 ) -> Any:
     """Draw SCUMBLE beside relative changes, each with a logarithmic trend line."""
     columns = {name: np.asarray(values, dtype=float) for name, values in changes.items()}
-    for name, values in {"SCUMBLE": np.asarray(scumble, dtype=float), **columns}.items():
-        if len(values) != len(datasets):
-            raise ParameterError(
-                f"plot_change needs a value of {name!r} for each of {len(datasets)} data sets. "
-                f"Got {len(values)}."
-            )
+    scores = np.asarray(scumble, dtype=float)
+    for name, values in {"SCUMBLE": scores, **columns}.items():
+        need_each("plot_change", f"a value of {name!r}", values, len(datasets), "data sets")
     ax, theme = canvas(ax, dark, size=(8.0, 4.6), purpose="plot_change")
     positions = np.arange(1, len(datasets) + 1)
     smooth = np.linspace(1, max(len(datasets), 2), 60)
@@ -110,7 +100,6 @@ def plot_change(
         shift = (number - (len(columns) - 1) / 2) * width
         ax.bar(positions + shift, values, width * 0.9, color=colour, alpha=0.75, label=name)
         ax.plot(smooth, log_trend(values, smooth), ls="--", lw=1.3, color=colour)
-    scores = np.asarray(scumble, dtype=float)
     ax.plot(positions, scores, "o", color=theme.rare[0], label="SCUMBLE")
     ax.plot(smooth, log_trend(scores, smooth), lw=1.6, color=theme.rare[0])
     ax.axhline(0, lw=0.8, color=theme.line)
@@ -132,11 +121,7 @@ def plot_intervals(
     """Draw values with their intervals, names down and one mark for each series; 0 is no change."""
     # A value is a mean with the ends of its interval; one that is NaN stays undrawn.
     for name, values in series.items():
-        if len(values) != len(names):
-            raise ParameterError(
-                f"plot_intervals needs a value of {name!r} for each of {len(names)} names. "
-                f"Got {len(values)}."
-            )
+        need_each("plot_intervals", f"a value of {name!r}", values, len(names), "names")
     size = (8.0, 1.4 + 0.13 * len(names) * (len(series) + 1))
     ax, theme = canvas(ax, dark, size=size, purpose="plot_intervals")
     ax.axvline(0, lw=1.0, color=theme.line, zorder=0)
@@ -155,8 +140,7 @@ def plot_intervals(
     ax.set_yticks(np.arange(len(names)), [written(name, 26) for name in names], parse_math=False)
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
-    below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.05), "ncols": min(len(series), 6)}
-    ax.legend(frameon=False, labelcolor=theme.ink, fontsize=9, columnspacing=1.2, **below)
+    legend_below(ax, theme, -0.05, min(len(series), 6), columnspacing=1.2)
     entitle(ax, "", title)
     return ax
 
@@ -186,7 +170,7 @@ def _draw_methods(
     half = (len(order) + 1) // 2
     top = -0.32 * n_groups - 0.4
     lowest = top
-    labels: list[tuple[float, float, str, str]] = [(0.0, 0.0, "", "")] * len(order)
+    style = {"va": "center", "color": theme.ink, "fontsize": 9, "parse_math": False}
     for at, method in enumerate(order):
         is_left = at < half
         depth = top - 0.45 * (at if is_left else len(order) - 1 - at)
@@ -194,9 +178,5 @@ def _draw_methods(
         edge = 0.9 if is_left else len(ranks) + 0.1
         ax.plot([ranks[method], ranks[method], edge], [0, depth, depth], lw=0.9, c=theme.dim)
         text = f"{written(names[method])}  {ranks[method]:.2f}"
-        labels[at] = (edge, depth, text, "right" if is_left else "left")
-    for edge, depth, text, side in labels:
-        ax.text(
-            edge, depth, text, ha=side, va="center", color=theme.ink, fontsize=9, parse_math=False
-        )
+        ax.text(edge, depth, text, ha="right" if is_left else "left", **style)
     return lowest

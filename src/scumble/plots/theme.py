@@ -127,6 +127,17 @@ def name_rows(ax: Any, places: Any, names: Sequence[str], theme: Theme, is_rare:
     embolden(ax.get_yticklabels(), is_rare)
 
 
+def name_cells(
+    ax: Any, theme: Theme, across: list[str], down: list[str], size: float, **turned: Any
+) -> None:
+    """Write names below columns and beside rows of cells, which need no frame."""
+    style = {"parse_math": False, "fontsize": size, "color": theme.ink}
+    ax.set_xticks(np.arange(len(across)), across, **turned, **style)
+    ax.set_yticks(np.arange(len(down)), down, **style)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+
+
 def entitle(ax: Any, name: str, what: str) -> None:
     """Write a title: the name of the data set, and what is shown."""
     shown = written(name, 30)
@@ -134,6 +145,29 @@ def entitle(ax: Any, name: str, what: str) -> None:
     if shown and LETTER * len(text) > ax.get_figure(root=True).get_size_inches()[0]:
         text = f"{shown}\n{what}"
     ax.set_title(text, parse_math=False, fontsize=11)
+
+
+def mark_line(
+    ax: Any, theme: Theme, at: float, text: str, shift: tuple[int, int], **style: Any
+) -> None:
+    """Draw a line at a place of the x axis; its meaning stands beside its upper or lower end."""
+    side = "left" if shift[0] > 0 else "right"
+    height, end = (1, "top") if shift[1] < 0 else (0, "bottom")
+    ax.axvline(at, color=theme.ink, linewidth=1, linestyle="--")
+    style = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", **style}
+    ax.annotate(text, (at, height), shift, ha=side, va=end, color=theme.ink, **style)
+
+
+def legend_below(ax: Any, theme: Theme, depth: float, n_columns: int, **style: Any) -> None:
+    """Explain marks below the axes, so far down as a part of their height."""
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, depth), "ncols": n_columns}
+    ax.legend(frameon=False, labelcolor=theme.ink, fontsize=9, **place, **style)
+
+
+def need_each(caller: str, what: str, given: Sequence[Any] | Array, n: int, things: str) -> None:
+    """Refuse values that are too few or too many for what they belong to."""
+    if len(given) != n:
+        raise ParameterError(f"{caller} needs {what} for each of {n} {things}. Got {len(given)}.")
 
 
 def written(name: str, width: int = LONGEST_NAME) -> str:

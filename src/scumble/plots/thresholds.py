@@ -11,7 +11,7 @@ from scumble._core.errors import ParameterError, ParameterTypeError
 from scumble._core.validation import check_count
 from scumble.measures.imbalance import minority_from_ratios, ratios_from_counts
 from scumble.plots.chord_layout import look_up_labels
-from scumble.plots.theme import Theme, new_figure, theme_for, written
+from scumble.plots.theme import Theme, need_each, new_figure, theme_for, written
 
 if TYPE_CHECKING:
     from scumble.learn import ThresholdCurve
@@ -79,12 +79,12 @@ def plot_thresholds(
     for ax, at in zip(panels, chosen, strict=True):
         colour = theme.rare[0] if rare[at] else theme.common[0]
         _draw(ax, theme, curves[at], colour)
-        ax.set_title(_title(known[at], curves[at].n_positives), parse_math=False, fontsize=10)
+        title = f"{written(known[at], 22)}, P = {curves[at].n_positives:,}"
+        ax.set_title(title, parse_math=False, fontsize=10)
     _finish(panels, theme, [curves[at] for at in chosen])
     metric = getattr(fitted, "metric", "F")
-    panels[0].get_figure(root=True).supylabel(
-        metric.upper() if isinstance(metric, str) else "F", fontsize=10, color=theme.ink
-    )
+    title = metric.upper() if isinstance(metric, str) else "F"
+    panels[0].get_figure(root=True).supylabel(title, fontsize=10, color=theme.ink)
     return tuple(panels)
 
 
@@ -104,10 +104,7 @@ def _names(fitted: Any, names: Sequence[str] | None, n_labels: int) -> list[str]
     given = getattr(fitted, "label_names_", None) if names is None else names
     if given is None:
         return [f"label {at}" for at in range(n_labels)]
-    if len(given) != n_labels:
-        raise ParameterError(
-            f"plot_thresholds needs a name for each of {n_labels} labels. Got {len(given)}."
-        )
+    need_each("plot_thresholds", "a name", given, n_labels, "labels")
     return [str(name) for name in given]
 
 
@@ -166,16 +163,12 @@ def _draw(ax: Any, theme: Theme, curve: ThresholdCurve, colour: str) -> None:
 def _mark(ax: Any, theme: Theme, at: tuple[float, float], threshold: float, colour: str) -> None:
     """Mark the threshold that was taken; its value stands at the foot of the line."""
     ax.plot([at[0]] * 2, [0, at[1]], color=colour, linewidth=1, linestyle=":", zorder=2)
-    ax.plot(
-        *at, marker="o", markersize=7, color=colour, markeredgecolor=theme.page, zorder=4,
-        clip_on=False,
-    )  # fmt: skip
+    dot = {"marker": "o", "markersize": 7, "color": colour, "markeredgecolor": theme.page}
+    ax.plot(*at, zorder=4, clip_on=False, **dot)
     text = f"≥ {threshold:.3g}" if np.isfinite(threshold) else "all rows"
-    is_right = at[0] > 2.6
-    ax.annotate(
-        text, (at[0], 0), xytext=(-4 if is_right else 4, 3), textcoords="offset points",
-        ha="right" if is_right else "left", va="bottom", color=theme.ink, fontsize=8.5,
-    )  # fmt: skip
+    side, shift = ("right", -4) if at[0] > 2.6 else ("left", 4)
+    style = {"ha": side, "va": "bottom", "color": theme.ink, "fontsize": 8.5}
+    ax.annotate(text, (at[0], 0), (shift, 3), textcoords="offset points", **style)
 
 
 def _finish(panels: list[Any], theme: Theme, curves: list[ThresholdCurve]) -> None:
@@ -187,12 +180,9 @@ def _finish(panels: list[Any], theme: Theme, curves: list[ThresholdCurve]) -> No
     panels[0].set_xlim(0, max([min(max(rates, default=4.0), 5.0), 1.2]) * 1.02)
     figure = panels[0].get_figure(root=True)
     figure.supxlabel("rows predicted, per positive (P)", fontsize=10, color=theme.ink)
-    legend = figure.legend(
-        handles=_samples(theme), loc="outside upper center", frameon=False, fontsize=9,
-        ncols=3 if len(panels) > 1 else 1,
-    )  # fmt: skip
-    for text in legend.get_texts():
-        text.set_color(theme.ink)
+    style = {"frameon": False, "fontsize": 9, "labelcolor": theme.ink}
+    columns = 3 if len(panels) > 1 else 1
+    figure.legend(handles=_samples(theme), loc="outside upper center", ncols=columns, **style)
 
 
 def _samples(theme: Theme) -> list[Any]:
@@ -205,7 +195,3 @@ def _samples(theme: Theme) -> list[Any]:
         Line2D([], [], label="expected of new rows", color=theme.ink, linewidth=2.2),
         Line2D([], [], label="threshold taken", color=theme.ink, **taken),
     ]
-
-
-def _title(name: str, n_positives: int) -> str:
-    return f"{written(name, 22)}, P = {n_positives:,}"

@@ -120,32 +120,16 @@ def _draw_node(ax: Any, tree: Any, labels: TreeLabels, node: int, x: Array, dept
     text = labels.leaf(node) if is_leaf else labels.question(node)
     counts = tree.counts[node]
     purity = counts.max() / counts.sum() if counts.sum() > 0 else 0.0
-    ax.text(
-        x[node],
-        -depth[node],
-        text,
-        ha="center",
-        va="center",
-        fontsize=9,
-        bbox={
-            "boxstyle": "round,pad=0.3" if is_leaf else "square,pad=0.3",
-            "facecolor": (1 - 0.35 * purity, 1 - 0.15 * purity, 1.0) if is_leaf else "white",
-            "edgecolor": "0.4",
-        },
-        zorder=3,
-    )
+    tint = (1 - 0.35 * purity, 1 - 0.15 * purity, 1.0) if is_leaf else "white"
+    shape = "round,pad=0.3" if is_leaf else "square,pad=0.3"
+    box = {"boxstyle": shape, "facecolor": tint, "edgecolor": "0.4"}
+    middle = {"ha": "center", "va": "center"}
+    ax.text(x[node], -depth[node], text, fontsize=9, bbox=box, zorder=3, **middle)
     parent = tree.parent[node]
     if parent < 0:
         return
     ax.plot([x[parent], x[node]], [-depth[parent], -depth[node]], color="0.6", lw=1, zorder=1)
-    ax.text(
-        (x[parent] + x[node]) / 2,
-        -(depth[parent] + depth[node]) / 2,
-        labels.answer(node).strip(),
-        ha="center",
-        va="center",
-        fontsize=8,
-        color="0.25",
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
-        zorder=2,
-    )
+    place = (x[parent] + x[node]) / 2, -(depth[parent] + depth[node]) / 2
+    blank = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+    answer = labels.answer(node).strip()
+    ax.text(*place, answer, fontsize=8, color="0.25", bbox=blank, zorder=2, **middle)

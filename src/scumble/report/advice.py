@@ -7,7 +7,7 @@ from typing import Any
 from scumble._core.numbers import format_number
 from scumble._core.text import safe
 from scumble.report.pages import render_page
-from scumble.report.terminal import Line, Segment, table, wrapped
+from scumble.report.terminal import Line, Segment, cells, table, wrapped
 
 TITLES = {"macro_f1": "macro F1", "minority_f1": "of rare labels", "micro_f1": "micro F1"}
 
@@ -86,28 +86,17 @@ def _at_risk(advice: dict[str, Any], width: int | None) -> list[Line]:
     rows = [_risk(by_name[name]) for name in advice["at_risk"]]
     if not rows:
         return []
-    head = (
-        "label at risk",
-        "rows",
-        "times rarer",
-        "SCUMBLE",
-        "meets most",
-        "F1 untreated",
-        "advised",
-    )
-    return [[], *table(head, rows, width=width)]
+    head = ("label at risk", "rows", "times rarer", "SCUMBLE", "meets most")
+    return [[], *table((*head, "F1 untreated", "advised"), rows, width=width)]
 
 
 def _risk(label: dict[str, Any]) -> tuple[str, ...]:
     met = label["company"]
     return (
         label["name"],
-        f"{label['rows']:,}",
-        format_number(label["irlbl"], ",.1f"),
-        format_number(label["scumble"], ".2f"),
+        *cells(label, {"rows": ",d", "irlbl": ",.1f", "scumble": ".2f"}),
         "" if met is None else f"{met}, {label['company_share']:.0%}",
-        format_number(label["f1_untreated"], ".3f"),
-        format_number(label["f1"], ".3f"),
+        *cells(label, {"f1_untreated": ".3f", "f1": ".3f"}),
     )
 
 

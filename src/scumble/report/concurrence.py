@@ -117,12 +117,9 @@ def origin_in_words(source: str) -> str:
 
 def size_in_words(summary: dict[str, Any]) -> str:
     """Say how large a data set is."""
-    n_features = summary["n_features"]
-    features = "–" if n_features is None else counted(n_features, "feature")
-    return (
-        f"{counted(summary['n_instances'], 'instance')}, {features}, "
-        f"{counted(summary['n_labels'], 'label')}"
-    )
+    nouns = ("instance", "feature", "label")
+    sizes = {noun: summary[f"n_{noun}s"] for noun in nouns}
+    return ", ".join("–" if n is None else counted(n, noun) for noun, n in sizes.items())
 
 
 def more_labelsets(report: dict[str, Any]) -> str:
@@ -174,6 +171,14 @@ def frequent_labelsets(
     return rows
 
 
+def labelset_rows(
+    data: MultilabelDataset, *, top: int | None = None
+) -> tuple[list[dict[str, Any]], int]:
+    """List the labelsets, most frequent first, and tell how many there are."""
+    summary = characterize(data)
+    return frequent_labelsets(data, summary, top=top), summary.n_labelsets
+
+
 def features_by_kind(data: MultilabelDataset) -> dict[str, int]:
     """Count the features of each kind."""
     return dict(Counter(feature.kind for feature in data.features))
@@ -181,19 +186,16 @@ def features_by_kind(data: MultilabelDataset) -> dict[str, int]:
 
 def verdict(summary: Summary, difficult: Sequence[DifficultLabel]) -> list[str]:
     """Say in words what the numbers mean."""
-    return [
-        sentence
-        for sentence in (
-            _on_imbalance(summary),
-            _on_concurrence(summary),
-            _on_difficult(difficult),
-            _on_others(difficult),
-            # By the rules that `scumble.advise` follows, and what was measured for them.
-            *(treatment_sentences(summary.scumble) if summary.n_minority else ()),
-            _on_gaps(summary),
-        )
-        if sentence
+    sentences = [
+        _on_imbalance(summary),
+        _on_concurrence(summary),
+        _on_difficult(difficult),
+        _on_others(difficult),
+        # By the rules that `scumble.advise` follows, and what was measured for them.
+        *(treatment_sentences(summary.scumble) if summary.n_minority else ()),
+        _on_gaps(summary),
     ]
+    return [sentence for sentence in sentences if sentence]
 
 
 def label_rows(

@@ -39,7 +39,7 @@ def render_evaluation(result: dict[str, Any], *, width: int | None = None) -> li
 
 
 def render_judgement(
-    result: dict[str, Any], *, top: int = 20, width: int | None = None
+    result: dict[str, Any], *, top: int = 20, chosen: bool = False, width: int | None = None
 ) -> list[Line]:
     """Lay out what predictions are worth: metrics, then labels, the rarest first."""
     title = (
@@ -50,7 +50,7 @@ def render_judgement(
         title += f", predicted from a score of {result['cut']:g} on"
     rows = [(name, *_numbers(value)) for name, value in result["metrics"].items()]
     rare = {f"minority.{name}" for name in OF_GROUPS}
-    if not result.get("chosen"):  # all metrics of all groups are too many to read
+    if not chosen:  # all metrics of all groups are too many to read
         rows = [row for row in rows if "." not in row[0] or row[0] in rare]
     ranked = sorted(result["labels"], key=lambda label: label["positives"])
     shown = ranked[:top] if top else ranked
@@ -78,12 +78,11 @@ def _cell(name: str, value: float | None) -> str:
 
 def _group(result: dict[str, Any], group: str) -> list[tuple[str, ...]]:
     """Tell of a group of labels the mean over folds, and what counts added up over folds say."""
-    rows = []
-    for name in OF_GROUPS:
-        spread = result["metrics"][f"{group}.{name}"]
-        pooled = result["pooled"][f"{group}.{name}"]
-        rows.append((name, *_numbers(spread["mean"], spread["sd"], pooled)))
-    return rows
+    found = {name: result["metrics"][f"{group}.{name}"] for name in OF_GROUPS}
+    return [
+        (name, *_numbers(spread["mean"], spread["sd"], result["pooled"][f"{group}.{name}"]))
+        for name, spread in found.items()
+    ]
 
 
 def _numbers(*values: float | None) -> list[str]:

@@ -6,10 +6,12 @@ from typing import Any
 
 from scumble._core.numbers import format_number
 from scumble._core.text import safe
-from scumble.report.terminal import Line, Segment, table, wrapped
+from scumble.report.terminal import Line, Segment, cells, table, wrapped
 
 #: Labels with the largest gains and losses that are shown.
 N_LABELS = 8
+#: What is shown of them.
+GAINS = {"training_positives": ",.0f", "before": ".3f", "after": ".3f", "gain": "+.3f"}
 MARKS = {"better": "+", "worse": "-"}
 
 
@@ -99,16 +101,7 @@ def _labels(found: dict[str, Any], width: int | None) -> list[Line]:
     if found["best"] == found["baseline"] or not gains:
         return []
     shown = gains if len(gains) <= 2 * N_LABELS else [*gains[:N_LABELS], *gains[-N_LABELS:]]
-    rows = [
-        (
-            row["name"],
-            f"{row['training_positives']:,.0f}",
-            f"{row['before']:.3f}",
-            f"{row['after']:.3f}",
-            f"{row['gain']:+.3f}",
-        )
-        for row in shown
-    ]
+    rows = [(row["name"], *cells(row, GAINS)) for row in shown]
     up, down = (sum(row["gain"] * sign > 0 for row in gains) for sign in (1, -1))
     told = f"{up} of {len(gains)} labels gain by {found['best']}, {down} lose"
     if len(shown) < len(gains):

@@ -67,13 +67,8 @@ def render_page(
     """Fill a template; the page may run no script but these, and load nothing."""
     script = "".join(map(asset, scripts))
     digest = hashlib.sha256(f"\n{script}".encode()).digest()
-    page: str = _template(template).render(
-        **content,
-        script=script,
-        script_hash=base64.b64encode(digest).decode(),
-        style="".join(map(asset, styles)),
-    )
-    return page
+    known = {"script": script, "script_hash": base64.b64encode(digest).decode()}
+    return str(_template(template).render(**content, **known, style="".join(map(asset, styles))))
 
 
 def asset(name: str) -> str:

@@ -13,8 +13,8 @@ from scumble._core.optional import require
 from scumble._core.text import safe
 from scumble.report.concurrence import more_labelsets, size_in_words
 from scumble.report.pages import PACKAGE
-from scumble.report.terminal import measure_rows
-from scumble.report.treatment import TRAITS, all_treatments
+from scumble.report.terminal import OF_LABEL, OF_LABELSET, cells, measure_rows, together, trait_rows
+from scumble.report.treatment import all_treatments
 
 EXPLANATION = (
     "An arc is as long as the label's count; rare labels stand at the top in warm colours. Ribbons "
@@ -126,7 +126,13 @@ def _content(report: dict[str, Any], treatments: list[dict[str, Any]]) -> dict[s
         "labels": _labels(report["labels"]),
         "labelsets": {
             "head": ["labelset", "count", "imbalance", "SCUMBLE"],
-            "rows": [_labelset(row) for row in report["labelsets"]],
+            "rows": [
+                [
+                    breakable(", ".join(map(safe, row["labels"]))) or "(no label)",
+                    *cells(row, OF_LABELSET),
+                ]
+                for row in report["labelsets"]
+            ],
             "more": more_labelsets(report),
         },
         "colophon": f"Made by scumble {report['version']}. Measures: Charte, Rivera, del Jesus and "
@@ -135,18 +141,12 @@ def _content(report: dict[str, Any], treatments: list[dict[str, Any]]) -> dict[s
 
 
 def _treatment(treatment: dict[str, Any]) -> dict[str, Any]:
-    steps = (treatment["before"], *treatment["steps"])
+    notes = zip(treatment["titles"], treatment["notes"], strict=True)
     return {
         "method": safe(treatment["method"]),
         "head": ["trait", "before", *treatment["titles"]],
-        "rows": [
-            [title, *(format_number(step[key], spec) for step in steps)]
-            for key, title, spec in TRAITS
-        ],
-        "notes": [
-            f"{title}: {note}"
-            for title, note in zip(treatment["titles"], treatment["notes"], strict=True)
-        ],
+        "rows": trait_rows(treatment),
+        "notes": [f"{title}: {note}" for title, note in notes],
     }
 
 
@@ -162,10 +162,8 @@ def _difficult(label: dict[str, Any]) -> dict[str, Any]:
         "rows": [
             [
                 breakable(safe(partner["name"])),
-                format_number(partner["joint_count"]),
-                f"{100 * partner['joint_count'] / label['count']:.0f} %",
-                format_number(partner["irlbl"], ",.1f"),
-                significant(partner["scumble"]),
+                *together(partner, label),
+                *cells(partner, {"irlbl": ",.1f", "scumble": ""}),
             ]
             for partner in label["partners"]
         ],
@@ -180,26 +178,11 @@ def _labels(labels: list[dict[str, Any]]) -> dict[str, Any]:
             {
                 "name": breakable(safe(label["name"])),
                 "rare": label["is_minority"],
-                "cells": [
-                    format_number(label["count"]),
-                    format_number(label["frequency"], ".4f"),
-                    format_number(label["irlbl"], ",.2f"),
-                    significant(label["scumble"]),
-                    significant(label["scumble_cv"]),
-                ],
+                "cells": cells(label, OF_LABEL),
             }
             for label in labels
         ],
     }
-
-
-def _labelset(row: dict[str, Any]) -> list[str]:
-    return [
-        breakable(", ".join(safe(name) for name in row["labels"])) or "(no label)",
-        format_number(row["count"]),
-        format_number(row["imbalance"], ",.2f"),
-        significant(row["scumble"]),
-    ]
 
 
 # Names on paper: where a line may end, and letters that no font at hand can print

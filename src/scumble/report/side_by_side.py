@@ -40,11 +40,9 @@ def side_by_side(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _judge(row: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
     told = ("method", "error", "n_added", "n_removed", "seconds")
-    found = {key: row.get(key) for key in told}
-    if row["error"] is not None:
-        return {**found, "changes": {}}
-    changes = {key: _change(before[key], plain(row[key]), less) for key, _, less in MEASURES}
-    return {**found, "changes": changes}
+    judged = MEASURES if row["error"] is None else ()
+    changes = {key: _change(before[key], plain(row[key]), less) for key, _, less in judged}
+    return {**{key: row.get(key) for key in told}, "changes": changes}
 
 
 def _change(before: float | None, after: float | None, less: bool | None) -> dict[str, Any]:
@@ -65,7 +63,7 @@ def _change(before: float | None, after: float | None, less: bool | None) -> dic
 def _verdict(methods: list[dict[str, Any]], before: dict[str, Any]) -> str:
     """Name the methods that lower concurrence and imbalance most, in one sentence."""
     best = {
-        title: (one["method"], f"{title} most ({_from_to(before[key], one['changes'][key])})")
+        title: (one["method"], _most(title, before[key], one["changes"][key]))
         for key, title in (("scumble", "SCUMBLE"), ("mean_ir", "MeanIR"))
         if (one := _lowest(methods, key)) is not None
     }
@@ -85,5 +83,5 @@ def _lowest(methods: list[dict[str, Any]], key: str) -> dict[str, Any] | None:
     return min(better, key=lambda one: one["changes"][key]["value"], default=None)
 
 
-def _from_to(before: float, change: dict[str, Any]) -> str:
-    return f"{significant(before)} to {significant(change['value'])}"
+def _most(title: str, before: float, change: dict[str, Any]) -> str:
+    return f"{title} most ({significant(before)} to {significant(change['value'])})"

@@ -6,14 +6,11 @@ control characters in them are made visible and can never reach the terminal.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scumble._core.numbers import counted, format_number, significant
 from scumble._core.text import align, safe, wrap
-from scumble.data import MultilabelDataset
-from scumble.measures import characterize
-from scumble.report.concurrence import frequent_labelsets
 from scumble.report.treatment import TRAITS, step_notes, step_titles
 
 
@@ -43,6 +40,14 @@ def table(
     styles = list(styles) or [""] * len(body)
     lines = [line(row, style, "") for row, style in zip(body, styles, strict=True)]
     return [line(top, "head", "head"), *lines]
+
+
+def cells(row: Mapping[str, Any], specs: Mapping[str, str]) -> list[str]:
+    """Write some values of a row, each by its format; an empty one means significant digits."""
+    return [
+        format_number(row[key], spec) if spec else significant(row[key])
+        for key, spec in specs.items()
+    ]
 
 
 def wrapped(text: str, width: int | None, style: str = "") -> list[Line]:
@@ -107,12 +112,7 @@ def _difficult_lines(label: dict[str, Any], width: int | None) -> list[Line]:
     if not label["partners"]:
         return lines
     rows = [
-        (
-            f"    {partner['name']}",
-            format_number(partner["joint_count"]),
-            f"{100 * partner['joint_count'] / label['count']:.0f} %",
-            significant(partner["scumble"]),
-        )
+        (f"    {partner['name']}", *together(partner, label), significant(partner["scumble"]))
         for partner in label["partners"]
     ]
     lines += table(("    majority label", "together", "share", "SCUMBLE"), rows, width=width)
@@ -120,6 +120,20 @@ def _difficult_lines(label: dict[str, Any], width: int | None) -> list[Line]:
     if hidden:
         lines.append([Segment(f"    and {hidden} more", "dim")])
     return lines
+
+
+def together(partner: dict[str, Any], label: dict[str, Any]) -> tuple[str, str]:
+    """Write how often a label meets a partner, and in which part of its instances."""
+    times = partner["joint_count"]
+    return format_number(times), f"{100 * times / label['count']:.0f} %"
+
+
+def trait_rows(treatment: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Write the traits of a data set before a treatment, and after each step."""
+    steps = (treatment["before"], *treatment["steps"])
+    return [
+        (title, *(format_number(step[key], spec) for step in steps)) for key, title, spec in TRAITS
+    ]
 
 
 def render_treatment(report: dict[str, Any], *, width: int | None = None) -> list[Line]:
@@ -149,19 +163,10 @@ def render_treatment(report: dict[str, Any], *, width: int | None = None) -> lis
                                 before     after
     instances                        4         5
     """
-    steps = report["steps"]
     titles = step_titles(report)
-    lines = table(
-        ("", "before", *titles),
-        [
-            (title, *(format_number(step[key], spec) for step in (report["before"], *steps)))
-            for key, title, spec in TRAITS
-        ],
-        width=width,
-    )
-    lines.append([])
+    lines = [*table(("", "before", *titles), trait_rows(report), width=width), []]
     for title, sentence in zip(titles, step_notes(report), strict=True):
-        where = "" if len(steps) == 1 else f"{title}: "
+        where = "" if len(report["steps"]) == 1 else f"{title}: "
         lines += wrapped(where + sentence, width)
     return lines
 
@@ -191,28 +196,20 @@ def render_comparison(rows: list[dict[str, Any]], *, width: int | None = None) -
     >>> [line[0].text.strip() for line in render_comparison(rows)]
     ['method', 'none', 'remedial']
     """
-    done = [row for row in rows if row["error"] is None]
-    lines = table(
-        ("method", "instances", "added", "removed", "MeanIR", "MaxIR", "CVIR", "SCUMBLE", "s"),
-        [
-            (
-                row["method"],
-                format_number(row["n_instances"]),
-                format_number(row["n_added"]),
-                format_number(row["n_removed"]),
-                *(format_number(row[key], ",.2f") for key in ("mean_ir", "max_ir")),
-                *(format_number(row[key], ".4f") for key in ("cvir", "scumble")),
-                format_number(row["seconds"], ".2f"),
-            )
-            for row in done
-        ],
-        width=width,
-    )
+    done = [(row["method"], *cells(row, COMPARED)) for row in rows if row["error"] is None]
+    head = ("method", "instances", "added", "removed", "MeanIR", "MaxIR", "CVIR", "SCUMBLE", "s")
+    lines = table(head, done, width=width)
     for row in rows:
         if row["error"] is not None:
             lines += wrapped(f"{row['method']} failed: {row['error']}", width, "dim")
     return lines
 
+
+#: What tables show of a resampler, a label and a labelset, with formats.
+COMPARED = dict.fromkeys(("n_instances", "n_added", "n_removed"), ",d")
+COMPARED |= {"mean_ir": ",.2f", "max_ir": ",.2f", "cvir": ".4f", "scumble": ".4f", "seconds": ".2f"}
+OF_LABEL = {"count": ",d", "frequency": ".4f", "irlbl": ",.2f", "scumble": "", "scumble_cv": ""}
+OF_LABELSET = {"count": ",d", "imbalance": ",.2f", "scumble": ""}
 
 SUMMARY_ROWS = (
     ("Instances", "n_instances", ",d"),
@@ -260,43 +257,30 @@ def render_labels(
     rows: list[dict[str, Any]], *, frequency: bool = True, width: int | None = None
 ) -> list[Line]:
     """Lay out the labels with their measures."""
-    shared = ["frequency"] if frequency else []
-    return table(
-        ("label", "count", *shared, "IRLbl", "SCUMBLE", "CV"),
-        [
-            (
-                row["name"] + (" *" if row["is_minority"] else ""),
-                format_number(row["count"]),
-                *(format_number(row[key], ".4f") for key in shared),
-                format_number(row["irlbl"], ",.2f"),
-                significant(row["scumble"]),
-                significant(row["scumble_cv"]),
-            )
-            for row in rows
-        ],
-        styles=["rare" if row["is_minority"] else "" for row in rows],
-        width=width,
-    )
+    shown = {key: spec for key, spec in OF_LABEL.items() if frequency or key != "frequency"}
+    head = ("label", "count", *(["frequency"] if frequency else []), "IRLbl", "SCUMBLE", "CV")
+    lines = [
+        (row["name"] + (" *" if row["is_minority"] else ""), *cells(row, shown)) for row in rows
+    ]
+    styles = ["rare" if row["is_minority"] else "" for row in rows]
+    return table(head, lines, styles=styles, width=width)
 
 
 def render_thresholds(report: dict[str, Any], *, width: int | None = None) -> list[Line]:
     """Lay out the thresholds of labels."""
     title = report["metric"].upper()
     never = {"inf": "never", "-inf": "always"}
-    lines = table(
-        ("label", "positives", "threshold", "predicted", f"expected {title}"),
-        [
-            (
-                str(row["label"]),
-                format_number(row["positives"]),
-                never.get(row["threshold"]) or significant(row["threshold"]),
-                format_number(row["predicted"]),
-                format_number(row["expected"], ".4f"),
-            )
-            for row in report["labels"]
-        ],
-        width=width,
-    )
+    rows = [
+        (
+            str(row["label"]),
+            format_number(row["positives"]),
+            never.get(row["threshold"]) or significant(row["threshold"]),
+            *cells(row, {"predicted": ",d", "expected": ".4f"}),
+        )
+        for row in report["labels"]
+    ]
+    head = ("label", "positives", "threshold", "predicted", f"expected {title}")
+    lines = table(head, rows, width=width)
     words = (
         f"Mean {title} to expect {format_number(report['mean_expected'], '.4f')}; "
         f"{report['n_silent']:,} of {len(report['labels']):,} labels are never predicted."
@@ -304,31 +288,12 @@ def render_thresholds(report: dict[str, Any], *, width: int | None = None) -> li
     return [*lines, [], *wrapped(words, width)]
 
 
-def labelset_rows(
-    data: MultilabelDataset, *, top: int | None = None
-) -> tuple[list[dict[str, Any]], int]:
-    """List the labelsets, most frequent first."""
-    summary = characterize(data)
-    return frequent_labelsets(data, summary, top=top), summary.n_labelsets
-
-
 def render_labelsets(
     rows: list[dict[str, Any]], n_all: int, *, width: int | None = None
 ) -> list[Line]:
     """Lay out the labelsets."""
-    lines = table(
-        ("labelset", "count", "imbalance", "SCUMBLE"),
-        [
-            (
-                ", ".join(row["labels"]) or "(no label)",
-                format_number(row["count"]),
-                format_number(row["imbalance"], ",.2f"),
-                significant(row["scumble"]),
-            )
-            for row in rows
-        ],
-        width=width,
-    )
+    shown = [(", ".join(row["labels"]) or "(no label)", *cells(row, OF_LABELSET)) for row in rows]
+    lines = table(("labelset", "count", "imbalance", "SCUMBLE"), shown, width=width)
     if n_all > len(rows):
         lines.append([Segment(f"and {n_all - len(rows):,} more (--top 0 shows all)", "dim")])
     return lines

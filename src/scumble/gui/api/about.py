@@ -49,5 +49,4 @@ async def show_catalogue(state: ServerState, call: Call) -> dict[str, Any]:
 def show_openapi(state: ServerState, call: Call) -> dict[str, Any]:
     """Describe this API."""
     text = (files("scumble.gui") / "openapi.json").read_text(encoding="utf-8")
-    described: dict[str, Any] = json.loads(text)
-    return described
+    return dict(json.loads(text))

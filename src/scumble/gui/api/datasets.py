@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scumble.gui.answers import Answer, Call, RefusedError
 from scumble.gui.jobs import Job
 from scumble.gui.state import ServerState
-from scumble.gui.uploads import Stored
+from scumble.gui.uploads import Upload
 
 if TYPE_CHECKING:
     from scumble.gui.paged_tables import PagedTable
@@ -52,7 +52,7 @@ async def list_datasets(state: ServerState, call: Call) -> dict[str, Any]:
     return {"datasets": [entry.to_dict() for entry in state.datasets]}
 
 
-async def open_dataset(state: ServerState, call: Call) -> Answer:
+async def open_dataset(state: ServerState, call: Call) -> Job:
     """Open uploaded files."""
     wish = call.json()
     numbers = wish.pop("uploads", None)
@@ -60,60 +60,45 @@ async def open_dataset(state: ServerState, call: Call) -> Answer:
     file, xml, held = held_uploads(state, numbers)
     state.datasets.check_room()
     arguments = {
-        "file": file.upload,
-        "xml": xml.upload if xml else None,
+        "file": file,
+        "xml": xml,
         "options": options,
         "max_unpacked": max_unpacked(state, file),
     }
-
-    def let_go(job: Job) -> None:
-        state.uploads.let_go(held)
-        if job.state == "done":  # else it stays, for another try with other options
-            for number in held:
-                state.uploads.discard(number)
-
-    state.uploads.hold(held)
-    finish = state.open_result(file.upload.shown, options)
-    title = f"Opening {file.upload.shown}"
-    job = state.jobs.submit(title, "open_upload", arguments, finish, let_go)
-    return Answer(job.to_dict(), 202)
+    shown = file.shown
+    ends = state.open_result(shown, options), state.uploads.reading(held)
+    return state.jobs.submit(f"Opening {shown}", "open_upload", arguments, *ends)
 
 
-async def preview_upload(state: ServerState, call: Call) -> Answer:
+async def preview_upload(state: ServerState, call: Call) -> Job:
     """Look at the first rows of an upload, and guess what its columns are for."""
     file = state.uploads.get(call.path["upload"])
     wish = call.json()
     if any(key not in LOOK_OPTIONS for key in wish):
         raise RefusedError(422, f"A preview knows the options {', '.join(LOOK_OPTIONS)}.")
-    arguments = {
-        "file": file.upload,
-        "options": read_options(wish),
-        "max_unpacked": max_unpacked(state, file),
-    }
-    return _look_at(state, file, "preview_upload", arguments)
+    options = {"options": read_options(wish), "max_unpacked": max_unpacked(state, file)}
+    return _look_at(state, file, "preview_upload", options)
 
 
-async def list_members(state: ServerState, call: Call) -> Answer:
+async def list_members(state: ServerState, call: Call) -> Job:
     """List the files of an archive that may hold the data."""
     file = state.uploads.get(call.path["upload"])
-    return _look_at(state, file, "list_members", {"file": file.upload})
+    return _look_at(state, file, "list_members", {})
 
 
-def _look_at(state: ServerState, file: Stored, task: str, arguments: dict[str, Any]) -> Answer:
+def _look_at(state: ServerState, file: Upload, task: str, options: dict[str, Any]) -> Job:
     """Begin work that reads an upload and leaves it where it is."""
     state.uploads.hold([file.id])
-    job = state.jobs.submit(
-        f"Looking at {file.upload.shown}",
+    return state.jobs.submit(
+        f"Looking at {file.shown}",
         task,
-        arguments,
-        lambda found, _: found,
-        lambda _: state.uploads.let_go([file.id]),
+        {"file": file, **options},
+        after=lambda _: state.uploads.let_go([file.id]),
         is_asked_for=False,
     )
-    return Answer(job.to_dict(), 202)
 
 
-def max_unpacked(state: ServerState, file: Stored) -> int:
+def max_unpacked(state: ServerState, file: Upload) -> int:
     """Tell how large a file may be when decompressed; the user's own has no limit."""
     return sys.maxsize if file.is_lent else state.settings.max_unpacked
 
@@ -134,12 +119,12 @@ async def discard_upload(state: ServerState, call: Call) -> Answer:
     return Answer(None, 204)
 
 
-def held_uploads(state: ServerState, numbers: Any) -> tuple[Stored, Stored | None, list[str]]:
+def held_uploads(state: ServerState, numbers: Any) -> tuple[Upload, Upload | None, list[str]]:
     """Find the uploads that make a data set: its file, its XML if any, and the numbers of both."""
     if not isinstance(numbers, list) or not 1 <= len(numbers) <= 2:
         raise RefusedError(422, "'uploads' must list one file, or a MULAN file and its XML.")
     stored = [state.uploads.get(str(number)) for number in numbers]
-    xml = [each for each in stored if each.upload.path.suffix == ".xml"]
+    xml = [each for each in stored if each.path.suffix == ".xml"]
     files = [each for each in stored if each not in xml]
     if len(files) != 1:
         raise RefusedError(
@@ -151,7 +136,7 @@ def held_uploads(state: ServerState, numbers: Any) -> tuple[Stored, Stored | Non
     return files[0], xml[0] if xml else None, [each.id for each in stored]
 
 
-async def open_example(state: ServerState, call: Call) -> Answer:
+async def open_example(state: ServerState, call: Call) -> Job:
     """Open one of the built-in examples."""
     name = call.path["example"]
     if name not in ("debtags", "synthetic"):
@@ -159,13 +144,10 @@ async def open_example(state: ServerState, call: Call) -> Answer:
     wish = call.json()
     if name == "debtags" and wish:
         raise RefusedError(422, "The example debtags has no options.")
-    options = _synthetic_options(wish)
+    arguments = {"name": name, "options": _synthetic_options(wish)}
     state.datasets.check_room()
-    arguments = {"name": name, "options": options}
-    job = state.jobs.submit(
-        f"Opening {name}", "open_example", arguments, state.open_result("built-in example")
-    )
-    return Answer(job.to_dict(), 202)
+    finish = state.open_result("built-in example")
+    return state.jobs.submit(f"Opening {name}", "open_example", arguments, finish)
 
 
 def show_shelf(state: ServerState, call: Call) -> dict[str, Any]:
@@ -186,17 +168,14 @@ def show_shelf(state: ServerState, call: Call) -> dict[str, Any]:
     }
 
 
-async def open_shelf(state: ServerState, call: Call) -> Answer:
+async def open_shelf(state: ServerState, call: Call) -> Job:
     """Open a public data set; it is fetched where it is not on this machine."""
     name = call.path["name"]
-    known = await asyncio.to_thread(_names_on_the_shelf)
-    if name not in known:
+    if name not in await asyncio.to_thread(_names_on_the_shelf):
         raise RefusedError(404, f"There is no public data set {name!r}.")
     state.datasets.check_room()
-    job = state.jobs.submit(
-        f"Opening {name}", "open_shelf", {"name": name}, state.open_result(name)
-    )
-    return Answer(job.to_dict(), 202)
+    finish = state.open_result(name)
+    return state.jobs.submit(f"Opening {name}", "open_shelf", {"name": name}, finish)
 
 
 def _names_on_the_shelf() -> set[str]:
@@ -259,26 +238,26 @@ def page_of(table: str) -> Callable[[ServerState, Call], dict[str, Any]]:
     """Make the function that gives a page of a table."""
 
     def show_page(state: ServerState, call: Call) -> dict[str, Any]:
-        entry = state.datasets.get(call.path["dataset"])
-        page: dict[str, Any] = getattr(entry, table).page(call)
-        return page
+        return _table(state, call, table)[0].page(call)
 
     return show_page
 
 
-def show_partners(state: ServerState, call: Call) -> dict[str, Any]:
-    """Give a page of the labels that share instances with one."""
-    return _partners(state, call)[0].page(call)
+def csv_of(table: str) -> Callable[[ServerState, Call], Answer]:
+    """Make the function that gives a whole table as CSV."""
+
+    def show_csv(state: ServerState, call: Call) -> Answer:
+        found, stem = _table(state, call, table)
+        return found.csv(call, f"{stem}.csv")
+
+    return show_csv
 
 
-def show_partners_csv(state: ServerState, call: Call) -> Answer:
-    """Give all labels that share instances with one, as CSV."""
-    table, stem = _partners(state, call)
-    return table.csv(call, f"{stem}.csv")
-
-
-def _partners(state: ServerState, call: Call) -> tuple[PagedTable, str]:
+def _table(state: ServerState, call: Call, table: str) -> tuple[PagedTable, str]:
+    """Find a table of a data set, or of one of its labels, and name it."""
     entry = state.datasets.get(call.path["dataset"])
+    if table != "partners":
+        return entry.table(table), f"{entry.id}-{table}"
     found = _label_numbers(call.path["label"], entry.packed.facts["n_labels"])
     if not found or len(found) > 1:
         raise RefusedError(404, "There is no such label.")
@@ -291,20 +270,9 @@ def show_distribution(state: ServerState, call: Call) -> dict[str, Any]:
 
     entry = state.datasets.get(call.path["dataset"])
     text, known = call.path["feature"], entry.packed.facts["n_features"]
-    if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text) < known):
+    if not _is_number(text, known):
         raise RefusedError(404, "There is no such attribute.")
-    return feature_distribution(entry.data, int(text))
-
-
-def csv_of(table: str) -> Callable[[ServerState, Call], Answer]:
-    """Make the function that gives a whole table as CSV."""
-
-    def show_csv(state: ServerState, call: Call) -> Answer:
-        entry = state.datasets.get(call.path["dataset"])
-        answer: Answer = getattr(entry, table).csv(call, f"{entry.id}-{table}.csv")
-        return answer
-
-    return show_csv
+    return feature_distribution(entry.packed.data, int(text))
 
 
 def _label_numbers(text: str | None, n_labels: int) -> list[int] | None:
@@ -312,16 +280,18 @@ def _label_numbers(text: str | None, n_labels: int) -> list[int] | None:
     if text is None:
         return None
     parts = [part for part in text.split(",") if part]
-    if len(parts) > MAX_LABELS or not all(
-        part.isascii() and part.isdecimal() and len(part) < 10 and int(part) < n_labels
-        for part in parts
-    ):
+    if len(parts) > MAX_LABELS or not all(_is_number(part, n_labels) for part in parts):
         raise RefusedError(
             422,
             f"'labels' must be numbers from 0 to {n_labels - 1} with commas between them, at most "
             f"{MAX_LABELS:,}.",
         )
     return [int(part) for part in parts]
+
+
+def _is_number(text: str, known: int) -> bool:
+    """Tell whether a text is the number of one of so many things."""
+    return text.isascii() and text.isdecimal() and len(text) < 10 and int(text) < known
 
 
 def read_options(wish: dict[str, Any]) -> dict[str, Any]:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Iterable
-from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
 from scumble.gui.answers import Answer, Call, RefusedError
 from scumble.gui.api.datasets import held_uploads, read_options
-from scumble.gui.api.work import plain_values, read_steps
+from scumble.gui.api.work import check_known, read_named, read_steps
 from scumble.gui.jobs import Job
 from scumble.gui.open_datasets import OpenDataset, slug
 from scumble.gui.state import ServerState
 from scumble.gui.studies import spell_recipe
+from scumble.gui.uploads import link_or_copy
 
 ADVICE, METHODS, PROOF = "advice", "methods", "proof"
 #: Seconds an advice may be asked to take; None tries everything.
@@ -35,11 +33,10 @@ def show_latest(kind: str) -> Any:
         job = state.datasets.get(call.path["dataset"]).latest.get(kind)
         return {"job": None if job is None else job.to_dict()}
 
-    show.__name__ = f"show_{kind}"
     return show
 
 
-async def advise(state: ServerState, call: Call) -> Answer:
+async def advise(state: ServerState, call: Call) -> Job:
     """Tell which method to take for a data set, by trying them on it."""
     entry = _untreated(state, call)
     wish = call.json()
@@ -56,24 +53,17 @@ async def advise(state: ServerState, call: Call) -> Answer:
     return _begin(state, entry, ADVICE, f"Advice for {entry.name}", "advise_on", arguments)
 
 
-async def export_advice(state: ServerState, call: Call) -> Answer:
+async def export_advice(state: ServerState, call: Call) -> Job:
     """Write the last advice for a data set as a page for download."""
     entry = state.datasets.get(call.path["dataset"])
     advice = entry.latest.result(ADVICE)
     if advice is None:
         raise RefusedError(409, "There is no advice for this data set yet: ask for it first.")
-    number, folder = state.new_folder()
-    job = state.jobs.submit(
-        f"Writing the advice for {entry.name}",
-        "export_advice",
-        {"advice": advice, "folder": folder, "stem": slug(entry.name)},
-        lambda name, _: state.offer(number, name),
-        lambda _: state.forget_folder(number),
-    )
-    return Answer(job.to_dict(), 202)
+    arguments = {"advice": advice, "stem": slug(entry.name)}
+    return state.write(f"Writing the advice for {entry.name}", "export_advice", arguments)
 
 
-async def run_methods(state: ServerState, call: Call) -> Answer:
+async def run_methods(state: ServerState, call: Call) -> Job:
     """Run resamplers side by side, each on its own."""
     entry = state.datasets.get(call.path["dataset"])
     wish = call.json()
@@ -82,7 +72,7 @@ async def run_methods(state: ServerState, call: Call) -> Answer:
     chosen = [{"method": name, "parameters": {}} for name in known]
     if asked is not None:
         chosen = read_steps({"steps": asked}, most=MAX_LIST)
-        _check_known(chosen, "method", known)
+        check_known(chosen, "method", known)
     arguments = {
         "packed": entry.packed,
         "methods": _once(chosen),
@@ -92,7 +82,7 @@ async def run_methods(state: ServerState, call: Call) -> Answer:
     return _begin(state, entry, METHODS, title, "run_side_by_side", arguments)
 
 
-async def prove(state: ServerState, call: Call) -> Answer:
+async def prove(state: ServerState, call: Call) -> Job:
     """Judge classifiers with and without treatments on the same folds."""
     entry = _untreated(state, call)
     wish = call.json()
@@ -122,7 +112,7 @@ async def list_models(state: ServerState, call: Call) -> dict[str, Any]:
     return {"models": [model.to_dict() for model in state.models.of(entry.id)]}
 
 
-async def train(state: ServerState, call: Call) -> Answer:
+async def train(state: ServerState, call: Call) -> Job:
     """Train a classifier on all rows of a data set."""
     entry = state.datasets.get(call.path["dataset"])
     wish = call.json()
@@ -150,8 +140,7 @@ async def train(state: ServerState, call: Call) -> Answer:
         lambda _: state.models.forget_folder(number),
         is_long=True,
     )
-    entry.latest.begin(f"model {number}", job)  # several may be trained at a time
-    return Answer(job.to_dict(), 202)
+    return entry.latest.begin(f"model {number}", job)  # several may be trained at a time
 
 
 async def offer_model(state: ServerState, call: Call) -> Answer:
@@ -160,13 +149,13 @@ async def offer_model(state: ServerState, call: Call) -> Answer:
     number, folder = state.new_folder()
     target = folder / model.path.name
     try:
-        _link_or_copy(model.path, target)
+        link_or_copy(os.link, model.path, target)
         return Answer(state.offer(number, target.name), 201)
     finally:
         state.forget_folder(number)  # where nothing is offered: the disk may be full
 
 
-async def predict(state: ServerState, call: Call) -> Answer:
+async def predict(state: ServerState, call: Call) -> Job:
     """Ask a model about the rows of an uploaded file."""
     model = state.models.get(call.path["model"])
     wish = call.json()
@@ -180,40 +169,27 @@ async def predict(state: ServerState, call: Call) -> Answer:
     number, folder = state.new_folder()
     arguments = {
         "model": model.path,
-        "file": file.upload,
-        "xml": xml.upload if xml else None,
+        "file": file,
+        "xml": xml,
         "options": read_options(wish),
         "learnt": state.datasets.get(model.dataset).options,
         "max_unpacked": state.settings.max_unpacked,
-        "folder": folder,
-        "form": {
-            "stem": f"{slug(file.upload.shown.rpartition('.')[0])}-predicted",
-            "suffix": suffix,
-            "confidences": confidences,
-        },
+        "path": folder / f"{slug(file.shown.rpartition('.')[0])}-predicted{suffix}",
+        "confidences": confidences,
     }
 
     def finish(found: tuple[str, dict[str, Any]], _: list[str]) -> dict[str, Any]:
         name, facts = found
         return {**state.offer(number, name), **facts}
 
-    def let_go(job: Job) -> None:
+    let_go = state.uploads.reading(held)
+
+    def clean_up(job: Job) -> None:
         state.forget_folder(number)
-        state.uploads.let_go(held)
-        for each in held if job.state == "done" else ():
-            state.uploads.discard(each)
+        let_go(job)
 
-    state.uploads.hold(held)
-    title = f"Predicting {file.upload.shown}"
-    job = state.jobs.submit(title, "predict", arguments, finish, let_go)
-    return Answer(job.to_dict(), 202)
-
-
-def _link_or_copy(path: Path, target: Path) -> None:
-    try:
-        os.link(path, target)
-    except OSError:  # a file system without links
-        shutil.copyfile(path, target)
+    title = f"Predicting {file.shown}"
+    return state.jobs.submit(title, "predict", arguments, finish, clean_up)
 
 
 def _begin(
@@ -223,18 +199,16 @@ def _begin(
     title: str,
     task: str,
     arguments: dict[str, Any],
-) -> Answer:
+) -> Job:
     """Begin long work, unless such work on this data set goes on."""
     running = entry.latest.get(kind)
     if running is not None and not running.is_over:
         raise RefusedError(
             409, f"{running.title}: this is still running. Wait, or cancel it first."
         )
-    job = state.jobs.submit(
-        title, task, arguments, lambda found, _: found, is_long=True, can_stop=kind == ADVICE
-    )
-    entry.latest.begin(kind, job)
-    return Answer(job.to_dict(), 202)
+    can_stop = kind == ADVICE
+    job = state.jobs.submit(title, task, arguments, is_long=True, can_stop=can_stop)
+    return entry.latest.begin(kind, job)
 
 
 def _untreated(state: ServerState, call: Call) -> OpenDataset:
@@ -267,13 +241,8 @@ async def _recipe(state: ServerState, wish: dict[str, Any]) -> dict[str, Any]:
 def _classifiers(asked: Any, catalogue: dict[str, Any]) -> list[dict[str, Any]]:
     if not isinstance(asked, list) or not 1 <= len(asked) <= MAX_LIST:
         raise RefusedError(422, f"'classifiers' must list 1 to {MAX_LIST} of them.")
-    found = []
-    for one in asked:
-        if not isinstance(one, dict) or not isinstance(one.get("classifier"), str):
-            raise RefusedError(422, "Each one must have a 'classifier' and may have 'parameters'.")
-        parameters = plain_values(one.get("parameters", {}))
-        found.append({"classifier": one["classifier"], "parameters": parameters})
-    _check_known(found, "classifier", [each["name"] for each in catalogue["classifiers"]])
+    found = [read_named(one, "classifier") for one in asked]
+    check_known(found, "classifier", [each["name"] for each in catalogue["classifiers"]])
     return _once(found)
 
 
@@ -283,14 +252,8 @@ def _treatments(asked: Any, catalogue: dict[str, Any]) -> list[list[dict[str, An
         raise RefusedError(422, f"'treatments' must list at most {MAX_LIST} lists of steps.")
     found = [read_steps({"steps": steps}) for steps in asked if steps != []]
     for steps in found:
-        _check_known(steps, "method", [each["name"] for each in catalogue["methods"]])
+        check_known(steps, "method", [each["name"] for each in catalogue["methods"]])
     return _once(found)
-
-
-def _check_known(wishes: list[dict[str, Any]], kind: str, known: Iterable[str]) -> None:
-    for wish in wishes:
-        if wish[kind] not in known:
-            raise RefusedError(422, f"There is no {kind} {wish[kind]!r}.")
 
 
 def _once(wishes: list[Any]) -> list[Any]:
@@ -311,8 +274,7 @@ def _seed(wish: dict[str, Any]) -> int:
     seed = wish.get("random_state", 0)
     if not _is_whole(seed, 0, MAX_SEED):
         raise RefusedError(422, f"'random_state' must be a whole number from 0 to {MAX_SEED:,}.")
-    found: int = seed
-    return found
+    return int(seed)
 
 
 def _is_number(value: Any) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
-from scumble.gui.answers import Answer, Call, FileAnswer, RefusedError
+from scumble.gui.answers import Answer, Call, RefusedError
 from scumble.gui.jobs import Job
 from scumble.gui.open_datasets import slug
 from scumble.gui.packed_dataset import PackedDataset
@@ -22,7 +23,7 @@ async def list_jobs(state: ServerState, call: Call) -> dict[str, Any]:
 
 async def show_job(state: ServerState, call: Call) -> dict[str, Any]:
     """Tell how a job stands; with ``wait`` not before it is over, or so many seconds later."""
-    job = _job(state, call)
+    job = state.jobs.get(call.path["job"])
     for _ in range(call.integer("wait", 0, most=MAX_WAIT)):
         if job.is_over or state.is_closing():
             break
@@ -32,19 +33,17 @@ async def show_job(state: ServerState, call: Call) -> dict[str, Any]:
 
 async def cancel_job(state: ServerState, call: Call) -> dict[str, Any]:
     """Stop a job; advice tells what it knows by then, unless this is said twice."""
-    job = _job(state, call)
+    job = state.jobs.get(call.path["job"])
     state.jobs.stop(job)
     return job.to_dict()
 
 
-async def treat(state: ServerState, call: Call) -> Answer:
+async def treat(state: ServerState, call: Call) -> Job:
     """Run resamplers on a data set; the result becomes a data set of its own."""
     entry = state.datasets.get(call.path["dataset"])
     steps = read_steps(call.json())
     known = {method["name"]: method for method in (await state.catalogue())["methods"]}
-    for step in steps:
-        if step["method"] not in known:
-            raise RefusedError(422, f"There is no method {step['method']!r}.")
+    check_known(steps, "method", known)
     state.datasets.check_room()
     planned = " + ".join(_title(known[step["method"]], step["parameters"]) for step in steps)
 
@@ -61,11 +60,10 @@ async def treat(state: ServerState, call: Call) -> Answer:
         )
 
     arguments = {"packed": entry.packed, "steps": steps}
-    job = state.jobs.submit(f"{planned} on {entry.name}", "treat", arguments, finish)
-    return Answer(job.to_dict(), 202)
+    return state.jobs.submit(f"{planned} on {entry.name}", "treat", arguments, finish)
 
 
-async def export(state: ServerState, call: Call) -> Answer:
+async def export(state: ServerState, call: Call) -> Job:
     """Write a data set, or its report, to a file for download."""
     entry = state.datasets.get(call.path["dataset"])
     wish = call.json()
@@ -82,25 +80,15 @@ async def export(state: ServerState, call: Call) -> Answer:
         )
     if compression not in catalogue["compressions"] or (compression and kind == "report"):
         raise RefusedError(422, f"'compression' must be one of {catalogue['compressions']}.")
-    number, folder = state.new_folder()
     stem = slug(entry.name)
     if entry.treatment is not None:
         stem += "-" + slug(entry.treatment["title"])
-    arguments = {"packed": entry.packed, "folder": folder, "stem": stem, "form": form}
+    arguments = {"packed": entry.packed, "stem": stem, "form": form}
     if kind == "data":
         arguments["compression"] = compression
     else:
-        arguments["treatment"] = entry.treatment
-        arguments["source"] = entry.source
-
-    job = state.jobs.submit(
-        f"Writing {entry.name}",
-        f"export_{kind}",
-        arguments,
-        lambda name, _: state.offer(number, name),
-        lambda _: state.forget_folder(number),
-    )
-    return Answer(job.to_dict(), 202)
+        arguments |= {"treatment": entry.treatment, "source": entry.source}
+    return state.write(f"Writing {entry.name}", f"export_{kind}", arguments)
 
 
 async def give_ticket(state: ServerState, call: Call) -> dict[str, Any]:
@@ -111,16 +99,9 @@ async def give_ticket(state: ServerState, call: Call) -> dict[str, Any]:
     return {"address": state.tickets.give(address)}
 
 
-async def download(state: ServerState, call: Call) -> FileAnswer:
+async def download(state: ServerState, call: Call) -> Answer:
     """Give a file that a job has written."""
     return state.file(call.path["file"])
-
-
-def _job(state: ServerState, call: Call) -> Job:
-    job = state.jobs.get(call.path["job"])
-    if job is None:
-        raise RefusedError(404, "There is no such job.")
-    return job
 
 
 def _title(method: dict[str, Any], parameters: dict[str, Any]) -> str:
@@ -131,8 +112,7 @@ def _title(method: dict[str, Any], parameters: dict[str, Any]) -> str:
         for name, value in parameters.items()
         if value is not None and value != usual.get(name)
     ]
-    title: str = method["title"]
-    return f"{title}({', '.join(changed)})" if changed else title
+    return method["title"] + (f"({', '.join(changed)})" if changed else "")
 
 
 def read_steps(wish: dict[str, Any], *, most: int = MAX_STEPS) -> list[dict[str, Any]]:
@@ -140,13 +120,21 @@ def read_steps(wish: dict[str, Any], *, most: int = MAX_STEPS) -> list[dict[str,
     steps = wish.get("steps")
     if not isinstance(steps, list) or not 1 <= len(steps) <= most:
         raise RefusedError(422, f"'steps' must list 1 to {most} methods with their parameters.")
-    found = []
-    for step in steps:
-        if not isinstance(step, dict) or not isinstance(step.get("method"), str):
-            raise RefusedError(422, "Each step must have a 'method' and may have 'parameters'.")
-        parameters = plain_values(step.get("parameters", {}))
-        found.append({"method": step["method"], "parameters": parameters})
-    return found
+    return [read_named(step, "method", "step") for step in steps]
+
+
+def read_named(wish: Any, kind: str, called: str = "one") -> dict[str, Any]:
+    """Read a method, or a classifier, with its parameters."""
+    if not isinstance(wish, dict) or not isinstance(wish.get(kind), str):
+        raise RefusedError(422, f"Each {called} must have a {kind!r} and may have 'parameters'.")
+    return {kind: wish[kind], "parameters": plain_values(wish.get("parameters", {}))}
+
+
+def check_known(wishes: list[dict[str, Any]], kind: str, known: Collection[str]) -> None:
+    """Refuse methods, or classifiers, that there are not."""
+    for wish in wishes:
+        if wish[kind] not in known:
+            raise RefusedError(422, f"There is no {kind} {wish[kind]!r}.")
 
 
 def plain_values(parameters: Any) -> dict[str, Any]:

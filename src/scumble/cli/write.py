@@ -1,4 +1,4 @@
-"""``split``: a training and a test part, with rare labels in both."""
+"""``convert`` and ``split``: a data set in another format, or in two parts."""
 
 from __future__ import annotations
 
@@ -7,49 +7,49 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from scumble._core.errors import ParameterError
-from scumble.cli.files import WRITES_PARTS
-from scumble.cli.inputs import (
-    FormatOption,
-    Input,
-    JsonOption,
-    LabelsOption,
-    ReadOption,
-    SeedOption,
-    ToOption,
-    load,
-)
+from scumble.cli import inputs
+from scumble.cli.console import say, show_json, tell_written
+from scumble.cli.files import WRITES_DATA, WRITES_PARTS
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
 
 
+def convert(
+    data: inputs.Input,
+    out: Annotated[str, typer.Argument(metavar="OUT", help="The file to write."), WRITES_DATA],
+    reading: inputs.Reading = inputs.AS_IS,
+    to: inputs.ToOption = None,
+    json: inputs.JsonOption = False,
+) -> None:
+    """Read a data set and write it in another format."""
+    from scumble.data import write
+
+    dataset = reading.load(data)
+    write(dataset, out, format=to)
+    tell_written(out, dataset, json=json)
+
+
 def split(
-    data: Input,
+    data: inputs.Input,
     output: Annotated[
         str,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Where to write: films.arff makes films-train.arff and films-test.arff.",
-        ),
+        inputs.option("output", "films.arff makes films-train.arff and films-test.arff."),
         WRITES_PARTS,
     ],
     test_size: Annotated[
         float, typer.Option(help="Share of rows for testing, or their number from 1 on.")
     ] = 0.25,
-    seed: SeedOption = None,
-    format: FormatOption = None,
-    labels: LabelsOption = None,
-    option: ReadOption = None,
-    to: ToOption = None,
-    json: JsonOption = False,
+    seed: inputs.SeedOption = None,
+    reading: inputs.Reading = inputs.AS_IS,
+    to: inputs.ToOption = None,
+    json: inputs.JsonOption = False,
 ) -> None:
     """Split a data set into a training and a test part; rare labels come to both sides.
 
     A label with two rows or more has one on each side, wherever that is possible. Next:
     scumble evaluate films-train.arff --test films-test.arff -c rare
     """
-    from scumble.cli.console import say, show_json, tell_written
     from scumble.data.io import part_paths, write_parts
     from scumble.evaluate import train_test_split
     from scumble.evaluate.cross_validation import draw_seed
@@ -58,7 +58,7 @@ def split(
         raise ParameterError("There are two parts to write. Name a file with --output, not '-'.")
     paths = part_paths(output)
     drawn = draw_seed(seed, caller="split")
-    given = load(data, format=format, labels=labels, options=option)
+    given = reading.load(data)
     size = int(test_size) if test_size >= 1 and test_size == int(test_size) else test_size
     parts = train_test_split(given, test_size=size, random_state=drawn)
     write_parts(parts, paths, format=to)
