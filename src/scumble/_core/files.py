@@ -13,7 +13,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -35,15 +35,11 @@ EXPANSION_FREE = 64 << 20
 #: No line of a text format is longer than this.
 MAX_LINE = 1 << 30
 BLOCK = 4 << 20
-_READERS: dict[str | None, Callable[[Any], Any]] = {
-    ".gz": lambda raw: gzip.GzipFile(fileobj=raw, mode="rb"),
-    ".bz2": lambda raw: bz2.BZ2File(raw, "rb"),
-    ".xz": lambda raw: lzma.LZMAFile(raw, "rb"),
-}
-_WRITERS: dict[str, Callable[[Any], Any]] = {
-    ".gz": lambda raw: gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0),
-    ".bz2": lambda raw: bz2.BZ2File(raw, "wb"),
-    ".xz": lambda raw: lzma.LZMAFile(raw, "wb"),
+#: What reads and writes a compressed form; the same content always gives the same bytes.
+_STREAMS: dict[str, Callable[[Any, Any], Any]] = {
+    ".gz": lambda raw, mode: gzip.GzipFile("", mode, fileobj=raw, mtime=0),
+    ".bz2": bz2.BZ2File,
+    ".xz": lzma.LZMAFile,
 }
 
 
@@ -100,11 +96,8 @@ class Source(NamedFile):
             try:
                 raw = stack.enter_context(open(self.path, "rb"))
                 size = os.fstat(raw.fileno()).st_size
-                advance = (
-                    stack.enter_context(track(f"Reading {self.path.name}", size))
-                    if progress
-                    else None
-                )
+                told = track(f"Reading {self.path.name}", size) if progress else nullcontext()
+                advance = stack.enter_context(told)
                 stream = stack.enter_context(_decompress(raw))
             except OSError as error:
                 raise self._os_error(error) from error
@@ -208,9 +201,9 @@ def _decompress(raw: IO[bytes]) -> Iterator[Any]:
     """Wrap a raw file by the compression its first bytes show."""
     start = raw.read(8)
     raw.seek(0)
-    suffix = next((s for s, magic in COMPRESSIONS.items() if start.startswith(magic)), None)
-    if suffix in _READERS:
-        with _READERS[suffix](raw) as stream:
+    suffix = next((s for s, magic in COMPRESSIONS.items() if start.startswith(magic)), "")
+    if suffix in _STREAMS:
+        with _STREAMS[suffix](raw, "rb") as stream:
             yield stream
     elif suffix == ".zst":
         import pyarrow as pa
@@ -324,9 +317,9 @@ def writing_all(paths: Iterable[str | os.PathLike[str]]) -> Iterator[list[Target
 
 @contextmanager
 def _compress(raw: IO[bytes], compression: str) -> Iterator[IO[bytes]]:
-    """Wrap a raw file; the same content always gives the same bytes (no time stamps)."""
-    if compression in _WRITERS:
-        with _WRITERS[compression](raw) as stream:
+    """Wrap a raw file by the compression its name asks for."""
+    if compression in _STREAMS:
+        with _STREAMS[compression](raw, "wb") as stream:
             yield stream
     elif compression == ".zst":
         import pyarrow as pa
