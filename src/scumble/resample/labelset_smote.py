@@ -16,7 +16,7 @@ from scumble.resample.base import Resampled, rows_in_percent
 from scumble.resample.by_distance import _DistanceResampler
 from scumble.resample.containers import rows_like
 from scumble.resample.ml_random import rows_by_label
-from scumble.resample.mlenn import has_any
+from scumble.resample.mlenn import count_of
 from scumble.resample.synthesis import Seeds, synthesize
 
 
@@ -139,7 +139,7 @@ class LabelsetSMOTE(_DistanceResampler, family="Add rows"):
     def _pools(self, Y: sparse.csr_array) -> list[Array]:
         """List the rows that may be seeds together."""
         if self.seeds == "minority":
-            return [np.flatnonzero(has_any(Y, is_minority(Y)))]
+            return [np.flatnonzero(count_of(Y, is_minority(Y)))]
         if self.seeds == "pure":
             return [np.flatnonzero(np.diff(Y.indptr) == 1)]
         starts, rows = rows_by_label(Y, np.flatnonzero(label_counts(Y)))

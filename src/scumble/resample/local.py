@@ -18,7 +18,11 @@ from scumble.resample.base import Resampled, rows_in_percent
 from scumble.resample.by_distance import _DistanceResampler
 from scumble.resample.containers import rows_like
 from scumble.resample.kernels import local as kernels
+from scumble.resample.mlenn import count_of
 from scumble.resample.synthesis import Places, Seeds, synthesize
+
+#: From these shares of neighbours with the other value on, a cell is borderline, rare, an outlier.
+TYPE_BORDERS = (0.3, 0.7, 1.0)
 
 
 class _LocalResampler(_DistanceResampler):
@@ -260,10 +264,12 @@ def look_around(Y: sparse.csr_array, neighbours: Array, *, n_jobs: int | None) -
     # Without neighbours nothing can be said: all cells count as outliers.
     k = neighbours.shape[1]
     opposed = n_opposed / k if k else np.ones(cells.nnz)
-    shares, weights = np.empty(cells.nnz), np.empty(n_rows)
-    kernels.weigh(cells.indptr, cells.indices, opposed, np.zeros(n_labels), shares, weights)
-    types = np.empty(cells.nnz, np.int8)
-    kernels.name_types(opposed, types)
+    # An outlier has no share, and adds nothing to its label's sum of opposition.
+    counted = np.where(opposed < 1, opposed, 0.0)
+    whole = np.bincount(cells.indices, counted, n_labels)[cells.indices]
+    shares = np.divide(counted, whole, out=np.zeros(cells.nnz), where=whole > 0)
+    weights = np.bincount(np.repeat(np.arange(n_rows), np.diff(cells.indptr)), shares, n_rows)
+    types = np.digitize(opposed, TYPE_BORDERS).astype(np.int8)
     kernels.soften_rare(cells.indptr, cells.indices, neighbours, types)
     return Local(cells, flipped, neighbours, types, shares, weights)
 
@@ -274,8 +280,8 @@ def flip_labels(Y: sparse.csr_array, labels: Array) -> sparse.csr_array:
         return Y
     is_flipped = np.zeros(Y.shape[1], bool)
     is_flipped[labels] = True
-    indptr = np.empty(Y.shape[0] + 1, np.int64)
-    kernels.count_flipped(Y.indptr, Y.indices, is_flipped, len(labels), indptr)
+    sizes = len(labels) + np.diff(Y.indptr) - 2 * count_of(Y, is_flipped)
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
     indices = np.empty(indptr[-1], Y.indices.dtype)
     kernels.flip(Y.indptr, Y.indices, is_flipped, labels, indptr, indices)
     return sparse.csr_array((np.ones(len(indices), bool), indices, indptr), shape=Y.shape)

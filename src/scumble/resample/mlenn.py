@@ -107,7 +107,7 @@ class MLeNN(_DistanceResampler, family="Remove rows"):
         self.n_jobs = n_jobs
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
-        candidates = np.flatnonzero(~has_any(Y, is_minority(Y)))
+        candidates = np.flatnonzero(count_of(Y, is_minority(Y)) == 0)
         space = features.space(scale=self.scale)
         near = nearest(space, self.n_neighbors, rows=candidates, n_jobs=self.n_jobs).rows
         n_needed = max(near.shape[1] / 2, 1)
@@ -132,7 +132,7 @@ def without_different(
     return Resampled(rows, Y[rows])
 
 
-def has_any(Y: sparse.csr_array, is_wanted: Array) -> Array:
-    """Tell which rows have at least one of some labels."""
+def count_of(Y: sparse.csr_array, is_wanted: Array) -> Array:
+    """Count how many of some labels each row has."""
     upto = np.concatenate([[0], np.cumsum(is_wanted[Y.indices])])
-    return upto[Y.indptr[1:]] > upto[Y.indptr[:-1]]
+    return np.diff(upto[Y.indptr])

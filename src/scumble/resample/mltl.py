@@ -16,7 +16,7 @@ from scumble.measures.concurrence import scumble
 from scumble.measures.imbalance import irlbl, mean_ir, minority_from_ratios
 from scumble.resample.base import Resampled
 from scumble.resample.by_distance import _DistanceResampler
-from scumble.resample.mlenn import has_any, without_different
+from scumble.resample.mlenn import count_of, without_different
 
 
 class MLTL(_DistanceResampler, family="Remove rows"):
@@ -139,4 +139,4 @@ def automatic_threshold(Y: sparse.csr_array) -> float:
 def _rows_with_majority_label(Y: sparse.csr_array) -> Array:
     ratios = irlbl(Y)
     is_majority = ~np.isnan(ratios) & ~minority_from_ratios(ratios)
-    return np.flatnonzero(has_any(Y, is_majority))
+    return np.flatnonzero(count_of(Y, is_majority))

@@ -2,9 +2,6 @@ from typing import Any
 
 from scumble._core.arrays import Array
 
-def count_flipped(
-    indptr: Array, indices: Array, is_flipped: Array, n_flipped: int, new_indptr: Array
-) -> None: ...
 def flip(
     indptr: Array,
     indices: Array,
@@ -22,10 +19,6 @@ def count_opposed(
     stop: int,
     n_opposed: Array,
 ) -> None: ...
-def weigh(
-    indptr: Array, indices: Array, opposed: Array, sums: Array, shares: Array, weights: Array
-) -> None: ...
-def name_types(opposed: Array, types: Array) -> None: ...
 def soften_rare(indptr: Array, indices: Array, neighbours: Array, types: Array) -> None: ...
 def sum_support(
     indptr: Array,

@@ -11,24 +11,6 @@ cdef enum:
     SAFE, BORDERLINE, RARE, OUTLIER
 
 
-def count_flipped(
-    const index_t[::1] indptr, const index_t[::1] indices, const uint8_t[::1] is_flipped,
-    Py_ssize_t n_flipped, int64_t[::1] new_indptr,
-):
-    """Count the cells of each row after exchanging the two values of flipped labels."""
-    cdef Py_ssize_t row, place
-    cdef int64_t end = 0
-    cdef int64_t n_lost
-    new_indptr[0] = 0
-    with nogil:
-        for row in range(indptr.shape[0] - 1):
-            n_lost = 0
-            for place in range(indptr[row], indptr[row + 1]):
-                n_lost += is_flipped[indices[place]]
-            end += n_flipped + indptr[row + 1] - indptr[row] - 2 * n_lost
-            new_indptr[row + 1] = end
-
-
 def flip(
     const index_t[::1] indptr, const index_t[::1] indices, const uint8_t[::1] is_flipped,
     const int64_t[::1] flipped, const int64_t[::1] new_indptr, index_t[::1] new_indices,
@@ -80,43 +62,6 @@ def count_opposed(
                 other = neighbours[row, near]
                 for place in range(indptr[other], indptr[other + 1]):
                     holders[indices[place]] = 0
-
-
-def weigh(
-    const index_t[::1] indptr, const index_t[::1] indices, const double[::1] opposed,
-    double[::1] sums, double[::1] shares, double[::1] weights,
-):
-    """Divide each cell's opposition by its label's sum over cells that are no outliers."""
-    cdef Py_ssize_t row, place
-    cdef double total, whole
-    with nogil:
-        for place in range(indices.shape[0]):
-            if opposed[place] < 1.0:
-                sums[indices[place]] += opposed[place]
-        for row in range(indptr.shape[0] - 1):
-            total = 0.0
-            for place in range(indptr[row], indptr[row + 1]):
-                whole = sums[indices[place]]
-                shares[place] = (
-                    opposed[place] / whole if opposed[place] < 1.0 and whole > 0.0 else 0.0
-                )
-                total += shares[place]
-            weights[row] = total
-
-
-def name_types(const double[::1] opposed, int8_t[::1] types):
-    """Name the type of each cell by the share of neighbours with the other value."""
-    cdef Py_ssize_t place
-    with nogil:
-        for place in range(opposed.shape[0]):
-            if opposed[place] < 0.3:
-                types[place] = SAFE
-            elif opposed[place] < 0.7:
-                types[place] = BORDERLINE
-            elif opposed[place] < 1.0:
-                types[place] = RARE
-            else:
-                types[place] = OUTLIER
 
 
 def soften_rare(
