@@ -14,18 +14,10 @@ from scumble._core.errors import ParameterError
 from scumble._core.parallel import limit_threads
 from scumble._core.shown import Sheet, Shown
 from scumble._core.validation import check_choice, check_named_labels, is_dataset
-from scumble.measures import passes
+from scumble.measures import imbalance, passes
 from scumble.measures.base import quotient
 from scumble.measures.concurrence import cv_by_label, cv_of_scores, mean_by_label
-from scumble.measures.imbalance import (
-    Unseen,
-    cv_of_ratios,
-    frequencies_from_counts,
-    max_of_ratios,
-    mean_of_ratios,
-    minority_from_ratios,
-    ratios_from_counts,
-)
+from scumble.measures.imbalance import Unseen, minority_from_ratios, ratios_from_counts
 from scumble.measures.labelsets import Labelsets, find_labelsets, tcs_of
 
 LABEL_COLUMNS = ("name", "count", "frequency", "irlbl", "scumble", "scumble_cv")
@@ -294,16 +286,16 @@ def summarize(
         density=quotient(cardinality, n_labels),
         diversity=quotient(n_sets, n_instances),
         p_min=quotient(n_one_label, n_instances),
-        mean_ir=mean_of_ratios(ratios),
-        max_ir=max_of_ratios(ratios),
-        cvir=cv_of_ratios(ratios),
+        mean_ir=imbalance.mean_of_ratios(ratios),
+        max_ir=imbalance.max_of_ratios(ratios),
+        cvir=imbalance.cv_of_ratios(ratios),
         tcs=None if n_features is None else tcs_of(n_features, n_labels, n_sets),
         n_unseen=int((counts == 0).sum()),
         n_minority=int(minority_from_ratios(ratios).sum()),
         labels=LabelTable(
             tuple(map(str, names)),
             counts,
-            frequencies_from_counts(counts, n_instances),
+            imbalance.frequencies_from_counts(counts, n_instances),
             ratios,
             np.nan_to_num(means) if unseen == "zero" else means,
             cv_by_label(squares, counts, means),
