@@ -59,8 +59,7 @@ class LabelsetTables(Workspace):
             return
         self.rows()
         self.make("raw_sets", statements.RAW_SETS, title="Counting labelsets")
-        found = self.number(statements.COUNT_IRREGULAR, title="Checking labelsets")
-        self.is_regular = found == 0
+        self.is_regular = not self.number(statements.COUNT_IRREGULAR, title="Checking labelsets")
         if self.is_regular:
             self.make("sets", statements.SETS_AS_SPELLED)
         else:
@@ -108,11 +107,8 @@ class LabelsetTables(Workspace):
     def scored_spellings(self) -> None:
         """Make ``scored_raw``: the scores under every spelling that the data has."""
         self.scored()
-        as_spelled, several = (
-            statements.SCORED_RAW_AS_SPELLED,
-            statements.SCORED_RAW_IN_SEVERAL_SPELLINGS,
-        )
-        self.make("scored_raw", as_spelled if self.is_regular else several)
+        one, several = statements.SCORED_RAW_AS_SPELLED, statements.SCORED_RAW_SPELLINGS
+        self.make("scored_raw", one if self.is_regular else several)
 
     def totals(self) -> dict[str, int]:
         """Add up the labelsets."""
@@ -127,8 +123,7 @@ class LabelsetTables(Workspace):
         names = [self.layout.dialect.quote(name) for name in self.layout.instances]
         missing = " OR ".join(f"{name} IS NULL" for name in names)
         sql = f"SELECT count(*) AS n FROM {{source}} WHERE {missing}"
-        n_missing = self.number(sql, title="Checking instances")
-        if n_missing:
+        if n_missing := self.number(sql, title="Checking instances"):
             raise ReadError(
                 f"{n_missing} rows do not name their instance: {', '.join(self.layout.instances)} "
                 "is null. Expected a name in every row; leave these rows out.",

@@ -141,7 +141,7 @@ FROM {rows} r LEFT JOIN {scored_raw} t ON r.labels = t.raw
 
 #: The spellings of the labelsets in the data, with their scores.
 SCORED_RAW_AS_SPELLED = "SELECT labels AS raw, score FROM {scored}"
-SCORED_RAW_IN_SEVERAL_SPELLINGS = """
+SCORED_RAW_SPELLINGS = """
 SELECT w.raw, t.score
 FROM (SELECT raw, CANONICAL!(raw) AS labels FROM {raw_sets} WHERE raw IS NOT NULL) w
 JOIN {scored} t ON w.labels = t.labels

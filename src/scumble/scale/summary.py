@@ -155,8 +155,9 @@ def summarize_tables(tables: LabelsetTables, name: str, declared: Sequence[Any] 
     totals = tables.totals()
     tables.scored()
     n_rows = totals["n_instances"]
-    total = tables.number(statements.SCORE_TOTAL, title="Averaging scores")
-    mean = quotient(float(total), n_rows)
+    title = "Averaging scores"
+    mean = quotient(float(tables.number(statements.SCORE_TOTAL, title=title)), n_rows)
+    squares = float(tables.number(statements.SCORE_SQUARES, title=title, scumble=repr(mean)))
     layout = tables.layout
     return summarize(
         measure_labels(tables, declared),
@@ -169,7 +170,7 @@ def summarize_tables(tables: LabelsetTables, name: str, declared: Sequence[Any] 
         n_one_label=totals["n_one_label"],
         n_unlabelled=totals["n_unlabelled"],
         scumble=mean,
-        scumble_cv=_scumble_cv(tables, n_rows, mean),
+        scumble_cv=cv_of_scores(squares, n_rows, mean),
         scumble_by_instance=InstanceScores(tables, n_rows),
     )
 
@@ -236,11 +237,3 @@ def _places(found: list[Any], names: list[Any]) -> Array:
             "occur."
         )
     return np.array([place[name] for name in found], np.int64)
-
-
-def _scumble_cv(tables: LabelsetTables, n_rows: int, mean: float) -> float:
-    squares = 0.0
-    if n_rows:
-        sql = statements.SCORE_SQUARES
-        squares = float(tables.number(sql, title="Averaging scores", scumble=repr(mean)))
-    return cv_of_scores(squares, n_rows, mean)
