@@ -177,12 +177,12 @@ def summarize_tables(tables: LabelsetTables, name: str, declared: Sequence[Any] 
 
 def measure_labels(tables: LabelsetTables, declared: Sequence[Any] | None) -> LabelNumbers:
     """Count and score every label."""
-    found = tables.labels()
+    occurring, counts = tables.labels()
     tables.scored()
     tables.make("label_means", statements.LABEL_MEANS, title="Scoring labels")
     measured = tables.fetch(statements.LABEL_SQUARES, title="Scoring labels")
-    names = found.names if declared is None else list(declared)
-    places = _places(found.names, names)
+    names = occurring if declared is None else list(declared)
+    places = _places(occurring, names)
 
     def spread(values: Array, empty: float, dtype: Any = float) -> Array:
         whole = np.full(len(names), empty, dtype)
@@ -191,7 +191,7 @@ def measure_labels(tables: LabelsetTables, declared: Sequence[Any] | None) -> La
 
     return LabelNumbers(
         names,
-        spread(found.counts, 0, np.int64),
+        spread(counts, 0, np.int64),
         spread(column(measured, "mean"), math.nan),
         spread(column(measured, "squares"), 0.0),
     )
