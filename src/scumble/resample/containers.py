@@ -165,16 +165,14 @@ def replace_columns(frame: Any, columns: list[Any]) -> Any:
     import narwhals as nw
 
     whole = nw.from_native(frame, eager_only=True)
-    series = [
-        nw.new_series(
-            name,
-            _whole(values) if dtype.is_integer() else values,
-            dtype,
-            backend=nw.get_native_namespace(whole),
-        )
-        for (name, dtype), values in zip(whole.schema.items(), columns, strict=True)
-    ]
-    return whole.with_columns(*series).to_native()
+    library = nw.get_native_namespace(whole)
+
+    def series(name: str, dtype: Any, values: Any) -> Any:
+        cells = _whole(values) if dtype.is_integer() else values
+        return nw.new_series(name, cells, dtype, backend=library)
+
+    new = map(series, whole.schema.names(), whole.schema.dtypes(), columns)
+    return whole.with_columns(*new).to_native()
 
 
 def _whole(values: Any) -> Any:

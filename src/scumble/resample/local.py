@@ -254,13 +254,9 @@ def look_around(Y: sparse.csr_array, neighbours: Array, *, n_jobs: int | None) -
     flipped = np.flatnonzero(2 * label_counts(Y) > n_rows)
     cells = flip_labels(Y, flipped)
     n_opposed = np.zeros(cells.nnz, np.int64)
-    run(
-        lambda block: kernels.count_opposed(
-            cells.indptr, cells.indices, neighbours, n_labels, *block, n_opposed
-        ),
-        row_blocks(cells.indptr, max(1, cells.nnz // 20_000)),
-        n_jobs=n_jobs,
-    )
+    parts = (cells.indptr, cells.indices, neighbours, n_labels)
+    blocks = row_blocks(cells.indptr, max(1, cells.nnz // 20_000))
+    run(lambda block: kernels.count_opposed(*parts, *block, n_opposed), blocks, n_jobs=n_jobs)
     # Without neighbours nothing can be said: all cells count as outliers.
     k = neighbours.shape[1]
     opposed = n_opposed / k if k else np.ones(cells.nnz)

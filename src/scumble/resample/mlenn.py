@@ -110,25 +110,17 @@ class MLeNN(_DistanceResampler, family="Remove rows"):
         candidates = np.flatnonzero(count_of(Y, is_minority(Y)) == 0)
         space = features.space(scale=self.scale)
         near = nearest(space, self.n_neighbors, rows=candidates, n_jobs=self.n_jobs).rows
-        n_needed = max(near.shape[1] / 2, 1)
-        return without_different(Y, candidates, near, self.threshold, n_needed, union=self.union)
+        return without_different(Y, candidates, near, self.threshold, union=self.union)
 
 
 def without_different(
-    Y: sparse.csr_array,
-    candidates: Array,
-    near: Array,
-    threshold: float,
-    n_needed: float,
-    *,
-    union: bool,
+    Y: sparse.csr_array, candidates: Array, near: Array, threshold: float, *, union: bool
 ) -> Resampled:
-    """Remove the candidates that differ from at least so many of their neighbours."""
+    """Remove the candidates that differ from at least half of their neighbours."""
     n_far = np.zeros(len(candidates), np.int64)
     kernels.count_far(Y.indptr, Y.indices, candidates, near, float(threshold), bool(union), n_far)
-    keep = np.ones(Y.shape[0], bool)
-    keep[candidates[n_far >= n_needed]] = False
-    rows = np.flatnonzero(keep)
+    is_out = n_far >= max(near.shape[1] / 2, 1)
+    rows = np.delete(np.arange(Y.shape[0]), candidates[is_out])
     return Resampled(rows, Y[rows])
 
 

@@ -112,7 +112,7 @@ class MLTL(_DistanceResampler, family="Remove rows"):
         )
         candidates = np.arange(Y.shape[0]) if self.clean else _rows_with_majority_label(Y)
         near = self._nearest_row(features, candidates)
-        return without_different(Y, candidates, near, self.threshold_, 1, union=True)
+        return without_different(Y, candidates, near, self.threshold_, union=True)
 
     def _nearest_row(self, features: Features, candidates: Array) -> Array:
         """Find the nearest row of each candidate; its own number where the link is not mutual."""
