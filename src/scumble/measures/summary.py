@@ -232,10 +232,9 @@ def _characterize(data: Any, unseen: Unseen) -> Summary:
     label_means = mean_by_label(scores.by_label_sum, counts)
     squares, label_squares = passes.deviations(Y, scores.by_instance, mean, label_means)
     n_unlabelled, n_one_label = passes.count_short_rows(Y)
+    names = names or tuple(f"y{k}" for k in range(n_labels))
     return summarize(
-        LabelNumbers(
-            names or [f"y{k}" for k in range(n_labels)], counts, label_means, label_squares
-        ),
+        LabelNumbers(names, counts, label_means, label_squares),
         sets,
         unseen=unseen,
         name=str(getattr(data, "name", "")) if has_features else "",
