@@ -16,10 +16,9 @@ from scumble._core.parameters import Int, Real, declare
 from scumble.measures.imbalance import label_counts
 from scumble.resample.base import Resampled, rows_in_percent
 from scumble.resample.by_distance import _DistanceResampler
-from scumble.resample.containers import rows_like
 from scumble.resample.kernels import local as kernels
 from scumble.resample.mlenn import count_of
-from scumble.resample.synthesis import Places, Seeds, synthesize
+from scumble.resample.synthesis import Places, Seeds, synthesize, with_synthetic
 
 #: From these shares of neighbours with the other value on, a cell is borderline, rare, an outlier.
 TYPE_BORDERS = (0.3, 0.7, 1.0)
@@ -134,25 +133,20 @@ class MLSOL(_LocalResampler, family="Add rows"):
     domains = declare(percent=Real(0))
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
-        everything = np.arange(Y.shape[0])
         space = features.space(scale=self.scale)
         near = nearest(space, self.n_neighbors, n_jobs=self.n_jobs).rows
         local = look_around(Y, near, n_jobs=self.n_jobs)
         self.weights_ = local.weights
         wanted = rows_in_percent(self.percent, Y.shape[0])
         if not local.weights.any() or wanted == 0:
-            return Resampled(everything, Y.copy())
+            return Resampled(np.arange(Y.shape[0]), Y.copy())
         rng = self._generator()
         drawn = draw_by_weight(local.weights, wanted, rng)
         seeds = Seeds(drawn, near[drawn], np.full(wanted, near.shape[1]))
         partners = seeds.draw_partners(rng)
         synthetic = synthesize(features, seeds, partners, rng, nominal="coin", n_jobs=self.n_jobs)
         labels = _inherit(local, space, space.place(synthetic), drawn, partners)
-        return Resampled(
-            np.concatenate([everything, drawn]),
-            sparse.vstack([Y, labels], format="csr"),
-            rows_like(features, synthetic, drawn),
-        )
+        return with_synthetic(features, Y, synthetic, labels, drawn)
 
 
 class MLUL(_LocalResampler, family="Remove rows"):
@@ -319,13 +313,9 @@ def _inherit(
     to_seed, to_partner = (distances(space, synthetic, rows) for rows in (seeds, partners))
     # A parent of which nothing is known is as far as can be; if none is known, neither is far.
     unlike_seed, unlike_partner = np.isinf(to_seed), np.isinf(to_partner)
-    to_seed, to_partner = (
-        np.where(unlike_seed | unlike_partner, own & ~other, far)
-        for own, other, far in (
-            (unlike_seed, unlike_partner, to_seed),
-            (unlike_partner, unlike_seed, to_partner),
-        )
-    )
+    is_unlike = unlike_seed | unlike_partner
+    to_seed = np.where(is_unlike, unlike_seed & ~unlike_partner, to_seed)
+    to_partner = np.where(is_unlike, unlike_partner & ~unlike_seed, to_partner)
     in_row = np.diff(cells.indptr).astype(np.int64)
     out = Places.of(in_row[seeds] + in_row[partners], cells.indices.dtype, bool)
     out.data.fill(True)

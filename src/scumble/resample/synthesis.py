@@ -10,6 +10,8 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.features import Features
 from scumble._core.parallel import run
+from scumble.resample.base import Resampled
+from scumble.resample.containers import rows_like
 from scumble.resample.kernels import labels as label_kernels
 from scumble.resample.kernels import synthesis as kernels
 from scumble.resample.kernels.bags import copy_rows
@@ -140,6 +142,15 @@ def _sparse_rows(
     out = Places.of(room, values.indices.dtype, np.float64)
     run(lambda block: kernels.fill_sparse(*parts, draws, *block, out), blocks, n_jobs=n_jobs)
     return out.pack(values.shape[1])
+
+
+def with_synthetic(
+    features: Features, Y: sparse.csr_array, synthetic: Any, labels: Any, seeds: Array
+) -> Resampled:
+    """Append synthetic rows, made from some seeds, to all rows there are."""
+    rows = np.concatenate([np.arange(Y.shape[0]), seeds])
+    Y_new = sparse.vstack([Y, labels], format="csr")
+    return Resampled(rows, Y_new, rows_like(features, synthetic, seeds))
 
 
 def combine_labels(
