@@ -267,6 +267,9 @@ HASHED = """
 SELECT {ids}, CANONICAL!(labels) AS labels, md5({name}) AS hash FROM {rows}
 """
 BAGS = "SELECT labels, min(hash) AS bag, count(*) AS size FROM {hashed} GROUP BY labels"
+BAG_TOTALS = """
+SELECT CAST(coalesce(sum(size), 0) AS BIGINT) AS n_rows, count(*) AS n_bags FROM {bags}
+"""
 OPEN_BAGS = "SELECT bag, size FROM {bags} WHERE {is_open} ORDER BY size {order}, bag"
 RANKED = """
 SELECT {ids_h}, s.bag, s.size, s.share,
