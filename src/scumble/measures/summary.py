@@ -71,12 +71,9 @@ class LabelTable(Shown):
         return Sheet(LABEL_COLUMNS, zip(*columns, strict=True), len(self))
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
-        columns = [self[column] for column in LABEL_COLUMNS]
-        for values in zip(*columns, strict=True):
-            yield {
-                column: value.item() if isinstance(value, np.generic) else value
-                for column, value in zip(LABEL_COLUMNS, values, strict=True)
-            }
+        numbers = (self[column].tolist() for column in LABEL_COLUMNS[1:])
+        for values in zip(self.name, *numbers, strict=True):
+            yield dict(zip(LABEL_COLUMNS, values, strict=True))
 
     @property
     def is_minority(self) -> Array:
