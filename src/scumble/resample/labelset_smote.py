@@ -122,10 +122,10 @@ class LabelsetSMOTE(_DistanceResampler, family="Add rows"):
         for pool, share in zip(pools, shares, strict=True):
             used = use_evenly(len(pool), share, rng)
             asked, places = np.unique(used, return_inverse=True)
-            found = nearest(
+            near = nearest(
                 space, self.n_neighbors, rows=pool[asked], among=pool, n_jobs=self.n_jobs
             )
-            parts.append((pool[used], found.rows[places]))
+            parts.append((pool[used], near.rows[places]))
         seeds = Seeds.join(parts)
         if not len(seeds.rows):
             return Resampled(np.arange(Y.shape[0]), Y.copy())

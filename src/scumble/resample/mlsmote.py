@@ -167,10 +167,8 @@ class MLSMOTE(_DistanceResampler, family="Add rows"):
         def search(bag: Array) -> tuple[Array, Array]:
             table = None if vdm is None else vdm.table(bag)
             n_jobs = 1 if small else self.n_jobs
-            found = nearest(
-                space, self.n_neighbors, rows=bag, among=bag, table=table, n_jobs=n_jobs
-            )
-            return bag, found.rows
+            near = nearest(space, self.n_neighbors, rows=bag, among=bag, table=table, n_jobs=n_jobs)
+            return bag, near.rows
 
         parts = run(search, bags, n_jobs=self.n_jobs if small else 1)
         return Seeds.join(parts)

@@ -107,9 +107,8 @@ class MLTL(_DistanceResampler, family="Remove rows"):
         self.n_jobs = n_jobs
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
-        self.threshold_ = (
-            automatic_threshold(Y) if self.threshold == "auto" else float(self.threshold)
-        )
+        is_free = self.threshold == "auto"
+        self.threshold_ = automatic_threshold(Y) if is_free else float(self.threshold)
         candidates = np.arange(Y.shape[0]) if self.clean else _rows_with_majority_label(Y)
         near = self._nearest_row(features, candidates)
         return without_different(Y, candidates, near, self.threshold_, union=True)
@@ -128,10 +127,8 @@ class MLTL(_DistanceResampler, family="Remove rows"):
 
 def automatic_threshold(Y: sparse.csr_array) -> float:
     """Choose the threshold of `MLTL` by concurrence and imbalance."""
-    if scumble(Y) > 0.3:
-        return 0.5
     evenness = 1 / math.sqrt(mean_ir(Y))
-    if evenness > 0.5:
+    if scumble(Y) > 0.3 or evenness > 0.5:
         return 0.5
     return 0.3 if evenness > 0.3 else 0.15
 
