@@ -13,7 +13,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -35,11 +35,24 @@ EXPANSION_FREE = 64 << 20
 #: No line of a text format is longer than this.
 MAX_LINE = 1 << 30
 BLOCK = 4 << 20
+
+
+def _zstd(raw: Any, mode: str) -> Any:
+    import pyarrow as pa
+
+    if mode == "wb":
+        return pa.CompressedOutputStream(pa.PythonFile(raw, "w"), "zstd")
+    # Buffered, so that pyarrow fills our memory: its own read() never gives back what it had asked
+    # for when the file turns out to be damaged.
+    return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd"), BLOCK)
+
+
 #: What reads and writes a compressed form; the same content always gives the same bytes.
 _STREAMS: dict[str, Callable[[Any, Any], Any]] = {
     ".gz": lambda raw, mode: gzip.GzipFile("", mode, fileobj=raw, mtime=0),
     ".bz2": bz2.BZ2File,
     ".xz": lzma.LZMAFile,
+    ".zst": _zstd,
 }
 
 
@@ -196,24 +209,12 @@ class Bounded:
             )
 
 
-@contextmanager
-def _decompress(raw: IO[bytes]) -> Iterator[Any]:
+def _decompress(raw: IO[bytes]) -> AbstractContextManager[Any]:
     """Wrap a raw file by the compression its first bytes show."""
     start = raw.read(8)
     raw.seek(0)
     suffix = next((s for s, magic in COMPRESSIONS.items() if start.startswith(magic)), "")
-    if suffix in _STREAMS:
-        with _STREAMS[suffix](raw, "rb") as stream:
-            yield stream
-    elif suffix == ".zst":
-        import pyarrow as pa
-
-        # Buffered, so that pyarrow fills our memory: its own read() never gives back what it had
-        # asked for when the file turns out to be damaged.
-        with pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd") as stream:
-            yield io.BufferedReader(stream, BLOCK)
-    else:
-        yield raw
+    return _STREAMS[suffix](raw, "rb") if suffix else nullcontext(raw)
 
 
 class Target(NamedFile):
@@ -315,20 +316,9 @@ def writing_all(paths: Iterable[str | os.PathLike[str]]) -> Iterator[list[Target
             target.discard()
 
 
-@contextmanager
-def _compress(raw: IO[bytes], compression: str) -> Iterator[IO[bytes]]:
+def _compress(raw: IO[bytes], compression: str) -> Any:
     """Wrap a raw file by the compression its name asks for."""
-    if compression in _STREAMS:
-        with _STREAMS[compression](raw, "wb") as stream:
-            yield stream
-    elif compression == ".zst":
-        import pyarrow as pa
-
-        with pa.CompressedOutputStream(pa.PythonFile(raw, "w"), "zstd") as stream:
-            yield stream
-    else:
-        with io.BufferedWriter(cast(Any, raw), BLOCK) as stream:
-            yield cast(IO[bytes], stream)
+    return _STREAMS[compression](raw, "wb") if compression else io.BufferedWriter(raw, BLOCK)
 
 
 @contextmanager
