@@ -17,11 +17,12 @@ from scumble.measures.imbalance import label_counts
 from scumble.resample.base import Resampled, rows_in_percent
 from scumble.resample.by_distance import _DistanceResampler
 from scumble.resample.kernels import local as kernels
-from scumble.resample.mlenn import count_of
-from scumble.resample.synthesis import Places, Seeds, synthesize, with_synthetic
+from scumble.resample.synthesis import Seeds, synthesize, with_synthetic
 
 #: From these shares of neighbours with the other value on, a cell is borderline, rare, an outlier.
 TYPE_BORDERS = (0.3, 0.7, 1.0)
+#: Up to which share of the distance a safe, borderline, rare or outlying cell reaches a new row.
+REACH = np.array([0.5, 0.75, np.inf, -1.0])
 
 
 class _LocalResampler(_DistanceResampler):
@@ -268,13 +269,10 @@ def flip_labels(Y: sparse.csr_array, labels: Array) -> sparse.csr_array:
     """Exchange 0 and 1 in some labels; doing it twice gives the labels back."""
     if not len(labels):
         return Y
-    is_flipped = np.zeros(Y.shape[1], bool)
-    is_flipped[labels] = True
-    sizes = len(labels) + np.diff(Y.indptr) - 2 * count_of(Y, is_flipped)
-    indptr = np.concatenate([[0], np.cumsum(sizes)])
-    indices = np.empty(indptr[-1], Y.indices.dtype)
-    kernels.flip(Y.indptr, Y.indices, is_flipped, labels, indptr, indices)
-    return sparse.csr_array((np.ones(len(indices), bool), indices, indptr), shape=Y.shape)
+    n_rows = Y.shape[0]
+    starts = np.arange(n_rows + 1) * len(labels)
+    everywhere = (np.ones(starts[-1], bool), np.tile(labels, n_rows), starts)
+    return Y != sparse.csr_array(everywhere, shape=Y.shape)
 
 
 def draw_by_weight(weights: Array, amount: int, rng: np.random.Generator) -> Array:
@@ -316,10 +314,12 @@ def _inherit(
     is_unlike = unlike_seed | unlike_partner
     to_seed = np.where(is_unlike, unlike_seed & ~unlike_partner, to_seed)
     to_partner = np.where(is_unlike, unlike_partner & ~unlike_seed, to_partner)
-    in_row = np.diff(cells.indptr).astype(np.int64)
-    out = Places.of(in_row[seeds] + in_row[partners], cells.indices.dtype, bool)
-    out.data.fill(True)
-    kernels.inherit_cells(
-        cells.indptr, cells.indices, local.types, (seeds, partners), (to_seed, to_partner), out
-    )
-    return flip_labels(out.pack(cells.shape[1]), local.flipped)
+    whole = to_seed + to_partner
+    reach = sparse.csr_array((REACH[local.types], cells.indices, cells.indptr), shape=cells.shape)
+    taken = cells[seeds].multiply(cells[partners])  # what both have; else the nearer decides
+    for rows, far in ((seeds, to_seed), (partners, to_partner)):
+        share = np.divide(far, whole, out=np.zeros(len(far)), where=whole > 0)
+        own = reach[rows]
+        own.data = np.repeat(share, np.diff(own.indptr)) <= own.data
+        taken = taken + own
+    return flip_labels(taken, local.flipped)

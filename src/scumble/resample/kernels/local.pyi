@@ -1,15 +1,5 @@
-from typing import Any
-
 from scumble._core.arrays import Array
 
-def flip(
-    indptr: Array,
-    indices: Array,
-    is_flipped: Array,
-    flipped: Array,
-    new_indptr: Array,
-    new_indices: Array,
-) -> None: ...
 def count_opposed(
     indptr: Array,
     indices: Array,
@@ -28,12 +18,4 @@ def sum_support(
     types: Array,
     support: Array,
     n_askers: Array,
-) -> None: ...
-def inherit_cells(
-    indptr: Array,
-    indices: Array,
-    types: Array,
-    parents: tuple[Array, Array],
-    distances: tuple[Array, Array],
-    out: Any,
 ) -> None: ...

@@ -2,44 +2,13 @@
 
 import numpy as np
 
-from libc.stdint cimport int8_t, int64_t, uint8_t
+from libc.stdint cimport int8_t, int64_t
 
 from scumble._core.interrupt cimport check_stop
 from scumble._core.types cimport index_t
 
 cdef enum:
     SAFE, BORDERLINE, RARE, OUTLIER
-
-
-def flip(
-    const index_t[::1] indptr, const index_t[::1] indices, const uint8_t[::1] is_flipped,
-    const int64_t[::1] flipped, const int64_t[::1] new_indptr, index_t[::1] new_indices,
-):
-    """Exchange the two values of flipped labels; ``flipped`` lists them in order."""
-    cdef Py_ssize_t n_flipped = flipped.shape[0]
-    cdef Py_ssize_t row, place, end, at
-    cdef index_t label
-    with nogil:
-        for row in range(indptr.shape[0] - 1):
-            if row & 0xFFFF == 0:
-                check_stop()
-            end = new_indptr[row]
-            at = 0
-            for place in range(indptr[row], indptr[row + 1]):
-                label = indices[place]
-                while at < n_flipped and flipped[at] < label:
-                    new_indices[end] = <index_t>flipped[at]
-                    end += 1
-                    at += 1
-                if is_flipped[label]:
-                    at += 1  # it is the next one, and it was here: now it is not
-                else:
-                    new_indices[end] = label
-                    end += 1
-            while at < n_flipped:
-                new_indices[end] = <index_t>flipped[at]
-                end += 1
-                at += 1
 
 
 def count_opposed(
@@ -137,59 +106,3 @@ def sum_support(
                     total += shares[place] if at >= 0 and types[at] != OUTLIER else -shares[place]
                 support[row] += total
                 n_askers[row] += 1
-
-
-def inherit_cells(
-    const index_t[::1] indptr, const index_t[::1] indices, const int8_t[::1] types, parents,
-    distances, out,
-):
-    """Choose the minority cells of synthetic rows from those of their seeds and partners.
-
-    ``parents`` are the seeds and the partners, ``distances`` how far the new rows are from them.
-    """
-    cdef const int64_t[::1] seeds = parents[0]
-    cdef const int64_t[::1] partners = parents[1]
-    cdef const double[::1] to_seed = distances[0]
-    cdef const double[::1] to_partner = distances[1]
-    cdef const int64_t[::1] starts = out.starts
-    cdef index_t[::1] out_indices = out.indices
-    cdef int64_t[::1] lengths = out.lengths
-    cdef Py_ssize_t at, a, a_end, b, b_end, end
-    cdef double whole, seed_share, partner_share
-    cdef index_t label
-    cdef bint taken
-    with nogil:
-        for at in range(seeds.shape[0]):
-            whole = to_seed[at] + to_partner[at]
-            seed_share = to_seed[at] / whole if whole > 0.0 else 0.0
-            partner_share = to_partner[at] / whole if whole > 0.0 else 0.0
-            a, a_end = indptr[seeds[at]], indptr[seeds[at] + 1]
-            b, b_end = indptr[partners[at]], indptr[partners[at] + 1]
-            end = starts[at]
-            while a < a_end or b < b_end:
-                if b == b_end or (a < a_end and indices[a] < indices[b]):
-                    label = indices[a]
-                    taken = _accepts(types[a], seed_share)
-                    a += 1
-                elif a == a_end or indices[b] < indices[a]:
-                    label = indices[b]
-                    taken = _accepts(types[b], partner_share)
-                    b += 1
-                else:
-                    label = indices[a]
-                    taken = True
-                    a += 1
-                    b += 1
-                if taken:
-                    out_indices[end] = label
-                    end += 1
-            lengths[at] = end - starts[at]
-
-
-cdef inline bint _accepts(int8_t kind, double share) noexcept nogil:
-    """Tell whether a cell's value reaches a row at this share of the distance."""
-    if kind == SAFE:
-        return share <= 0.5
-    if kind == BORDERLINE:
-        return share <= 0.75
-    return kind == RARE
