@@ -76,10 +76,8 @@ def _taken(data: Any, rows: Array, *stored: Array) -> list[Array]:
 
 def labels_like(Y: sparse.csr_array, like: Any, rows: Array) -> Any:
     """Put labels into the container, type and names of ``like``."""
-    if type(like) is type(Y) and like.dtype == bool:
-        return Y
     if sparse.issparse(like):
-        return type(like)(Y.astype(like.dtype) if like.dtype != bool else Y)
+        return type(like)(Y.astype(like.dtype, copy=False))
     if isinstance(like, np.ndarray):
         return Y.toarray().astype(like.dtype, copy=False)
     # The rows are taken first, so that index and types come along.

@@ -14,7 +14,7 @@ from scumble._core.parameters import Bool, Int, Real, declare
 from scumble.measures.imbalance import is_minority
 from scumble.resample.base import Resampled
 from scumble.resample.by_distance import _DistanceResampler
-from scumble.resample.kernels import labels as kernels
+from scumble.resample.containers import take_labels
 
 
 class MLeNN(_DistanceResampler, family="Remove rows"):
@@ -117,8 +117,14 @@ def without_different(
     Y: sparse.csr_array, candidates: Array, near: Array, threshold: float, *, union: bool
 ) -> Resampled:
     """Remove the candidates that differ from at least half of their neighbours."""
+    sizes, own = np.diff(Y.indptr), take_labels(Y, candidates)
     n_far = np.zeros(len(candidates), np.int64)
-    kernels.count_far(Y.indptr, Y.indices, candidates, near, float(threshold), bool(union), n_far)
+    for others in near.T:
+        both = sizes[candidates] + sizes[others]
+        different = both - 2 * np.diff(own.multiply(take_labels(Y, others)).indptr)
+        # Labels in both count twice: (|A| + |B| + different) / 2 labels are active in either.
+        active = (both + different) / 2 if union else both
+        n_far += np.divide(different, active, out=np.zeros(len(both)), where=both > 0) > threshold
     is_out = n_far >= max(near.shape[1] / 2, 1)
     rows = np.delete(np.arange(Y.shape[0]), candidates[is_out])
     return Resampled(rows, Y[rows])

@@ -7,15 +7,6 @@ RANKING_TIES: Final[int]
 UNION: Final[int]
 INTERSECTION: Final[int]
 
-def count_far(
-    indptr: Array,
-    indices: Array,
-    rows: Array,
-    neighbours: Array,
-    threshold: float,
-    union: bool,
-    n_far: Array,
-) -> None: ...
 def combine_labels(
     indptr: Array,
     indices: Array,

@@ -1,10 +1,9 @@
-"""Loops over the labels of a row and of its neighbours."""
+"""Labels of synthetic rows, from those of a row and of its neighbours."""
 
 import numpy as np
 
 from libc.stdint cimport int64_t
 
-from scumble._core.interrupt cimport check_stop
 from scumble._core.types cimport index_t
 from scumble.resample.kernels.merging cimport merge_runs
 
@@ -12,58 +11,6 @@ RANKING, RANKING_TIES, UNION, INTERSECTION = range(4)
 
 cdef enum:
     _RANKING, _RANKING_TIES, _UNION, _INTERSECTION
-
-
-def count_far(
-    const index_t[::1] indptr, const index_t[::1] indices, const int64_t[::1] rows,
-    const int64_t[:, ::1] neighbours, double threshold, bint union, int64_t[::1] n_far,
-):
-    """Count the neighbours of some rows whose labels differ by more than a threshold.
-
-    Labels that differ are counted as a share of both rows' labels, or of those active in either.
-    """
-    cdef Py_ssize_t at, near
-    cdef int64_t count
-    with nogil:
-        for at in range(rows.shape[0]):
-            if at & 0xFFFF == 0:
-                check_stop()
-            count = 0
-            for near in range(neighbours.shape[1]):
-                count += (
-                    _label_distance(&indptr[0], indices, rows[at], neighbours[at, near], union)
-                    > threshold
-                )
-            n_far[at] = count
-
-
-cdef inline double _label_distance(
-    const index_t* indptr, const index_t[::1] indices, Py_ssize_t row, Py_ssize_t other,
-    bint union,
-) noexcept nogil:
-    cdef Py_ssize_t a = indptr[row]
-    cdef Py_ssize_t a_end = indptr[row + 1]
-    cdef Py_ssize_t b = indptr[other]
-    cdef Py_ssize_t b_end = indptr[other + 1]
-    cdef Py_ssize_t n_both = (a_end - a) + (b_end - b)
-    cdef Py_ssize_t different = 0
-    if n_both == 0:
-        return 0.0
-    while a < a_end and b < b_end:
-        if indices[a] == indices[b]:
-            a += 1
-            b += 1
-        elif indices[a] < indices[b]:
-            different += 1
-            a += 1
-        else:
-            different += 1
-            b += 1
-    different += (a_end - a) + (b_end - b)
-    # Labels in both count twice: (|A| + |B| + different) / 2 labels are active in either.
-    if union:
-        return <double>different / (<double>(n_both + different) / 2.0)
-    return <double>different / <double>n_both
 
 
 def combine_labels(

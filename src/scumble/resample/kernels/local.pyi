@@ -17,5 +17,4 @@ def sum_support(
     shares: Array,
     types: Array,
     support: Array,
-    n_askers: Array,
 ) -> None: ...

@@ -87,7 +87,6 @@ cdef inline Py_ssize_t _find(
 def sum_support(
     const index_t[::1] indptr, const index_t[::1] indices, const int64_t[:, ::1] neighbours,
     const double[::1] shares, const int8_t[::1] types, double[::1] support,
-    int64_t[::1] n_askers,
 ):
     """Sum up how far each row supports the rows that have it among their neighbours."""
     cdef Py_ssize_t asker, near, row, place, at
@@ -105,4 +104,3 @@ def sum_support(
                     at = _find(&indices[0], indptr[row], indptr[row + 1], indices[place])
                     total += shares[place] if at >= 0 and types[at] != OUTLIER else -shares[place]
                 support[row] += total
-                n_askers[row] += 1
