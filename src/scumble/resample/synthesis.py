@@ -12,18 +12,11 @@ from scumble._core.features import Features
 from scumble._core.parallel import run
 from scumble.resample.base import Resampled
 from scumble.resample.containers import rows_like
-from scumble.resample.kernels import labels as label_kernels
 from scumble.resample.kernels import synthesis as kernels
 from scumble.resample.kernels.bags import copy_rows
 
 #: Synthetic rows a thread makes at a time.
 BLOCK_ROWS = 256
-STRATEGIES = {
-    "ranking": label_kernels.RANKING,
-    "ranking, ties in": label_kernels.RANKING_TIES,
-    "union": label_kernels.UNION,
-    "intersection": label_kernels.INTERSECTION,
-}
 
 
 class Seeds(NamedTuple):
@@ -163,9 +156,16 @@ def combine_labels(
     room = np.minimum(room, Y.shape[1]).astype(np.int64)
     out = Places.of(room, Y.indices.dtype, bool)
     out.data.fill(True)
-    parts = (Y.indptr, Y.indices, Y.shape[1], seeds, STRATEGIES[strategy])
+    n_rows = seeds.n_found + 1
+    n_needed = {
+        "ranking": n_rows // 2 + 1,
+        "ranking, ties in": (n_rows + 1) // 2,
+        "union": np.ones_like(n_rows),
+        "intersection": n_rows,
+    }
+    parts = (Y.indptr, Y.indices, Y.shape[1], seeds, n_needed[strategy])
     blocks = _blocks(len(seeds.rows))
-    run(lambda block: label_kernels.combine_labels(*parts, *block, out), blocks, n_jobs=n_jobs)
+    run(lambda block: kernels.combine_labels(*parts, *block, out), blocks, n_jobs=n_jobs)
     return out.pack(Y.shape[1])
 
 
