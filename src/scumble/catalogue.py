@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+from scumble._core import registry
 from scumble._core.errors import ParameterError
 from scumble._core.parameters import (
     Bool,
@@ -30,17 +31,7 @@ from scumble._core.parameters import (
     declare,
     parameters_of,
 )
-from scumble._core.registry import (
-    KINDS,
-    Entry,
-    check_fits,
-    find_class,
-    find_entry,
-    load_plugins,
-    registered,
-    unregister,
-)
-from scumble._core.registry import register as _register
+from scumble._core.registry import Entry, unregister
 from scumble._core.suggestions import suggest
 
 #: The room that registers the things of a kind.
@@ -110,8 +101,8 @@ def register(
             f"The name of a {kind} must be in lower case, without dots, commas, spaces, brackets "
             f"and plus signs. Got {name!r} instead."
         )
-    check_fits(kind, thing)
-    _register(kind, name, thing, family=family, description=description)
+    registry.check_fits(kind, thing)
+    registry.register(kind, name, thing, family=family, description=description)
 
 
 def entries(kind: str) -> Mapping[str, Any]:
@@ -134,8 +125,8 @@ def entries(kind: str) -> Mapping[str, Any]:
     1.0
     """
     _load_room(kind)
-    load_plugins()
-    return registered(kind)
+    registry.load_plugins()
+    return registry.registered(kind)
 
 
 def names(kind: str) -> tuple[str, ...]:
@@ -193,7 +184,7 @@ def resolve(kind: str, name: str) -> Any:
     KNeighborsClassifier()
     """
     _load_room(kind)
-    return find_class(kind, name)
+    return registry.find_class(kind, name)
 
 
 def describe(kind: str, name: str) -> Entry:
@@ -207,14 +198,13 @@ def describe(kind: str, name: str) -> Entry:
     ('Decouple', <class 'scumble.resample.remedial.REMEDIAL'>)
     """
     entries(kind)
-    return find_entry(kind, name)
+    return registry.find_entry(kind, name)
 
 
 def _load_room(kind: str) -> None:
-    if kind not in KINDS:
-        raise ParameterError(
-            f"Unknown kind {kind!r}.{suggest(str(kind), KINDS)} Expected one of {', '.join(KINDS)}."
-        )
+    if kind not in registry.KINDS:
+        meant, known = suggest(str(kind), registry.KINDS), ", ".join(registry.KINDS)
+        raise ParameterError(f"Unknown kind {kind!r}.{meant} Expected one of {known}.")
     import_module(f"scumble.{_ROOMS[kind]}")
 
 

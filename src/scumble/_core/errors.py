@@ -58,12 +58,9 @@ class ReadError(ScumbleError, ValueError):
         self.line = line
         self.column = column
         self.reason = message
-        where = [] if self.path is None else [self.path]
-        if line is not None:
-            where.append(f"line {line}")
-        if column is not None:
-            where.append(f"value {column}")
-        super().__init__(f"{', '.join(where)}: {message}" if where else message)
+        places = {"": self.path, "line ": line, "value ": column}
+        where = ", ".join(f"{what}{at}" for what, at in places.items() if at is not None)
+        super().__init__(f"{where}: {message}" if where else message)
 
 
 class WriteError(ScumbleError):

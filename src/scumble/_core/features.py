@@ -292,11 +292,7 @@ def _check_codes(values: Any, codes: FeatureCodes, caller: str) -> None:
     wrong &= ~np.isnan(cells)
     if not wrong.any():
         return
-    place = int(wrong.argmax())
-    if sparse.issparse(values):
-        row, column = _place_in(values, place)
-    else:
-        row, column = place // len(columns), int(columns[place % len(columns)])
+    row, column = _first_cell(values, wrong, columns)
     raise DataError(
         f"{caller}: the categorical {codes.where(column)} of X holds "
         f"{values[row, column]:.10g} in row {row}. Expected a code 0, 1, ... below "
@@ -314,9 +310,7 @@ def _refuse_infinite(values: Any, codes: FeatureCodes, caller: str) -> None:
     wrong = np.isinf(stored)
     if not wrong.any():
         return
-    place = int(wrong.argmax())
-    is_sparse = sparse.issparse(values)
-    row, column = _place_in(values, place) if is_sparse else divmod(place, values.shape[1])
+    row, column = _first_cell(values, wrong, np.arange(values.shape[1]))
     raise DataError(
         f"{caller}: X holds {values[row, column]} in row {row}, {codes.where(column)}. "
         "Expected finite numbers: replace infinity, for "
@@ -324,9 +318,12 @@ def _refuse_infinite(values: Any, codes: FeatureCodes, caller: str) -> None:
     )
 
 
-def _place_in(X: sparse.csr_array, at: int) -> tuple[int, int]:
-    """Find the row and the column of a stored cell."""
-    return int(np.searchsorted(X.indptr, at, side="right")) - 1, int(X.indices[at])
+def _first_cell(values: Any, wrong: Array, columns: Array) -> tuple[int, int]:
+    """Find the row and the column of the first cell that is wrong, of those stored or looked at."""
+    at = int(wrong.argmax())
+    if sparse.issparse(values):
+        return int(np.searchsorted(values.indptr, at, side="right")) - 1, int(values.indices[at])
+    return at // len(columns), int(columns[at % len(columns)])
 
 
 def _where(column: int, names: Sequence[str] | None) -> str:

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -35,15 +35,24 @@ EXPANSION_FREE = 64 << 20
 #: No line of a text format is longer than this.
 MAX_LINE = 1 << 30
 BLOCK = 4 << 20
-_READERS: dict[str | None, Callable[[Any], Any]] = {
-    ".gz": lambda raw: gzip.GzipFile(fileobj=raw, mode="rb"),
-    ".bz2": lambda raw: bz2.BZ2File(raw, "rb"),
-    ".xz": lambda raw: lzma.LZMAFile(raw, "rb"),
-}
-_WRITERS: dict[str, Callable[[Any], Any]] = {
-    ".gz": lambda raw: gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0),
-    ".bz2": lambda raw: bz2.BZ2File(raw, "wb"),
-    ".xz": lambda raw: lzma.LZMAFile(raw, "wb"),
+
+
+def _zstd(raw: Any, mode: str) -> Any:
+    import pyarrow as pa
+
+    if mode == "wb":
+        return pa.CompressedOutputStream(pa.PythonFile(raw, "w"), "zstd")
+    # Buffered, so that pyarrow fills our memory: its own read() never gives back what it had asked
+    # for when the file turns out to be damaged.
+    return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd"), BLOCK)
+
+
+#: What reads and writes a compressed form; the same content always gives the same bytes.
+_STREAMS: dict[str, Callable[[Any, Any], Any]] = {
+    ".gz": lambda raw, mode: gzip.GzipFile("", mode, fileobj=raw, mtime=0),
+    ".bz2": bz2.BZ2File,
+    ".xz": lzma.LZMAFile,
+    ".zst": _zstd,
 }
 
 
@@ -100,11 +109,8 @@ class Source(NamedFile):
             try:
                 raw = stack.enter_context(open(self.path, "rb"))
                 size = os.fstat(raw.fileno()).st_size
-                advance = (
-                    stack.enter_context(track(f"Reading {self.path.name}", size))
-                    if progress
-                    else None
-                )
+                told = track(f"Reading {self.path.name}", size) if progress else nullcontext()
+                advance = stack.enter_context(told)
                 stream = stack.enter_context(_decompress(raw))
             except OSError as error:
                 raise self._os_error(error) from error
@@ -203,24 +209,12 @@ class Bounded:
             )
 
 
-@contextmanager
-def _decompress(raw: IO[bytes]) -> Iterator[Any]:
+def _decompress(raw: IO[bytes]) -> AbstractContextManager[Any]:
     """Wrap a raw file by the compression its first bytes show."""
     start = raw.read(8)
     raw.seek(0)
-    suffix = next((s for s, magic in COMPRESSIONS.items() if start.startswith(magic)), None)
-    if suffix in _READERS:
-        with _READERS[suffix](raw) as stream:
-            yield stream
-    elif suffix == ".zst":
-        import pyarrow as pa
-
-        # Buffered, so that pyarrow fills our memory: its own read() never gives back what it had
-        # asked for when the file turns out to be damaged.
-        with pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd") as stream:
-            yield io.BufferedReader(stream, BLOCK)
-    else:
-        yield raw
+    suffix = next((s for s, magic in COMPRESSIONS.items() if start.startswith(magic)), "")
+    return _STREAMS[suffix](raw, "rb") if suffix else nullcontext(raw)
 
 
 class Target(NamedFile):
@@ -322,20 +316,9 @@ def writing_all(paths: Iterable[str | os.PathLike[str]]) -> Iterator[list[Target
             target.discard()
 
 
-@contextmanager
-def _compress(raw: IO[bytes], compression: str) -> Iterator[IO[bytes]]:
-    """Wrap a raw file; the same content always gives the same bytes (no time stamps)."""
-    if compression in _WRITERS:
-        with _WRITERS[compression](raw) as stream:
-            yield stream
-    elif compression == ".zst":
-        import pyarrow as pa
-
-        with pa.CompressedOutputStream(pa.PythonFile(raw, "w"), "zstd") as stream:
-            yield stream
-    else:
-        with io.BufferedWriter(cast(Any, raw), BLOCK) as stream:
-            yield cast(IO[bytes], stream)
+def _compress(raw: IO[bytes], compression: str) -> Any:
+    """Wrap a raw file by the compression its name asks for."""
+    return _STREAMS[compression](raw, "wb") if compression else io.BufferedWriter(raw, BLOCK)
 
 
 @contextmanager

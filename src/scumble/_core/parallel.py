@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 import threading
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -170,22 +171,13 @@ def row_blocks(indptr: np.ndarray[Any, Any], n_blocks: int) -> list[tuple[int, i
     """Cut rows into ranges that hold about equally many elements."""
     n_rows = len(indptr) - 1
     # A row costs something even when it is empty, hence the row number beside its elements.
-    total = int(indptr[-1]) + n_rows
-    wanted = np.arange(1, n_blocks) * total // max(n_blocks, 1)
-    cuts = [0, *(_first_row_at(indptr, int(cost)) for cost in wanted), n_rows]
-    return [(a, b) for a, b in itertools.pairwise(cuts) if b > a]
+    wanted = np.arange(1, n_blocks) * (int(indptr[-1]) + n_rows) // max(n_blocks, 1)
 
+    def cost_before(row: int) -> int:
+        return int(indptr[row]) + row
 
-def _first_row_at(indptr: np.ndarray[Any, Any], cost: int) -> int:
-    """Find the first row r with indptr[r] + r >= cost by bisection."""
-    low, high = 0, len(indptr) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if int(indptr[middle]) + middle < cost:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    inner = (bisect_left(range(n_rows), cost, key=cost_before) for cost in wanted.tolist())
+    return [(a, b) for a, b in itertools.pairwise([0, *inner, n_rows]) if b > a]
 
 
 def _cores() -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 import weakref
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from scumble._core.errors import ScumbleWarning
@@ -18,19 +19,15 @@ class _Remembered:
 
     def add(self, item: Any, value: Any) -> None:
         """Remember a value; of what cannot be referred to weakly nothing is remembered."""
+        # What has died is dropped: its number may soon be somebody else's.
         with suppress(TypeError):
-            self._known[id(item)] = weakref.ref(item, self._forget), value
+            forget = partial(self._known.pop, id(item))
+            self._known[id(item)] = weakref.ref(item, forget), value
 
     def get(self, item: Any) -> Any:
         """Return what is remembered of this very object, or None."""
         reference, value = self._known.get(id(item), (None, None))
         return value if reference is not None and reference() is item else None
-
-    def _forget(self, reference: weakref.ref[Any]) -> None:
-        """Drop what has died; its number may soon be somebody else's."""
-        for key, (known, _) in list(self._known.items()):
-            if known is reference:
-                del self._known[key]
 
 
 _resampled = _Remembered()

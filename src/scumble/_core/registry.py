@@ -104,11 +104,12 @@ def find_entry(kind: str, name: str) -> Entry:
     """Return an entry by its name, in any case; load what other packages offer if need be."""
     if not isinstance(name, str):
         raise ParameterTypeError(f"The name of a {kind} must be a text. Got {name!r} instead.")
-    for look in (described, _with_plugins):
-        known = look(kind)
-        for candidate in (name, name.lower()):
-            if candidate in known:
-                return known[candidate]
+    known = described(kind)
+    if not known.keys() & {name, name.lower()}:
+        load_plugins()
+    for candidate in (name, name.lower()):
+        if candidate in known:
+            return known[candidate]
     meant = _of_class(name, known) or suggest(name, known)
     raise ParameterError(f"There is no {kind} {name!r}.{meant} Known are: {', '.join(known)}.")
 
@@ -159,11 +160,6 @@ def load_plugins() -> None:
                 ScumbleWarning,
                 stacklevel=2,
             )
-
-
-def _with_plugins(kind: str) -> Mapping[str, Entry]:
-    load_plugins()
-    return described(kind)
 
 
 def _identity(thing: Any) -> tuple[str, str]:

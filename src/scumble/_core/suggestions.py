@@ -7,43 +7,36 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import islice
 
-#: Parameters of imbalanced-learn, scikit-learn, scikit-multilearn, mldr, MULAN and MEKA, and what
-#: stands for them here: the first that there is.
+#: Our parameters, and what imbalanced-learn, scikit-learn, scikit-multilearn, mldr, MULAN and MEKA
+#: call them; of two that stand for the same, the first that there is.
 FOREIGN_PARAMETERS = {
-    "k": ("n_neighbors",),
-    "k_neighbors": ("n_neighbors",),
-    "n_neighbours": ("n_neighbors",),
-    "num_neighbors": ("n_neighbors",),
-    "numofneighbors": ("n_neighbors",),
-    "m_neighbors": ("n_neighbors",),
-    "s": ("smoothing",),
-    "smooth": ("smoothing",),
-    "classifier": ("estimator",),
-    "base_classifier": ("estimator",),
-    "base_estimator": ("estimator",),
-    "base_learner": ("estimator",),
-    "base": ("estimator",),
-    "learner": ("estimator",),
-    "model": ("estimator",),
-    "order": ("random_state",),
-    "sampling_strategy": ("percent",),
-    "ratio": ("percent",),
-    "p": ("percent",),
-    "percentage": ("percent",),
-    "seed": ("random_state",),
-    "random_seed": ("random_state",),
-    "jobs": ("n_jobs",),
-    "threads": ("n_jobs",),
-    "num_threads": ("n_jobs",),
-    "n_models": ("n_estimators",),
-    "num_models": ("n_estimators",),
-    "m": ("n_estimators",),
-    "th": ("threshold",),
-    "folds": ("n_splits", "splitter"),
-    "k_folds": ("n_splits", "splitter"),
-    "cv": ("n_splits", "splitter"),
-    "resampler": ("resamplers",),
-    "dataset": ("datasets",),
+    "n_neighbors": (
+        "k",
+        "k_neighbors",
+        "n_neighbours",
+        "num_neighbors",
+        "numofneighbors",
+        "m_neighbors",
+    ),
+    "smoothing": ("s", "smooth"),
+    "estimator": (
+        "classifier",
+        "base_classifier",
+        "base_estimator",
+        "base_learner",
+        "base",
+        "learner",
+        "model",
+    ),
+    "random_state": ("order", "seed", "random_seed"),
+    "percent": ("sampling_strategy", "ratio", "p", "percentage"),
+    "n_jobs": ("jobs", "threads", "num_threads"),
+    "n_estimators": ("n_models", "num_models", "m"),
+    "threshold": ("th",),
+    "n_splits": ("folds", "k_folds", "cv"),
+    "splitter": ("folds", "k_folds", "cv"),
+    "resamplers": ("resampler",),
+    "datasets": ("dataset",),
 }
 #: What has to be known about a parameter of ours by those who know another.
 BESIDE = {
@@ -51,30 +44,21 @@ BESIDE = {
     "estimator": ", the learner of each label",
     "random_state": ", which also decides the order of labels",
 }
-#: Methods of other packages, in small letters without marks.
+#: Our methods, and what they are in other packages, in small letters without marks.
 FOREIGN_NAMES = {
-    "smote": "mlsmote",
-    "randomoversampler": "mlros",
-    "randomundersampler": "mlrus",
-    "editednearestneighbours": "mlenn",
-    "tomeklinks": "mltl",
-    "tomek": "mltl",
-    "binary": "br",
-    "multioutputclassifier": "br",
-    "onevsrestclassifier": "br",
-    "rakeld": "rakel",
-    "rakelo": "rakel",
-    "knn": "mlknn",
-    "kneighborsclassifier": "mlknn",
-    "exactmatch": "subset_accuracy",
-    "exactmatchratio": "subset_accuracy",
-    "accuracyscore": "subset_accuracy",
-    "zerooneloss": "subset_accuracy",
-    "jaccard": "accuracy",
-    "rocauc": "macro_auc",
-    "iterativestratification": "iterative",
-    "pie": "labels",
-    "co-occurrence": "cooccurrence",
+    "mlsmote": ("smote",),
+    "mlros": ("randomoversampler",),
+    "mlrus": ("randomundersampler",),
+    "mlenn": ("editednearestneighbours",),
+    "mltl": ("tomeklinks", "tomek"),
+    "br": ("binary", "multioutputclassifier", "onevsrestclassifier"),
+    "rakel": ("rakeld", "rakelo"),
+    "mlknn": ("knn", "kneighborsclassifier"),
+    "subset_accuracy": ("exactmatch", "exactmatchratio", "accuracyscore", "zerooneloss"),
+    "accuracy": ("jaccard",),
+    "macro_auc": ("rocauc",),
+    "iterative": ("iterativestratification",),
+    "labels": ("pie",),
 }
 
 
@@ -93,17 +77,17 @@ def suggest(name: str, known: Iterable[str]) -> str:
 def suggest_parameter(name: str, known: Iterable[str]) -> str:
     """Propose a parameter, also for those that other packages have, after a blank."""
     names = list(known)
-    for ours in FOREIGN_PARAMETERS.get(name.lower(), ()):
-        if ours in names:
+    for ours, theirs in FOREIGN_PARAMETERS.items():
+        if name.lower() in theirs and ours in names:
             return f" Here it is {ours!r}{BESIDE.get(ours, '')}."
     return suggest(name, names)
 
 
 def _same(name: str, candidates: list[str]) -> list[str]:
     """Find names that differ in marks or in the order of words only, or what others call so."""
-    foreign = FOREIGN_NAMES.get(_bare(name))
-    if foreign in candidates:
-        return [foreign]
+    for ours, theirs in FOREIGN_NAMES.items():
+        if _bare(name) in theirs and ours in candidates:
+            return [ours]
     words = sorted(re.split(r"[-_ .]", name.lower()))
     return [
         other

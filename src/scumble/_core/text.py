@@ -7,6 +7,7 @@ import re
 import textwrap
 import unicodedata
 from collections.abc import Sequence
+from itertools import accumulate, takewhile
 
 #: The path that means standard input or standard output.
 PIPE = "-"
@@ -40,13 +41,8 @@ def shorten(text: str, width: int) -> str:
     """Cut a text to a number of cells, with an ellipsis where something is missing."""
     if width_of(text) <= width:
         return text
-    room = width - 1
-    for at, char in enumerate(text):
-        room -= width_of(char)
-        if room < 0:
-            text = text[:at]
-            break
-    return text + "…"
+    fitting = takewhile(lambda cells: cells < width, accumulate(map(width_of, text)))
+    return text[: sum(1 for _ in fitting)] + "…"
 
 
 def excerpt(text: str, limit: int = 60) -> str:

@@ -130,12 +130,8 @@ def check_same_names(Y: Any, given: Any, *, what: str, caller: str) -> None:
     lists = any(isinstance(labels, list | tuple) for labels in (Y, given))
     if lists or set(expected) & set(found):
         pairs = enumerate(zip(expected, found, strict=False))
-        at = next((at for at, (one, other) in pairs if one != other), None)
-        where = (
-            f"{len(found)} labels, Y has {len(expected)}"
-            if at is None
-            else f"{found[at]!r} as label {at}, Y has {expected[at]!r}"
-        )
+        unlike = (f"{b!r} as label {at}, Y has {a!r}" for at, (a, b) in pairs if a != b)
+        where = next(unlike, f"{len(found)} labels, Y has {len(expected)}")
         raise DataError(
             f"{caller}: {what} must have the labels of Y, in the same order. Found {where}. "
             "Reorder the columns, or give 0/1 arrays."
@@ -220,10 +216,8 @@ def _rows_strictly_increase(Y: sparse.csr_array, caller: str) -> bool:
     """Check all column indices: in range (else refuse), sorted and unique (else say no)."""
     if Y.nnz == 0:
         return True
-    states = run(
-        lambda block: check_rows(Y.indptr, Y.indices, *block, Y.shape[1]),
-        row_blocks(Y.indptr, 1 if Y.nnz < SERIAL_BELOW else 64),
-    )
+    blocks = row_blocks(Y.indptr, 1 if Y.nnz < SERIAL_BELOW else 64)
+    states = run(lambda block: check_rows(Y.indptr, Y.indices, *block, Y.shape[1]), blocks)
     if min(states) < 0:
         raise LabelError(
             f"{caller}: a sparse label matrix with {Y.shape[1]} columns stores a column index "

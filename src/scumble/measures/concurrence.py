@@ -92,12 +92,8 @@ def concurrence(Y: Any) -> Concurrence:
     counts = passes.count(Y)
     ratios = ratios_from_counts(counts)
     scores = passes.score(Y, ratios)
-    return Concurrence(
-        ratios,
-        scores.by_instance,
-        mean_by_label(scores.by_label_sum, counts),
-        quotient(scores.total, Y.shape[0]),
-    )
+    by_label, mean = mean_by_label(scores.by_label_sum, counts), quotient(scores.total, Y.shape[0])
+    return Concurrence(ratios, scores.by_instance, by_label, mean)
 
 
 @measure(level="instance", upper=1.0)

@@ -31,12 +31,8 @@ cdef extern from "scumble/measures/means.h" nogil:
 
 cdef uint64_t HASHED = <uint64_t>1 << 63  # set in the key of a row that is too long to be packed
 
-ctypedef fused count_t:
-    uint32_t
-    uint64_t
-
-# Row numbers in the order of their partitions.
-ctypedef fused row_t:
+# Counts, and row numbers in the order of their partitions: as narrow as they can be.
+ctypedef fused uint_t:
     uint32_t
     uint64_t
 
@@ -63,7 +59,7 @@ cdef struct Slots:
 
 
 def count_labels(
-    const index_t[::1] indices, Py_ssize_t start, Py_ssize_t stop, count_t[::1] counts
+    const index_t[::1] indices, Py_ssize_t start, Py_ssize_t stop, uint_t[::1] counts
 ):
     """Count the labels among the assignments start..stop."""
     cdef Py_ssize_t high, at
@@ -405,7 +401,7 @@ def count_partitions(
 
 def scatter_rows(
     const index_t[::1] indptr, const index_t[::1] indices, Py_ssize_t n_labels,
-    Py_ssize_t start, Py_ssize_t stop, int64_t[::1] places, uint64_t[::1] keys, row_t[::1] rows,
+    Py_ssize_t start, Py_ssize_t stop, int64_t[::1] places, uint64_t[::1] keys, uint_t[::1] rows,
 ):
     """Write each row's key and number to the next place of its partition."""
     cdef Packing packing = _packing(n_labels, indices.shape[0])
@@ -422,11 +418,11 @@ def scatter_rows(
             place = places[partition]
             places[partition] = place + 1
             keys[place] = key
-            rows[place] = <row_t>row
+            rows[place] = <uint_t>row
 
 
 def group_rows(
-    const index_t[::1] indptr, const index_t[::1] indices, uint64_t[::1] keys, row_t[::1] rows,
+    const index_t[::1] indptr, const index_t[::1] indices, uint64_t[::1] keys, uint_t[::1] rows,
     const int64_t[::1] starts, Py_ssize_t first, Py_ssize_t last, int64_t[::1] sizes,
 ):
     """Group the rows of the partitions first..last by their labels, in place.
@@ -461,7 +457,7 @@ def group_rows(
 
 
 cdef Py_ssize_t _group(
-    const index_t* indptr, const index_t* indices, uint64_t* keys, row_t* rows, Py_ssize_t n_rows,
+    const index_t* indptr, const index_t* indices, uint64_t* keys, uint_t* rows, Py_ssize_t n_rows,
     Slots slots, uint64_t* counts,
 ) noexcept nogil:
     """Group the rows of a partition and return the number of groups."""
@@ -545,7 +541,7 @@ cdef void _clear(Slots* slots, Py_ssize_t n_rows) noexcept nogil:
 
 
 cdef inline uint64_t _find_slot(
-    const index_t* indptr, const index_t* indices, const uint64_t* keys, const row_t* rows,
+    const index_t* indptr, const index_t* indices, const uint64_t* keys, const uint_t* rows,
     Slots slots, Py_ssize_t place,
 ) noexcept nogil:
     """Find the slot of a row's group, or the free one for it."""

@@ -72,7 +72,7 @@ def score(Y: sparse.csr_array, ratios: Array) -> Scores:
         total = kernels.score_rows(Y.indptr, Y.indices, table, *block, scores)
         sums = table[:, 1].copy()
         spare.append(table)
-        return float(total), sums
+        return total, sums
 
     parts = run(work, blocks)
     by_label = np.zeros(len(ratios))
@@ -87,14 +87,10 @@ def deviations(
     """Sum the squared deviations of the scores from their means."""
     blocks = blocks_of(Y)
     squares = np.zeros((len(blocks), Y.shape[1]))
+    parts = (Y.indptr, Y.indices, scores, mean, label_means)
 
     def work(at: int) -> float:
-        start, stop = blocks[at]
-        return float(
-            kernels.sum_deviations(
-                Y.indptr, Y.indices, scores, mean, label_means, start, stop, squares[at]
-            )
-        )
+        return kernels.sum_deviations(*parts, *blocks[at], squares[at])
 
     total = sum(run(work, range(len(blocks))), 0.0)
     return total, squares.sum(axis=0)

@@ -14,18 +14,10 @@ from scumble._core.errors import ParameterError
 from scumble._core.parallel import limit_threads
 from scumble._core.shown import Sheet, Shown
 from scumble._core.validation import check_choice, check_named_labels, is_dataset
-from scumble.measures import passes
+from scumble.measures import imbalance, passes
 from scumble.measures.base import quotient
 from scumble.measures.concurrence import cv_by_label, cv_of_scores, mean_by_label
-from scumble.measures.imbalance import (
-    Unseen,
-    cv_of_ratios,
-    frequencies_from_counts,
-    max_of_ratios,
-    mean_of_ratios,
-    minority_from_ratios,
-    ratios_from_counts,
-)
+from scumble.measures.imbalance import Unseen, minority_from_ratios, ratios_from_counts
 from scumble.measures.labelsets import Labelsets, find_labelsets, tcs_of
 
 LABEL_COLUMNS = ("name", "count", "frequency", "irlbl", "scumble", "scumble_cv")
@@ -79,12 +71,9 @@ class LabelTable(Shown):
         return Sheet(LABEL_COLUMNS, zip(*columns, strict=True), len(self))
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
-        columns = [self[column] for column in LABEL_COLUMNS]
-        for values in zip(*columns, strict=True):
-            yield {
-                column: value.item() if isinstance(value, np.generic) else value
-                for column, value in zip(LABEL_COLUMNS, values, strict=True)
-            }
+        numbers = (self[column].tolist() for column in LABEL_COLUMNS[1:])
+        for values in zip(self.name, *numbers, strict=True):
+            yield dict(zip(LABEL_COLUMNS, values, strict=True))
 
     @property
     def is_minority(self) -> Array:
@@ -240,10 +229,9 @@ def _characterize(data: Any, unseen: Unseen) -> Summary:
     label_means = mean_by_label(scores.by_label_sum, counts)
     squares, label_squares = passes.deviations(Y, scores.by_instance, mean, label_means)
     n_unlabelled, n_one_label = passes.count_short_rows(Y)
+    names = names or tuple(f"y{k}" for k in range(n_labels))
     return summarize(
-        LabelNumbers(
-            names or [f"y{k}" for k in range(n_labels)], counts, label_means, label_squares
-        ),
+        LabelNumbers(names, counts, label_means, label_squares),
         sets,
         unseen=unseen,
         name=str(getattr(data, "name", "")) if has_features else "",
@@ -294,16 +282,16 @@ def summarize(
         density=quotient(cardinality, n_labels),
         diversity=quotient(n_sets, n_instances),
         p_min=quotient(n_one_label, n_instances),
-        mean_ir=mean_of_ratios(ratios),
-        max_ir=max_of_ratios(ratios),
-        cvir=cv_of_ratios(ratios),
+        mean_ir=imbalance.mean_of_ratios(ratios),
+        max_ir=imbalance.max_of_ratios(ratios),
+        cvir=imbalance.cv_of_ratios(ratios),
         tcs=None if n_features is None else tcs_of(n_features, n_labels, n_sets),
         n_unseen=int((counts == 0).sum()),
         n_minority=int(minority_from_ratios(ratios).sum()),
         labels=LabelTable(
             tuple(map(str, names)),
             counts,
-            frequencies_from_counts(counts, n_instances),
+            imbalance.frequencies_from_counts(counts, n_instances),
             ratios,
             np.nan_to_num(means) if unseen == "zero" else means,
             cv_by_label(squares, counts, means),

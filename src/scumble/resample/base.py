@@ -21,7 +21,7 @@ from scumble._core.parameters import COLUMNS, Declared, Seed, Threads, declare
 from scumble._core.provenance import carried_weights, carry_weights, mark_resampled
 from scumble._core.random import as_generator
 from scumble._core.registry import register
-from scumble._core.validation import check_labels, check_same_length
+from scumble._core.validation import check_labels, check_same_length, label_lists
 from scumble.data import Feature, MultilabelDataset, write
 from scumble.measures.summary import characterize
 from scumble.resample.containers import append_rows, as_container, labels_like, take_rows
@@ -212,11 +212,8 @@ class BaseResampler(Declared, BaseEstimator, ABC):
                 f"This {type(self).__name__} has not resampled anything yet: call fit_resample."
             )
         keys = ("n_instances", "mean_ir", "max_ir", "cvir", "scumble")
-        before, after = (characterize(Y) for Y in self._labels)
-        return {
-            "before": {key: getattr(before, key) for key in keys},
-            "after": {key: getattr(after, key) for key in keys},
-        }
+        measured = zip(("before", "after"), map(characterize, self._labels), strict=True)
+        return {when: {key: getattr(found, key) for key in keys} for when, found in measured}
 
     def _check_input(self, X: Any, Y: Any) -> tuple[Any, Any, sparse.csr_array]:
         caller = type(self).__name__
@@ -231,9 +228,9 @@ class BaseResampler(Declared, BaseEstimator, ABC):
             self.feature_names_in_ = np.asarray(columns, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        like = np.asarray(Y) if isinstance(Y, list | tuple) and _is_rectangular(Y) else Y
-        like = labels.toarray() if isinstance(like, list | tuple) else like
-        return X, like, labels
+        if isinstance(Y, list | tuple):
+            Y = np.asarray(Y) if label_lists(Y) is None else labels.toarray()
+        return X, Y, labels
 
     def _check_weights(self, sample_weight: Any, Y: sparse.csr_array) -> Array | None:
         if sample_weight is None:
@@ -289,14 +286,6 @@ class BaseResampler(Declared, BaseEstimator, ABC):
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
         return tags
-
-
-def _is_rectangular(Y: Any) -> bool:
-    """Tell label lists from rows of an indicator matrix, as `check_labels` does."""
-    if not all(isinstance(row, list | tuple | np.ndarray) for row in Y):
-        return False
-    flat = (item for row in Y for item in row)
-    return len({len(row) for row in Y}) <= 1 and not any(isinstance(item, str) for item in flat)
 
 
 def rows_in_percent(percent: float, n_rows: int) -> int:

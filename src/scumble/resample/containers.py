@@ -76,10 +76,8 @@ def _taken(data: Any, rows: Array, *stored: Array) -> list[Array]:
 
 def labels_like(Y: sparse.csr_array, like: Any, rows: Array) -> Any:
     """Put labels into the container, type and names of ``like``."""
-    if type(like) is type(Y) and like.dtype == bool:
-        return Y
     if sparse.issparse(like):
-        return type(like)(Y.astype(like.dtype) if like.dtype != bool else Y)
+        return type(like)(Y.astype(like.dtype, copy=False))
     if isinstance(like, np.ndarray):
         return Y.toarray().astype(like.dtype, copy=False)
     # The rows are taken first, so that index and types come along.
@@ -165,16 +163,14 @@ def replace_columns(frame: Any, columns: list[Any]) -> Any:
     import narwhals as nw
 
     whole = nw.from_native(frame, eager_only=True)
-    series = [
-        nw.new_series(
-            name,
-            _whole(values) if dtype.is_integer() else values,
-            dtype,
-            backend=nw.get_native_namespace(whole),
-        )
-        for (name, dtype), values in zip(whole.schema.items(), columns, strict=True)
-    ]
-    return whole.with_columns(*series).to_native()
+    library = nw.get_native_namespace(whole)
+
+    def series(name: str, dtype: Any, values: Any) -> Any:
+        cells = _whole(values) if dtype.is_integer() else values
+        return nw.new_series(name, cells, dtype, backend=library)
+
+    new = map(series, whole.schema.names(), whole.schema.dtypes(), columns)
+    return whole.with_columns(*new).to_native()
 
 
 def _whole(values: Any) -> Any:

@@ -136,9 +136,7 @@ class RemedialHwR(BaseResampler, family="Decouple"):
         halves = np.bincount(sources, minlength=Y.shape[0])[sources] > 1  # of rows that were split
         between = self.remedial_._gather(X, decoupled)
         result = self.resampler_._run(between, decoupled.Y, features)
-        is_left = np.zeros(len(decoupled.sample_indices), bool)
-        is_left[result.sample_indices] = True
+        is_left = np.bincount(result.sample_indices, minlength=len(sources)) > 0
         self.n_halves_ = int(halves.sum())
         self.n_halves_removed_ = int((halves & ~is_left).sum())
-        sources = decoupled.sample_indices[result.sample_indices]
-        return Resampled(sources, result.Y, result.synthetic)
+        return Resampled(sources[result.sample_indices], result.Y, result.synthetic)

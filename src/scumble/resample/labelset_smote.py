@@ -14,10 +14,9 @@ from scumble._core.parameters import Choice, Int, Real, declare
 from scumble.measures.imbalance import is_minority, label_counts
 from scumble.resample.base import Resampled, rows_in_percent
 from scumble.resample.by_distance import _DistanceResampler
-from scumble.resample.containers import rows_like
 from scumble.resample.ml_random import rows_by_label
-from scumble.resample.mlenn import has_any
-from scumble.resample.synthesis import Seeds, synthesize
+from scumble.resample.mlenn import count_of
+from scumble.resample.synthesis import Seeds, synthesize, with_synthetic
 
 
 class LabelsetSMOTE(_DistanceResampler, family="Add rows"):
@@ -114,7 +113,6 @@ class LabelsetSMOTE(_DistanceResampler, family="Add rows"):
         self.n_jobs = n_jobs
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
-        everything = np.arange(Y.shape[0])
         space = features.space(scale=self.scale)
         rng = self._generator()
         pools = [pool for pool in self._pools(Y) if len(pool) > 1]
@@ -124,22 +122,21 @@ class LabelsetSMOTE(_DistanceResampler, family="Add rows"):
         for pool, share in zip(pools, shares, strict=True):
             used = use_evenly(len(pool), share, rng)
             asked, places = np.unique(used, return_inverse=True)
-            found = nearest(
+            near = nearest(
                 space, self.n_neighbors, rows=pool[asked], among=pool, n_jobs=self.n_jobs
             )
-            parts.append((pool[used], found.rows[places]))
+            parts.append((pool[used], near.rows[places]))
         seeds = Seeds.join(parts)
         if not len(seeds.rows):
-            return Resampled(everything, Y.copy())
+            return Resampled(np.arange(Y.shape[0]), Y.copy())
         partners = seeds.draw_partners(rng)
         synthetic = synthesize(features, seeds, partners, rng, nominal="vote", n_jobs=self.n_jobs)
-        rows = np.concatenate([everything, seeds.rows])
-        return Resampled(rows, Y[rows], rows_like(features, synthetic, seeds.rows))
+        return with_synthetic(features, Y, synthetic, Y[seeds.rows], seeds.rows)
 
     def _pools(self, Y: sparse.csr_array) -> list[Array]:
         """List the rows that may be seeds together."""
         if self.seeds == "minority":
-            return [np.flatnonzero(has_any(Y, is_minority(Y)))]
+            return [np.flatnonzero(count_of(Y, is_minority(Y)))]
         if self.seeds == "pure":
             return [np.flatnonzero(np.diff(Y.indptr) == 1)]
         starts, rows = rows_by_label(Y, np.flatnonzero(label_counts(Y)))

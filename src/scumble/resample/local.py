@@ -16,9 +16,13 @@ from scumble._core.parameters import Int, Real, declare
 from scumble.measures.imbalance import label_counts
 from scumble.resample.base import Resampled, rows_in_percent
 from scumble.resample.by_distance import _DistanceResampler
-from scumble.resample.containers import rows_like
 from scumble.resample.kernels import local as kernels
-from scumble.resample.synthesis import Places, Seeds, synthesize
+from scumble.resample.synthesis import Seeds, synthesize, with_synthetic
+
+#: From these shares of neighbours with the other value on, a cell is borderline, rare, an outlier.
+TYPE_BORDERS = (0.3, 0.7, 1.0)
+#: Up to which share of the distance a safe, borderline, rare or outlying cell reaches a new row.
+REACH = np.array([0.5, 0.75, np.inf, -1.0])
 
 
 class _LocalResampler(_DistanceResampler):
@@ -130,25 +134,20 @@ class MLSOL(_LocalResampler, family="Add rows"):
     domains = declare(percent=Real(0))
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
-        everything = np.arange(Y.shape[0])
         space = features.space(scale=self.scale)
         near = nearest(space, self.n_neighbors, n_jobs=self.n_jobs).rows
         local = look_around(Y, near, n_jobs=self.n_jobs)
         self.weights_ = local.weights
         wanted = rows_in_percent(self.percent, Y.shape[0])
         if not local.weights.any() or wanted == 0:
-            return Resampled(everything, Y.copy())
+            return Resampled(np.arange(Y.shape[0]), Y.copy())
         rng = self._generator()
         drawn = draw_by_weight(local.weights, wanted, rng)
         seeds = Seeds(drawn, near[drawn], np.full(wanted, near.shape[1]))
         partners = seeds.draw_partners(rng)
         synthetic = synthesize(features, seeds, partners, rng, nominal="coin", n_jobs=self.n_jobs)
         labels = _inherit(local, space, space.place(synthetic), drawn, partners)
-        return Resampled(
-            np.concatenate([everything, drawn]),
-            sparse.vstack([Y, labels], format="csr"),
-            rows_like(features, synthetic, drawn),
-        )
+        return with_synthetic(features, Y, synthetic, labels, drawn)
 
 
 class MLUL(_LocalResampler, family="Remove rows"):
@@ -250,20 +249,18 @@ def look_around(Y: sparse.csr_array, neighbours: Array, *, n_jobs: int | None) -
     flipped = np.flatnonzero(2 * label_counts(Y) > n_rows)
     cells = flip_labels(Y, flipped)
     n_opposed = np.zeros(cells.nnz, np.int64)
-    run(
-        lambda block: kernels.count_opposed(
-            cells.indptr, cells.indices, neighbours, n_labels, *block, n_opposed
-        ),
-        row_blocks(cells.indptr, max(1, cells.nnz // 20_000)),
-        n_jobs=n_jobs,
-    )
+    parts = (cells.indptr, cells.indices, neighbours, n_labels)
+    blocks = row_blocks(cells.indptr, max(1, cells.nnz // 20_000))
+    run(lambda block: kernels.count_opposed(*parts, *block, n_opposed), blocks, n_jobs=n_jobs)
     # Without neighbours nothing can be said: all cells count as outliers.
     k = neighbours.shape[1]
     opposed = n_opposed / k if k else np.ones(cells.nnz)
-    shares, weights = np.empty(cells.nnz), np.empty(n_rows)
-    kernels.weigh(cells.indptr, cells.indices, opposed, np.zeros(n_labels), shares, weights)
-    types = np.empty(cells.nnz, np.int8)
-    kernels.name_types(opposed, types)
+    # An outlier has no share, and adds nothing to its label's sum of opposition.
+    counted = np.where(opposed < 1, opposed, 0.0)
+    whole = np.bincount(cells.indices, counted, n_labels)[cells.indices]
+    shares = np.divide(counted, whole, out=np.zeros(cells.nnz), where=whole > 0)
+    weights = np.bincount(np.repeat(np.arange(n_rows), np.diff(cells.indptr)), shares, n_rows)
+    types = np.digitize(opposed, TYPE_BORDERS).astype(np.int8)
     kernels.soften_rare(cells.indptr, cells.indices, neighbours, types)
     return Local(cells, flipped, neighbours, types, shares, weights)
 
@@ -272,13 +269,10 @@ def flip_labels(Y: sparse.csr_array, labels: Array) -> sparse.csr_array:
     """Exchange 0 and 1 in some labels; doing it twice gives the labels back."""
     if not len(labels):
         return Y
-    is_flipped = np.zeros(Y.shape[1], bool)
-    is_flipped[labels] = True
-    indptr = np.empty(Y.shape[0] + 1, np.int64)
-    kernels.count_flipped(Y.indptr, Y.indices, is_flipped, len(labels), indptr)
-    indices = np.empty(indptr[-1], Y.indices.dtype)
-    kernels.flip(Y.indptr, Y.indices, is_flipped, labels, indptr, indices)
-    return sparse.csr_array((np.ones(len(indices), bool), indices, indptr), shape=Y.shape)
+    n_rows = Y.shape[0]
+    starts = np.arange(n_rows + 1) * len(labels)
+    everywhere = (np.ones(starts[-1], bool), np.tile(labels, n_rows), starts)
+    return Y != sparse.csr_array(everywhere, shape=Y.shape)
 
 
 def draw_by_weight(weights: Array, amount: int, rng: np.random.Generator) -> Array:
@@ -301,10 +295,10 @@ def draw_without_replacement(weights: Array, amount: int, rng: np.random.Generat
 def _keeping_weights(local: Local) -> Array:
     cells = local.cells
     support = np.zeros(cells.shape[0])
-    n_askers = np.zeros(cells.shape[0], np.int64)
     kernels.sum_support(
-        cells.indptr, cells.indices, local.neighbours, local.shares, local.types, support, n_askers
+        cells.indptr, cells.indices, local.neighbours, local.shares, local.types, support
     )
+    n_askers = np.bincount(local.neighbours.ravel(), minlength=len(support))
     weights = local.weights + support / np.maximum(n_askers, 1)
     return weights - weights.min() if len(weights) else weights
 
@@ -317,17 +311,15 @@ def _inherit(
     to_seed, to_partner = (distances(space, synthetic, rows) for rows in (seeds, partners))
     # A parent of which nothing is known is as far as can be; if none is known, neither is far.
     unlike_seed, unlike_partner = np.isinf(to_seed), np.isinf(to_partner)
-    to_seed, to_partner = (
-        np.where(unlike_seed | unlike_partner, own & ~other, far)
-        for own, other, far in (
-            (unlike_seed, unlike_partner, to_seed),
-            (unlike_partner, unlike_seed, to_partner),
-        )
-    )
-    in_row = np.diff(cells.indptr).astype(np.int64)
-    out = Places.of(in_row[seeds] + in_row[partners], cells.indices.dtype, bool)
-    out.data.fill(True)
-    kernels.inherit_cells(
-        cells.indptr, cells.indices, local.types, (seeds, partners), (to_seed, to_partner), out
-    )
-    return flip_labels(out.pack(cells.shape[1]), local.flipped)
+    is_unlike = unlike_seed | unlike_partner
+    to_seed = np.where(is_unlike, unlike_seed & ~unlike_partner, to_seed)
+    to_partner = np.where(is_unlike, unlike_partner & ~unlike_seed, to_partner)
+    whole = to_seed + to_partner
+    reach = sparse.csr_array((REACH[local.types], cells.indices, cells.indptr), shape=cells.shape)
+    taken = cells[seeds].multiply(cells[partners])  # what both have; else the nearer decides
+    for rows, far in ((seeds, to_seed), (partners, to_partner)):
+        share = np.divide(far, whole, out=np.zeros(len(far)), where=whole > 0)
+        own = reach[rows]
+        own.data = np.repeat(share, np.diff(own.indptr)) <= own.data
+        taken = taken + own
+    return flip_labels(taken, local.flipped)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -43,6 +42,18 @@ class _LabelsetResampler(BaseResampler):
                 f"The 'random_state' parameter of {type(self).__name__} must be an int with "
                 f"seeding='hash'. Got {self.random_state!r} instead."
             )
+
+    def _open_bags(self, Y: sparse.csr_array, *, sign: int) -> tuple[Bags, Array]:
+        """Find the bags above the mean size, or with sign -1 below, and how many rows each gets."""
+        hashed = self.seeding == "hash"
+        bags = _bags_by_hash(Y, self.random_state) if hashed else _bags(Y)
+        sizes, n_rows, n_bags = sign * bags.sizes, sign * Y.shape[0], len(bags.sizes)
+        is_open = np.flatnonzero(sizes * n_bags > n_rows)
+        # Those nearest to the mean first; labelsets are numbered in the order of their first rows.
+        is_open = is_open[np.lexsort((is_open, sizes[is_open]))]
+        capacity = sizes[is_open] - n_rows // max(n_bags, 1)
+        shares = share_out(rows_in_percent(self.percent, Y.shape[0]), capacity)
+        return Bags(bags.rows, bags.starts[is_open], bags.sizes[is_open]), shares
 
 
 class LPROS(_LabelsetResampler, family="Add rows"):
@@ -110,23 +121,14 @@ class LPROS(_LabelsetResampler, family="Add rows"):
     domains = declare(percent=Real(0))
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
-        n_rows = Y.shape[0]
-        by_hash = self.seeding == "hash"
-        bags, hashes = _bags_by_hash(Y, self.random_state) if by_hash else (_bags(Y), None)
-        small = bags.sizes * len(bags.sizes) < n_rows
-        is_open = np.flatnonzero(small)
-        # Largest first; labelsets are numbered in the order of their first rows.
-        is_open = is_open[np.lexsort((is_open, -bags.sizes[is_open]))]
-        capacity = math.ceil(n_rows / max(len(bags.sizes), 1)) - bags.sizes[is_open]
-        shares = share_out(rows_in_percent(self.percent, n_rows), capacity)
-        sizes = np.repeat(bags.sizes[is_open], shares)
-        if hashes is not None:
-            places = _places_by_hash(self.random_state, hashes[is_open], shares) % sizes
+        bags, shares = self._open_bags(Y, sign=-1)
+        sizes = np.repeat(bags.sizes, shares)
+        if self.seeding == "hash":
+            places = _places_by_hash(self.random_state, bags, shares) % sizes
         else:
-            drawn = self._generator().random(int(shares.sum()))
-            places = (drawn * sizes).astype(np.int64)
-        clones = bags.rows[np.repeat(bags.starts[is_open], shares) + places]
-        rows = np.concatenate([np.arange(n_rows), clones])
+            places = (self._generator().random(len(sizes)) * sizes).astype(np.int64)
+        clones = bags.rows[np.repeat(bags.starts, shares) + places]
+        rows = np.concatenate([np.arange(Y.shape[0]), clones])
         return Resampled(rows, take_labels(Y, rows))
 
 
@@ -193,20 +195,14 @@ class LPRUS(_LabelsetResampler, family="Remove rows"):
     domains = declare(percent=Real(0, 100))
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
-        n_rows = Y.shape[0]
-        by_hash = self.seeding == "hash"
-        bags = _bags_by_hash(Y, self.random_state)[0] if by_hash else _bags(Y)
-        is_open = np.flatnonzero(bags.sizes * len(bags.sizes) > n_rows)
-        is_open = is_open[np.lexsort((is_open, bags.sizes[is_open]))]
-        capacity = bags.sizes[is_open] - n_rows // max(len(bags.sizes), 1)
-        shares = share_out(rows_in_percent(self.percent, n_rows), capacity)
-        keep = np.ones(n_rows, bool)
-        starts, sizes = bags.starts[is_open], bags.sizes[is_open]
-        if by_hash:
-            keep[bags.rows[np.repeat(starts, shares) + _turns(shares)]] = False
+        bags, shares = self._open_bags(Y, sign=1)
+        keep = np.ones(Y.shape[0], bool)
+        if self.seeding == "hash":
+            for start, share in zip(bags.starts, shares, strict=True):
+                keep[bags.rows[start : start + share]] = False
         else:
             drawn = self._generator().random(int(shares.sum()))
-            kernels.drop_from_bags(bags.rows, starts, sizes, shares, drawn, keep)
+            kernels.drop_from_bags(*bags, shares, drawn, keep)
         rows = np.flatnonzero(keep)
         return Resampled(rows, take_labels(Y, rows))
 
@@ -227,29 +223,22 @@ def _bags(Y: sparse.csr_array) -> Bags:
     return Bags(rows, starts, found.counts)
 
 
-def _bags_by_hash(Y: sparse.csr_array, seed: int) -> tuple[Bags, Array]:
+def _bags_by_hash(Y: sparse.csr_array, seed: int) -> Bags:
     """Sort the rows of each bag by their hashes, and the bags by those of their first rows."""
     bags = _bags(Y)
     names = (f"{seed}:{row}" for row in range(Y.shape[0]))
     hashes = np.array([_md5(name) for name in names], dtype="S32")
     numbers = np.repeat(np.arange(len(bags.sizes)), bags.sizes)
     rows = bags.rows[np.lexsort((hashes[bags.rows], numbers))]
-    firsts = hashes[rows[bags.starts]]
-    order = np.argsort(firsts)
-    return Bags(rows, bags.starts[order], bags.sizes[order]), firsts[order]
+    order = np.argsort(hashes[rows[bags.starts]])
+    return Bags(rows, bags.starts[order], bags.sizes[order])
 
 
-def _places_by_hash(seed: int, hashes: Array, shares: Array) -> Array:
-    """Draw a large number for every clone of every bag."""
-    names = (f"{seed}:{bag.decode()}:" for bag in np.repeat(hashes, shares))
-    turns = zip(names, _turns(shares), strict=True)
-    return np.array([int(_md5(f"{name}{turn}")[:15], 16) for name, turn in turns], np.int64)
-
-
-def _turns(shares: Array) -> Array:
-    """Count from 0 for every bag: shares 2 and 3 give 0, 1, 0, 1, 2."""
-    ends = np.cumsum(shares)
-    return np.arange(int(shares.sum())) - np.repeat(ends - shares, shares)
+def _places_by_hash(seed: int, bags: Bags, shares: Array) -> Array:
+    """Draw a large number for every clone of every bag, whose name is that of its first row."""
+    names = (_md5(f"{seed}:{row}") for row in bags.rows[bags.starts])
+    turns = ((bag, turn) for bag, share in zip(names, shares, strict=True) for turn in range(share))
+    return np.array([int(_md5(f"{seed}:{bag}:{turn}")[:15], 16) for bag, turn in turns], np.int64)
 
 
 def _md5(text: str) -> str:

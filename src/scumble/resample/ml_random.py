@@ -89,17 +89,9 @@ class MLROS(BaseResampler, family="Add rows"):
         mean_ir = mean_of_ratios(ratios)
         minority = np.flatnonzero(ratios > mean_ir)
         wanted = rows_in_percent(self.percent, n_rows) if len(minority) else 0
-        starts, bag_rows = rows_by_label(Y, minority)
-        clones = np.empty(wanted, np.int64)
-        n_clones = kernels.clone_in_turns(
-            Y.indptr,
-            Y.indices,
-            (minority, starts, bag_rows),
-            counts.copy(),
-            mean_ir,
-            self._generator().random(wanted),
-            clones,
-        )
+        bags = (minority, *rows_by_label(Y, minority))
+        drawn, clones = self._generator().random(wanted), np.empty(wanted, np.int64)
+        n_clones = kernels.clone_in_turns(Y.indptr, Y.indices, bags, counts, mean_ir, drawn, clones)
         rows = np.concatenate([np.arange(n_rows), clones[:n_clones]])
         return Resampled(rows, take_labels(Y, rows))
 
@@ -204,9 +196,7 @@ def rows_by_label(Y: sparse.csr_array, labels: Array) -> tuple[Array, Array]:
     """List the rows that have each of some labels."""
     number = np.full(Y.shape[1], -1, np.int64)
     number[labels] = np.arange(len(labels))
-    starts = np.zeros(len(labels) + 1, np.int64)
-    kernels.count_listed(Y.indices, number, starts)
-    starts = np.cumsum(starts)
+    starts = np.concatenate([[0], np.cumsum(_label_counts(Y)[labels])])
     rows = np.empty(starts[-1], np.int64)
     kernels.list_rows(Y.indptr, Y.indices, number, starts[:-1].copy(), rows)
     return starts, rows

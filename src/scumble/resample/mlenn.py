@@ -14,7 +14,7 @@ from scumble._core.parameters import Bool, Int, Real, declare
 from scumble.measures.imbalance import is_minority
 from scumble.resample.base import Resampled
 from scumble.resample.by_distance import _DistanceResampler
-from scumble.resample.kernels import labels as kernels
+from scumble.resample.containers import take_labels
 
 
 class MLeNN(_DistanceResampler, family="Remove rows"):
@@ -107,32 +107,30 @@ class MLeNN(_DistanceResampler, family="Remove rows"):
         self.n_jobs = n_jobs
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
-        candidates = np.flatnonzero(~has_any(Y, is_minority(Y)))
+        candidates = np.flatnonzero(count_of(Y, is_minority(Y)) == 0)
         space = features.space(scale=self.scale)
         near = nearest(space, self.n_neighbors, rows=candidates, n_jobs=self.n_jobs).rows
-        n_needed = max(near.shape[1] / 2, 1)
-        return without_different(Y, candidates, near, self.threshold, n_needed, union=self.union)
+        return without_different(Y, candidates, near, self.threshold, union=self.union)
 
 
 def without_different(
-    Y: sparse.csr_array,
-    candidates: Array,
-    near: Array,
-    threshold: float,
-    n_needed: float,
-    *,
-    union: bool,
+    Y: sparse.csr_array, candidates: Array, near: Array, threshold: float, *, union: bool
 ) -> Resampled:
-    """Remove the candidates that differ from at least so many of their neighbours."""
+    """Remove the candidates that differ from at least half of their neighbours."""
+    sizes, own = np.diff(Y.indptr), take_labels(Y, candidates)
     n_far = np.zeros(len(candidates), np.int64)
-    kernels.count_far(Y.indptr, Y.indices, candidates, near, float(threshold), bool(union), n_far)
-    keep = np.ones(Y.shape[0], bool)
-    keep[candidates[n_far >= n_needed]] = False
-    rows = np.flatnonzero(keep)
+    for others in near.T:
+        both = sizes[candidates] + sizes[others]
+        different = both - 2 * np.diff(own.multiply(take_labels(Y, others)).indptr)
+        # Labels in both count twice: (|A| + |B| + different) / 2 labels are active in either.
+        active = (both + different) / 2 if union else both
+        n_far += np.divide(different, active, out=np.zeros(len(both)), where=both > 0) > threshold
+    is_out = n_far >= max(near.shape[1] / 2, 1)
+    rows = np.delete(np.arange(Y.shape[0]), candidates[is_out])
     return Resampled(rows, Y[rows])
 
 
-def has_any(Y: sparse.csr_array, is_wanted: Array) -> Array:
-    """Tell which rows have at least one of some labels."""
+def count_of(Y: sparse.csr_array, is_wanted: Array) -> Array:
+    """Count how many of some labels each row has."""
     upto = np.concatenate([[0], np.cumsum(is_wanted[Y.indices])])
-    return upto[Y.indptr[1:]] > upto[Y.indptr[:-1]]
+    return np.diff(upto[Y.indptr])

@@ -16,10 +16,9 @@ from scumble._core.parameters import Bool, Choice, Int, declare
 from scumble.measures.imbalance import is_minority
 from scumble.resample.base import Resampled
 from scumble.resample.by_distance import _DistanceResampler
-from scumble.resample.containers import rows_like
 from scumble.resample.kernels import values as value_kernels
 from scumble.resample.ml_random import rows_by_label
-from scumble.resample.synthesis import Seeds, combine_labels, synthesize
+from scumble.resample.synthesis import Seeds, combine_labels, synthesize, with_synthetic
 
 #: Bags below this many rows are searched by one thread each.
 SMALL_BAG = 512
@@ -145,21 +144,16 @@ class MLSMOTE(_DistanceResampler, family="Add rows"):
         self.n_jobs = n_jobs
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
-        everything = np.arange(Y.shape[0])
         seeds = self._find_seeds(features, Y)
         if not len(seeds.rows):
-            return Resampled(everything, Y.copy())
+            return Resampled(np.arange(Y.shape[0]), Y.copy())
         rng = self._generator()
         partners = seeds.draw_partners(rng)
         synthetic = synthesize(features, seeds, partners, rng, nominal="vote", n_jobs=self.n_jobs)
         ties_in = self.strategy == "ranking" and self.ranking_ties
         strategy = "ranking, ties in" if ties_in else self.strategy
         labels = combine_labels(Y, seeds, strategy, n_jobs=self.n_jobs)
-        return Resampled(
-            np.concatenate([everything, seeds.rows]),
-            sparse.vstack([Y, labels], format="csr"),
-            rows_like(features, synthetic, seeds.rows),
-        )
+        return with_synthetic(features, Y, synthetic, labels, seeds.rows)
 
     def _find_seeds(self, features: Features, Y: sparse.csr_array) -> Seeds:
         """Find the neighbours of every row of every rare label within the label's bag."""
@@ -173,10 +167,8 @@ class MLSMOTE(_DistanceResampler, family="Add rows"):
         def search(bag: Array) -> tuple[Array, Array]:
             table = None if vdm is None else vdm.table(bag)
             n_jobs = 1 if small else self.n_jobs
-            found = nearest(
-                space, self.n_neighbors, rows=bag, among=bag, table=table, n_jobs=n_jobs
-            )
-            return bag, found.rows
+            near = nearest(space, self.n_neighbors, rows=bag, among=bag, table=table, n_jobs=n_jobs)
+            return bag, near.rows
 
         parts = run(search, bags, n_jobs=self.n_jobs if small else 1)
         return Seeds.join(parts)

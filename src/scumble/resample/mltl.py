@@ -16,7 +16,7 @@ from scumble.measures.concurrence import scumble
 from scumble.measures.imbalance import irlbl, mean_ir, minority_from_ratios
 from scumble.resample.base import Resampled
 from scumble.resample.by_distance import _DistanceResampler
-from scumble.resample.mlenn import has_any, without_different
+from scumble.resample.mlenn import count_of, without_different
 
 
 class MLTL(_DistanceResampler, family="Remove rows"):
@@ -107,12 +107,11 @@ class MLTL(_DistanceResampler, family="Remove rows"):
         self.n_jobs = n_jobs
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
-        self.threshold_ = (
-            automatic_threshold(Y) if self.threshold == "auto" else float(self.threshold)
-        )
+        is_free = self.threshold == "auto"
+        self.threshold_ = automatic_threshold(Y) if is_free else float(self.threshold)
         candidates = np.arange(Y.shape[0]) if self.clean else _rows_with_majority_label(Y)
         near = self._nearest_row(features, candidates)
-        return without_different(Y, candidates, near, self.threshold_, 1, union=True)
+        return without_different(Y, candidates, near, self.threshold_, union=True)
 
     def _nearest_row(self, features: Features, candidates: Array) -> Array:
         """Find the nearest row of each candidate; its own number where the link is not mutual."""
@@ -128,10 +127,8 @@ class MLTL(_DistanceResampler, family="Remove rows"):
 
 def automatic_threshold(Y: sparse.csr_array) -> float:
     """Choose the threshold of `MLTL` by concurrence and imbalance."""
-    if scumble(Y) > 0.3:
-        return 0.5
     evenness = 1 / math.sqrt(mean_ir(Y))
-    if evenness > 0.5:
+    if scumble(Y) > 0.3 or evenness > 0.5:
         return 0.5
     return 0.3 if evenness > 0.3 else 0.15
 
@@ -139,4 +136,4 @@ def automatic_threshold(Y: sparse.csr_array) -> float:
 def _rows_with_majority_label(Y: sparse.csr_array) -> Array:
     ratios = irlbl(Y)
     is_majority = ~np.isnan(ratios) & ~minority_from_ratios(ratios)
-    return np.flatnonzero(has_any(Y, is_majority))
+    return np.flatnonzero(count_of(Y, is_majority))

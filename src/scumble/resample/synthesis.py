@@ -10,18 +10,13 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.features import Features
 from scumble._core.parallel import run
-from scumble.resample.kernels import labels as label_kernels
+from scumble.resample.base import Resampled
+from scumble.resample.containers import rows_like
 from scumble.resample.kernels import synthesis as kernels
 from scumble.resample.kernels.bags import copy_rows
 
 #: Synthetic rows a thread makes at a time.
 BLOCK_ROWS = 256
-STRATEGIES = {
-    "ranking": label_kernels.RANKING,
-    "ranking, ties in": label_kernels.RANKING_TIES,
-    "union": label_kernels.UNION,
-    "intersection": label_kernels.INTERSECTION,
-}
 
 
 class Seeds(NamedTuple):
@@ -56,9 +51,9 @@ class Plan(NamedTuple):
     """What the features of synthetic rows are made of, as kernels read it."""
 
     seeds: Array
-    partners: Array
     neighbours: Array
     n_found: Array
+    partners: Array
     n_values: Array  # of each column, 0 where it is numeric
     is_integer: Array  # by column
     coin: bool  # nominal columns by the toss of a coin, not by vote
@@ -76,13 +71,9 @@ class Places(NamedTuple):
     @classmethod
     def of(cls, room: Array, index_type: Any, data_type: Any) -> Places:
         """Make room for so many elements in each row."""
-        total = int(room.sum())
-        return cls(
-            np.cumsum(room) - room,
-            np.empty(len(room), np.int64),
-            np.empty(total, index_type),
-            np.empty(total, data_type),
-        )
+        starts, lengths = np.cumsum(room) - room, np.empty(len(room), np.int64)
+        indices, data = (np.empty(int(room.sum()), kind) for kind in (index_type, data_type))
+        return cls(starts, lengths, indices, data)
 
     def pack(self, n_columns: int) -> sparse.csr_array:
         """Make a matrix of the rows, close together; they are in canonical form."""
@@ -114,16 +105,8 @@ def synthesize(
     # there, and a learner that can do without a value should not be told one. Nominal columns go by
     # the neighbours' known values, then by the seed's.
     stored = features.values.data if sparse.issparse(features.values) else features.values
-    plan = Plan(
-        seeds.rows,
-        partners,
-        seeds.neighbours,
-        seeds.n_found,
-        features.n_values,
-        features.is_integer,
-        nominal == "coin",
-        bool(np.isnan(stored.sum())),
-    )
+    coin, gapped = nominal == "coin", bool(np.isnan(stored.sum()))
+    plan = Plan(*seeds, partners, features.n_values, features.is_integer, coin, gapped)
     make = _sparse_rows if sparse.issparse(features.values) else _dense_rows
     return make(features.values, plan, rng, n_jobs)
 
@@ -132,19 +115,11 @@ def _dense_rows(values: Array, plan: Plan, rng: np.random.Generator, n_jobs: int
     n_rows = len(plan.seeds)
     n_draws = np.empty(n_rows, np.int64)
     blocks = _blocks(n_rows)
-    run(
-        lambda block: kernels.count_draws_dense(values, plan, *block, n_draws),
-        blocks,
-        n_jobs=n_jobs,
-    )
-    draw_starts = np.cumsum(n_draws) - n_draws
-    drawn = rng.random(int(n_draws.sum()))
+    parts = (values, plan)
+    run(lambda block: kernels.count_draws_dense(*parts, *block, n_draws), blocks, n_jobs=n_jobs)
+    draws = (np.cumsum(n_draws) - n_draws, rng.random(int(n_draws.sum())))
     out = np.empty((n_rows, values.shape[1]))
-    run(
-        lambda block: kernels.fill_dense(values, plan, draw_starts, drawn, *block, out),
-        blocks,
-        n_jobs=n_jobs,
-    )
+    run(lambda block: kernels.fill_dense(*parts, *draws, *block, out), blocks, n_jobs=n_jobs)
     return out
 
 
@@ -162,23 +137,35 @@ def _sparse_rows(
     return out.pack(values.shape[1])
 
 
+def with_synthetic(
+    features: Features, Y: sparse.csr_array, synthetic: Any, labels: Any, seeds: Array
+) -> Resampled:
+    """Append synthetic rows, made from some seeds, to all rows there are."""
+    rows = np.concatenate([np.arange(Y.shape[0]), seeds])
+    Y_new = sparse.vstack([Y, labels], format="csr")
+    return Resampled(rows, Y_new, rows_like(features, synthetic, seeds))
+
+
 def combine_labels(
     Y: sparse.csr_array, seeds: Seeds, strategy: str, *, n_jobs: int | None
 ) -> sparse.csr_array:
     """Choose the labels of synthetic rows from those of their seeds and neighbours."""
-    n_rows = len(seeds.rows)
     in_row = np.diff(Y.indptr)
     is_found = np.arange(seeds.neighbours.shape[1]) < seeds.n_found[:, None]
     room = in_row[seeds.rows] + np.where(is_found, in_row[seeds.neighbours], 0).sum(axis=1)
     room = np.minimum(room, Y.shape[1]).astype(np.int64)
     out = Places.of(room, Y.indices.dtype, bool)
     out.data.fill(True)
-    parts = (Y.indptr, Y.indices, Y.shape[1], seeds, STRATEGIES[strategy])
-    run(
-        lambda block: label_kernels.combine_labels(*parts, *block, out),
-        _blocks(n_rows),
-        n_jobs=n_jobs,
-    )
+    n_rows = seeds.n_found + 1
+    n_needed = {
+        "ranking": n_rows // 2 + 1,
+        "ranking, ties in": (n_rows + 1) // 2,
+        "union": np.ones_like(n_rows),
+        "intersection": n_rows,
+    }
+    parts = (Y.indptr, Y.indices, Y.shape[1], seeds, n_needed[strategy])
+    blocks = _blocks(len(seeds.rows))
+    run(lambda block: kernels.combine_labels(*parts, *block, out), blocks, n_jobs=n_jobs)
     return out.pack(Y.shape[1])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,15 +16,6 @@ from scumble.scale.sources import Files
 from scumble.scale.workspace import Workspace, column
 
 
-@dataclass(frozen=True, eq=False)
-class LabelCounts:
-    """The labels that occur, in their order, and how often."""
-
-    names: list[Any]
-    counts: Array
-    mean_ir: float
-
-
 class LabelsetTables(Workspace):
     """Tables of one input, computed when they are first needed."""
 
@@ -34,7 +24,7 @@ class LabelsetTables(Workspace):
         self.where = files.paths[0] if len(files.paths) == 1 else f"{files.paths[0]}, ..."
         found = self.open("source", files)
         self.layout = find_layout(found, engine.dialect, where=self.where, **columns)
-        self._labels: LabelCounts | None = None
+        self._labels: tuple[list[Any], Array] | None = None
         self._totals: dict[str, int] | None = None
         self.is_regular = True
 
@@ -59,15 +49,14 @@ class LabelsetTables(Workspace):
             return
         self.rows()
         self.make("raw_sets", statements.RAW_SETS, title="Counting labelsets")
-        found = self.number(statements.COUNT_IRREGULAR, title="Checking labelsets")
-        self.is_regular = found == 0
+        self.is_regular = not self.number(statements.COUNT_IRREGULAR, title="Checking labelsets")
         if self.is_regular:
             self.make("sets", statements.SETS_AS_SPELLED)
         else:
             self.make("sets", statements.SETS_IN_ONE_SPELLING, title="Comparing labelsets")
 
-    def labels(self) -> LabelCounts:
-        """Count the labels, and make ``ratios`` from the counts."""
+    def labels(self) -> tuple[list[Any], Array]:
+        """List the labels that occur and how often; make ``ratios`` from the counts."""
         if self._labels is None:
             self.sets()
             self.make("label_counts", statements.LABEL_COUNTS, title="Counting labels")
@@ -76,10 +65,9 @@ class LabelsetTables(Workspace):
             counts = column(found, "n").astype(np.int64)
             # The mean is taken here, so that a label on the border falls on the same side as in
             # memory, whatever the order in which an engine adds.
-            mean_ir = mean_of_ratios(ratios_from_counts(counts))
-            values = {"mean_ir": repr(mean_ir)}
-            self.make("ratios", statements.RATIOS, title="Comparing labels", **values)
-            self._labels = LabelCounts(found.column("label").to_pylist(), counts, mean_ir)
+            mean_ir = repr(mean_of_ratios(ratios_from_counts(counts)))
+            self.make("ratios", statements.RATIOS, title="Comparing labels", mean_ir=mean_ir)
+            self._labels = found.column("label").to_pylist(), counts
         return self._labels
 
     def scored(self) -> None:
@@ -108,11 +96,8 @@ class LabelsetTables(Workspace):
     def scored_spellings(self) -> None:
         """Make ``scored_raw``: the scores under every spelling that the data has."""
         self.scored()
-        as_spelled, several = (
-            statements.SCORED_RAW_AS_SPELLED,
-            statements.SCORED_RAW_IN_SEVERAL_SPELLINGS,
-        )
-        self.make("scored_raw", as_spelled if self.is_regular else several)
+        one, several = statements.SCORED_RAW_AS_SPELLED, statements.SCORED_RAW_SPELLINGS
+        self.make("scored_raw", one if self.is_regular else several)
 
     def totals(self) -> dict[str, int]:
         """Add up the labelsets."""
@@ -127,8 +112,7 @@ class LabelsetTables(Workspace):
         names = [self.layout.dialect.quote(name) for name in self.layout.instances]
         missing = " OR ".join(f"{name} IS NULL" for name in names)
         sql = f"SELECT count(*) AS n FROM {{source}} WHERE {missing}"
-        n_missing = self.number(sql, title="Checking instances")
-        if n_missing:
+        if n_missing := self.number(sql, title="Checking instances"):
             raise ReadError(
                 f"{n_missing} rows do not name their instance: {', '.join(self.layout.instances)} "
                 "is null. Expected a name in every row; leave these rows out.",

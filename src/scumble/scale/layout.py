@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scumble._core.errors import ReadError
 from scumble.scale.dialect import Dialect
@@ -72,29 +72,26 @@ def find_layout(
 ) -> Layout:
     """Match what the user says with the columns there are."""
     known = {column.name: column for column in columns}
-    label = (
-        known[_checked(label_column, known, "label_column", where)]
-        if label_column
-        else (_guess_label(columns, where))
-    )
+    named = label_column or _guess_label(columns, where)
+    label = known[_checked(named, known, "label_column", where)]
     given = (instance_column,) if isinstance(instance_column, str) else instance_column or ()
     instances = tuple(_checked(name, known, "instance_column", where) for name in given)
     if label.name in instances:
         raise ReadError(
             f"the column {label.name!r} cannot name both labels and instances.", path=where
         )
-    has_lists = label.is_list or separator is not None
-    if not instances and not has_lists:
-        instances = (_checked("instance", known, "instance_column", where),)
-    return Layout(tuple(columns), label, instances, separator, dialect)
+    layout = Layout(tuple(columns), label, instances, separator, dialect)
+    if instances or layout.has_lists:
+        return layout
+    return replace(layout, instances=(_checked("instance", known, "instance_column", where),))
 
 
-def _guess_label(columns: Sequence[Column], where: str) -> Column:
+def _guess_label(columns: Sequence[Column], where: str) -> str:
     lists = [column for column in columns if column.is_list and column.kind != "other"]
     named = [column for column in columns if column.name == "label"]
     found = lists if len(lists) == 1 else named
     if len(found) == 1:
-        return found[0]
+        return found[0].name
     raise ReadError(
         "which column holds the labels? Expected exactly one column of lists, or one called "
         f"'label'. Found {_listed(column.name for column in columns)}. Say label_column=...",

@@ -80,18 +80,12 @@ def _remedial_sql(tables: LabelsetTables, output: Output) -> str:
     layout = tables.layout
     clean = "scumble_own" if tables.is_regular else "CANONICAL!(scumble_own)"
     labels = statements.COPY_LABELS.format(clean=clean)
-    if layout.has_lists:
-        return tables.fill(
-            statements.REMEDIAL_LISTS,
-            columns=_list_columns(layout, labels, output.clone_column),
-            kept="".join(
-                f"s.{layout.dialect.quote(one.name)}, "
-                for one in layout.columns
-                if one.name != layout.label.name
-            ),
-            own=layout.label_in("s."),
-        )
-    return _pairs_sql(tables, labels, output.clone_column or "clone")
+    if not layout.has_lists:
+        return _pairs_sql(tables, labels, output.clone_column or "clone")
+    kept = (f"s.{layout.dialect.quote(name)}, " for name in (*layout.instances, *layout.others))
+    columns = _list_columns(layout, labels, output.clone_column)
+    values = {"columns": columns, "kept": "".join(kept), "own": layout.label_in("s.")}
+    return tables.fill(statements.REMEDIAL_LISTS, **values)
 
 
 def _pairs_sql(tables: LabelsetTables, labels: str, clone_column: str) -> str:
@@ -159,20 +153,15 @@ def draw(tables: LabelsetTables, method: LPROS | LPRUS) -> int:
     sql = tables.fill(statements.HASHED, ids=layout.ids(), name=name)
     tables.table("hashed", sql, title="Naming instances")
     tables.table("bags", tables.fill(statements.BAGS), title="Counting labelsets")
-    n_rows, n_bags = tables.record(
-        "SELECT CAST(coalesce(sum(size), 0) AS BIGINT) AS n_rows, count(*) AS n_bags FROM {bags}",
-        title="Counting labelsets",
-    ).values()
+    n_rows, n_bags = tables.record(statements.BAG_TOTALS, title="Counting labelsets").values()
     is_rus = isinstance(method, LPRUS)
-    sql = tables.fill(
-        statements.OPEN_BAGS,
-        is_open=f"size * {n_bags} {'>' if is_rus else '<'} {n_rows}",
-        order="ASC" if is_rus else "DESC",
-    )
-    found = tables.engine.query(sql, title="Sharing out")
+    # Rows of bags above the mean are dropped, those of bags below it cloned: the sign is turned.
+    sign, is_apart, order = (1, ">", "ASC") if is_rus else (-1, "<", "DESC")
+    is_open = f"size * {n_bags} {is_apart} {n_rows}"
+    values = {"is_open": is_open, "order": order}
+    found = tables.fetch(statements.OPEN_BAGS, title="Sharing out", **values)
     sizes = column(found, "size")
-    floor = n_rows // max(n_bags, 1)
-    capacity = sizes - floor if is_rus else -(-n_rows // max(n_bags, 1)) - sizes
+    capacity = sign * sizes - sign * n_rows // max(n_bags, 1)
     shares = share_out(rows_in_percent(method.percent, n_rows), capacity)
     tables.load("shares", pa.table({"bag": found["bag"], "size": sizes, "share": shares}))
     sql = tables.fill(statements.RANKED, ids_h=layout.ids("h."))

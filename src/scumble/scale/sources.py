@@ -6,7 +6,7 @@ import glob
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -156,12 +156,9 @@ def bytes_needed(files: Files) -> int:
 
 def bytes_available() -> int:
     """Tell how much memory this machine can still give."""
-    try:
-        found = re.search(r"MemAvailable:\s+(\d+)", Path("/proc/meminfo").read_text())
-    except OSError:
-        found = None
-    if found is not None:
-        return int(found[1]) * 1024
+    with suppress(OSError):
+        if found := re.search(r"MemAvailable:\s+(\d+)", Path("/proc/meminfo").read_text()):
+            return int(found[1]) * 1024
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
 
 

@@ -141,7 +141,7 @@ FROM {rows} r LEFT JOIN {scored_raw} t ON r.labels = t.raw
 
 #: The spellings of the labelsets in the data, with their scores.
 SCORED_RAW_AS_SPELLED = "SELECT labels AS raw, score FROM {scored}"
-SCORED_RAW_IN_SEVERAL_SPELLINGS = """
+SCORED_RAW_SPELLINGS = """
 SELECT w.raw, t.score
 FROM (SELECT raw, CANONICAL!(raw) AS labels FROM {raw_sets} WHERE raw IS NOT NULL) w
 JOIN {scored} t ON w.labels = t.labels
@@ -267,6 +267,9 @@ HASHED = """
 SELECT {ids}, CANONICAL!(labels) AS labels, md5({name}) AS hash FROM {rows}
 """
 BAGS = "SELECT labels, min(hash) AS bag, count(*) AS size FROM {hashed} GROUP BY labels"
+BAG_TOTALS = """
+SELECT CAST(coalesce(sum(size), 0) AS BIGINT) AS n_rows, count(*) AS n_bags FROM {bags}
+"""
 OPEN_BAGS = "SELECT bag, size FROM {bags} WHERE {is_open} ORDER BY size {order}, bag"
 RANKED = """
 SELECT {ids_h}, s.bag, s.size, s.share,

@@ -155,8 +155,9 @@ def summarize_tables(tables: LabelsetTables, name: str, declared: Sequence[Any] 
     totals = tables.totals()
     tables.scored()
     n_rows = totals["n_instances"]
-    total = tables.number(statements.SCORE_TOTAL, title="Averaging scores")
-    mean = quotient(float(total), n_rows)
+    title = "Averaging scores"
+    mean = quotient(float(tables.number(statements.SCORE_TOTAL, title=title)), n_rows)
+    squares = float(tables.number(statements.SCORE_SQUARES, title=title, scumble=repr(mean)))
     layout = tables.layout
     return summarize(
         measure_labels(tables, declared),
@@ -169,19 +170,19 @@ def summarize_tables(tables: LabelsetTables, name: str, declared: Sequence[Any] 
         n_one_label=totals["n_one_label"],
         n_unlabelled=totals["n_unlabelled"],
         scumble=mean,
-        scumble_cv=_scumble_cv(tables, n_rows, mean),
+        scumble_cv=cv_of_scores(squares, n_rows, mean),
         scumble_by_instance=InstanceScores(tables, n_rows),
     )
 
 
 def measure_labels(tables: LabelsetTables, declared: Sequence[Any] | None) -> LabelNumbers:
     """Count and score every label."""
-    found = tables.labels()
+    occurring, counts = tables.labels()
     tables.scored()
     tables.make("label_means", statements.LABEL_MEANS, title="Scoring labels")
     measured = tables.fetch(statements.LABEL_SQUARES, title="Scoring labels")
-    names = found.names if declared is None else list(declared)
-    places = _places(found.names, names)
+    names = occurring if declared is None else list(declared)
+    places = _places(occurring, names)
 
     def spread(values: Array, empty: float, dtype: Any = float) -> Array:
         whole = np.full(len(names), empty, dtype)
@@ -190,7 +191,7 @@ def measure_labels(tables: LabelsetTables, declared: Sequence[Any] | None) -> La
 
     return LabelNumbers(
         names,
-        spread(found.counts, 0, np.int64),
+        spread(counts, 0, np.int64),
         spread(column(measured, "mean"), math.nan),
         spread(column(measured, "squares"), 0.0),
     )
@@ -236,11 +237,3 @@ def _places(found: list[Any], names: list[Any]) -> Array:
             "occur."
         )
     return np.array([place[name] for name in found], np.int64)
-
-
-def _scumble_cv(tables: LabelsetTables, n_rows: int, mean: float) -> float:
-    squares = 0.0
-    if n_rows:
-        sql = statements.SCORE_SQUARES
-        squares = float(tables.number(sql, title="Averaging scores", scumble=repr(mean)))
-    return cv_of_scores(squares, n_rows, mean)

@@ -13,17 +13,9 @@ import numpy as np
 from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, ReadError
 from scumble._core.validation import check_count
+from scumble.learn import thresholds as in_memory
 from scumble.learn.chosen_thresholds import ThresholdTable, table_from_cuts
-from scumble.learn.thresholds import (
-    DIGITS,
-    METRICS,
-    RATES,
-    ChosenCuts,
-    Cuts,
-    ThresholdRule,
-    _expected,
-    _middle,
-)
+from scumble.learn.thresholds import DIGITS, METRICS, RATES, ChosenCuts, Cuts, ThresholdRule
 from scumble.scale import threshold_statements as statements
 from scumble.scale.engines import Column, Engine
 from scumble.scale.layout import Layout, _checked, find_layout
@@ -124,14 +116,9 @@ def label_thresholds(
     if n_instances is not None:
         check_count(n_instances, name="n_instances", caller=CALLER)
     given = find_files(scores, format)
-    limits = {
-        "memory": memory,
-        "spill_directory": spill_directory,
-        "threads": threads,
-        "spark": spark,
-    }
+    limits = {"memory": memory, "spill_directory": spill_directory, "threads": threads}
     with _scan(
-        labels, engine, limits, format=format, label_column=label_column,
+        labels, engine, limits | {"spark": spark}, format=format, label_column=label_column,
         instance_column=instance_column or "instance", separator=separator,
     ) as truth, naming_the_damaged(given, truth.files):  # fmt: skip
         work = ThresholdTables(given, truth, label_column, instance_column, score_column)
@@ -203,10 +190,11 @@ class ThresholdTables(Workspace):
     def choose(self, rule: ThresholdRule, n_instances: int | None) -> ThresholdTable:
         """Run the statements."""
         names = self._open()
-        n_rows = self._count(n_instances)
+        counted = n_instances or self.number(statements.COUNT_INSTANCES, title="Counting instances")
+        n_rows = int(counted)
         found = self.fetch("SELECT label, positives FROM {positives}", title="Counting labels")
-        counted = zip(found.column("label").to_pylist(), column(found, "positives"), strict=True)
-        positives = dict(counted)
+        pairs = zip(found.column("label").to_pylist(), column(found, "positives"), strict=True)
+        positives = dict(pairs)
         self._refuse_few(n_rows, max(positives.values(), default=0))
         labels = sorted({*names, *positives})
         counts = np.array([positives.get(label, 0) for label in labels], np.int64)
@@ -238,11 +226,6 @@ class ThresholdTables(Workspace):
         self.make("positives", statements.POSITIVES, title="Counting labels")
         return list(found.column("label").to_pylist())
 
-    def _count(self, n_instances: int | None) -> int:
-        if n_instances is not None:
-            return int(n_instances)
-        return int(self.number(statements.COUNT_INSTANCES, title="Counting instances"))
-
     def _best(
         self, labels: list[Any], counts: Array, rule: ThresholdRule, n_rows: int
     ) -> ChosenCuts:
@@ -255,7 +238,7 @@ class ThresholdTables(Workspace):
         self._refuse_few(n_rows, int(column(found, "n_predicted").max(initial=0)))
         found = _without_equal_scores(found, n_rows)
         n_predicted = column(found, "n_predicted")
-        middle = _middle(column(found, "score"), column(found, "below"))
+        middle = in_memory._middle(column(found, "score"), column(found, "below"))
         chosen, at = ChosenCuts.none(counts), _places(labels, found)
         chosen.thresholds[at] = np.where(n_predicted == n_rows, -np.inf, middle)
         chosen.n_predicted[at], chosen.hits[at] = n_predicted, column(found, "hits")
@@ -297,15 +280,11 @@ class ThresholdTables(Workspace):
 
     def _fixed(self, labels: list[Any], counts: Array, rule: ThresholdRule) -> ChosenCuts:
         """Count what one threshold for all labels gives."""
-        threshold = float(rule.threshold)
-        found = self.fetch(
-            statements.FIXED, title="Counting predictions", threshold=repr(threshold)
-        )
+        threshold = repr(float(rule.threshold))
+        found = self.fetch(statements.FIXED, title="Counting predictions", threshold=threshold)
         chosen, at = ChosenCuts.none(counts), _places(labels, found)
-        chosen.n_predicted[at], chosen.hits[at] = (
-            column(found, "n_predicted"),
-            column(found, "hits"),
-        )
+        chosen.n_predicted[at] = column(found, "n_predicted")
+        chosen.hits[at] = column(found, "hits")
         return chosen.at_threshold(rule)
 
     def _bad_cell(self) -> ReadError:
@@ -361,39 +340,40 @@ def _take_all_rows(
     for label in np.flatnonzero((chosen.n_positives == n_rows) & (chosen.n_predicted == 0)):
         every = np.array([n_rows])
         cuts = Cuts(np.array([-np.inf]), every, every, n_rows, 0)
-        chosen.put(int(label), cuts, 0, _expected(cuts, rule, shared)[0])
+        chosen.put(int(label), cuts, 0, in_memory._expected(cuts, rule, shared)[0])
 
 
 def _refuse_kinds(scores: Layout, truth: Layout, score: Column, where: str) -> None:
     """Refuse scores that are no numbers, and names that the two tables write differently."""
+    for complaint in _complaints(scores, truth, score):
+        raise ReadError(complaint, path=where)
+
+
+def _complaints(scores: Layout, truth: Layout, score: Column) -> Iterator[str]:
     if score.is_list or score.kind == "string":
         held = "lists" if score.is_list else "texts"
-        raise ReadError(
+        yield (
             f"the column {score.name!r} holds {held}. Expected numbers, one a row. Check "
-            "score_column.",
-            path=where,
+            "score_column."
         )
     if scores.label.is_list:
-        raise ReadError(
+        yield (
             f"the column {scores.label.name!r} holds lists. Expected one label a row in a table of "
-            "scores.",
-            path=where,
+            "scores."
         )
     if len(scores.instances) != len(truth.instances):
-        raise ReadError(
+        yield (
             f"an instance has {len(scores.instances)} columns here and {len(truth.instances)} in "
-            "the table of labels. Expected equally many. Check instance_column.",
-            path=where,
+            "the table of labels. Expected equally many. Check instance_column."
         )
     kinds: set[tuple[str, str, str]] = {("labels", scores.label.kind, truth.label.kind)}
     for ours, theirs in zip(scores.instances, truth.instances, strict=True):
         kinds.add(("instances", _kind(scores, ours), _kind(truth, theirs)))
     for what, ours, theirs in sorted(kinds):
         if ours != theirs:
-            raise ReadError(
+            yield (
                 f"{what} are of kind {ours!r} here and of kind {theirs!r} in the table of labels. "
-                "Expected the same, or nothing would match. Convert one of them.",
-                path=where,
+                "Expected the same, or nothing would match. Convert one of them."
             )
 
 

@@ -10,7 +10,9 @@ In a test suite of your own::
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -99,6 +101,26 @@ def _dense(data: Any) -> Array:
     return data.to_numpy() if hasattr(data, "to_numpy") else np.asarray(data)
 
 
+def _assert_equal(found: Sequence[Any], expected: Sequence[Any]) -> None:
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(_dense(a), _dense(b))
+
+
+def _assert_close(found: Sequence[Any], expected: Sequence[Any]) -> None:
+    """Compare features up to rounding, and labels."""
+    np.testing.assert_allclose(_dense(found[0]), expected[0], atol=1e-9)
+    _assert_equal(found[1:], expected[1:])
+
+
+def _refusal(resampler: Any, X: Any, Y: Any) -> ScumbleError | None:
+    """Give the error by which a resampler refuses data; None if it takes them."""
+    try:
+        resampler.fit_resample(X, Y)
+    except ScumbleError as error:
+        return error
+    return None
+
+
 def check_sample_indices_name_the_source_of_every_row(resampler: Any) -> None:
     """`sample_indices_` has one valid row per output row; `n_added_`, `n_removed_` add up."""
     X, Y = example()
@@ -118,28 +140,24 @@ def check_sample_indices_name_the_source_of_every_row(resampler: Any) -> None:
 def check_containers_come_back_as_they_were_given(resampler: Any) -> None:
     """Arrays, sparse matrices and frames come back as such, all with the same values."""
     X, Y = example()
-    X_expected, Y_expected = _seeded(resampler).fit_resample(X, Y)
+    expected = _seeded(resampler).fit_resample(X, Y)
     for make in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array):
-        X_new, Y_new = _seeded(resampler).fit_resample(make(X), make(Y))
-        assert type(X_new) is make
-        assert type(Y_new) is make
-        np.testing.assert_allclose(_dense(X_new), X_expected, atol=1e-9)
-        np.testing.assert_array_equal(_dense(Y_new), Y_expected)
+        found = _seeded(resampler).fit_resample(make(X), make(Y))
+        assert [type(part) for part in found] == [make, make]
+        _assert_close(found, expected)
     X_new, Y_new = _seeded(resampler).fit_resample(X.tolist(), Y.tolist())
     assert isinstance(X_new, np.ndarray)
-    np.testing.assert_array_equal(Y_new, Y_expected)
+    np.testing.assert_array_equal(Y_new, expected[1])
     for library in _frame_libraries():
-        columns = [f"f{at}" for at in range(X.shape[1])]
-        labels = [f"l{at}" for at in range(Y.shape[1])]
-        X_frame = library.DataFrame({name: X[:, at] for at, name in enumerate(columns)})
-        Y_frame = library.DataFrame({name: Y[:, at] for at, name in enumerate(labels)})
-        X_new, Y_new = _seeded(resampler).fit_resample(X_frame, Y_frame)
-        assert isinstance(X_new, library.DataFrame)
-        assert isinstance(Y_new, library.DataFrame)
-        assert list(X_new.columns) == columns
-        assert list(Y_new.columns) == labels
-        np.testing.assert_allclose(_dense(X_new), X_expected, atol=1e-9)
-        np.testing.assert_array_equal(_dense(Y_new), Y_expected)
+        given = [
+            library.DataFrame({f"{letter}{at}": column for at, column in enumerate(table.T)})
+            for letter, table in (("f", X), ("l", Y))
+        ]
+        found = _seeded(resampler).fit_resample(*given)
+        for part, source in zip(found, given, strict=True):
+            assert isinstance(part, library.DataFrame)
+            assert list(part.columns) == list(source.columns)
+        _assert_close(found, expected)
 
 
 def check_types_and_names_are_kept(resampler: Any) -> None:
@@ -167,10 +185,9 @@ def check_input_is_not_changed(resampler: Any) -> None:
     """Arrays of the caller, dense or sparse, are as before."""
     X, Y = example()
     for make in (np.array, sparse.csr_array):
-        X_in, Y_in = make(X), make(Y)
-        _seeded(resampler).fit_resample(X_in, Y_in)
-        np.testing.assert_array_equal(_dense(X_in), X)
-        np.testing.assert_array_equal(_dense(Y_in), Y)
+        given = make(X), make(Y)
+        _seeded(resampler).fit_resample(*given)
+        _assert_equal(given, (X, Y))
 
 
 def check_global_random_state_is_left_alone(resampler: Any) -> None:
@@ -187,8 +204,7 @@ def check_one_seed_gives_one_answer(resampler: Any) -> None:
     sampler = _seeded(resampler)
     first = sampler.fit_resample(X, Y)
     for again in (sampler, _seeded(resampler)):
-        for a, b in zip(first, again.fit_resample(X, Y), strict=True):
-            np.testing.assert_array_equal(a, b)
+        _assert_equal(again.fit_resample(X, Y), first)
 
 
 def check_number_of_jobs_changes_nothing(resampler: Any) -> None:
@@ -197,8 +213,7 @@ def check_number_of_jobs_changes_nothing(resampler: Any) -> None:
         return
     X, Y = example(n_samples=120)
     results = [_seeded(resampler).set_params(n_jobs=n).fit_resample(X, Y) for n in (1, 3)]
-    for a, b in zip(*results, strict=True):
-        np.testing.assert_array_equal(a, b)
+    _assert_equal(*results)
 
 
 def check_it_can_be_cloned_and_pickled(resampler: Any) -> None:
@@ -208,8 +223,7 @@ def check_it_can_be_cloned_and_pickled(resampler: Any) -> None:
     expected = sampler.fit_resample(X, Y)
     for copy in (pickle.loads(pickle.dumps(sampler)), clone(sampler)):
         assert repr(copy.get_params()) == repr(sampler.get_params())
-        for a, b in zip(expected, copy.fit_resample(X, Y), strict=True):
-            np.testing.assert_array_equal(a, b)
+        _assert_equal(copy.fit_resample(X, Y), expected)
 
 
 def check_bad_input_is_refused(resampler: Any) -> None:
@@ -225,13 +239,8 @@ def check_bad_input_is_refused(resampler: Any) -> None:
         "a missing label": (X, np.where(bad_cell == 7, np.nan, Y)),
     }
     for what, (X_bad, Y_bad) in bad.items():
-        try:
-            _seeded(resampler).fit_resample(X_bad, Y_bad)
-        except ScumbleError as error:
-            refused = isinstance(error, ValueError)
-        else:
-            refused = False
-        assert refused, f"accepted {what}"
+        refusal = _refusal(_seeded(resampler), X_bad, Y_bad)
+        assert isinstance(refusal, ValueError), f"accepted {what}"
 
 
 def check_awkward_data_is_defined(resampler: Any) -> None:
@@ -261,23 +270,17 @@ def check_missing_values_are_handled_or_explained(resampler: Any) -> None:
     X[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan
     X[5] = np.nan
     sampler = _seeded(resampler)
-    refusal = ""
-    try:
-        X_new, Y_new = sampler.fit_resample(X, Y)
-    except ScumbleError as error:
-        refusal = str(error)
-    if refusal:
+    if refusal := str(_refusal(sampler, X, Y) or ""):
         assert "missing" in refusal, f"missing values are refused without saying so: {refusal}"
         assert "fill" in refusal, f"what to do about missing values is not told: {refusal}"
         return
+    X_new, Y_new = sampler.fit_resample(X, Y)
     rows = sampler.sample_indices_
     n_input = len(X) - sampler.n_removed_
     np.testing.assert_array_equal(X_new[:n_input], X[rows[:n_input]])
     made_missing = np.isnan(X_new) & ~np.isnan(X[rows])
     assert not made_missing.any(), "a value is missing that the row it comes from has"
-    X_sparse, Y_sparse = _seeded(resampler).fit_resample(sparse.csr_array(X), Y)
-    np.testing.assert_allclose(X_sparse.toarray(), X_new, atol=1e-9)
-    np.testing.assert_array_equal(Y_sparse, Y_new)
+    _assert_close(_seeded(resampler).fit_resample(sparse.csr_array(X), Y), (X_new, Y_new))
 
 
 def check_weights_travel_with_their_rows(resampler: Any) -> None:
@@ -323,12 +326,4 @@ def check_it_works_in_a_pipeline(resampler: Any) -> None:
 
 
 def _frame_libraries() -> list[Any]:
-    from importlib import import_module
-
-    found = []
-    for name in ("pandas", "polars"):
-        try:
-            found.append(import_module(name))
-        except ImportError:
-            continue
-    return found
+    return [import_module(name) for name in ("pandas", "polars") if find_spec(name) is not None]

@@ -96,7 +96,6 @@ cdef class Points:
 
     def __init__(self, values, norms=None, gaps=None):
         cdef const double[:, ::1] dense
-        cdef const double[::1] numbers
         cdef const int64_t[::1] indptr
         cdef const int32_t[::1] indices
         memset(&self.rows, 0, sizeof(Rows))
@@ -110,23 +109,21 @@ cdef class Points:
                 raise ValueError("Neighbours in more than 2**31 dimensions are not searched.")
             indptr = np.ascontiguousarray(values.indptr, np.int64)
             indices = np.ascontiguousarray(values.indices, np.int32)
-            numbers = values.data
-            self.kept += [indptr, indices, numbers]
+            self.kept += [indptr, indices]
             self.rows.indptr = &indptr[0]
             self.rows.indices = &indices[0] if len(indices) else NULL
-            self.rows.data = &numbers[0] if len(numbers) else NULL
+            self.rows.data = self._keep(values.data)
         else:
             dense = values
             self.kept.append(dense)
             self.rows.dense = &dense[0, 0] if values.size else NULL
-        if norms is not None:
-            numbers = norms
-            self.kept.append(numbers)
-            self.rows.norms = &numbers[0] if len(norms) else NULL
-        if gaps is not None:
-            numbers = gaps
-            self.kept.append(numbers)
-            self.rows.gaps = &numbers[0] if len(gaps) else NULL
+        self.rows.norms = self._keep(norms)
+        self.rows.gaps = self._keep(gaps)
+
+    cdef const double* _keep(self, const double[::1] numbers) except? NULL:
+        """Point at numbers, as long as these points live; nowhere without any."""
+        self.kept.append(numbers)
+        return &numbers[0] if numbers is not None and numbers.shape[0] else NULL
 
 
 cdef class Metric:

@@ -98,14 +98,10 @@ def distances(space: Space, others: Space, rows: Array) -> Array:
     """Take the distance of each of some rows from a row of a space."""
     kinds = np.where(space.n_values > 0, kernels.MISMATCH, kernels.SQUARE).astype(np.int8)
     n_total = _mark_gaps(kinds, space, space.values, others.values)
+    metric = kernels.Metric(kinds, space.zeros, n_total=n_total)
+    ours, theirs = kernels.Points(others.values), kernels.Points(space.values)
     squared = np.empty(len(rows))
-    kernels.pairs(
-        kernels.Points(others.values),
-        kernels.Points(space.values),
-        np.ascontiguousarray(rows, np.int64),
-        kernels.Metric(kinds, space.zeros, n_total=n_total),
-        squared,
-    )
+    kernels.pairs(ours, theirs, np.ascontiguousarray(rows, np.int64), metric, squared)
     return np.sqrt(squared)
 
 
@@ -327,14 +323,9 @@ def _by_tree(task: _Task, space: Space, rows: Array, squared: Array) -> None:
             for at, listed in zip(np.flatnonzero(~complete), more, strict=True):
                 candidates[at] = listed
         starts = np.concatenate([[0], np.cumsum([len(listed) for listed in candidates])])
-        kernels.rank_candidates(
-            starts,
-            np.concatenate(candidates),
-            kernels.Points(asked),
-            base,
-            metric,
-            kernels.Answers(task.own[part], False, rows[part], squared[part]),
-        )
+        answers = kernels.Answers(task.own[part], False, rows[part], squared[part])
+        points = kernels.Points(asked)
+        kernels.rank_candidates(starts, np.concatenate(candidates), points, base, metric, answers)
 
     run(search, _blocks(len(rows), 1 << 12), n_jobs=task.n_jobs)
 

@@ -76,23 +76,13 @@ cdef void _copy(
 
 def group_by_number(const int64_t[::1] numbers, int64_t[::1] places, int64_t[::1] rows):
     """Write the rows of each number side by side, in order; ``places`` are their starts."""
-    cdef Py_ssize_t n_rows = numbers.shape[0]
-    cdef Py_ssize_t start
-    with nogil:
-        for start in range(0, n_rows, 0x400000):
-            check_stop()
-            _group(numbers, start, min(start + 0x400000, n_rows), &places[0], &rows[0])
-
-
-cdef void _group(
-    const int64_t[::1] numbers, Py_ssize_t start, Py_ssize_t stop, int64_t* places, int64_t* rows
-) noexcept nogil:
     cdef Py_ssize_t row
-    cdef int64_t number
-    for row in range(start, stop):
-        number = numbers[row]
-        rows[places[number]] = row
-        places[number] += 1
+    with nogil:
+        for row in range(numbers.shape[0]):
+            if row & 0x3FFFFF == 0:
+                check_stop()
+            rows[places[numbers[row]]] = row
+            places[numbers[row]] += 1
 
 
 def share_out(
@@ -143,31 +133,6 @@ def drop_from_bags(
                 rows[place] = rows[start + size]
                 rows[start + size] = row
                 keep[row] = False
-
-
-def count_listed(
-    const index_t[::1] indices, const int64_t[::1] number, int64_t[::1] starts
-):
-    """Count the rows of each numbered label into the place after its own."""
-    cdef Py_ssize_t n_places = indices.shape[0]
-    cdef Py_ssize_t start
-    with nogil:
-        for start in range(0, n_places, 0x2000000):
-            check_stop()
-            _count_listed(
-                &indices[start], min(0x2000000, n_places - start), &number[0], &starts[0]
-            )
-
-
-cdef void _count_listed(
-    const index_t* indices, Py_ssize_t n, const int64_t* number, int64_t* starts
-) noexcept nogil:
-    cdef Py_ssize_t place
-    cdef int64_t at
-    for place in range(n):
-        at = number[indices[place]]
-        if at >= 0:
-            starts[at + 1] += 1
 
 
 def list_rows(
@@ -241,12 +206,11 @@ def list_unprotected(
     Rows with a minority label are few: they are found in a pass over the elements, and their
     labels taken off the counts.
     """
-    cdef Py_ssize_t n_rows = indptr.shape[0] - 1
     cdef Py_ssize_t n_labels = counts.shape[0]
     cdef Py_ssize_t n_places = indices.shape[0]
     cdef int64_t[::1] places = np.array(counts)
     cdef int64_t size
-    cdef Py_ssize_t start, label
+    cdef Py_ssize_t start, label, row, place
     if n_places == 0:
         starts[:] = 0
         return
@@ -262,12 +226,13 @@ def list_unprotected(
             size = places[label]
             places[label] = starts[label]
             starts[label + 1] = starts[label] + size
-        for start in range(0, n_rows, 0x400000):
-            check_stop()
-            _list(
-                &indptr[0], &indices[0], start, min(start + 0x400000, n_rows), &is_protected[0],
-                &places[0], &listed[0],
-            )
+        for row in range(indptr.shape[0] - 1):
+            if row & 0x3FFFFF == 0:
+                check_stop()
+            if not is_protected[row]:
+                for place in range(indptr[row], indptr[row + 1]):
+                    listed[places[indices[place]]] = <row_t>row
+                    places[indices[place]] += 1
 
 
 cdef void _protect(
@@ -284,21 +249,6 @@ cdef void _protect(
                 is_protected[row] = True
                 for own in range(indptr[row], indptr[row + 1]):
                     sizes[indices[own]] -= 1
-
-
-cdef void _list(
-    const index_t* indptr, const index_t* indices, Py_ssize_t start, Py_ssize_t stop,
-    const uint8_t* is_protected, int64_t* places, row_t* listed,
-) noexcept nogil:
-    """Write rows that are not protected to the places of their labels."""
-    cdef Py_ssize_t row, place
-    cdef int64_t at
-    for row in range(start, stop):
-        if not is_protected[row]:
-            for place in range(indptr[row], indptr[row + 1]):
-                at = places[indices[place]]
-                places[indices[place]] = at + 1
-                listed[at] = <row_t>row
 
 
 cdef inline Py_ssize_t _row_of(

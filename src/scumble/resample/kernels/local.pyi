@@ -1,18 +1,5 @@
-from typing import Any
-
 from scumble._core.arrays import Array
 
-def count_flipped(
-    indptr: Array, indices: Array, is_flipped: Array, n_flipped: int, new_indptr: Array
-) -> None: ...
-def flip(
-    indptr: Array,
-    indices: Array,
-    is_flipped: Array,
-    flipped: Array,
-    new_indptr: Array,
-    new_indices: Array,
-) -> None: ...
 def count_opposed(
     indptr: Array,
     indices: Array,
@@ -22,10 +9,6 @@ def count_opposed(
     stop: int,
     n_opposed: Array,
 ) -> None: ...
-def weigh(
-    indptr: Array, indices: Array, opposed: Array, sums: Array, shares: Array, weights: Array
-) -> None: ...
-def name_types(opposed: Array, types: Array) -> None: ...
 def soften_rare(indptr: Array, indices: Array, neighbours: Array, types: Array) -> None: ...
 def sum_support(
     indptr: Array,
@@ -34,13 +17,4 @@ def sum_support(
     shares: Array,
     types: Array,
     support: Array,
-    n_askers: Array,
-) -> None: ...
-def inherit_cells(
-    indptr: Array,
-    indices: Array,
-    types: Array,
-    parents: tuple[Array, Array],
-    distances: tuple[Array, Array],
-    out: Any,
 ) -> None: ...

@@ -2,62 +2,13 @@
 
 import numpy as np
 
-from libc.stdint cimport int8_t, int64_t, uint8_t
+from libc.stdint cimport int8_t, int64_t
 
 from scumble._core.interrupt cimport check_stop
 from scumble._core.types cimport index_t
 
 cdef enum:
     SAFE, BORDERLINE, RARE, OUTLIER
-
-
-def count_flipped(
-    const index_t[::1] indptr, const index_t[::1] indices, const uint8_t[::1] is_flipped,
-    Py_ssize_t n_flipped, int64_t[::1] new_indptr,
-):
-    """Count the cells of each row after exchanging the two values of flipped labels."""
-    cdef Py_ssize_t row, place
-    cdef int64_t end = 0
-    cdef int64_t n_lost
-    new_indptr[0] = 0
-    with nogil:
-        for row in range(indptr.shape[0] - 1):
-            n_lost = 0
-            for place in range(indptr[row], indptr[row + 1]):
-                n_lost += is_flipped[indices[place]]
-            end += n_flipped + indptr[row + 1] - indptr[row] - 2 * n_lost
-            new_indptr[row + 1] = end
-
-
-def flip(
-    const index_t[::1] indptr, const index_t[::1] indices, const uint8_t[::1] is_flipped,
-    const int64_t[::1] flipped, const int64_t[::1] new_indptr, index_t[::1] new_indices,
-):
-    """Exchange the two values of flipped labels; ``flipped`` lists them in order."""
-    cdef Py_ssize_t n_flipped = flipped.shape[0]
-    cdef Py_ssize_t row, place, end, at
-    cdef index_t label
-    with nogil:
-        for row in range(indptr.shape[0] - 1):
-            if row & 0xFFFF == 0:
-                check_stop()
-            end = new_indptr[row]
-            at = 0
-            for place in range(indptr[row], indptr[row + 1]):
-                label = indices[place]
-                while at < n_flipped and flipped[at] < label:
-                    new_indices[end] = <index_t>flipped[at]
-                    end += 1
-                    at += 1
-                if is_flipped[label]:
-                    at += 1  # it is the next one, and it was here: now it is not
-                else:
-                    new_indices[end] = label
-                    end += 1
-            while at < n_flipped:
-                new_indices[end] = <index_t>flipped[at]
-                end += 1
-                at += 1
 
 
 def count_opposed(
@@ -80,43 +31,6 @@ def count_opposed(
                 other = neighbours[row, near]
                 for place in range(indptr[other], indptr[other + 1]):
                     holders[indices[place]] = 0
-
-
-def weigh(
-    const index_t[::1] indptr, const index_t[::1] indices, const double[::1] opposed,
-    double[::1] sums, double[::1] shares, double[::1] weights,
-):
-    """Divide each cell's opposition by its label's sum over cells that are no outliers."""
-    cdef Py_ssize_t row, place
-    cdef double total, whole
-    with nogil:
-        for place in range(indices.shape[0]):
-            if opposed[place] < 1.0:
-                sums[indices[place]] += opposed[place]
-        for row in range(indptr.shape[0] - 1):
-            total = 0.0
-            for place in range(indptr[row], indptr[row + 1]):
-                whole = sums[indices[place]]
-                shares[place] = (
-                    opposed[place] / whole if opposed[place] < 1.0 and whole > 0.0 else 0.0
-                )
-                total += shares[place]
-            weights[row] = total
-
-
-def name_types(const double[::1] opposed, int8_t[::1] types):
-    """Name the type of each cell by the share of neighbours with the other value."""
-    cdef Py_ssize_t place
-    with nogil:
-        for place in range(opposed.shape[0]):
-            if opposed[place] < 0.3:
-                types[place] = SAFE
-            elif opposed[place] < 0.7:
-                types[place] = BORDERLINE
-            elif opposed[place] < 1.0:
-                types[place] = RARE
-            else:
-                types[place] = OUTLIER
 
 
 def soften_rare(
@@ -173,7 +87,6 @@ cdef inline Py_ssize_t _find(
 def sum_support(
     const index_t[::1] indptr, const index_t[::1] indices, const int64_t[:, ::1] neighbours,
     const double[::1] shares, const int8_t[::1] types, double[::1] support,
-    int64_t[::1] n_askers,
 ):
     """Sum up how far each row supports the rows that have it among their neighbours."""
     cdef Py_ssize_t asker, near, row, place, at
@@ -191,60 +104,3 @@ def sum_support(
                     at = _find(&indices[0], indptr[row], indptr[row + 1], indices[place])
                     total += shares[place] if at >= 0 and types[at] != OUTLIER else -shares[place]
                 support[row] += total
-                n_askers[row] += 1
-
-
-def inherit_cells(
-    const index_t[::1] indptr, const index_t[::1] indices, const int8_t[::1] types, parents,
-    distances, out,
-):
-    """Choose the minority cells of synthetic rows from those of their seeds and partners.
-
-    ``parents`` are the seeds and the partners, ``distances`` how far the new rows are from them.
-    """
-    cdef const int64_t[::1] seeds = parents[0]
-    cdef const int64_t[::1] partners = parents[1]
-    cdef const double[::1] to_seed = distances[0]
-    cdef const double[::1] to_partner = distances[1]
-    cdef const int64_t[::1] starts = out.starts
-    cdef index_t[::1] out_indices = out.indices
-    cdef int64_t[::1] lengths = out.lengths
-    cdef Py_ssize_t at, a, a_end, b, b_end, end
-    cdef double whole, seed_share, partner_share
-    cdef index_t label
-    cdef bint taken
-    with nogil:
-        for at in range(seeds.shape[0]):
-            whole = to_seed[at] + to_partner[at]
-            seed_share = to_seed[at] / whole if whole > 0.0 else 0.0
-            partner_share = to_partner[at] / whole if whole > 0.0 else 0.0
-            a, a_end = indptr[seeds[at]], indptr[seeds[at] + 1]
-            b, b_end = indptr[partners[at]], indptr[partners[at] + 1]
-            end = starts[at]
-            while a < a_end or b < b_end:
-                if b == b_end or (a < a_end and indices[a] < indices[b]):
-                    label = indices[a]
-                    taken = _accepts(types[a], seed_share)
-                    a += 1
-                elif a == a_end or indices[b] < indices[a]:
-                    label = indices[b]
-                    taken = _accepts(types[b], partner_share)
-                    b += 1
-                else:
-                    label = indices[a]
-                    taken = True
-                    a += 1
-                    b += 1
-                if taken:
-                    out_indices[end] = label
-                    end += 1
-            lengths[at] = end - starts[at]
-
-
-cdef inline bint _accepts(int8_t kind, double share) noexcept nogil:
-    """Tell whether a cell's value reaches a row at this share of the distance."""
-    if kind == SAFE:
-        return share <= 0.5
-    if kind == BORDERLINE:
-        return share <= 0.75
-    return kind == RARE

@@ -26,3 +26,13 @@ def fill_sparse(
     stop: int,
     out: Any,
 ) -> None: ...
+def combine_labels(
+    indptr: Array,
+    indices: Array,
+    n_labels: int,
+    seeds: Any,
+    n_needed: Array,
+    start: int,
+    stop: int,
+    out: Any,
+) -> None: ...

@@ -9,9 +9,9 @@ import numpy as np
 
 from libc.math cimport rint
 from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memcpy
 
 from scumble._core.types cimport index_t
-from scumble.resample.kernels.merging cimport merge_runs
 
 
 cdef struct Plan:
@@ -251,7 +251,7 @@ def fill_sparse(
     with nogil:
         for at in range(start, stop):
             _spread_parents(&indptr[0], &indices[0], &data[0], &p, at, &lines)
-            columns = merge_runs(lines.touched, &touched[1, 0], lines.n_touched)
+            columns = _merge_runs(lines.touched, &touched[1, 0], lines.n_touched)
             lengths[at] = _write_row(
                 &p, &lines, at, columns, factors + draw_starts[at],
                 &out_indices[0] + starts[at], &out_data[0] + starts[at],
@@ -327,3 +327,91 @@ cdef Py_ssize_t _write_row(
             cells[line] = 0.0
         lines.is_touched[column] = False
     return n_written
+
+
+def combine_labels(
+    const index_t[::1] indptr, const index_t[::1] indices, Py_ssize_t n_labels, seeds,
+    const int64_t[::1] n_needed, Py_ssize_t start, Py_ssize_t stop, out,
+):
+    """Give synthetic rows start..stop what at least ``n_needed`` of seed and neighbours have."""
+    cdef const int64_t[::1] rows = seeds.rows
+    cdef const int64_t[:, ::1] neighbours = seeds.neighbours
+    cdef const int64_t[::1] n_found = seeds.n_found
+    cdef const int64_t[::1] starts = out.starts
+    cdef index_t[::1] out_indices = out.indices
+    cdef int64_t[::1] lengths = out.lengths
+    # How often each label was met; the labels met, in two places for sorting them.
+    cdef int64_t[::1] counts = np.zeros(n_labels, np.int64)
+    cdef int64_t[:, ::1] places = np.empty((2, max(n_labels, 1)), np.int64)
+    cdef int64_t* touched
+    cdef Py_ssize_t at, member, row, place, label, n_touched, end, i
+    with nogil:
+        for at in range(start, stop):
+            touched = &places[0, 0]
+            n_touched = 0
+            for member in range(n_found[at] + 1):
+                row = rows[at] if member == 0 else neighbours[at, member - 1]
+                for place in range(indptr[row], indptr[row + 1]):
+                    label = indices[place]
+                    if counts[label] == 0:
+                        touched[n_touched] = label
+                        n_touched += 1
+                    counts[label] += 1
+            touched = _merge_runs(touched, &places[1, 0], n_touched)
+            end = starts[at]
+            for i in range(n_touched):
+                label = touched[i]
+                if counts[label] >= n_needed[at]:
+                    out_indices[end] = <index_t>label
+                    end += 1
+                counts[label] = 0
+            lengths[at] = end - starts[at]
+
+
+cdef int64_t* _merge_runs(int64_t* values, int64_t* spare, Py_ssize_t n) noexcept nogil:
+    """Sort what was put together from a few sorted lists; the result is in one of the places."""
+    cdef Py_ssize_t first, second, end, n_runs
+    while True:
+        n_runs = 0
+        first = 0
+        while first < n:
+            second = _end_of_run(values, first, n)
+            if second == n and first == 0:
+                return values
+            end = _end_of_run(values, second, n)
+            _merge(values, first, second, end, spare)
+            first = end
+            n_runs += 1
+        values, spare = spare, values
+        if n_runs <= 1:
+            return values
+
+
+cdef Py_ssize_t _end_of_run(
+    const int64_t* values, Py_ssize_t at, Py_ssize_t n
+) noexcept nogil:
+    if at >= n:
+        return n
+    at += 1
+    while at < n and values[at - 1] <= values[at]:
+        at += 1
+    return at
+
+
+cdef void _merge(
+    const int64_t* values, Py_ssize_t first, Py_ssize_t second, Py_ssize_t end, int64_t* out
+) noexcept nogil:
+    """Merge values first..second and second..end to the same places of ``out``."""
+    cdef Py_ssize_t a = first
+    cdef Py_ssize_t b = second
+    cdef Py_ssize_t at = first
+    while a < second and b < end:
+        if values[b] < values[a]:
+            out[at] = values[b]
+            b += 1
+        else:
+            out[at] = values[a]
+            a += 1
+        at += 1
+    memcpy(out + at, values + a, (second - a) * sizeof(int64_t))
+    memcpy(out + at + second - a, values + b, (end - b) * sizeof(int64_t))

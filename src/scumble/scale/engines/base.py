@@ -13,8 +13,11 @@ from scumble.scale.dialect import Dialect
 from scumble.scale.sources import Files
 
 Kind = Literal["integer", "string", "other"]
-_INTEGERS = re.compile(r"u?(tiny|small|big|huge)?int(eger)?|byte|short|long")
-_STRINGS = re.compile(r"varchar|string|text|enum\(.*|char\(.*")
+#: What engines call the types of each kind.
+_NAMES: dict[Kind, str] = {
+    "integer": r"u?(tiny|small|big|huge)?int(eger)?|byte|short|long",
+    "string": r"varchar|string|text|enum\(.*|char\(.*",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +51,8 @@ def column_from_type(name: str, type_name: str) -> Column:
     is_list = plain.endswith("[]") or plain.startswith("array<")
     if is_list:
         plain = plain.removesuffix("[]").removeprefix("array<").removesuffix(">")
-    kind: Kind = "other"
-    if _INTEGERS.fullmatch(plain):
-        kind = "integer"
-    elif _STRINGS.fullmatch(plain):
-        kind = "string"
-    return Column(name, kind, is_list)
+    kinds = (kind for kind, pattern in _NAMES.items() if re.fullmatch(pattern, plain))
+    return Column(name, next(kinds, "other"), is_list)
 
 
 @contextmanager

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,7 @@ class SparkEngine:
 
     def open(self, table: str, files: Files) -> list[Column]:
         """Make files known; Arrow files become Parquet first, as Spark does not read them."""
-
-        def read() -> list[Column]:
+        with _guarded("Opening the files"):
             for path in files.roots:  # what was cached of files since replaced is out of date
                 self._session.catalog.refreshByPath(_uri(path))
             if files.format == "csv":
@@ -66,8 +66,6 @@ class SparkEngine:
                 frame = self._session.read.parquet(*[_uri(path) for path in roots])
             frame.createOrReplaceTempView(table)
             return [column_from_type(name, type_name) for name, type_name in frame.dtypes]
-
-        return self._guarded(read, "Opening the files")
 
     def _as_parquet(self, files: Files) -> list[str]:
         import pyarrow.dataset as ds
@@ -80,14 +78,10 @@ class SparkEngine:
 
     def table(self, table: str, *queries: str, title: str) -> None:
         """Give a query a name, and keep its rows when they are first computed."""
-
-        def keep() -> None:
-            sql = self.dialect.spell(" UNION ALL ".join(queries))
-            frame = self._session.sql(sql).persist()
+        with _guarded(title):
+            frame = self._sql(" UNION ALL ".join(queries)).persist()
             frame.createOrReplaceTempView(table)
             self._kept[table] = frame
-
-        self._guarded(keep, title)
 
     def slices(self, n_labelsets: int) -> int:
         """Leave everything in one piece: Spark cuts it into partitions by itself."""
@@ -95,33 +89,26 @@ class SparkEngine:
 
     def view(self, table: str, sql: str) -> None:
         """Give a query a name."""
-
-        def name() -> None:
-            self._session.sql(self.dialect.spell(sql)).createOrReplaceTempView(table)
-
-        self._guarded(name, "Opening")
+        with _guarded("Opening"):
+            self._sql(sql).createOrReplaceTempView(table)
 
     def load(self, table: str, content: Any) -> None:
         """Make an Arrow table of ours known."""
-        self._guarded(
-            lambda: self._session.createDataFrame(content).createOrReplaceTempView(table), "Opening"
-        )
+        with _guarded("Opening"):
+            self._session.createDataFrame(content).createOrReplaceTempView(table)
 
     def query(self, sql: str, *, title: str) -> Any:
         """Run a query."""
-        return self._guarded(lambda: self._session.sql(self.dialect.spell(sql)).toArrow(), title)
+        with _guarded(title):
+            return self._sql(sql).toArrow()
 
     def write(self, sql: str, folder: str, *, partition_by: Sequence[str], title: str) -> None:
         """Write the rows of a query as Parquet files into a folder that all executors see."""
-
-        def write() -> None:
-            writer = self._session.sql(self.dialect.spell(sql)).write.mode("append")
-            writer = writer.option("compression", "zstd")
+        with _guarded(title):
+            writer = self._sql(sql).write.mode("append").option("compression", "zstd")
             if partition_by:
                 writer = writer.partitionBy(*partition_by)
             writer.parquet(_uri(folder))
-
-        self._guarded(write, title)
 
     def drop(self, table: str) -> None:
         """Do nothing yet: tables not computed so far may still need this one."""
@@ -129,25 +116,28 @@ class SparkEngine:
     def close(self) -> None:
         """Forget all tables, and stop the session if it was made here."""
         for frame in reversed(self._kept.values()):  # first those that others do not need
-            self._guarded(frame.unpersist, "Clearing up")
+            with _guarded("Clearing up"):
+                frame.unpersist()
         self._kept.clear()
         for folder in self._staged:
             folder.cleanup()
         if self._is_ours:
             self._session.stop()
 
-    def _guarded(self, work: Callable[[], Any], title: str) -> Any:
-        from pyspark.errors import PySparkException
+    def _sql(self, sql: str) -> Any:
+        return self._session.sql(self.dialect.spell(sql))
 
-        try:
-            with track(title):
-                return work()
-        except PySparkException as error:
-            raise _translated(error) from error
-        except Exception as error:
-            if type(error).__module__.partition(".")[0] not in ("py4j", "grpc", "pyspark"):
-                raise
-            raise _translated(error) from error
+
+@contextmanager
+def _guarded(title: str) -> Iterator[None]:
+    """Announce a piece of work, and say in our words what Spark meets there."""
+    try:
+        with track(title):
+            yield
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in ("py4j", "grpc", "pyspark"):
+            raise
+        raise _translated(error) from error
 
 
 def _session(spark: Any) -> Any:
