@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,10 @@ from scumble._core.progress import track
 from scumble.data import MultilabelDataset
 from scumble.measures import characterize, is_minority, scumble_by_label
 from scumble.paper import published, sources
+from scumble.paper.audit import count_improved, result_pairs
 from scumble.paper.findings import Finding
-from scumble.paper.ledger import NOT_RUN
-from scumble.paper.means import METRIC_NAMES, Means, best_policy, imbalance_means, result_means
+from scumble.paper.ledger import NOT_RUN, rules_for
+from scumble.paper.means import METRIC_NAMES, Means, imbalance_means, measured, result_means
 from scumble.paper.published import Pair
 from scumble.paper.versions import versions
 from scumble.resample import REMEDIAL
@@ -94,24 +96,14 @@ def claims(
 
 def _about_resampling(means: Means) -> Iterator[Finding]:
     """Average the relative changes of MeanIR and MaxIR over data sets and both resamplers."""
-    high, low = published.PHASE_1[:3], published.PHASE_1[3:]
-    wanted = (
-        ("MeanIR falls by 6 % where SCUMBLE > 0.3", "mean_ir", high, -6),
-        ("MaxIR grows by 6 % where SCUMBLE > 0.3", "max_ir", high, 6),
-        ("MeanIR falls by 52 % where SCUMBLE < 0.11", "mean_ir", low, -52),
-        ("MaxIR falls by 54 % where SCUMBLE < 0.11", "max_ir", low, -54),
-    )
-    for item, measure, names, percent in wanted:
-        changes = []
-        for pair in published.imbalance():
-            if pair.measure == measure and pair.dataset in names:
-                before, after = imbalance_means(means, pair)
-                if before is not None and after is not None:
-                    changes.append(100 * (after - before) / before)
-        if len(changes) < 2 * len(names):
+    for what, where, measure, names, percent in published.PERCENTAGES:
+        item = f"{what} {abs(percent)} % where {where}"
+        pairs = [p for p in published.imbalance() if p.measure == measure and p.dataset in names]
+        found = measured(pairs, partial(imbalance_means, means))
+        if len(found) < len(pairs):
             yield Finding("Resampling", item, f"{percent:+d} %", "-", ABSENT, NOT_RUN)
             continue
-        ours = float(np.mean(changes))
+        ours = float(np.mean([100 * (pair.after - pair.before) / pair.before for pair in found]))
         same = (ours > 0) == (percent > 0)
         verdict = "holds" if abs(ours - percent) <= 5 else "same direction" if same else NO
         yield Finding("Resampling", item, f"{percent:+d} %", f"{ours:+.1f} %", verdict)
@@ -119,42 +111,24 @@ def _about_resampling(means: Means) -> Iterator[Finding]:
 
 def _about_wins(means: Means) -> Iterator[Finding]:
     """Count improvements by REMEDIAL in our own results, and by MULAN's rules beside them."""
-    wanted = (
-        ("Precision is not improved", "9 of 64", None, ("Precision",), False),
-        ("HOMER is improved, HL and Precision", "19 of 22", "HOMER", ("HL", "Precision"), True),
-        ("HOMER is improved, MacroFM and RL", "5 of 22", "HOMER", ("MacroFM", "RL"), True),
-    )
-    rules = {metric: best_policy(means, metric) for metric in published.METRICS}
-    for item, said, classifier, metrics, improved in wanted:
-        chosen = [
-            pair
-            for pair in published.results()
-            if classifier in (None, pair.method) and pair.measure in metrics
-        ]
-        counted, n_pairs = _count_wins(means, chosen, rules, improved)
-        if not n_pairs:
+
+    def measure(pairs: Iterable[Pair], rules: Mapping[str, str]) -> list[Pair]:
+        return measured(pairs, lambda pair: result_means(means, pair, rules[pair.measure]))
+
+    rules = rules_for(means, "fits")
+    for who, what, said, classifier, metrics, improved in published.CASES:
+        item, pairs = f"{who} is {what}", result_pairs(classifier, *metrics)
+        ours = measure(pairs, rules)
+        if not ours:
             yield Finding("Counts", item, said, "-", ABSENT, NOT_RUN)
             continue
-        share, claimed = counted / n_pairs, int(said.split()[0]) / int(said.split()[2])
-        verdict = "holds" if abs(share - claimed) <= 0.1 else NO
-        if verdict == NO and (share > 0.5) == (claimed > 0.5):
-            verdict = "same direction"
-        by_mulan, _ = _count_wins(means, chosen, METRIC_NAMES, improved)
+        counted, (n_said, _, of) = count_improved(ours, improved), said.split()
+        share, claimed = counted / len(ours), int(n_said) / int(of)
+        same = (share > 0.5) == (claimed > 0.5)
+        verdict = "holds" if abs(share - claimed) <= 0.1 else "same direction" if same else NO
+        by_mulan = count_improved(measure(pairs, METRIC_NAMES), improved)
         note = f"{by_mulan} by MULAN's rule for undefined values" if by_mulan != counted else ""
-        yield Finding("Counts", item, said, f"{counted} of {n_pairs}", verdict, note)
-
-
-def _count_wins(
-    means: Means, pairs: Iterable[Pair], rules: Mapping[str, str], improved: bool
-) -> tuple[int, int]:
-    """Count the pairs that REMEDIAL improves (or does not), and those that were run."""
-    ours = [
-        replace(pair, before=before, after=after)
-        for pair in pairs
-        for before, after in [result_means(means, pair, rules[pair.measure])]
-        if before is not None and after is not None
-    ]
-    return sum((pair.better == "after") == improved for pair in ours), len(ours)
+        yield Finding("Counts", item, said, f"{counted} of {len(ours)}", verdict, note)
 
 
 def _about_labels(loaded: dict[str, MultilabelDataset | None]) -> Iterator[Finding]:
@@ -274,22 +248,15 @@ def _on_one(
     if data is None:
         return Finding(part, title, "stated", "-", ABSENT, f"{name} is not on this machine")
     holds, ours = check(data)
-    return Finding(part, title, "stated", ours, "holds" if holds else "does not hold")
+    return Finding(part, title, "stated", ours, "holds" if holds else NO)
 
 
 def _on_many(part: str, item: str, outcomes: dict[str, tuple[bool, str]], note: str) -> Finding:
     """Sum up a statement over data sets; those where it fails are named."""
     if not outcomes:
         return Finding(part, item, "stated", "-", ABSENT, "no data set is on this machine")
-    failing = {name: ours for name, (holds, ours) in outcomes.items() if not holds}
+    failing = [f"{name} {ours}" for name, (holds, ours) in outcomes.items() if not holds]
     n_holding = len(outcomes) - len(failing)
-    verdict = f"holds in {n_holding} of {len(outcomes)}" if n_holding else "does not hold"
-    exceptions = "; ".join(f"{name} {text}" for name, text in failing.items())
-    return Finding(
-        part,
-        item,
-        "stated",
-        f"{n_holding} of {len(outcomes)}",
-        verdict if failing else "holds",
-        "; ".join(filter(None, (exceptions, note))),
-    )
+    held = f"{n_holding} of {len(outcomes)}"
+    verdict = "holds" if not failing else f"holds in {held}" if n_holding else NO
+    return Finding(part, item, "stated", held, verdict, "; ".join(filter(None, (*failing, note))))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from statistics import fmean, stdev
 from typing import Any
 
@@ -112,6 +113,18 @@ def result_means(
     name, classifier = name or METRIC_NAMES[pair.measure], classifier or pair.method
     before = means.get(pair.dataset, "none", classifier, name)
     return before, means.get(pair.dataset, "REMEDIAL", classifier, name)
+
+
+def measured(
+    pairs: Iterable[Pair], means_of: Callable[[Pair], tuple[float | None, float | None]]
+) -> list[Pair]:
+    """Put our values into the place of the printed ones; pairs that were not run are left out."""
+    found = ((pair, *means_of(pair)) for pair in pairs)
+    return [
+        replace(pair, before=before, after=after)
+        for pair, before, after in found
+        if before is not None and after is not None
+    ]
 
 
 def best_policy(means: Means, metric: str) -> str:

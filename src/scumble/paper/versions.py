@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean
-from typing import NamedTuple
 
 from scumble.evaluate.statistics import win_tie_loss
-from scumble.paper import published, sources
+from scumble.paper import sources
+from scumble.paper.audit import result_pairs
 from scumble.paper.findings import Finding
-from scumble.paper.ledger import ALPHA, NOT_RUN, VARIANTS
-from scumble.paper.means import METRIC_NAMES, POLICIES, Means, best_policy, standard_error
+from scumble.paper.ledger import ALPHA, NOT_RUN, VARIANTS, rules_for
+from scumble.paper.means import METRIC_NAMES, POLICIES, Means, standard_error
 from scumble.paper.published import Pair
 from scumble.paper.repair import put_back
 from scumble.paper.verdicts import is_near
@@ -24,51 +23,19 @@ STRICT = (
 LOST_VOTES = "MULAN loses votes since 10 July 2013 (1.5.0)"
 
 
-class Score(NamedTuple):
-    """A score of a classifier, as a store knows them."""
-
-    classifier: str
-    name: str
-
-
-@dataclass(frozen=True)
-class Fit:
-    """Which printed numbers each candidate reaches, of those that all of them have."""
-
-    is_near: Mapping[str, Sequence[bool]]
-
-    @property
-    def n_numbers(self) -> int:
-        """How many numbers there are."""
-        return len(next(iter(self.is_near.values())))
-
-    @property
-    def best(self) -> str:
-        """The candidate that reaches most, and those that a sign test cannot tell from it."""
-        most = max(self.is_near.values(), key=sum)
-        return " or ".join(
-            name for name, near in self.is_near.items() if win_tie_loss(near, most).p_value >= ALPHA
-        )
-
-    def told(self) -> str:
-        """Say how many each reaches."""
-        return ", ".join(f"{name} {sum(near)}" for name, near in self.is_near.items())
-
-
 def versions(means: Means) -> Iterator[Finding]:
     """Say which version of a rule or a classifier reproduces most of the printed numbers."""
     # A number is reached within two standard errors. Values of displaced rows are put back; data
     # sets for which others stand in are left out.
-    rules = {metric: best_policy(means, metric) for metric in published.METRICS}
+    rules = rules_for(means, "fits")
     for metric, names in POLICIES.items():
-        pairs = _pairs(metrics=(metric,))
-        candidates = {name: [Score(pair.method, name) for pair in pairs] for name in names}
+        pairs = _pairs(None, metric)
+        candidates = {name: [(pair.method, name) for pair in pairs] for name in names}
         yield _finding(f"{metric}: undefined values", fit(means, pairs, candidates), STRICT)
     for classifier, others in VARIANTS.items():
-        pairs = _pairs(classifier=classifier)
+        pairs = _pairs(classifier, *METRIC_NAMES)
         candidates = {
-            name: [Score(name, rules[pair.measure]) for pair in pairs]
-            for name in (classifier, *others)
+            name: [(name, rules[pair.measure]) for pair in pairs] for name in (classifier, *others)
         }
         note = LOST_VOTES if classifier == "CLR" else ""
         found = fit(means, pairs, candidates, differing=True)
@@ -78,16 +45,16 @@ def versions(means: Means) -> Iterator[Finding]:
 def fit(
     means: Means,
     pairs: Sequence[Pair],
-    candidates: Mapping[str, Sequence[Score]],
+    candidates: Mapping[str, Sequence[tuple[str, str]]],
     *,
     differing: bool = False,
-) -> Fit:
+) -> dict[str, list[bool]]:
     """Find the printed numbers that each candidate reaches; of all, or where candidates differ."""
     reached: dict[str, list[bool]] = {name: [] for name in candidates}
     for at, pair in enumerate(pairs):
         for arm, printed in (("none", pair.before), ("REMEDIAL", pair.after)):
             folds = {
-                name: means.folds(pair.dataset, arm, scores[at].classifier, scores[at].name)
+                name: means.folds(pair.dataset, arm, *scores[at])
                 for name, scores in candidates.items()
             }
             # On the same folds, or other folds would pass for another version.
@@ -98,25 +65,20 @@ def fit(
             for name, some in values.items():
                 near = is_near(printed, fmean(some), standard_error(some), pair.decimals)
                 reached[name].append(near)
-    return Fit(reached)
+    return reached
 
 
-def _pairs(
-    classifier: str | None = None, metrics: Sequence[str] = tuple(METRIC_NAMES)
-) -> list[Pair]:
-    """List the pairs of Tables 5 to 9 that can be compared."""
-    return [
-        put_back(pair)
-        for pair in published.results()
-        if pair.measure in metrics
-        and classifier in (None, pair.method)
-        and pair.dataset not in sources.SUBSTITUTES
-    ]
+def _pairs(classifier: str | None, *metrics: str) -> list[Pair]:
+    """Select results, displaced rows put back, of data sets that are the paper's own."""
+    chosen = result_pairs(classifier, *metrics)
+    return [put_back(pair) for pair in chosen if pair.dataset not in sources.SUBSTITUTES]
 
 
-def _finding(item: str, found: Fit, note: str) -> Finding:
-    if not found.n_numbers:
+def _finding(item: str, reached: Mapping[str, Sequence[bool]], note: str) -> Finding:
+    """Name the candidates that reach most numbers, and those that cannot be told from them."""
+    most = max(reached.values(), key=sum)
+    if not most:
         return Finding(PART, item, "-", "-", "not computable here", NOT_RUN)
-    return Finding(
-        PART, item, f"{found.n_numbers} numbers", found.told(), f"fits {found.best}", note
-    )
+    fitting = [name for name, near in reached.items() if win_tie_loss(near, most).p_value >= ALPHA]
+    told = ", ".join(f"{name} {sum(near)}" for name, near in reached.items())
+    return Finding(PART, item, f"{len(most)} numbers", told, f"fits {' or '.join(fitting)}", note)
