@@ -91,12 +91,10 @@ class LabelConfusion(Shown):
     def in_all(self) -> Counts:
         """Count over all cells."""
         labels = self.by_label
-        return Counts(
-            labels.hits.sum(keepdims=True),
-            labels.predicted.sum(keepdims=True),
-            labels.true.sum(keepdims=True),
-            int(np.broadcast_to(labels.size, labels.hits.shape).sum()),
-        )
+        parts = (labels.hits, labels.predicted, labels.true)
+        hits, predicted, true = (part.sum(keepdims=True) for part in parts)
+        size = int(np.broadcast_to(labels.size, labels.hits.shape).sum())
+        return Counts(hits, predicted, true, size)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

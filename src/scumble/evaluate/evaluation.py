@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from types import MappingProxyType, SimpleNamespace
+from typing import Any
 
 from scipy import sparse
 
@@ -255,15 +255,10 @@ def rate_group(counts: Counts) -> dict[str, float]:
 
 def _rate_order(rankings: LabelRankings, chosen: Array) -> dict[str, float]:
     """Compute the metrics of scores for some labels."""
-    some = _LabelOrder(LabelRankings(*(part[chosen] for part in rankings)))
+    # As much of `Rankings` as metrics of labels read.
+    some = SimpleNamespace(by_label=LabelRankings(*(part[chosen] for part in rankings)))
     policy = Undefined("ignore")
     return {m.name: m.formula(some, policy) for m in _needing("scores") if m.of_labels}
-
-
-class _LabelOrder(NamedTuple):
-    """As much of `Rankings` as metrics of labels read."""
-
-    by_label: LabelRankings
 
 
 def _check_training(training: Any, n_labels: int) -> sparse.csr_array:

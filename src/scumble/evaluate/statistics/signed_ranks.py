@@ -118,16 +118,12 @@ def wilcoxon(
     >>> round(wilcoxon(before, after, method="normal").p_value, 6)
     0.003857
     """
-    if method not in METHODS:
-        raise ParameterError(
-            f"The 'method' parameter of wilcoxon must be one of {', '.join(METHODS)}. "
-            f"Got {method!r} instead."
-        )
-    if zeros not in ZEROS:
-        raise ParameterError(
-            f"The 'zeros' parameter of wilcoxon must be one of {', '.join(ZEROS)}. "
-            f"Got {zeros!r} instead."
-        )
+    for name, given, known in (("method", method, METHODS), ("zeros", zeros, ZEROS)):
+        if given not in known:
+            raise ParameterError(
+                f"The {name!r} parameter of wilcoxon must be one of {', '.join(known)}. "
+                f"Got {given!r} instead."
+            )
     first, second = check_pairs(x, y, caller="wilcoxon", results=results, metric=metric)
     differences = paired_differences(first, second)
     ranks, signs = _signed_ranks(differences, zeros)
