@@ -33,7 +33,7 @@ from scumble.evaluate.cross_validation import (
 from scumble.evaluate.groups import GROUPS
 from scumble.evaluate.naming import POOLED, find_metric, metric_title
 from scumble.evaluate.pooling import LabelCounts, label_table, pool
-from scumble.evaluate.statistics.overlapping_folds import FoldDifference, corrected_t_test
+from scumble.evaluate.statistics import FoldDifference, corrected_t_test
 from scumble.measures.summary import plain
 
 #: Name, classifier and resampler.

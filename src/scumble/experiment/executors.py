@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from scumble._core.children import Child, ChildGoneError, pack
 from scumble._core.optional import require
@@ -66,22 +66,6 @@ class Outcome:
     megabytes: float | None = None
 
 
-class Executor(Protocol):
-    """Computes cells, some at a time."""
-
-    def has_room(self) -> bool:
-        """Tell whether another cell can be taken at once."""
-
-    def submit(self, cell: Cell) -> None:
-        """Begin a cell."""
-
-    def wait(self, timeout: float) -> list[Outcome]:
-        """Return what has ended, after at most ``timeout`` seconds."""
-
-    def close(self) -> None:
-        """Stop everything at once."""
-
-
 def describe(error: BaseException) -> str:
     """Say what went wrong in one line, and where in a few more."""
     head = "".join(traceback.format_exception_only(error)).strip()
@@ -105,7 +89,7 @@ class HereExecutor:
         self._waiting.append(cell)
 
     def wait(self, timeout: float) -> list[Outcome]:
-        """Compute what was submitted."""
+        """Compute what was submitted; with nothing to compute, rest for ``timeout`` seconds."""
         if not self._waiting:
             time.sleep(timeout)
         cells, self._waiting = self._waiting, []
@@ -202,10 +186,8 @@ class ProcessExecutor:
             return [outcome]
         self._idle.append(child)
         reason, answer, seconds, most = message
-        costs = (seconds, most or job.largest)
-        if reason:
-            return [Outcome(job.cell, None, reason, answer, *costs)]
-        return [Outcome(job.cell, pickle.loads(answer), "", "", *costs)]
+        result, error = (None, answer) if reason else (pickle.loads(answer), "")
+        return [Outcome(job.cell, result, reason, error, seconds, most or job.largest)]
 
     def _enforce(self) -> list[Outcome]:
         outcomes = []
@@ -253,12 +235,10 @@ class ClusterExecutor:
         distributed = require("distributed", purpose="--cluster", extra="cluster")
         self._compute = compute
         self._is_ours = isinstance(address, str)
+        self._client = address
         try:
-            self._client = (
-                distributed.Client(address, timeout=CONNECT, set_as_default=False)
-                if self._is_ours
-                else address
-            )
+            if self._is_ours:
+                self._client = distributed.Client(address, timeout=CONNECT, set_as_default=False)
         except (OSError, ValueError) as error:
             raise PlanError(
                 f"There is no Dask scheduler at {address!r}: {error}. Start one with 'dask "
@@ -323,11 +303,14 @@ def compute_guarded(compute: Compute, cell: Cell) -> Outcome:
 
 def _idle_for(known: bytes) -> ProcessExecutor | None:
     """Find an idle process that knows a function; those of earlier plans are ended."""
-    while True:
-        try:
+    with suppress(queue.Empty):
+        while True:
             function, executor = _warm.get_nowait()
-        except queue.Empty:
-            return None
-        if function == known:
-            return executor
-        executor.close()
+            if function == known:
+                return executor
+            executor.close()
+    return None
+
+
+#: What computes cells, some at a time.
+Executor = HereExecutor | ProcessExecutor | ClusterExecutor

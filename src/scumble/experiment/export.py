@@ -7,7 +7,7 @@ import html
 import io
 import math
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,8 +44,10 @@ def export(
     elif suffix == ".parquet":
         content = _parquet(long_table(cells))
     elif suffix in SUFFIXES:
-        grids = [grid(cells, metric).select(methods=methods) for metric in metrics]
-        content = _RENDERERS[suffix](grids, deviations, ranks).encode()
+        write, start, end = _FORMS[suffix]
+        tables = [grid(cells, metric).select(methods=methods) for metric in metrics]
+        lines = [line for one in tables for line in write(one, deviations=deviations, ranks=ranks)]
+        content = "\n".join([*start, *lines, *end]).encode()
     else:
         raise ParameterError(
             f"Results cannot be written as {suffix or 'a file without a suffix'!r}. "
@@ -89,70 +91,49 @@ def _number(value: float, digits: int = 4) -> str:
     return "-" if math.isnan(value) else f"{value:.{digits}f}"
 
 
-def markdown(grids: Sequence[ScoreTable], deviations: bool = False, ranks: bool = False) -> str:
-    """Write tables of means in Markdown, the best of a row in bold."""
-    return "\n".join(_markdown(one, deviations, ranks) for one in grids)
-
-
-def _markdown(table: ScoreTable, deviations: bool, ranks: bool) -> str:
+def _markdown(table: ScoreTable, **asked: Any) -> Iterator[str]:
     def cell(text: str) -> str:
         return text.replace("|", "\\|").replace("\n", " ")
 
-    lines = [f"### {table.metric}", ""]
-    lines.append("| " + " | ".join(["data set", *map(cell, table.columns)]) + " |")
-    lines.append("|" + "---|" + "---:|" * len(table.columns))
-    for row, *values in table_rows(table, deviations=deviations, ranks=ranks, best="**{}**"):
-        lines.append("| " + " | ".join([cell(row), *values]) + " |")
-    return "\n".join([*lines, ""])
+    yield from (f"### {table.metric}", "")
+    yield "| " + " | ".join(["data set", *map(cell, table.columns)]) + " |"
+    yield "|" + "---|" + "---:|" * len(table.columns)
+    for row, *values in table_rows(table, best="**{}**", **asked):
+        yield "| " + " | ".join([cell(row), *values]) + " |"
+    yield ""
 
 
-def _latex(grids: Sequence[ScoreTable], deviations: bool, ranks: bool) -> str:
-    return "\n".join(_latex_table(one, deviations, ranks) for one in grids)
+def _latex(table: ScoreTable, **asked: Any) -> Iterator[str]:
+    def line(first: str, *others: str) -> str:
+        return " & ".join([_tex(first), *others]) + r" \\"
 
-
-def _latex_table(table: ScoreTable, deviations: bool, ranks: bool) -> str:
-    head = " & ".join(["Data set", *(_tex(column) for column in table.columns)])
-    rows = table_rows(
-        table, deviations=deviations, ranks=ranks, best=r"\textbf{{{}}}", spread=r" $\pm$ {}"
-    )
-    body = [" & ".join([_tex(row), *values]) + r" \\" for row, *values in rows]
-    if ranks:
+    head = line("Data set", *map(_tex, table.columns))
+    rows = table_rows(table, best=r"\textbf{{{}}}", spread=r" $\pm$ {}", **asked)
+    body = [line(*row) for row in rows]
+    if asked["ranks"]:
         body.insert(-1, r"\hline")
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"\centering",
-            r"\begin{tabular}{l" + "r" * len(table.columns) + "}",
-            r"\hline",
-            head + r" \\",
-            r"\hline",
-            *body,
-            r"\hline",
-            r"\end{tabular}",
-            rf"\caption{{{_tex(table.metric)}}}",
-            r"\end{table}",
-            "",
-        ]
-    )
+    yield from (r"\begin{table}", r"\centering")
+    yield r"\begin{tabular}{l" + "r" * len(table.columns) + "}"
+    yield from (r"\hline", head, r"\hline", *body, r"\hline", r"\end{tabular}")
+    yield from (rf"\caption{{{_tex(table.metric)}}}", r"\end{table}", "")
 
 
-def _html(grids: Sequence[ScoreTable], deviations: bool, ranks: bool) -> str:
-    parts = ["<!doctype html>", '<html lang="en"><meta charset="utf-8">', "<title>Results</title>"]
-    for table in grids:
-        columns = "".join(f"<th>{html.escape(column)}</th>" for column in table.columns)
-        parts.append(f"<h2>{html.escape(table.metric)}</h2>")
-        parts.append(f"<table><thead><tr><th>data set</th>{columns}</tr></thead><tbody>")
-        for row, *values in table_rows(table, deviations=deviations, ranks=ranks, best="<b>{}</b>"):
-            cells = "".join(f"<td>{text}</td>" for text in values)
-            parts.append(f"<tr><th>{html.escape(row)}</th>{cells}</tr>")
-        parts.append("</tbody></table>")
-    return "\n".join([*parts, "</html>", ""])
+def _html(table: ScoreTable, **asked: Any) -> Iterator[str]:
+    columns = "".join(f"<th>{html.escape(column)}</th>" for column in table.columns)
+    yield f"<h2>{html.escape(table.metric)}</h2>"
+    yield f"<table><thead><tr><th>data set</th>{columns}</tr></thead><tbody>"
+    for row, *values in table_rows(table, best="<b>{}</b>", **asked):
+        cells = "".join(f"<td>{text}</td>" for text in values)
+        yield f"<tr><th>{html.escape(row)}</th>{cells}</tr>"
+    yield "</tbody></table>"
 
 
-_RENDERERS: dict[str, Callable[[Sequence[ScoreTable], bool, bool], str]] = {
-    ".tex": _latex,
-    ".md": markdown,
-    ".html": _html,
+_HTML = ("<!doctype html>", '<html lang="en"><meta charset="utf-8">', "<title>Results</title>")
+#: How the lines of a table are written, and what stands before and after all tables.
+_FORMS: dict[str, tuple[Callable[..., Iterator[str]], Sequence[str], Sequence[str]]] = {
+    ".tex": (_latex, (), ()),
+    ".md": (_markdown, (), ()),
+    ".html": (_html, _HTML, ("</html>", "")),
 }
 
 

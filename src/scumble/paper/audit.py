@@ -13,8 +13,8 @@ from scipy import stats
 
 from scumble.evaluate.statistics import PearsonResult, pearson, wilcoxon
 from scumble.paper import published
-from scumble.paper.findings import Finding
 from scumble.paper.published import Correlation, Count, Pair
+from scumble.paper.verdicts import Finding
 
 #: How many times the printed values are blurred to see what rounding may have hidden.
 N_BLURRED = 20_000

@@ -14,10 +14,10 @@ from scumble.data import MultilabelDataset
 from scumble.measures import characterize, is_minority, scumble_by_label
 from scumble.paper import published, sources
 from scumble.paper.audit import count_improved, result_pairs
-from scumble.paper.findings import Finding
 from scumble.paper.ledger import NOT_RUN, rules_for
 from scumble.paper.means import METRIC_NAMES, Means, imbalance_means, measured, result_means
 from scumble.paper.published import Pair
+from scumble.paper.verdicts import Finding
 from scumble.paper.versions import versions
 from scumble.resample import REMEDIAL
 

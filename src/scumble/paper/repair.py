@@ -25,8 +25,8 @@ from scumble.paper.audit import (
     result_pairs,
     scumble_and_change,
 )
-from scumble.paper.findings import Finding
 from scumble.paper.published import Pair
+from scumble.paper.verdicts import Finding
 
 PART = "Displaced rows"
 

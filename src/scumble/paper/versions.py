@@ -8,12 +8,11 @@ from statistics import fmean
 from scumble.evaluate.statistics import win_tie_loss
 from scumble.paper import sources
 from scumble.paper.audit import result_pairs
-from scumble.paper.findings import Finding
 from scumble.paper.ledger import ALPHA, NOT_RUN, VARIANTS, rules_for
 from scumble.paper.means import METRIC_NAMES, POLICIES, Means, standard_error
 from scumble.paper.published import Pair
 from scumble.paper.repair import put_back
-from scumble.paper.verdicts import is_near
+from scumble.paper.verdicts import Finding, is_near
 
 PART = "Versions"
 STRICT = (
