@@ -429,33 +429,25 @@ def draw_seed(random_state: Any, *, caller: str) -> int:
 def split_data(
     data: MultilabelDataset, splitter: Any, test: Any, seed: int, *, caller: str
 ) -> tuple[MultilabelDataset, list[Split]]:
-    """Deal the rows to folds, or append a test part to them."""
-    if test is None:
-        return data, make_splits(splitter, data, seed, caller=caller)
-    both, split = with_test_part(data, test, caller=caller)
-    return both, [split]
-
-
-def make_splits(splitter: Any, data: MultilabelDataset, seed: int, *, caller: str) -> list[Split]:
-    """Deal the rows as a user has asked for."""
+    """Deal the rows as a user has asked for, or append a test part to them."""
+    if test is not None:
+        both, split = with_test_part(data, test, caller=caller)
+        return both, [split]
     if splitter is None:
         splitter = RepeatedKFold()
     elif isinstance(splitter, str | int) or hasattr(splitter, "__fspath__"):
         splitter = make_splitter(splitter)
     if isinstance(splitter, BaseSplitter) and getattr(splitter, "random_state", 0) is None:
         splitter = clone(splitter).set_params(random_state=seed)
-    if hasattr(splitter, "split"):
-        found = list(splitter.split(data.X, data.Y))
-    elif isinstance(splitter, Iterable):
-        found = list(splitter)
-    else:
+    if not hasattr(splitter, "split") and not isinstance(splitter, Iterable):
         raise ParameterTypeError(
             f"The 'splitter' parameter of {caller} must be a splitter, '2x5', a number of "
             f"folds, a fold file, or pairs of row numbers. Got {splitter!r} instead."
         )
+    found = list(splitter.split(data.X, data.Y) if hasattr(splitter, "split") else splitter)
     if not found:
         raise DataError(f"{caller}: the splitter gives no splits. Expected at least one.")
-    return [_check_split(at, split, len(data)) for at, split in enumerate(found)]
+    return data, [_check_split(at, split, len(data)) for at, split in enumerate(found)]
 
 
 def _check_split(at: int, split: Any, n_rows: int) -> Split:

@@ -289,10 +289,8 @@ def with_test_part(
     if (data.features, data.labels) != (test.features, test.labels):
         features = _features_of_both(data, test)
         labels = _labels_of_both(data, test, caller)
-        parents = data.label_parents and (
-            *data.label_parents,
-            *[-1] * (len(labels) - data.n_labels),
-        )
+        roots = (-1,) * (len(labels) - data.n_labels)
+        parents = data.label_parents and (*data.label_parents, *roots)
         common: Any = {"features": features, "labels": labels, "label_parents": parents}
         test = replace(test, X=align_columns(test, features), Y=_in_order(test, labels), **common)
         data = replace(data, Y=_in_order(data, labels), **common)
@@ -316,13 +314,8 @@ def _labels_of_both(
     data: MultilabelDataset, test: MultilabelDataset, caller: str
 ) -> tuple[str, ...]:
     """List the labels of training, and behind them those that only rows of the test part have."""
-    known, counts = set(data.labels), np.asarray(test.Y.sum(axis=0)).ravel()
-    new = tuple(
-        name
-        for name, n_rows in zip(test.labels, counts, strict=True)
-        if name not in known and n_rows
-    )
-    tested = set(test.labels)
+    known, tested = set(data.labels), dict(zip(test.labels, count(test.Y), strict=True))
+    new = tuple(name for name, n_rows in tested.items() if name not in known and n_rows)
     missing = tuple(name for name in data.labels if name not in tested)
     if len(missing) == data.n_labels:
         raise DataError(

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from scumble.evaluate.statistics import ScoreTable
 
 _METHODS = {"classifier", "method"}
-#: By suffix; the first two hold every cell, the others one table per metric.
-SUFFIXES = (".csv", ".parquet", ".tex", ".md", ".html")
 
 
 def export(
@@ -39,11 +37,9 @@ def export(
     # deviations over folds and seeds, and a last row of mean ranks.
     suffix = Path(path).suffix.lower()
     cells = list(cells)
-    if suffix == ".csv":
-        content = _csv(long_table(cells))
-    elif suffix == ".parquet":
-        content = _parquet(long_table(cells))
-    elif suffix in SUFFIXES:
+    if suffix in _OF_CELLS:
+        content = _OF_CELLS[suffix](long_table(cells))
+    elif suffix in _FORMS:
         write, start, end = _FORMS[suffix]
         tables = [grid(cells, metric).select(methods=methods) for metric in metrics]
         lines = [line for one in tables for line in write(one, deviations=deviations, ranks=ranks)]
@@ -51,7 +47,7 @@ def export(
     else:
         raise ParameterError(
             f"Results cannot be written as {suffix or 'a file without a suffix'!r}. "
-            f"Expected one of {', '.join(SUFFIXES)}."
+            f"Expected one of {', '.join((*_OF_CELLS, *_FORMS))}."
         )
     with writing(path) as target, target.open() as stream:
         stream.write(content)
@@ -77,8 +73,7 @@ def _texts(table: ScoreTable, row: str, best: str, spread: str | None) -> list[s
     winners = table.best(row)
     texts = []
     for column in table.columns:
-        value = table.means.get((row, column), math.nan)
-        text = _number(value)
+        text = _number(table.means.get((row, column), math.nan))
         text = best.format(text) if column in winners else text
         deviation = table.deviations.get((row, column), math.nan)
         if spread is not None and not math.isnan(deviation):
@@ -168,6 +163,8 @@ def _parquet(rows: list[dict[str, Any]]) -> bytes:
     return stream.getvalue()
 
 
+_OF_CELLS = {".csv": _csv, ".parquet": _parquet}
+
 # Read back ----------------------------------------------------------------------------------------
 
 
@@ -196,10 +193,10 @@ def read_cells(path: str | os.PathLike[str]) -> tuple[list[dict[str, Any]], list
             for (name, method), value in wide.means.items()
         ]
         return [_cell_of_row(cell) for cell in cells], ["value"]
-    if "classifier" in table.column_names:
-        return [_cell_of_row(row) for row in table.to_pylist()], []
-    table = table.rename_columns({"method": "classifier"})
-    metrics = [name for name in table.column_names if name not in {*ROW_KEYS, *COST_KEYS}]
+    metrics = []
+    if "classifier" not in table.column_names:
+        table = table.rename_columns({"method": "classifier"})
+        metrics = [name for name in table.column_names if name not in {*ROW_KEYS, *COST_KEYS}]
     return [_cell_of_row(row) for row in table.to_pylist()], metrics
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -110,7 +111,7 @@ class Plan:
 
     def check(self) -> None:
         """Refuse with a `PlanError` that says everything that cannot work; no data is read."""
-        found = [*_duties(self), *_complaints(self)]
+        found = [*(list(_duties(self)) or _the_same(self)), *_complaints(self)]
         if found:
             raise PlanError(f"The plan {self.name!r} cannot be run: " + " ".join(found))
 
@@ -201,36 +202,34 @@ def _values(given: Any, kind: str) -> tuple[Any, ...]:
     return tuple(given)
 
 
-def _duties(plan: Plan) -> list[str]:
+def _duties(plan: Plan) -> Iterator[str]:
     """Check what concerns the plan alone."""
-    found = [f"There are no {kind}." for kind in (*KINDS, "seeds") if not getattr(plan, kind)]
+    for kind in (*KINDS, "seeds"):
+        if not getattr(plan, kind):
+            yield f"There are no {kind}."
     for kind in KINDS:
-        labels = [part.label for part in parts_of(plan, kind)]
-        twice = sorted({label for label in labels if labels.count(label) > 1})
-        found += [
-            f"Among the {kind}, {label!r} stands twice: give one a 'label'." for label in twice
-        ]
+        labels = Counter(part.label for part in parts_of(plan, kind))
+        for label in sorted(label for label, times in labels.items() if times > 1):
+            yield f"Among the {kind}, {label!r} stands twice: give one a 'label'."
     for seed in plan.seeds:
         if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
-            found.append(f"A seed must be a whole number from 0 to 2**63 - 1. Got {seed!r}.")
+            yield f"A seed must be a whole number from 0 to 2**63 - 1. Got {seed!r}."
     if len(set(map(repr, plan.seeds))) < len(plan.seeds):
-        found.append(f"A seed stands twice among {list(plan.seeds)}.")
-    for name in ("seconds", "megabytes"):
+        yield f"A seed stands twice among {list(plan.seeds)}."
+    for name in LIMITS:
         limit = getattr(plan, name)
         is_number = isinstance(limit, int | float) and not isinstance(limit, bool)
         if limit is not None and not (is_number and limit > 0):
-            found.append(f"The limit {name!r} must be a number above 0. Got {limit!r}.")
+            yield f"The limit {name!r} must be a number above 0. Got {limit!r}."
     if not isinstance(plan.keep_predictions, bool):
-        found.append(f"'keep_predictions' must be true or false. Got {plan.keep_predictions!r}.")
+        yield f"'keep_predictions' must be true or false. Got {plan.keep_predictions!r}."
     if not isinstance(plan.name, str):
-        found.append(f"'name' must be a text. Got {plan.name!r}.")
-    for kind in (*KINDS, "splitter"):
-        for part in parts_of(plan, kind):
-            try:
-                canonical(part.spec)
-            except (TypeError, ValueError):
-                found.append(f"Parameters must be plain values: {part!r}.")
-    return found or list(_the_same(plan))
+        yield f"'name' must be a text. Got {plan.name!r}."
+    for part in (part for kind in (*KINDS, "splitter") for part in parts_of(plan, kind)):
+        try:
+            canonical(part.spec)
+        except (TypeError, ValueError):
+            yield f"Parameters must be plain values: {part!r}."
 
 
 def _complaints(plan: Plan) -> Iterator[str]:

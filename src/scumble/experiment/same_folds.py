@@ -139,8 +139,7 @@ def _cells(match: Match) -> list[list[Cell]]:
         model, chain = as_classifier(classifier), as_chain(resampler)
         steps = Part("+", {"steps": [describe(step) for step in chain]}, treatment)
         versions = {"scumble": __version__}
-        for one in (model, *chain):
-            versions.update(_versions(one))
+        versions |= (one for part in (model, *chain) for one in _versions(part))
         found.append(
             [
                 Cell(
@@ -210,8 +209,7 @@ def _versions(estimator: Any) -> Iterator[tuple[str, str]]:
         yield package, str(getattr(import_module(package), "__version__", "unknown"))
     elif getattr(kind, "revision", 0):
         yield kind.__name__, str(kind.revision)
-    for inner in (
-        estimator.get_params(deep=False).values() if hasattr(estimator, "get_params") else ()
-    ):
+    given = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
+    for inner in given.values():
         if hasattr(inner, "get_params") and not isinstance(inner, type):
             yield from _versions(inner)

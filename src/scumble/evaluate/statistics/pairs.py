@@ -14,8 +14,7 @@ from scumble._core.parameters import Real
 from scumble._core.random import as_generator
 from scumble._core.shown import Shown
 from scumble._core.validation import check_count
-from scumble.evaluate.statistics.inputs import Floats, check_pairs
-from scumble.evaluate.statistics.score_table import score_table
+from scumble.evaluate.statistics.score_table import Floats, check_numbers, score_table
 
 METHODS = ("exact", "normal")
 ZEROS = ("drop", "pratt")
@@ -567,3 +566,26 @@ def bayesian_signed_rank(
         won += (best / best.sum(axis=0)).sum(axis=1)
     lower_share, equal_share, higher_share = (won / n_draws).tolist()
     return BayesianResult(lower_share, equal_share, higher_share, rope)
+
+
+def check_pairs(
+    x: Any, y: Any, *, caller: str, results: Any = None, metric: str | None = None
+) -> tuple[Floats, Floats]:
+    """Check two lists of equal length, or look up two methods in a table of results."""
+    if results is not None:
+        pair = score_table(results, metric).select(methods=[x, y]).complete()
+        x, y = pair[x], pair[y]
+    elif isinstance(x, str) or isinstance(y, str):
+        raise ParameterError(
+            f"{caller}: {x!r} and {y!r} name methods. Say where their results are: results=..."
+        )
+    first = check_numbers(x, name="x", caller=caller)
+    second = check_numbers(y, name="y", caller=caller)
+    if len(first) != len(second):
+        raise ParameterError(
+            f"{caller} compares pairs: 'x' and 'y' must be equally long. "
+            f"Got {len(first)} and {len(second)} values."
+        )
+    if not len(first):
+        raise ParameterError(f"{caller} needs at least one pair. Got none.")
+    return first, second
