@@ -59,7 +59,9 @@ def sentences(advice: Advice) -> dict[str, list[str]]:
 def spoken(advice: Advice) -> str:
     """Return all sentences under their headings, and the lines that follow from them."""
     told = sentences(advice)
-    told["What is wrong"] += _named_risks(advice)  # which reports show as a table
+    if risks := "; ".join(_risk(advice, at) for at in _at_risk(advice)):
+        # Reports show these as a table.
+        told["What is wrong"].append(f"Most at risk, by the company they keep: {risks}.")
     parts = [[heading, *lines, ""] for heading, lines in told.items() if lines]
     if not advice.nothing_to_learn:
         parts.append(["What to do", shell_line(advice), "or, in Python:", *python_lines(advice)])
@@ -216,12 +218,6 @@ def _never_found(advice: Advice, rare: Any) -> Iterator[str]:
         yield f"Untreated trees never find {missed}."
     else:
         yield f"Untreated trees never find {never} of these {rare.size}."
-
-
-def _named_risks(advice: Advice) -> Iterator[str]:
-    named = "; ".join(_risk(advice, at) for at in _at_risk(advice))
-    if named:
-        yield f"Most at risk, by the company they keep: {named}."
 
 
 def _risk(advice: Advice, label: int) -> str:

@@ -34,6 +34,7 @@ from scumble.evaluate.groups import GROUPS
 from scumble.evaluate.naming import POOLED, find_metric, metric_title
 from scumble.evaluate.pooling import LabelCounts, label_table, pool
 from scumble.evaluate.statistics import FoldDifference, corrected_t_test
+from scumble.evaluate.undefined import Undefined
 from scumble.measures.summary import plain
 
 #: Name, classifier and resampler.
@@ -337,9 +338,7 @@ class Comparison(Shown):
         return corrected_t_test(theirs[known], ours[known], **rules)
 
     def _mean(self, trial: Trial, metric: str) -> float:
-        values = trial.values[metric]
-        known = values[~np.isnan(values)]
-        return float(known.mean()) if len(known) else math.nan
+        return Undefined("ignore").mean(trial.values[metric])
 
     def _sign(self, metric: str) -> int:
         return 1 if find_metric(metric, groups=GROUPS).greater_is_better else -1

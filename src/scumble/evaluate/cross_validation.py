@@ -466,8 +466,7 @@ def _check_split(at: int, split: Any, n_rows: int) -> Split:
                 f"cross_validate: the {name} part of split {at} must be row numbers from 0 to "
                 f"{n_rows - 1}, at least one. Got {part!r} instead."
             )
-    shared = np.intersect1d(train, test)
-    if shared.size:
+    if (shared := np.intersect1d(train, test)).size:
         raise DataError(
             f"cross_validate: split {at} has row {shared[0]} in both its training and its test "
             f"part ({shared.size} rows in all). What is tested must not be trained on."

@@ -407,29 +407,26 @@ def read_folds(path: str | os.PathLike[str]) -> Array:
             f"{','.join(lines[0]) if lines else 'nothing'!r}.",
             line=1,
         )
-    n_repeats = len(lines[0]) - 1
-    table = np.full((len(lines) - 1, n_repeats), -1, np.int64)
+    table = np.full((len(lines) - 1, len(lines[0]) - 1), -1, np.int64)
     for number, line in enumerate(lines[1:], 2):
-        cells = [cell.strip() for cell in line]
-        if len(cells) != n_repeats + 1 or not all(map(str.isdecimal, cells)):
-            raise source.error(
-                f"expected {n_repeats + 1} whole numbers, found {','.join(line)!r}.", line=number
-            )
-        row, *folds = map(int, cells)
-        if max(folds) >= len(table):
-            raise source.error(
-                f"fold {max(folds)} of {len(table)} instances: expected numbers from 0 without "
-                "gaps.",
-                line=number,
-            )
-        if row >= len(table) or table[row, 0] >= 0:
-            raise source.error(
-                f"instance {row} is {'named twice' if row < len(table) else 'beyond the last'}: "
-                f"expected the numbers 0 to {len(table) - 1}, each once.",
-                line=number,
-            )
-        table[row] = folds
+        if fault := _enter(line, table):
+            raise source.error(fault, line=number)
     return _as_table(table)
+
+
+def _enter(line: list[str], table: Array) -> str:
+    """Enter the folds of an instance, or say what is wrong with its line."""
+    cells, n_cells = [cell.strip() for cell in line], table.shape[1] + 1
+    if len(cells) != n_cells or not all(map(str.isdecimal, cells)):
+        return f"expected {n_cells} whole numbers, found {','.join(line)!r}."
+    row, *folds = map(int, cells)
+    if max(folds) >= len(table):
+        return f"fold {max(folds)} of {len(table)} instances: expected numbers from 0 without gaps."
+    if row >= len(table) or table[row, 0] >= 0:
+        what = "named twice" if row < len(table) else "beyond the last"
+        return f"instance {row} is {what}: expected the numbers 0 to {len(table) - 1}, each once."
+    table[row] = folds
+    return ""
 
 
 def write_folds(splitter: BaseSplitter, data: Any, path: str | os.PathLike[str]) -> None:

@@ -94,8 +94,7 @@ def train_test_split(
     >>> X_train.shape, Y_test.shape
     ((150, 20), (50, 6))
     """
-    is_dataset = isinstance(data, MultilabelDataset)
-    if Y is None and not is_dataset:
+    if Y is None and not isinstance(data, MultilabelDataset):
         raise DataError(
             "train_test_split: there are no labels to split by. Give a MultilabelDataset, or both "
             f"X and Y. Got {type(data).__name__} alone."
@@ -107,9 +106,8 @@ def train_test_split(
     n_test = _count_test_rows(labels.shape[0], test_size)
     sides = deal_sides(labels, n_test, as_generator(random_state, caller="train_test_split"))
     parts = [np.flatnonzero(sides == side) for side in (0, 1)]
-    if is_dataset and Y is None:
-        return tuple(data[rows] for rows in parts)
-    return tuple(_take(given, rows) for given in (data, Y) for rows in parts)
+    given = (data,) if Y is None else (data, Y)
+    return tuple(_take(one, rows) for one in given for rows in parts)
 
 
 def _count_test_rows(n_rows: int, test_size: Any) -> int:

@@ -84,7 +84,7 @@ def _reader(
 ) -> Callable[[list[dict[str, Any]]], list[float]]:
     """Return what finds the values of a metric among the cells of one place."""
     if metric.startswith("pooled."):
-        _refuse_absent(metric, _pooled_names(done))
+        _refuse_absent(metric, sorted(_pooled([c for c in done if LABELS in c["details"]][:1])))
         return lambda cells: [_pooled(cells).get(metric, math.nan)]
     _refuse_absent(metric, sorted({name for cell in done for name in cell["scores"]}))
     return lambda cells: [cell["scores"].get(metric, math.nan) for cell in cells]
@@ -100,10 +100,6 @@ def _refuse_absent(metric: str, names: Sequence[str]) -> None:
         f"No finished cell has a value {metric!r}.{suggest(metric, names)} "
         f"There are: {', '.join(names) or 'none'}.{hint}"
     )
-
-
-def _pooled_names(done: list[dict[str, Any]]) -> list[str]:
-    return sorted(_pooled([cell for cell in done if LABELS in cell["details"]][:1]))
 
 
 def _pooled(cells: list[dict[str, Any]]) -> dict[str, float]:

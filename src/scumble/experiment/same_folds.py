@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -93,7 +93,8 @@ def _compare(match: Match, store: Store, n_jobs: int | None) -> Comparison:
     }
     wanted = [cell for cells in table for cell in cells]
     store.remember("metrics", list(match.metrics))
-    run_cells(wanted, store, compute=_Judge(match, places), n_jobs=n_jobs or 0, retry_failed=True)
+    judge = partial(_judge, match, places)
+    run_cells(wanted, store, compute=judge, n_jobs=n_jobs or 0, retry_failed=True)
     found = {row["key"]: row for row in store.cells() if row["key"] in places}
     for row in found.values():
         if row["state"] != "done":
@@ -103,19 +104,13 @@ def _compare(match: Match, store: Store, n_jobs: int | None) -> Comparison:
     return match.conclude([[_read(found[cell.key]) for cell in cells] for cells in table])
 
 
-@dataclass(frozen=True, eq=False)
-class _Judge:
-    """Judges the fold that a cell stands for."""
-
-    match: Match
-    places: Mapping[str, tuple[int, int]]
-
-    def __call__(self, cell: Cell) -> Result:
-        fold = self.match.judge_fold(*self.places[cell.key])
-        details: dict[str, Any] = {LABELS: fold.counts.to_plain(), "seconds": fold.seconds}
-        if fold.draws is not None:
-            details["draws"] = {name: values.tolist() for name, values in fold.draws.items()}
-        return Result(fold.values, details)
+def _judge(match: Match, places: Mapping[str, tuple[int, int]], cell: Cell) -> Result:
+    """Judge the fold that a cell stands for."""
+    fold = match.judge_fold(*places[cell.key])
+    details: dict[str, Any] = {LABELS: fold.counts.to_plain(), "seconds": fold.seconds}
+    if fold.draws is not None:
+        details["draws"] = {name: values.tolist() for name, values in fold.draws.items()}
+    return Result(fold.values, details)
 
 
 def _read(row: Mapping[str, Any]) -> FoldTrial:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
 from typing import Any
@@ -51,15 +50,6 @@ LOST_VOTES = "MULAN loses votes since 10 July 2013 (1.5.0)"
 Check = Callable[[MultilabelDataset], tuple[bool, str]]
 
 
-@dataclass
-class Collection:
-    """What is kept of the data sets while they pass by."""
-
-    data: dict[str, MultilabelDataset | None]
-    outcomes: dict[str, dict[str, tuple[bool, str]]]
-    notes: list[str]
-
-
 def claims(
     datasets: Iterable[str] | None = None, cells: Iterable[dict[str, Any]] = ()
 ) -> list[Finding]:
@@ -91,20 +81,22 @@ def claims(
     means = Means(cells)
     every = [*published.characteristics(), "emotions"]
     wanted = every if datasets is None else list(datasets)
-    found = Collection(dict.fromkeys(every), {}, [])
+    kept: dict[str, MultilabelDataset | None] = dict.fromkeys(every)
+    outcomes: dict[str, dict[str, tuple[bool, str]]] = {}
+    notes = []
     with track("Checking data sets", len(wanted)) as advance:
         for name in wanted:
             data = sources.load(name)
             if data is not None:
-                found.data[name] = data if name in LOOKED_INTO else None
-                found.outcomes[name] = _outcome(data)
+                kept[name] = data if name in LOOKED_INTO else None
+                outcomes[name] = _outcome(data)
                 if text := sources.substitution(name, data):
-                    found.notes.append(f"{name} is {text}")
+                    notes.append(f"{name} is {text}")
             advance(1)
     return [
-        *_about_labels(found.data),
-        *_about_remedial(found),
-        *_about_passes(found.data),
+        *_about_labels(kept),
+        *_about_remedial(outcomes, notes),
+        *_about_passes(kept),
         *_about_resampling(means),
         *_about_wins(means),
         *versions(means),
@@ -161,12 +153,13 @@ def _about_labels(loaded: dict[str, MultilabelDataset | None]) -> Iterator[Findi
         yield _on_one("Labels", loaded[name], name, item, check)
 
 
-def _about_remedial(collection: Collection) -> Iterator[Finding]:
-    outcomes = collection.outcomes
+def _about_remedial(
+    outcomes: Mapping[str, Mapping[str, tuple[bool, str]]], notes: Sequence[str]
+) -> Iterator[Finding]:
     ours = {name: outcomes[name] for name in published.characteristics() if name in outcomes}
     absent = [name for name in published.characteristics() if name not in ours]
     without = [f"without {', '.join(absent)}"] if absent else []
-    note = "; ".join([*without, *collection.notes])
+    note = "; ".join([*without, *notes])
     wanted = (
         ("there are fewer labelsets", "fewer_labelsets"),
         ("SCUMBLE is lower", "lower_scumble"),

@@ -299,13 +299,10 @@ def _f_measure(
     return explain(entry, [("fold noise", is_fold_noise(entry)), ("undefined rule", other)])
 
 
-def _fits(
-    means: Means, printed: Printed, dataset: str, resampler: str, classifier: str, name: str
-) -> bool:
+def _fits(means: Means, printed: Printed, *place: str) -> bool:
     """Tell whether one of our means is the printed value."""
-    value = means.get(dataset, resampler, classifier, name)
-    error = means.error(dataset, resampler, classifier, name)
-    return value is not None and is_near(printed.meant, value, error, printed.decimals)
+    ours, error = means.get(*place), means.error(*place)
+    return ours is not None and is_near(printed.meant, ours, error, printed.decimals)
 
 
 # Tables 5 to 10 ----------------------------------------------------------------------------------
@@ -317,9 +314,9 @@ def results(means: Means, rule: Rule = "fits") -> Iterator[Entry]:
     for pair in published.results():
         name = rules[pair.measure]
         first, second = _printed(pair, f"{pair.measure} {pair.dataset} {pair.method}")
-        before, after = result_means(means, pair, name)
-        yield _result(means, pair, first, "none", name, before, None)
-        yield _result(means, pair, second, "REMEDIAL", name, after, before)
+        before, _ = result_means(means, pair, name)
+        yield _result(means, pair, first, "none", name)
+        yield _result(means, pair, second, "REMEDIAL", name, before)
 
 
 def rules_for(means: Means, rule: Rule) -> dict[str, str]:
@@ -330,16 +327,16 @@ def rules_for(means: Means, rule: Rule) -> dict[str, str]:
 
 
 def _result(
-    means: Means, pair: Pair, printed: Printed, arm: str, name: str, ours: float | None,
-    before: float | None,
-) -> Entry:  # fmt: skip
+    means: Means, pair: Pair, printed: Printed, arm: str, name: str, before: float | None = None
+) -> Entry:
     """Compare one number of Tables 5 to 9, and look for the cause of a difference."""
+    place = (pair.dataset, arm)
+    ours = means.get(*place, pair.method, name)
     if ours is None or (arm != "none" and before is None):
         here = pair.dataset != "mediamill"
         return absent(
             printed, NOT_RUN if here else "data not available: 2,000 of 43,907 instances are"
         )
-    place = (pair.dataset, arm)
     error = means.error(*place, pair.method, name)
     entry = compare(printed, ours, error, before=before, reason=_result_reason(pair, printed, name))
 

@@ -101,9 +101,9 @@ def absent(printed: Printed, reason: str) -> Entry:
     return Entry(printed.table, printed.item, printed.value, None, VERDICTS[3], reason)
 
 
-def is_near(printed: float, ours: float, error: float, decimals: int, reach: float = NEAR) -> bool:
+def is_near(printed: float, ours: float, error: float, decimals: int) -> bool:
     """Tell whether two numbers differ by no more than chance and rounding explain."""
-    return abs(ours - printed) <= reach * error + 0.5000001 * 10.0**-decimals
+    return abs(ours - printed) <= NEAR * error + 0.5000001 * 10.0**-decimals
 
 
 def compare(

@@ -410,23 +410,18 @@ def _check_known(wanted: Sequence[str] | None, known: Sequence[str], what: str) 
 
 def check_numbers(values: Any, *, name: str, caller: str, dimensions: int = 1) -> Floats:
     """Turn ``values`` into floats; what is not a finite number is refused with its place."""
+    must = f"The {name!r} parameter of {caller} must"
     try:
         numbers = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ParameterError(
-            f"The {name!r} parameter of {caller} must hold numbers only: {error}."
-        ) from error
+        raise ParameterError(f"{must} hold numbers only: {error}.") from error
     if numbers.ndim != dimensions:
-        raise ParameterError(
-            f"The {name!r} parameter of {caller} must have {dimensions} dimension(s). "
-            f"Got {numbers.ndim} instead."
-        )
+        raise ParameterError(f"{must} have {dimensions} dimension(s). Got {numbers.ndim} instead.")
     missing = np.argwhere(~np.isfinite(numbers))
     if len(missing):
-        place = ", ".join(map(str, missing[0]))
+        found = f"{numbers[tuple(missing[0])]} at [{', '.join(map(str, missing[0]))}]"
         raise ParameterError(
-            f"The {name!r} parameter of {caller} must hold finite numbers. "
-            f"Got {numbers[tuple(missing[0])]} at [{place}]: leave such cases out first."
+            f"{must} hold finite numbers. Got {found}: leave such cases out first."
         )
     return numbers
 
