@@ -240,16 +240,12 @@ class CrossValidation(Shown, Mapping[str, Spread]):
         return f"CrossValidation of {self.name!r}: {judged}{values}"
 
     def _sheet(self) -> Sheet:
-        groups = self.folds[0].evaluation.groups
-        names = [name for name in self if "." not in name]
+        groups, spreads = self.folds[0].evaluation.groups, dict(self.items())
+        means = {name: spread.mean for name, spread in spreads.items()}
         rows = [
-            (
-                name,
-                self[name].mean,
-                self[name].sd,
-                *(self[of].mean if (of := f"{group}.{name}") in self else None for group in groups),
-            )
-            for name in names
+            (name, spread.mean, spread.sd, *(means.get(f"{group}.{name}") for group in groups))
+            for name, spread in spreads.items()
+            if "." not in name
         ]
         return Sheet(("metric", "mean", "sd", *groups), rows, len(rows))
 

@@ -105,10 +105,10 @@ class Evaluation(Shown, Mapping[str, float]):
         return f"Evaluation: {len(self)} values{values}"
 
     def _sheet(self) -> Sheet:
-        names = [name for name in self._values if "." not in name]
         rows = [
-            (name, self[name], *(self._values.get(f"{group}.{name}") for group in self.groups))
-            for name in names
+            (name, value, *(self._values.get(f"{group}.{name}") for group in self.groups))
+            for name, value in self._values.items()
+            if "." not in name
         ]
         return Sheet(("metric", "value", *self.groups), rows, len(rows))
 

@@ -12,7 +12,7 @@ import queue
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -172,25 +172,23 @@ class ProcessExecutor:
                 self._messages.put((child, child.receive()))
         self._messages.put((child, None))
 
-    def _receive(self, child: Child, message: Any) -> list[Outcome]:
+    def _receive(self, child: Child, message: Any) -> Iterator[Outcome]:
         job = self._busy.pop(child, None)
         if job is None:  # killed, or died while idle
             if child in self._idle:
                 self._idle.remove(child)
                 child.close()
-            return []
-        if message is None:
+        elif message is None:
             spent = time.perf_counter() - job.began
-            outcome = Outcome(job.cell, None, "crash", child.last_words(), spent, job.largest)
+            yield Outcome(job.cell, None, "crash", child.last_words(), spent, job.largest)
             child.close()
-            return [outcome]
-        self._idle.append(child)
-        reason, answer, seconds, most = message
-        result, error = (None, answer) if reason else (pickle.loads(answer), "")
-        return [Outcome(job.cell, result, reason, error, seconds, most or job.largest)]
+        else:
+            self._idle.append(child)
+            reason, answer, seconds, most = message
+            result, error = (None, answer) if reason else (pickle.loads(answer), "")
+            yield Outcome(job.cell, result, reason, error, seconds, most or job.largest)
 
-    def _enforce(self) -> list[Outcome]:
-        outcomes = []
+    def _enforce(self) -> Iterator[Outcome]:
         for child, job in list(self._busy.items()):
             # Starting an interpreter is not the cell's fault.
             ready = child.ready_at
@@ -200,8 +198,7 @@ class ProcessExecutor:
             if verdict is not None:
                 del self._busy[child]
                 child.close()
-                outcomes.append(Outcome(job.cell, None, *verdict, spent, job.largest))
-        return outcomes
+                yield Outcome(job.cell, None, *verdict, spent, job.largest)
 
 
 def compute_measured(compute: Compute, cell: Cell, _tell: Any) -> tuple[str, Any, float, float]:

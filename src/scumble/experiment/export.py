@@ -69,17 +69,15 @@ def table_rows(
     return lines
 
 
-def _texts(table: ScoreTable, row: str, best: str, spread: str | None) -> list[str]:
+def _texts(table: ScoreTable, row: str, best: str, spread: str | None) -> Iterator[str]:
     winners = table.best(row)
-    texts = []
     for column in table.columns:
         text = _number(table.means.get((row, column), math.nan))
         text = best.format(text) if column in winners else text
         deviation = table.deviations.get((row, column), math.nan)
         if spread is not None and not math.isnan(deviation):
             text += spread.format(_number(deviation))
-        texts.append(text)
-    return texts
+        yield text
 
 
 def _number(value: float, digits: int = 4) -> str:

@@ -87,7 +87,7 @@ def compare(
 
 
 def _compare(match: Match, store: Store, n_jobs: int | None) -> Comparison:
-    table = _cells(match)
+    table = list(_cells(match))
     places = {
         cell.key: (at, fold) for at, cells in enumerate(table) for fold, cell in enumerate(cells)
     }
@@ -115,18 +115,15 @@ def _judge(match: Match, places: Mapping[str, tuple[int, int]], cell: Cell) -> R
 
 def _read(row: Mapping[str, Any]) -> FoldTrial:
     details = row["details"]
-    draws = details.get("draws")
+    counts, draws = LabelCounts.from_plain(details[LABELS]), details.get("draws")
     drawn = None if draws is None else {n: np.array(v, np.float64) for n, v in draws.items()}
-    return FoldTrial(
-        row["scores"], LabelCounts.from_plain(details[LABELS]), details["seconds"], drawn
-    )
+    return FoldTrial(row["scores"], counts, details["seconds"], drawn)
 
 
-def _cells(match: Match) -> list[list[Cell]]:
+def _cells(match: Match) -> Iterator[list[Cell]]:
     """Make the cells of every method."""
     content = content_of(match.data)
     splitter = _part_of_folds(match)
-    found = []
     for name, classifier, resampler in match.methods:
         learner, _, treatment = (
             name.partition(" after ") if resampler is not None else (name, "", "")
@@ -135,22 +132,19 @@ def _cells(match: Match) -> list[list[Cell]]:
         steps = Part("+", {"steps": [describe(step) for step in chain]}, treatment)
         versions = {"scumble": __version__}
         versions |= (one for part in (model, *chain) for one in _versions(part))
-        found.append(
-            [
-                Cell(
-                    dataset=Part(match.data.name or "data"),
-                    resampler=steps if chain else Part(NOTHING),
-                    classifier=Part("one", describe(model), learner),
-                    splitter=splitter,
-                    seed=match.random_state,
-                    fold=fold,
-                    content=content,
-                    versions=versions,
-                )
-                for fold in range(len(match.splits))
-            ]
-        )
-    return found
+        yield [
+            Cell(
+                dataset=Part(match.data.name or "data"),
+                resampler=steps if chain else Part(NOTHING),
+                classifier=Part("one", describe(model), learner),
+                splitter=splitter,
+                seed=match.random_state,
+                fold=fold,
+                content=content,
+                versions=versions,
+            )
+            for fold in range(len(match.splits))
+        ]
 
 
 def _part_of_folds(match: Match) -> Part:

@@ -163,20 +163,6 @@ def counts() -> tuple[Count, ...]:
     return _records("counts", Count)
 
 
-def n_published() -> int:
-    """Count the numbers in the paper's ten tables."""
-    shared_before = len(f_measures()) // 2  # both resamplers start from the same value
-    return (
-        sum(map(len, characteristics().values()))
-        + 2 * len(imbalance())
-        + 2 * len(correlations())
-        + 3 * len(f_measures())
-        - shared_before
-        + 2 * len(results())
-        + len(significances())
-    )
-
-
 def _records(name: str, kind: type[Record]) -> tuple[Record, ...]:
     """Read a file whose columns are the fields of a record, in their order."""
     readers = [_READERS[field.type] for field in fields(kind)]  # type: ignore[arg-type]  # a dataclass

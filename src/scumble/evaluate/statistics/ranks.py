@@ -275,35 +275,28 @@ def holm(p_values: Any) -> Floats:
 def _ranks(
     scores: Any, metric: str | None, higher_is_better: bool | None, *, caller: str
 ) -> tuple[Floats, tuple[str, ...]]:
-    """Rank the methods of a table, and name them."""
-    table, methods, higher = _check_scores(scores, metric, higher_is_better, caller=caller)
-    if table.shape[0] < 2 or table.shape[1] < 2:
-        raise ParameterError(
-            f"{caller} needs at least two cases and two methods. Got {table.shape[0]} and "
-            f"{table.shape[1]}."
-        )
-    return rank_rows(table, higher), methods
-
-
-def _check_scores(
-    scores: Any, metric: str | None, higher_is_better: bool | None, *, caller: str
-) -> tuple[Floats, tuple[str, ...], bool]:
-    """Read an array or a table of results: its values, the methods, and whether more is better."""
-    if not _is_results(scores):
+    """Rank the methods of a table of results, or of numbers, on every data set; name them."""
+    if _is_results(scores):
+        table = score_table(scores, metric, higher_is_better=higher_is_better).complete()
+        values, methods, higher_is_better = table.values, table.columns, table.higher_is_better
+        if higher_is_better is None:
+            raise ParameterError(
+                f"{caller}: neither more nor less of {table.metric!r} is better. Say which with "
+                "higher_is_better."
+            )
+    else:
         values = check_numbers(scores, name="scores", caller=caller, dimensions=2)
         methods = tuple(map(str, range(values.shape[1])))
-        return values, methods, higher_is_better is not False
-    table = score_table(scores, metric, higher_is_better=higher_is_better).complete()
-    if table.higher_is_better is None:
+    if min(values.shape) < 2:
         raise ParameterError(
-            f"{caller}: neither more nor less of {table.metric!r} is better. Say which with "
-            "higher_is_better."
+            f"{caller} needs at least two cases and two methods. Got {values.shape[0]} and "
+            f"{values.shape[1]}."
         )
-    return table.values, table.columns, table.higher_is_better
+    return rank_rows(values, higher_is_better is not False), methods
 
 
 def _is_results(scores: Any) -> bool:
-    """Tell tables of results from arrays and lists of numbers."""
+    """Tell whether `score_table` reads something; else it is a table of numbers."""
     kinds = (ScoreTable, str, os.PathLike, Mapping)
     return isinstance(scores, kinds) or hasattr(scores, "__scumble_scores__") or is_frame(scores)
 

@@ -332,8 +332,7 @@ def _wide(index: Any, columns: dict[str, list[Any]], metric: str | None) -> Scor
             "A table of results must have one value of every method for every data set. Got "
             + (f"columns of {sorted(lengths)} values." if lengths else "no columns.")
         )
-    is_text = {name: any(isinstance(v, str) for v in found) for name, found in columns.items()}
-    naming = [name for name, text in is_text.items() if text]
+    naming = [name for name, found in columns.items() if any(isinstance(v, str) for v in found)]
     if len(naming) > 1:
         raise ParameterError(
             f"The columns {', '.join(map(repr, naming[:3]))} hold text, and one is enough to name "
