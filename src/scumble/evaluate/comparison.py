@@ -18,6 +18,7 @@ from scumble._core.progress import track
 from scumble._core.shown import Records, Sheet, Shown
 from scumble.data import MultilabelDataset
 from scumble.data.feature import first_repeated
+from scumble.evaluate.counts import Undefined
 from scumble.evaluate.cross_validation import (
     FoldResult,
     Split,
@@ -34,7 +35,6 @@ from scumble.evaluate.groups import GROUPS
 from scumble.evaluate.naming import POOLED, find_metric, metric_title
 from scumble.evaluate.pooling import LabelCounts, label_table, pool
 from scumble.evaluate.statistics import FoldDifference, corrected_t_test
-from scumble.evaluate.undefined import Undefined
 from scumble.measures.summary import plain
 
 #: Name, classifier and resampler.

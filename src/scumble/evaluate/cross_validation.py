@@ -21,6 +21,7 @@ from scumble._core.random import as_generator
 from scumble._core.registry import find
 from scumble._core.shown import Sheet, Shown, cell_text
 from scumble.data import MultilabelDataset
+from scumble.evaluate.counts import Undefined
 from scumble.evaluate.evaluation import KEY_METRICS, Evaluation
 from scumble.evaluate.folds import STEPS, run_fold
 from scumble.evaluate.groups import GROUPS, check_groups, find_groups
@@ -28,7 +29,6 @@ from scumble.evaluate.naming import POOLED
 from scumble.evaluate.pooling import LabelCounts, label_table, pool
 from scumble.evaluate.splitters import BaseSplitter, FixedFolds, RepeatedKFold
 from scumble.evaluate.train_test import with_test_part
-from scumble.evaluate.undefined import Undefined
 from scumble.learn import make_classifier
 from scumble.learn.seeds import close_seeds, open_seeds
 from scumble.measures.summary import characterize, plain

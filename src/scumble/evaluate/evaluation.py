@@ -24,12 +24,11 @@ from scumble._core.validation import (
     names_of,
 )
 from scumble.evaluate import bipartition_metrics, ranking_metrics
-from scumble.evaluate.counts import Counts, LabelConfusion, check_truth, confusion
+from scumble.evaluate.counts import Counts, LabelConfusion, Undefined, check_truth, confusion
 from scumble.evaluate.groups import LEARNABLE, check_groups, find_groups
 from scumble.evaluate.metric import Metric
 from scumble.evaluate.naming import find_metric
 from scumble.evaluate.rankings import TIES, LabelRankings, Rankings
-from scumble.evaluate.undefined import Undefined
 from scumble.learn.predictions import predict_with_scores
 from scumble.measures.passes import count
 

@@ -143,8 +143,7 @@ def _csv(rows: list[dict[str, Any]]) -> bytes:
     if rows:
         writer = csv.DictWriter(stream, rows[0], lineterminator="\n")
         writer.writeheader()
-        for row in rows:
-            writer.writerow({key: _cell(value) for key, value in row.items()})
+        writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
     return stream.getvalue().encode()
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from scumble._core.errors import ReadError, ScumbleError
 from scumble._core.suggestions import suggest, suggest_parameter
-from scumble.experiment.cell import NOTHING, Part, canonical
+from scumble.experiment.cell import NOTHING, Part, canonical, complaint
 from scumble.experiment.errors import PlanError
 
 #: Metrics shown where a plan names none; all are computed in any case.
@@ -235,7 +235,6 @@ def _duties(plan: Plan) -> Iterator[str]:
 def _complaints(plan: Plan) -> Iterator[str]:
     """Try everything a plan names, without reading data."""
     from scumble.experiment import datasets, parts
-    from scumble.experiment.scores import complaint
 
     named = {kind: parts_of(plan, kind) for kind in ("splitter", "resamplers", "classifiers")}
     yield from parts.complaints(**named, folder=plan.folder)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from scumble._core.errors import ParameterError
 from scumble._core.shown import Records
 from scumble._core.suggestions import suggest
+from scumble.experiment.cell import LABELS, complaint
 from scumble.experiment.errors import PlanError
-from scumble.experiment.scores import LABELS, complaint
 
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import ScoreTable

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scumble._core.progress import track
-from scumble.experiment.cell import NOTHING, Cell
+from scumble.experiment.cell import NEWER, NOTHING, Cell, is_newer
 from scumble.experiment.datasets import forget_data
 from scumble.experiment.executors import (
     ClusterExecutor,
@@ -22,7 +22,6 @@ from scumble.experiment.executors import (
 )
 from scumble.experiment.plan import Plan
 from scumble.experiment.plan_cells import enumerate_cells, estimate
-from scumble.experiment.scores import NEWER, is_newer
 from scumble.experiment.store import Store
 
 #: Seconds between signs of life.

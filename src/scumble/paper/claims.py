@@ -47,6 +47,8 @@ STRICT = (
 )
 LOST_VOTES = "MULAN loses votes since 10 July 2013 (1.5.0)"
 
+#: Classifier and score of every pair, by the name of a version.
+Candidates = Mapping[str, Sequence[tuple[str, str]]]
 Check = Callable[[MultilabelDataset], tuple[bool, str]]
 
 
@@ -289,11 +291,7 @@ def versions(means: Means) -> Iterator[Finding]:
 
 
 def fit(
-    means: Means,
-    pairs: Sequence[Pair],
-    candidates: Mapping[str, Sequence[tuple[str, str]]],
-    *,
-    differing: bool = False,
+    means: Means, pairs: Sequence[Pair], candidates: Candidates, *, differing: bool = False
 ) -> dict[str, list[bool]]:
     """Find the printed numbers that each candidate reaches; of all, or where candidates differ."""
     reached: dict[str, list[bool]] = {name: [] for name in candidates}

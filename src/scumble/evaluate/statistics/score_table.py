@@ -370,11 +370,8 @@ def _is_more_better(metric: str) -> bool | None:
 
 
 def _numbers(values: list[Any], name: str) -> list[float]:
-    def number(value: Any) -> float:
-        return math.nan if value is None or value == "" else float(value)
-
     try:
-        return [number(value) for value in values]
+        return [math.nan if value is None or value == "" else float(value) for value in values]
     except (TypeError, ValueError) as error:
         raise ParameterError(f"The column {name!r} must hold numbers only: {error}.") from None
 
