@@ -16,11 +16,11 @@ import cells
 from tables import rst, titled
 
 from scumble.paper import ledger, published
+from scumble.paper.claims import versions
 from scumble.paper.ledger import causes, experiments, rules_for, summary, to_csv
 from scumble.paper.means import METRIC_NAMES, Means, result_means
 from scumble.paper.repair import put_back
 from scumble.paper.verdicts import CAUSES, VERDICTS
-from scumble.paper.versions import versions
 
 HERE = Path(__file__).parent
 FILES = HERE / "paper"

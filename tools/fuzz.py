@@ -200,7 +200,7 @@ def _others() -> list[Sample]:
     """Make files that are no data sets: plans, folds, scores."""
     import numpy as np
 
-    from scumble.evaluate.splitters.kfold import read_folds
+    from scumble.evaluate.splitters import read_folds
     from scumble.experiment import read_plan
     from scumble.learn.score_files import read_scores
 

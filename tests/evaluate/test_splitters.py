@@ -23,7 +23,7 @@ from scumble.evaluate import (
     RepeatedKFold,
     write_folds,
 )
-from scumble.evaluate.splitters.kfold import read_folds
+from scumble.evaluate.splitters import read_folds
 from scumble.measures.stratify import stratify
 from scumble.resample import MLROS, REMEDIAL
 

@@ -16,6 +16,20 @@ def findings():
     return audit()
 
 
+def n_published():
+    """Count the numbers in the paper's ten tables."""
+    shared_before = len(published.f_measures()) // 2  # both resamplers start from the same value
+    return (
+        sum(map(len, published.characteristics().values()))
+        + 2 * len(published.imbalance())
+        + 2 * len(published.correlations())
+        + 3 * len(published.f_measures())
+        - shared_before
+        + 2 * len(published.results())
+        + len(published.significances())
+    )
+
+
 def chosen(findings, part, verdict=None):
     return {
         one.item: (one.published, one.ours)
@@ -143,7 +157,7 @@ def test_our_tables_hold_what_was_published(paper):
         assert values == {"before": pair.before, "after": pair.after}
     for one in published.significances():
         assert given[5][one.classifier][one.metric] == one.p_value
-    assert published.n_published() == 855
+    assert n_published() == 855
 
 
 def test_bold_marks_and_stars_are_those_of_the_source(paper):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,8 @@ from scumble.advise.estimates import (
     rows_needed,
 )
 from scumble.data import MultilabelDataset
+from scumble.evaluate import confusion
+from scumble.evaluate.bipartition_metrics import f1s
 from scumble.evaluate.cross_validation import check_data, draw_seed
 
 #: The default is left only for a gain of macro F1 that is at least so large, and no accident.
@@ -173,8 +175,7 @@ class Advice(Shown):
         rows = [
             (
                 one.candidate.name,
-                *(estimate.value for estimate in one.expected.values()),
-                one.gain.value,
+                *(e.value for e in (*one.expected.values(), one.gain)),
                 one.seconds,
             )
             for one in self.judged
@@ -372,27 +373,20 @@ def _judge(one: Tried, values: dict[str, Array], data: MultilabelDataset) -> Jud
 
 
 def _label_f1(one: Tried, data: MultilabelDataset) -> Array:
-    hits = np.asarray(data.Y.multiply(one.predictions).sum(axis=0), np.float64).ravel()
-    total = np.asarray(data.Y.sum(axis=0)).ravel() + np.asarray(one.predictions.sum(axis=0)).ravel()
-    found: Array = np.divide(2 * hits, total, out=np.zeros_like(hits), where=total > 0)
-    return found
+    rated, _ = f1s(confusion(data.Y, one.predictions).by_label)
+    return np.nan_to_num(rated)
 
 
 def _choose(values: dict[str, Array]) -> str:
     """Take the default, and leave it only for a clear gain of macro F1."""
-    default = _default(values)
-    best = default
-    for name in values:
-        gain = estimate(values[name][:, 0] - values[default][:, 0])
-        clear = gain.value >= CLEAR_GAIN and gain.low > 0
-        if clear and np.nanmean(values[name][:, 0]) > np.nanmean(values[best][:, 0]):
-            best = name
-    return best
+    f1 = {name: found[:, 0] for name, found in values.items()}
+    default = _default(f1)
+    gains = {name: estimate(f1[name] - f1[default]) for name in f1}
+    clear = [n for n, gain in gains.items() if gain.value >= CLEAR_GAIN and gain.low > 0]
+    return max([default, *clear], key=lambda name: float(np.nanmean(f1[name])))
 
 
-def _default(values: dict[str, Array]) -> str:
-    if GOOD in values and QUICK in values:
-        gain = np.nanmean(values[GOOD][:, 0] - values[QUICK][:, 0])
-        return GOOD if gain >= WORTH_WAITING else QUICK
-    known: Iterable[str] = (GOOD, QUICK, *values)
-    return next(name for name in known if name in values)
+def _default(f1: dict[str, Array]) -> str:
+    if GOOD in f1 and QUICK in f1:
+        return GOOD if np.nanmean(f1[GOOD] - f1[QUICK]) >= WORTH_WAITING else QUICK
+    return next(name for name in (GOOD, QUICK, *f1) if name in f1)

@@ -12,7 +12,7 @@ from scumble._core.arrays import Array, column_of
 from scumble._core.shown import Shown
 from scumble.data import MultilabelDataset
 from scumble.data.guesses import SINGLE_FROM, names_rows
-from scumble.measures import characterize
+from scumble.measures import characterize, cooccurrence
 
 #: Labels are nearly the same from this share of common rows on, and so many common rows.
 SAME_FROM, SAME_ROWS = 0.9, 5
@@ -98,7 +98,7 @@ def diagnose(data: MultilabelDataset) -> Diagnosis:
     ((0,), ((1, 0, 1.0),))
     """
     labels = characterize(data.Y).labels
-    together = _meetings(data.Y)
+    together = cooccurrence(data.Y)
     counts = np.asarray(labels.count)
     return Diagnosis(
         counts=counts,
@@ -110,12 +110,6 @@ def diagnose(data: MultilabelDataset) -> Diagnosis:
         identifiers=_identifiers(data),
         leaks=_leaks(data, counts),
     )
-
-
-def _meetings(Y: sparse.csr_array) -> sparse.csr_array:
-    """Count the common rows of every two labels that meet."""
-    table = sparse.csr_array(Y, dtype=np.int64)
-    return sparse.csr_array(table.T @ table)
 
 
 def _company(together: sparse.csr_array, label: int, count: int) -> tuple[int, float] | None:

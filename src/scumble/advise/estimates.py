@@ -87,15 +87,15 @@ def _rate(hits: Array, predicted: Array, true: Array, learnable: Array, is_rare:
     return np.column_stack([macro, minority, micro])
 
 
-def estimate(values: Array, *, wider: float = WIDER) -> Estimate:
+def estimate(values: Array) -> Estimate:
     """Summarise the values of one metric on all parts."""
     known = values[~np.isnan(values)]
     if not len(known):
         return Estimate(np.nan, np.nan, np.nan)
     value = float(known.mean())
-    low, high = np.quantile(known, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    reach = wider * (low - value), wider * (high - value)
-    return Estimate(value, float(value + reach[0]), float(value + reach[1]))
+    ends = np.quantile(known, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    low, high = (float(value + WIDER * (end - value)) for end in ends)
+    return Estimate(value, low, high)
 
 
 def learnable_labels(

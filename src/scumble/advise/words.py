@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,12 @@ FEW_ROWS = 100
 #: A change of F1 that is worth a word.
 NOTABLE = 0.005
 
+#: How what is expected is told, by metric.
+OPENINGS = {
+    "macro_f1": "a macro F1 of",
+    "minority_f1": "for rare labels",
+    "micro_f1": "a micro F1 of",
+}
 #: Where the names come from that suggested lines use.
 HOMES = {
     "scumble.learn": {
@@ -43,17 +49,19 @@ HOMES = {
 def sentences(advice: Advice) -> dict[str, list[str]]:
     """Return the parts of the advice: heading -> sentences."""
     return {
-        "What is wrong": _wrong(advice),
-        "What helps here": _helps(advice),
-        "What does not": _does_not(advice),
-        "How sure this is": _sure(advice),
+        "What is wrong": list(_wrong(advice)),
+        "What helps here": list(_helps(advice)),
+        "What does not": list(_does_not(advice)),
+        "How sure this is": list(_sure(advice)),
     }
 
 
 def spoken(advice: Advice) -> str:
     """Return all sentences under their headings, and the lines that follow from them."""
     told = sentences(advice)
-    told["What is wrong"] += _named_risks(advice)  # which reports show as a table
+    if risks := "; ".join(_risk(advice, at) for at in _at_risk(advice)):
+        # Reports show these as a table.
+        told["What is wrong"].append(f"Most at risk, by the company they keep: {risks}.")
     parts = [[heading, *lines, ""] for heading, lines in told.items() if lines]
     if not advice.nothing_to_learn:
         parts.append(["What to do", shell_line(advice), "or, in Python:", *python_lines(advice)])
@@ -99,11 +107,10 @@ def resampler_here(told: dict[str, Any]) -> tuple[str, str] | None:
         return None
     best = max(judged, key=lambda one: one["gain"]["value"])
     gain = Estimate(**best["gain"])
-    chance = ", which may be chance" if gain.low <= 0 <= gain.high else ""
     method = best["name"].removeprefix(AFTER)
     reason = (
         f"Of {counted(len(judged), 'resampler')} tried on this data, {method} served trees best: "
-        f"macro F1 changed by {_change(gain)}{chance}."
+        f"macro F1 changed by {_change(gain)}."
     )
     if told["chosen"] != best["name"]:
         [chosen] = [one for one in told["methods"] if one["chosen"]]
@@ -122,12 +129,9 @@ def python_lines(advice: Advice) -> list[str]:
     """Return the lines that train what is advised; "DATA" stands for a file."""
     text = advice[advice.chosen].candidate.python
     words = set(re.findall(r"\w+", text))
-    lines = ["import scumble"]
-    for room, known in HOMES.items():
-        used = sorted(words & known)
-        if used:
-            lines.append(f"from {room} import {', '.join(used)}")
-    return [*lines, 'data = scumble.read("DATA")', f"model = {text}"]
+    used = {room: ", ".join(sorted(words & known)) for room, known in HOMES.items()}
+    imports = [f"from {room} import {names}" for room, names in used.items() if names]
+    return ["import scumble", *imports, 'data = scumble.read("DATA")', f"model = {text}"]
 
 
 def fill_shell(line: str, source: str, model: str, more: Sequence[str] = ()) -> str:
@@ -142,29 +146,27 @@ def fill_python(line: str, call: str) -> str:
     return line.replace('scumble.read("DATA")', call)
 
 
-def _wrong(advice: Advice) -> list[str]:
-    found, names = advice.diagnosis, advice.data.labels
+def _wrong(advice: Advice) -> Iterator[str]:
+    found = advice.diagnosis
     rare = np.flatnonzero(found.is_rare)
-    are = "is" if rare.size == 1 else "are"
-    lines = [
-        f"{counted(len(advice.data), 'row')} with {counted(len(names), 'label')}; "
-        f"{counted(rare.size, 'label')} {are} rarer than average."
-    ]
-    lines += _never_found(advice, rare)
-    lines += _not_yet(advice)
-    lines += _same(advice)
-    features = advice.data.feature_names
+    yield (
+        f"{counted(len(advice.data), 'row')} with {counted(advice.data.n_labels, 'label')}; "
+        f"{counted(rare.size, 'label')} {'is' if rare.size == 1 else 'are'} rarer than average."
+    )
+    yield from _never_found(advice, rare)
+    yield from _not_yet(advice)
+    yield from _same(advice)
     if found.identifiers:
-        listed = _listed([features[at] for at in found.identifiers])
+        listed = _listed([advice.data.feature_names[at] for at in found.identifiers])
         one = len(found.identifiers) == 1
-        lines.append(
+        yield (
             f"{'The column' if one else 'The columns'} {listed} {'names' if one else 'name'} rows "
             f"instead of describing them: leave {'it' if one else 'them'} out."
         )
-    return lines + _leaks(advice)
+    yield from _leaks(advice)
 
 
-def _same(advice: Advice) -> list[str]:
+def _same(advice: Advice) -> Iterator[str]:
     """Name labels that are nearly the same, all that hang together at once."""
     groups: list[tuple[set[int], float]] = []
     for a, b, share in advice.diagnosis.same:
@@ -172,31 +174,27 @@ def _same(advice: Advice) -> list[str]:
         groups = [group for group in groups if group not in touched]
         members = {a, b}.union(*(known for known, _ in touched))
         groups.append((members, min([share, *(least for _, least in touched)])))
-    if not groups:
-        return []
     names = advice.data.labels
-    listed = _listed(
-        [f"{' = '.join(names[at] for at in sorted(group))} ({s:.0%})" for group, s in groups]
-    )
-    return [f"Nearly the same label under several names, with the rows they share: {listed}."]
+    told = [f"{' = '.join(names[at] for at in sorted(group))} ({s:.0%})" for group, s in groups]
+    if told:
+        listed = _listed(told)
+        yield f"Nearly the same label under several names, with the rows they share: {listed}."
 
 
-def _leaks(advice: Advice) -> list[str]:
-    found = advice.diagnosis.leaks
+def _leaks(advice: Advice) -> Iterator[str]:
     features, names = advice.data.feature_names, advice.data.labels
-    if not found:
-        return []
-    if len(found) == 1:
-        column, label, strength = found[0]
-        return [
-            f"The column {features[column]} tells {names[label]} almost by itself (correlation "
-            f"{strength:.2f}): make sure that it is known before the label is."
-        ]
-    listed = _listed([f"{features[column]} tells {names[label]}" for column, label, _ in found])
-    return [
-        "Some columns tell a label almost by themselves; make sure that they are known before the "
-        f"labels are: {listed}."
-    ]
+    found = advice.diagnosis.leaks
+    told = [f"{features[column]} tells {names[label]}" for column, label, _ in found]
+    if len(told) == 1:
+        yield (
+            f"The column {told[0]} almost by itself (correlation {found[0][2]:.2f}): make sure "
+            "that it is known before the label is."
+        )
+    elif told:
+        yield (
+            "Some columns tell a label almost by themselves; make sure that they are known before "
+            f"the labels are: {_listed(told)}."
+        )
 
 
 def _at_risk(advice: Advice) -> list[int]:
@@ -207,214 +205,176 @@ def _at_risk(advice: Advice) -> list[int]:
     return [int(at) for at in order[:N_NAMED]]
 
 
-def _never_found(advice: Advice, rare: Any) -> list[str]:
+def _never_found(advice: Advice, rare: Any) -> Iterator[str]:
     untreated = _untreated(advice)
     if untreated is None or not rare.size:
-        return []
+        return
     never = int((untreated.label_f1[rare] == 0).sum())
-    them = "it" if rare.size == 1 else "both" if rare.size == 2 else f"all {rare.size}"
     if not never:
-        return [f"Untreated trees find {them}, at least now and then."]
-    if never == rare.size:
-        missed = "it" if never == 1 else "either of them" if never == 2 else "any of them"
-        return [f"Untreated trees never find {missed}."]
-    return [f"Untreated trees never find {never} of these {rare.size}."]
-
-
-def _named_risks(advice: Advice) -> list[str]:
-    named = "; ".join(_risk(advice, at) for at in _at_risk(advice))
-    return [f"Most at risk, by the company they keep: {named}."] if named else []
+        them = {1: "it", 2: "both"}.get(rare.size, f"all {rare.size}")
+        yield f"Untreated trees find {them}, at least now and then."
+    elif never == rare.size:
+        missed = {1: "it", 2: "either of them"}.get(never, "any of them")
+        yield f"Untreated trees never find {missed}."
+    else:
+        yield f"Untreated trees never find {never} of these {rare.size}."
 
 
 def _risk(advice: Advice, label: int) -> str:
     found, names = advice.diagnosis, advice.data.labels
-    text = (
+    met = found.company[label]
+    company = "" if met is None else f", with {names[met[0]]} in {met[1]:.0%} of its rows"
+    return (
         f"{names[label]} ({counted(int(found.counts[label]), 'row')}, {found.irlbl[label]:,.0f} "
-        f"times rarer than the most frequent label, SCUMBLE {found.scumble[label]:.2f}"
+        f"times rarer than the most frequent label, SCUMBLE {found.scumble[label]:.2f}{company})"
     )
-    company = found.company[label]
-    if company is not None:
-        text += f", with {names[company[0]]} in {company[1]:.0%} of its rows"
-    return text + ")"
 
 
-def _not_yet(advice: Advice) -> list[str]:
+def _not_yet(advice: Advice) -> Iterator[str]:
     found, names = advice.diagnosis, advice.data.labels
-    absent = np.flatnonzero(found.counts == 0)
-    lines = []
-    if absent.size:
-        verb = "occurs" if absent.size == 1 else "occur"
-        listed = _listed([names[at] for at in absent])
-        lines.append(f"{counted(absent.size, 'label')} never {verb} in this data: {listed}.")
-    always = np.flatnonzero(found.counts == len(advice.data))
-    if always.size:
-        verb = "is" if always.size == 1 else "are"
-        listed = _listed([names[at] for at in always])
-        lines.append(
-            f"{counted(always.size, 'label')} {verb} on every row, so that there is nothing to "
-            f"learn of {'it' if always.size == 1 else 'them'}: {listed}."
+    absent = [names[at] for at in np.flatnonzero(found.counts == 0)]
+    if absent:
+        never = f"never {'occurs' if len(absent) == 1 else 'occur'} in this data"
+        yield f"{counted(len(absent), 'label')} {never}: {_listed(absent)}."
+    always = [names[at] for at in np.flatnonzero(found.counts == len(advice.data))]
+    if always:
+        are, them = ("is", "it") if len(always) == 1 else ("are", "them")
+        yield (
+            f"{counted(len(always), 'label')} {are} on every row, so that there is nothing to "
+            f"learn of {them}: {_listed(always)}."
         )
     waiting = np.flatnonzero(advice.not_learnable_yet)
-    if not waiting.size or advice.nothing_to_learn:
-        return lines
-    order = waiting[np.argsort(-found.counts[waiting], kind="stable")]
-    listed = _listed([f"{names[at]} ({counted(int(found.counts[at]), 'row')})" for at in order])
-    lines.append(f"Not learnt yet, never found or no better than by chance: {listed}.")
-    return lines + _more_needed(advice, order)
+    if waiting.size and not advice.nothing_to_learn:
+        order = waiting[np.argsort(-found.counts[waiting], kind="stable")]
+        told = [f"{names[at]} ({counted(int(found.counts[at]), 'row')})" for at in order]
+        yield f"Not learnt yet, never found or no better than by chance: {_listed(told)}."
+        yield from _more_needed(advice, order)
 
 
-def _more_needed(advice: Advice, waiting: Any) -> list[str]:
+def _more_needed(advice: Advice, waiting: Any) -> Iterator[str]:
     """Tell how many more rows labels need that are not learnt yet."""
     needed, counts = advice.rows_needed, advice.diagnosis.counts
     if needed is None:
-        return []
+        return
     short = needed - counts[waiting]
     short = short[short > 0]
     curve = f"In this data most labels are learnt from about {counted(needed, 'row')} on"
     if not short.size:
         lack = "it lacks" if waiting.size == 1 else "these lack"
-        return [f"{curve}: more rows alone may not be what {lack}."]
+        yield f"{curve}: more rows alone may not be what {lack}."
+        return
     least, most = int(short.min()), int(short.max())
     more = f"{least}" if least == most else f"{least} to {most}"
-    if short.size == waiting.size:
-        who = "it needs" if short.size == 1 else "these need"
-    else:
-        who = f"{short.size} of these {'needs' if short.size == 1 else 'need'}"
-    return [f"{curve}: {who} about {more} more."]
+    who = "it" if waiting.size == 1 else "these"
+    who = who if short.size == waiting.size else f"{short.size} of these"
+    yield f"{curve}: {who} {'needs' if short.size == 1 else 'need'} about {more} more."
 
 
-def _helps(advice: Advice) -> list[str]:
-    if advice.nothing_to_learn and not advice.diagnosis.varies(len(advice.data)).any():
-        return [
-            "Nothing can be learnt from this data as it is: every label is on all rows or on none."
-        ]
+def _helps(advice: Advice) -> Iterator[str]:
     if advice.nothing_to_learn:
-        return [
-            "Nothing can be learnt from this data as it is: no label's rows can be told from the "
-            "others better than by chance. Check that rows and labels belong together, and whether "
-            "other features would tell more."
-        ]
-    chosen, untreated = advice[advice.chosen], _untreated(advice)
-    lines = [
-        f"Take {chosen.candidate.name}: {chosen.candidate.what}.",
-        f"On new rows expect {_expected(chosen)}.",
-    ]
-    if untreated is not None and untreated is not chosen:
-        before = [
-            f"{untreated.expected[metric].value:.3f}"
-            for metric in METRICS
-            if not math.isnan(untreated.expected[metric].value)
-        ]
-        chance = ", which may be chance" if chosen.gain.low <= 0 <= chosen.gain.high else ""
-        change = f"changes by {_change(chosen.gain)}{chance}" if chosen.gain.value else "stays"
-        lines.append(
-            f"Untreated trees would give {_listed(before, last=' and ')}; macro F1 {change}."
+        yield "Nothing can be learnt from this data as it is: " + (
+            "no label's rows can be told from the others better than by chance. Check that rows "
+            "and labels belong together, and whether other features would tell more."
+            if advice.diagnosis.varies(len(advice.data)).any()
+            else "every label is on all rows or on none."
         )
+        return
+    chosen, untreated = advice[advice.chosen], _untreated(advice)
+    yield f"Take {chosen.candidate.name}: {chosen.candidate.what}."
+    expected = [f"{OPENINGS[metric]} {_within(found)}" for metric, found in _known(chosen)]
+    yield f"On new rows expect {_listed(expected, last=' and ')}."
+    if untreated is not None and untreated is not chosen:
+        before = [f"{found.value:.3f}" for _, found in _known(untreated)]
+        change = f"changes by {_change(chosen.gain)}" if chosen.gain.value else "stays"
+        yield f"Untreated trees would give {_listed(before, last=' and ')}; macro F1 {change}."
         up = int((chosen.label_f1 > untreated.label_f1 + NOTABLE).sum())
         down = int((chosen.label_f1 < untreated.label_f1 - NOTABLE).sum())
-        gain = (
-            f"{counted(up, 'label')} {'gains' if up == 1 else 'gain'}" if up else "No label gains"
-        )
-        lose = f"{down} {'loses' if down == 1 else 'lose'}" if down else "none loses"
-        lines.append(f"{gain}, {lose}.")
+        gain = f"{counted(up, 'label')} {'gains' if up == 1 else 'gain'}"
+        lose = f"{down} {'loses' if down == 1 else 'lose'}"
+        yield f"{gain if up else 'No label gains'}, {lose if down else 'none loses'}."
     others = [one for one in advice.judged if one not in (chosen, untreated)]
     good = [one for one in others if one.gain.low > 0 and one.gain.value > NOTABLE]
     if good:
-        listed = ", ".join(f"{one.candidate.name} ({one.gain.value:+.3f})" for one in good)
-        lines.append(f"Also better than untreated trees: {listed}.")
-    return lines
+        yield f"Also better than untreated trees: {', '.join(map(_with_gain, good))}."
 
 
-def _expected(one: Judged) -> str:
-    words = {
-        "macro_f1": "a macro F1 of",
-        "minority_f1": "for rare labels",
-        "micro_f1": "a micro F1 of",
-    }
-    told = [
-        f"{words[metric]} {_within(one.expected[metric])}"
-        for metric in METRICS
-        if not math.isnan(one.expected[metric].value)
-    ]
-    return _listed(told, last=" and ")
-
-
-def _does_not(advice: Advice) -> list[str]:
+def _does_not(advice: Advice) -> Iterator[str]:
     if advice.nothing_to_learn:
-        return []
+        return
     others = [
         one
         for one in advice.judged
         if one.candidate.family != "untreated" and one.candidate.name != advice.chosen
     ]
     harm = [one for one in others if one.gain.high < 0]
-    lines = [
-        f"{one.candidate.name} harms: macro F1 changes by {_change(one.gain)}." for one in harm
-    ]
-    lines += [
-        remedial_here(one.gain.value) for one in harm if one.candidate.resampler == "remedial"
-    ]
+    for one in harm:
+        yield f"{one.candidate.name} harms: macro F1 changes by {_change(one.gain)}."
+    for one in harm:
+        if one.candidate.resampler == "remedial":
+            yield remedial_here(one.gain.value)
     idle = [
-        f"{one.candidate.name} ({one.gain.value:+.3f})"
+        _with_gain(one)
         for one in others
         if one.gain.low <= 0 <= one.gain.high or 0 < one.gain.value <= NOTABLE
     ]
     if idle:
-        lines.append(f"No difference that could be told from chance: {_listed(idle)}.")
-    return lines
+        yield f"No difference that could be told from chance: {_listed(idle)}."
 
 
-def _sure(advice: Advice) -> list[str]:
-    chosen = advice[advice.chosen]
+def _sure(advice: Advice) -> Iterator[str]:
     rare = advice.data.Y[:, np.flatnonzero(advice.diagnosis.is_rare)]
     n_rows = int((rare.sum(axis=1) > 0).sum())
-    lines = _measured_how(advice)
+    yield from _measured_how(advice)
     if 0 < n_rows < FEW_ROWS and not advice.nothing_to_learn:
-        lines.append(
-            f"What is said of rare labels hangs on {counted(n_rows, 'row')} that have one."
-        )
-    best = chosen.expected["macro_f1"].value
-    rivals = [one for one in advice.judged if one.expected["macro_f1"].value > best + NOTABLE]
+        yield f"What is said of rare labels hangs on {counted(n_rows, 'row')} that have one."
+    best = advice.expected["macro_f1"].value
+    reached = {one.candidate.name: one.expected["macro_f1"].value for one in advice.judged}
+    rivals = [f"{name} ({f1 - best:+.3f})" for name, f1 in reached.items() if f1 > best + NOTABLE]
     if rivals and not advice.nothing_to_learn:
-        listed = ", ".join(
-            f"{one.candidate.name} ({one.expected['macro_f1'].value - best:+.3f})" for one in rivals
-        )
-        lines.append(
-            f"Measured higher, but not clearly enough to leave what proved itself on many data "
-            f"sets: {listed}."
+        yield (
+            "Measured higher, but not clearly enough to leave what proved itself on many data "
+            f"sets: {', '.join(rivals)}."
         )
     if advice.left_out:
         listed = "; ".join(f"{name} ({why.rstrip('.')})" for name, why in advice.left_out)
-        lines.append(f"Not judged: {listed}.")
+        yield f"Not judged: {listed}."
     if advice.interrupted:
-        lines.append("It was stopped before all methods were judged.")
+        yield "It was stopped before all methods were judged."
     if not advice.nothing_to_learn:
         of_rare = " of the rare labels" if n_rows else ""
-        lines.append(f"More rows{of_rare}, or other features, would change this most.")
-    return lines
+        yield f"More rows{of_rare}, or other features, would change this most."
 
 
-def _measured_how(advice: Advice) -> list[str]:
+def _measured_how(advice: Advice) -> Iterator[str]:
     """Tell on which rows numbers were measured, as far as any are shown."""
     n_rows = len(advice.data)
     if not advice.diagnosis.varies(n_rows).any():
-        return []
+        return
     if advice.nothing_to_learn:
-        return [
+        yield (
             "Every method was asked for rows that it had not seen. A pattern too weak for "
             f"{counted(n_rows, 'row')} looks like chance."
-        ]
-    return [
-        "Every number was measured on rows that the models had not seen. New rows, a quarter as "
-        f"many as these ({max(1, n_rows // 4):,}), should give values within the brackets in nine "
-        f"of ten cases; on {len(measured())} public data sets, on some of which their width was "
-        f"also set, they did in {HELD:.0%}."
-    ]
+        )
+    else:
+        yield (
+            "Every number was measured on rows that the models had not seen. New rows, a quarter "
+            f"as many as these ({max(1, n_rows // 4):,}), should give values within the brackets "
+            f"in nine of ten cases; on {len(measured())} public data sets, on some of which their "
+            f"width was also set, they did in {HELD:.0%}."
+        )
 
 
 def _untreated(advice: Advice) -> Judged | None:
-    found = [one for one in advice.judged if one.candidate.family == "untreated"]
-    return found[0] if found else None
+    return next((one for one in advice.judged if one.candidate.family == "untreated"), None)
+
+
+def _known(one: Judged) -> list[tuple[str, Estimate]]:
+    """Return what is expected of a method, metrics that have no value left out."""
+    return [(m, one.expected[m]) for m in METRICS if not math.isnan(one.expected[m].value)]
+
+
+def _with_gain(one: Judged) -> str:
+    return f"{one.candidate.name} ({one.gain.value:+.3f})"
 
 
 def _within(found: Estimate) -> str:
@@ -424,7 +384,8 @@ def _within(found: Estimate) -> str:
 def _change(gain: Estimate) -> str:
     if math.isnan(gain.value):
         return "an unknown amount"
-    return f"{gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})"
+    chance = ", which may be chance" if gain.low <= 0 <= gain.high else ""
+    return f"{gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f}){chance}"
 
 
 def _listed(words: Sequence[str], *, last: str = ", ") -> str:

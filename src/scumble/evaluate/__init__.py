@@ -30,7 +30,7 @@ from scumble.evaluate.cross_validation import (
     cross_validate,
     make_splitter,
 )
-from scumble.evaluate.evaluation import Evaluation, evaluate
+from scumble.evaluate.evaluation import Evaluation, Scorer, evaluate, scorer
 from scumble.evaluate.folds import Fold, run_fold
 from scumble.evaluate.groups import label_groups
 from scumble.evaluate.metric import Metric, bipartition_metric, probability_metric, ranking_metric
@@ -54,7 +54,6 @@ from scumble.evaluate.ranking_metrics import (
     one_error,
     ranking_loss,
 )
-from scumble.evaluate.scoring import Scorer, scorer
 from scumble.evaluate.splitters import (
     BaseSplitter,
     FixedFolds,

@@ -14,9 +14,8 @@ from scumble._core.arrays import Array
 from scumble._core.hierarchy import check_parents
 from scumble._core.parallel import run
 from scumble.evaluate import kernels
-from scumble.evaluate.counts import Confusion, Counts, arrays_of, check_pair
+from scumble.evaluate.counts import Confusion, Counts, Undefined, arrays_of, check_pair, ratio
 from scumble.evaluate.metric import bipartition_metric
-from scumble.evaluate.undefined import Undefined, ratio
 from scumble.measures.passes import blocks_of
 
 #: Values and what MULAN takes where they are undefined.

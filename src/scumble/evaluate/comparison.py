@@ -18,6 +18,7 @@ from scumble._core.progress import track
 from scumble._core.shown import Records, Sheet, Shown
 from scumble.data import MultilabelDataset
 from scumble.data.feature import first_repeated
+from scumble.evaluate.counts import Undefined
 from scumble.evaluate.cross_validation import (
     FoldResult,
     Split,
@@ -33,7 +34,7 @@ from scumble.evaluate.cross_validation import (
 from scumble.evaluate.groups import GROUPS
 from scumble.evaluate.naming import POOLED, find_metric, metric_title
 from scumble.evaluate.pooling import LabelCounts, label_table, pool
-from scumble.evaluate.statistics.overlapping_folds import FoldDifference, corrected_t_test
+from scumble.evaluate.statistics import FoldDifference, corrected_t_test
 from scumble.measures.summary import plain
 
 #: Name, classifier and resampler.
@@ -206,15 +207,10 @@ class Comparison(Shown):
     @cached_property
     def best(self) -> str:
         """Name of the method with the best mean of the first metric."""
-        means = [
-            self._mean(trial, self.metrics[0]) * self._sign(self.metrics[0])
-            for trial in self.trials
-        ]
-        return (
-            self.trials[int(np.nanargmax(means))].name
-            if np.isfinite(means).any()
-            else self.baseline
-        )
+        first, sign = self.metrics[0], self._sign(self.metrics[0])
+        means = [self._mean(trial, first) * sign for trial in self.trials]
+        best = int(np.nanargmax(means)) if np.isfinite(means).any() else 0
+        return self.trials[best].name
 
     @cached_property
     def optimism(self) -> float:
@@ -293,9 +289,7 @@ class Comparison(Shown):
             "baseline": self.baseline,
             "metrics": list(self.metrics),
             "methods": methods,
-            "differences": [
-                {name: plain(value) for name, value in vars(one).items()} for one in self.table
-            ],
+            "differences": [{n: plain(v) for n, v in vars(one).items()} for one in self.table],
             "verdicts": self.verdicts(),
             "best": self.best,
             "optimism": plain(self.optimism),
@@ -324,38 +318,27 @@ class Comparison(Shown):
         raise ParameterError(f"There is no method {name!r} in this comparison. There are: {known}.")
 
     def _difference(self, trial: Trial, metric: str) -> Difference:
+        found, sign = self._interval(trial, metric), self._sign(metric)
+        low, high = sorted((found.low * sign, found.high * sign))
+        verdict = BETTER if low > 0 else WORSE if high < 0 else OPEN
+        means = self._mean(trial, metric), self._mean(self.trials[0], metric)
+        numbers = (found.difference, found.low, found.high, found.p_value)
+        return Difference(trial.name, metric, *means, *numbers, verdict)
+
+    def _interval(self, trial: Trial, metric: str) -> FoldDifference:
         theirs, ours = self.trials[0].values[metric], trial.values[metric]
         known = ~(np.isnan(theirs) | np.isnan(ours))
-        means = self._mean(trial, metric), self._mean(self.trials[0], metric)
         if not known.any():
-            nan = math.nan
-            return Difference(trial.name, metric, *means, nan, nan, nan, nan, OPEN)
+            return FoldDifference(math.nan, math.nan, math.nan, math.nan, 0)
         # As many intervals as methods, and all of them shall hold: each has its part of the risk.
         confidence = 1 - (1 - self.confidence) / max(1, len(self.trials) - 1)
         if trial.draws is not None and metric in trial.draws:
-            found = _drawn_difference(self.trials[0], trial, metric, confidence)
-        else:
-            share = self.test_over_train
-            found = corrected_t_test(
-                theirs[known], ours[known], test_over_train=share, confidence=confidence
-            )
-        low, high = sorted((found.low * self._sign(metric), found.high * self._sign(metric)))
-        verdict = BETTER if low > 0 else WORSE if high < 0 else OPEN
-        return Difference(
-            trial.name,
-            metric,
-            *means,
-            found.difference,
-            found.low,
-            found.high,
-            found.p_value,
-            verdict,
-        )
+            return _drawn_difference(self.trials[0], trial, metric, confidence)
+        rules = {"test_over_train": self.test_over_train, "confidence": confidence}
+        return corrected_t_test(theirs[known], ours[known], **rules)
 
     def _mean(self, trial: Trial, metric: str) -> float:
-        values = trial.values[metric]
-        known = values[~np.isnan(values)]
-        return float(known.mean()) if len(known) else math.nan
+        return Undefined("ignore").mean(trial.values[metric])
 
     def _sign(self, metric: str) -> int:
         return 1 if find_metric(metric, groups=GROUPS).greater_is_better else -1
@@ -498,33 +481,29 @@ class Match:
             for (name, _, _), found in zip(self.methods, folds, strict=True)
         )
         share = float(np.mean([len(tested) / len(train) for train, tested in self.splits]))
-        data = self.data
-        common = (self.metrics, share, self.random_state, self.confidence)
-        return Comparison(data.name, data.labels, trials, *common)
+        rules = (self.metrics, share, self.random_state, self.confidence)
+        return Comparison(self.data.name, self.data.labels, trials, *rules)
 
     def _keep(self, fold: FoldResult) -> FoldTrial:
-        draws = self._draw_rows(fold) if self.draws else None
         counts = LabelCounts.of(fold.evaluation)
+        draws = self._draw_rows(fold, counts) if self.draws else None
         return FoldTrial(dict(fold.evaluation), counts, sum(fold.seconds.values()), draws)
 
-    def _draw_rows(self, fold: FoldResult) -> dict[str, Array]:
+    def _draw_rows(self, fold: FoldResult, counts: LabelCounts) -> dict[str, Array]:
         """Draw test rows with repetition, and compute what counts of labels can tell."""
-        counts = LabelCounts.of(fold.evaluation)
         truth = self.data.Y[self.splits[fold.fold][1]]
         parts = (truth.multiply(fold.predictions), fold.predictions, truth)
         tables = [sparse.csr_array(part, dtype=np.float64) for part in parts]
         n_rows = truth.shape[0]
         generator = np.random.default_rng(self.random_state)
-        found: dict[str, list[float]] = {}
+        drawn = []
         for _ in range(_DRAWS):
             rows = generator.integers(n_rows, size=n_rows)
             times = np.bincount(rows, minlength=n_rows).astype(np.float64)
             hits, predicted, true = ((times @ table).astype(np.int64) for table in tables)
-            drawn = pool([replace(counts, hits=hits, predicted=predicted, true=true)])
-            for metric in self.metrics:
-                if metric in drawn:
-                    found.setdefault(metric, []).append(drawn[metric])
-        return {metric: np.array(values) for metric, values in found.items()}
+            drawn.append(pool([replace(counts, hits=hits, predicted=predicted, true=true)]))
+        told = [metric for metric in self.metrics if metric in drawn[0]]
+        return {metric: np.array([one[metric] for one in drawn]) for metric in told}
 
 
 def _check_metrics(metrics: Sequence[str], confidence: float) -> None:

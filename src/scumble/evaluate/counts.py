@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.errors import DataError
+from scumble._core.errors import DataError, ParameterError
 from scumble._core.parallel import run
 from scumble._core.shown import Shown
 from scumble._core.validation import check_labels, check_same_names, match_lists
@@ -91,12 +93,10 @@ class LabelConfusion(Shown):
     def in_all(self) -> Counts:
         """Count over all cells."""
         labels = self.by_label
-        return Counts(
-            labels.hits.sum(keepdims=True),
-            labels.predicted.sum(keepdims=True),
-            labels.true.sum(keepdims=True),
-            int(np.broadcast_to(labels.size, labels.hits.shape).sum()),
-        )
+        parts = (labels.hits, labels.predicted, labels.true)
+        hits, predicted, true = (part.sum(keepdims=True) for part in parts)
+        size = int(np.broadcast_to(labels.size, labels.hits.shape).sum())
+        return Counts(hits, predicted, true, size)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -196,3 +196,38 @@ def arrays_of(
     kind = np.result_type(*arrays)
     a, b, c, d = (part.astype(kind, copy=False) for part in arrays)
     return a, b, c, d
+
+
+# Where there is nothing to divide by ------------------------------------------------------------
+
+
+class Undefined:
+    """A policy for values that are 0/0."""
+
+    def __init__(self, policy: Any = "mulan", *, caller: str = "evaluate") -> None:
+        is_number = isinstance(policy, numbers.Real) and not isinstance(policy, bool)
+        if not is_number and not (isinstance(policy, str) and policy in ("mulan", "ignore")):
+            raise ParameterError(
+                f"The 'undefined' parameter of {caller} must be 'mulan', 'ignore' or a number. "
+                f"Got {policy!r} instead."
+            )
+        self.policy = policy
+
+    def fill(self, values: Array, mulan: Any = math.nan) -> Array:
+        """Put what the policy says in the place of NaN."""
+        if self.policy == "ignore":
+            return values
+        return np.where(np.isnan(values), mulan if self.policy == "mulan" else self.policy, values)
+
+    def mean(self, values: Array, mulan: Any = math.nan, *, skipped: bool = False) -> float:
+        """Average values under the policy."""
+        filled = self.fill(values, mulan)
+        if self.policy == "ignore" or (skipped and self.policy == "mulan"):
+            filled = filled[~np.isnan(filled)]
+        return float(filled.mean()) if filled.size else math.nan
+
+
+def ratio(numerator: Array, denominator: Array) -> Array:
+    """Divide; NaN where the denominator is 0."""
+    out = np.full(np.shape(denominator), math.nan)
+    return np.divide(numerator, denominator, out=out, where=np.asarray(denominator) != 0)

@@ -21,6 +21,7 @@ from scumble._core.random import as_generator
 from scumble._core.registry import find
 from scumble._core.shown import Sheet, Shown, cell_text
 from scumble.data import MultilabelDataset
+from scumble.evaluate.counts import Undefined
 from scumble.evaluate.evaluation import KEY_METRICS, Evaluation
 from scumble.evaluate.folds import STEPS, run_fold
 from scumble.evaluate.groups import GROUPS, check_groups, find_groups
@@ -28,7 +29,6 @@ from scumble.evaluate.naming import POOLED
 from scumble.evaluate.pooling import LabelCounts, label_table, pool
 from scumble.evaluate.splitters import BaseSplitter, FixedFolds, RepeatedKFold
 from scumble.evaluate.train_test import with_test_part
-from scumble.evaluate.undefined import Undefined
 from scumble.learn import make_classifier
 from scumble.learn.seeds import close_seeds, open_seeds
 from scumble.measures.summary import characterize, plain
@@ -240,16 +240,12 @@ class CrossValidation(Shown, Mapping[str, Spread]):
         return f"CrossValidation of {self.name!r}: {judged}{values}"
 
     def _sheet(self) -> Sheet:
-        groups = self.folds[0].evaluation.groups
-        names = [name for name in self if "." not in name]
+        groups, spreads = self.folds[0].evaluation.groups, dict(self.items())
+        means = {name: spread.mean for name, spread in spreads.items()}
         rows = [
-            (
-                name,
-                self[name].mean,
-                self[name].sd,
-                *(self[of].mean if (of := f"{group}.{name}") in self else None for group in groups),
-            )
-            for name in names
+            (name, spread.mean, spread.sd, *(means.get(f"{group}.{name}") for group in groups))
+            for name, spread in spreads.items()
+            if "." not in name
         ]
         return Sheet(("metric", "mean", "sd", *groups), rows, len(rows))
 
@@ -429,33 +425,25 @@ def draw_seed(random_state: Any, *, caller: str) -> int:
 def split_data(
     data: MultilabelDataset, splitter: Any, test: Any, seed: int, *, caller: str
 ) -> tuple[MultilabelDataset, list[Split]]:
-    """Deal the rows to folds, or append a test part to them."""
-    if test is None:
-        return data, make_splits(splitter, data, seed, caller=caller)
-    both, split = with_test_part(data, test, caller=caller)
-    return both, [split]
-
-
-def make_splits(splitter: Any, data: MultilabelDataset, seed: int, *, caller: str) -> list[Split]:
-    """Deal the rows as a user has asked for."""
+    """Deal the rows as a user has asked for, or append a test part to them."""
+    if test is not None:
+        both, split = with_test_part(data, test, caller=caller)
+        return both, [split]
     if splitter is None:
         splitter = RepeatedKFold()
     elif isinstance(splitter, str | int) or hasattr(splitter, "__fspath__"):
         splitter = make_splitter(splitter)
     if isinstance(splitter, BaseSplitter) and getattr(splitter, "random_state", 0) is None:
         splitter = clone(splitter).set_params(random_state=seed)
-    if hasattr(splitter, "split"):
-        found = list(splitter.split(data.X, data.Y))
-    elif isinstance(splitter, Iterable):
-        found = list(splitter)
-    else:
+    if not hasattr(splitter, "split") and not isinstance(splitter, Iterable):
         raise ParameterTypeError(
             f"The 'splitter' parameter of {caller} must be a splitter, '2x5', a number of "
             f"folds, a fold file, or pairs of row numbers. Got {splitter!r} instead."
         )
+    found = list(splitter.split(data.X, data.Y) if hasattr(splitter, "split") else splitter)
     if not found:
         raise DataError(f"{caller}: the splitter gives no splits. Expected at least one.")
-    return [_check_split(at, split, len(data)) for at, split in enumerate(found)]
+    return data, [_check_split(at, split, len(data)) for at, split in enumerate(found)]
 
 
 def _check_split(at: int, split: Any, n_rows: int) -> Split:
@@ -474,8 +462,7 @@ def _check_split(at: int, split: Any, n_rows: int) -> Split:
                 f"cross_validate: the {name} part of split {at} must be row numbers from 0 to "
                 f"{n_rows - 1}, at least one. Got {part!r} instead."
             )
-    shared = np.intersect1d(train, test)
-    if shared.size:
+    if (shared := np.intersect1d(train, test)).size:
         raise DataError(
             f"cross_validate: split {at} has row {shared[0]} in both its training and its test "
             f"part ({shared.size} rows in all). What is tested must not be trained on."

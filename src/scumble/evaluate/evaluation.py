@@ -1,16 +1,18 @@
-"""All metrics at once."""
+"""All metrics at once; some of them as scikit-learn asks for scores."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from functools import partial
+from types import MappingProxyType, SimpleNamespace
+from typing import Any
 
+import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
-from scumble._core.errors import DataError
+from scumble._core.errors import DataError, ParameterError
 from scumble._core.parallel import limit_threads
 from scumble._core.registry import registered
 from scumble._core.shown import Sheet, Shown, cell_text
@@ -22,11 +24,12 @@ from scumble._core.validation import (
     names_of,
 )
 from scumble.evaluate import bipartition_metrics, ranking_metrics
-from scumble.evaluate.counts import Counts, LabelConfusion, check_truth, confusion
+from scumble.evaluate.counts import Counts, LabelConfusion, Undefined, check_truth, confusion
 from scumble.evaluate.groups import LEARNABLE, check_groups, find_groups
 from scumble.evaluate.metric import Metric
+from scumble.evaluate.naming import find_metric
 from scumble.evaluate.rankings import TIES, LabelRankings, Rankings
-from scumble.evaluate.undefined import Undefined
+from scumble.learn.predictions import predict_with_scores
 from scumble.measures.passes import count
 
 #: What a line about an evaluation tells, where it is known.
@@ -101,10 +104,10 @@ class Evaluation(Shown, Mapping[str, float]):
         return f"Evaluation: {len(self)} values{values}"
 
     def _sheet(self) -> Sheet:
-        names = [name for name in self._values if "." not in name]
         rows = [
-            (name, self[name], *(self._values.get(f"{group}.{name}") for group in self.groups))
-            for name in names
+            (name, value, *(self._values.get(f"{group}.{name}") for group in self.groups))
+            for name, value in self._values.items()
+            if "." not in name
         ]
         return Sheet(("metric", "value", *self.groups), rows, len(rows))
 
@@ -255,15 +258,10 @@ def rate_group(counts: Counts) -> dict[str, float]:
 
 def _rate_order(rankings: LabelRankings, chosen: Array) -> dict[str, float]:
     """Compute the metrics of scores for some labels."""
-    some = _LabelOrder(LabelRankings(*(part[chosen] for part in rankings)))
+    # As much of `Rankings` as metrics of labels read.
+    some = SimpleNamespace(by_label=LabelRankings(*(part[chosen] for part in rankings)))
     policy = Undefined("ignore")
     return {m.name: m.formula(some, policy) for m in _needing("scores") if m.of_labels}
-
-
-class _LabelOrder(NamedTuple):
-    """As much of `Rankings` as metrics of labels read."""
-
-    by_label: LabelRankings
 
 
 def _check_training(training: Any, n_labels: int) -> sparse.csr_array:
@@ -278,3 +276,103 @@ def _check_training(training: Any, n_labels: int) -> sparse.csr_array:
 
 def _needing(what: str) -> list[Metric]:
     return [metric for metric in registered("metric").values() if metric.needs == what]
+
+
+# For scikit-learn -------------------------------------------------------------------------------
+
+
+class Scorer:
+    """Judges a fitted classifier; larger is always better, so that losses come out negative.
+
+    Parameters
+    ----------
+    metrics : tuple of Metric
+        What to compute.
+    single : bool
+        Whether a number is wanted rather than a mapping.
+    options : dict
+        Given to `evaluate`.
+
+    Examples
+    --------
+    >>> import scumble
+    >>> from scumble.evaluate import scorer
+    >>> from scumble.learn import BinaryRelevance
+    >>> data = scumble.make_multilabel(90, 8, mean_ir=5, scumble=None, random_state=0)
+    >>> model = BinaryRelevance().fit(data.X, data.Y)
+    >>> scorer("hamming_loss")(model, data.X, data.Y) <= 0
+    True
+    """
+
+    def __init__(self, metrics: tuple[Metric, ...], single: bool, options: dict[str, Any]) -> None:
+        self._metrics = metrics
+        self._single = single
+        self._options = options
+
+    def __call__(self, estimator: Any, X: Any, y: Any, **_: Any) -> Any:
+        """Predict the labels of ``X`` and compare them with ``y``."""
+        if getattr(y, "ndim", 2) == 1:
+            y = np.asarray(y).reshape(-1, 1)
+        Y = check_labels(y, caller=repr(self))
+        predictions, scores = predict_with_scores(estimator, X, Y.shape[1])
+        if scores is None and any(metric.needs != "predictions" for metric in self._metrics):
+            raise DataError(
+                f"{self!r} judges scores, but {type(estimator).__name__} has neither predict_proba "
+                "nor decision_function."
+            )
+        found = evaluate(Y, predictions, scores, **self._options)
+        values = {
+            metric.name: found[metric.name] if metric.greater_is_better else -found[metric.name]
+            for metric in self._metrics
+        }
+        return next(iter(values.values())) if self._single else values
+
+    def __repr__(self) -> str:
+        names = ", ".join(repr(metric.name) for metric in self._metrics)
+        return f"scorer({names if self._single else f'[{names}]'})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        names = [metric.name for metric in self._metrics]
+        return partial(scorer, **self._options), (names[0] if self._single else names,)
+
+
+def scorer(name: str | Sequence[str], **options: Any) -> Scorer:
+    """Make a scorer for scikit-learn from the name of a metric.
+
+    Parameters
+    ----------
+    name : str or sequence of str
+        A metric, such as ``"macro_f1"``; several make a scorer that returns all of them from one
+        prediction.
+    **options : object
+        ``undefined`` and ``ties``, see `evaluate`.
+
+    Returns
+    -------
+    callable
+        ``scorer(estimator, X, Y)``. Larger is always better: the value of a loss is negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from scumble.evaluate import scorer
+    >>> X = np.arange(12.0).reshape(-1, 1)
+    >>> Y = np.column_stack([X < 6, X >= 6]).astype(int)
+    >>> cross_val_score(KNeighborsClassifier(1), X, Y, cv=2, scoring=scorer("hamming_loss"))
+    array([-1., -1.])
+    >>> found = scorer(["macro_f1", "one_error"])(KNeighborsClassifier(1).fit(X, Y), X, Y)
+    >>> found["macro_f1"], found["one_error"] == 0
+    (1.0, True)
+    """
+    single = isinstance(name, str)
+    names = [name] if isinstance(name, str) else list(name)
+    if not names:
+        raise ParameterError("scorer: name at least one metric.")
+    unknown = set(options) - {"undefined", "ties", "n_jobs"}
+    if unknown:
+        raise ParameterError(
+            f"scorer has no option {', '.join(sorted(unknown))!r}. Expected undefined or ties."
+        )
+    return Scorer(tuple(find_metric(one) for one in names), single, options)

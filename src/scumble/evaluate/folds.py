@@ -113,15 +113,8 @@ def run_fold(
         model = fit_dataset(classifier, resampled, random_state=random_state)
     with timed(seconds, "predict"):
         predictions, scores = predict_with_scores(model, texts.apply(tested).X, tested.n_labels)
-    evaluation = evaluate(
-        tested,
-        predictions,
-        scores,
-        undefined=undefined,
-        ties=ties,
-        groups=groups,
-        training=training.Y,
-    )
+    rules = {"undefined": undefined, "ties": ties, "groups": groups}
+    evaluation = evaluate(tested, predictions, scores, training=training.Y, **rules)
     return Fold(training, resampled, model, predictions, scores, evaluation, seconds)
 
 

@@ -5,21 +5,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 from scumble._core.errors import DataError
 from scumble._core.registry import register
 from scumble._core.validation import check_same_names
-from scumble.evaluate.counts import Confusion, check_truth, confusion
+from scumble.evaluate.counts import Confusion, Undefined, check_truth, confusion
 from scumble.evaluate.rankings import Rankings
-from scumble.evaluate.undefined import Undefined
 
 Needs = Literal["predictions", "scores", "probabilities"]
-FAMILIES = {
-    "predictions": "Of predicted labels",
-    "scores": "Of rankings",
-    "probabilities": "Of probabilities",
-}
+Function = TypeVar("Function", bound=Callable[..., float])
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +103,12 @@ _UNDEFINED = """undefined : {"mulan", "ignore"} or number
 _TIES = """ties : {"mulan", "average", "worst"}
     How equal scores are ranked, see `evaluate`.
 """
+#: By what a metric needs: its family in the catalogue, and what stands of its parameters.
+_KINDS = {
+    "predictions": ("Of predicted labels", _TRUTH + _PREDICTIONS + _UNDEFINED),
+    "scores": ("Of rankings", _TRUTH + _SCORES + _UNDEFINED + _TIES),
+    "probabilities": ("Of probabilities", _TRUTH + _SCORES),
+}
 _RETURNS = """
 Returns
 -------
@@ -160,9 +161,7 @@ def bipartition_metric(
             policy = Undefined(undefined, caller=formula.__name__)
             return formula(confusion(Y, predictions, caller=formula.__name__), policy)
 
-        parts = _TRUTH + _PREDICTIONS + _UNDEFINED
-        _enter(function, formula, parts, "predictions", greater_is_better, lower, upper, of_labels)
-        return function
+        return _enter(function, formula, "predictions", greater_is_better, lower, upper, of_labels)
 
     return make
 
@@ -210,13 +209,10 @@ def ranking_metric(
         def function(
             Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "mulan"
         ) -> float:
-            caller = formula.__name__
-            policy = Undefined(undefined, caller=caller)
-            return formula(_rankings(Y, scores, caller, ties), policy)
+            policy = Undefined(undefined, caller=formula.__name__)
+            return formula(_rankings(Y, scores, formula.__name__, ties), policy)
 
-        parts = _TRUTH + _SCORES + _UNDEFINED + _TIES
-        _enter(function, formula, parts, "scores", greater_is_better, lower, upper, of_labels)
-        return function
+        return _enter(function, formula, "scores", greater_is_better, lower, upper, of_labels)
 
     return make
 
@@ -262,8 +258,7 @@ def probability_metric(
                 )
             return formula(rankings)
 
-        _enter(function, formula, _TRUTH + _SCORES, "probabilities", False, lower, upper)
-        return function
+        return _enter(function, formula, "probabilities", False, lower, upper)
 
     return make
 
@@ -279,22 +274,23 @@ def _rankings(Y: Any, scores: Any, caller: str, ties: str) -> Rankings:
 
 
 def _enter(
-    function: Any,
+    function: Function,
     formula: Callable[..., float],
-    parameters: str,
     needs: Needs,
     greater_is_better: bool,
     lower: float,
     upper: float,
     of_labels: bool = False,
-) -> None:
+) -> Function:
     """Give the function its name and whole docstring, and the catalogue its record."""
     for attribute in ("__name__", "__qualname__", "__module__"):
         setattr(function, attribute, getattr(formula, attribute))
-    better = "larger" if greater_is_better else "smaller"
+    family, parameters = _KINDS[needs]
     told, mark, example = inspect.cleandoc(formula.__doc__ or "").partition("Examples\n")
+    better = "larger" if greater_is_better else "smaller"
     returns = _RETURNS.format(lower=lower, upper=upper, better=better)
     function.__doc__ = f"{told.rstrip()}\n\n{parameters}{returns}\n{mark}{example}\n"
     name = formula.__name__
     entry = Metric(name, needs, greater_is_better, lower, upper, function, formula, of_labels)
-    register("metric", name, entry, family=FAMILIES[needs])
+    register("metric", name, entry, family=family)
+    return function

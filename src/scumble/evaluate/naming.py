@@ -88,10 +88,9 @@ def metric_title(name: str) -> str:
     """Write the name of a metric as a reader says it."""
     pooled, rest = name.startswith(POOLED), name.removeprefix(POOLED)
     group, _, last = rest.rpartition(".")
-    words = last.replace("auc_pr", "AUC-PR").replace("auc", "AUC").replace("f1", "F1")
-    title = words.replace("_", " ")
+    title = last.replace("auc_pr", "AUC-PR").replace("auc", "AUC").replace("f1", "F1")
     of_group = f" of {group} labels" if group not in ("", "all") else ""
-    return f"{'pooled ' if pooled else ''}{title}{of_group}"
+    return f"{'pooled ' if pooled else ''}{title.replace('_', ' ')}{of_group}"
 
 
 def _known(groups: Iterable[str]) -> dict[str, Metric]:

@@ -77,11 +77,8 @@ class LabelCounts(Shown):
             For `from_plain`.
         """
         columns = {name: getattr(self, name).tolist() for name in COLUMNS}
-        groups = {
-            name: np.flatnonzero(mask).tolist()
-            for name, mask in self.groups.items()
-            if name != "all"
-        }
+        groups = {name: np.flatnonzero(mask).tolist() for name, mask in self.groups.items()}
+        groups.pop("all", None)  # which is known
         return {**columns, "n_test": self.n_test, "groups": groups}
 
     @classmethod
@@ -189,9 +186,5 @@ def _summed(folds: Sequence[LabelCounts], member: Array) -> Counts:
     def add(values: list[Any]) -> Array:
         return (member * np.array(values)).sum(axis=0)
 
-    return Counts(
-        add([fold.hits for fold in folds]),
-        add([fold.predicted for fold in folds]),
-        add([fold.true for fold in folds]),
-        add([[fold.n_test] for fold in folds]),
-    )
+    hits, predicted, true = (add([getattr(f, name) for f in folds]) for name in COLUMNS[1:])
+    return Counts(hits, predicted, true, add([[fold.n_test] for fold in folds]))

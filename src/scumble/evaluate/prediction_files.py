@@ -98,33 +98,27 @@ def judge_predictions(
     predictions = with_missed(predictions, truth)
     truth = with_unseen(truth, predictions)
     cells, names = aligned(picked(predictions, truth), truth)
-    said: Any = cells
-    sure: Any = None
+    said, sure = cells, None
     if _are_labels(cells):
         if cut is not None:
             raise ParameterError(
                 f"A cut, {cut:g}, is for scores. {predictions.path} holds 0 and 1."
             )
-        scores = None if scores is None else with_missed(scores, truth)
-        sure = None if scores is None else aligned(picked(scores, truth), truth)[0]
+        if scores is not None:
+            sure, _ = aligned(picked(with_missed(scores, truth), truth), truth)
     elif scores is not None:
         raise DataError(
             f"{predictions.path} holds scores, as {scores.path} does. Expected 0 and 1 in it, or "
             "one of the two files."
         )
     else:
-        sure = cells
         cut = HALF if cut is None and are_probabilities(cells) else cut
         said = None if cut is None else predict_labels(cells, _cuts(cut, names, known))
-    found = evaluate(
-        truth.cells,
-        said,
-        sure,
-        undefined=undefined,
-        ties=ties,
-        groups=None if training is None else GROUPS,
-        training=None if training is None else _training_labels(training, truth),
-    )
+        sure = cells
+    rules: dict[str, Any] = {"undefined": undefined, "ties": ties}
+    if training is not None:
+        rules |= {"groups": GROUPS, "training": _training_labels(training, truth)}
+    found = evaluate(truth.cells, said, sure, **rules)
     labels = tuple(str(name) for name in names)
     return Judgement(found, labels, count(truth.cells), truth.cells.shape[0], cut)
 

@@ -58,15 +58,14 @@ class Rankings:
     @cached_property
     def by_instance(self) -> InstanceRankings:
         """Judge every instance."""
-        n_rows, n_labels = self.Y.shape
-        Y = self.Y
-        judged = np.empty((5, n_rows))
+        Y, n_labels = self.Y, self.Y.shape[1]
+        judged = np.empty((5, Y.shape[0]))
 
         def work(block: tuple[int, int]) -> None:
             kernels.rank_rows(Y.indptr, Y.indices, self.scores, *block, TIES[self.ties], judged)
 
         run(work, self._row_blocks())
-        n_relevant = np.diff(self.Y.indptr).astype(np.int64)
+        n_relevant = np.diff(Y.indptr).astype(np.int64)
         n_pairs = n_relevant * (n_labels - n_relevant)
         wrong, twice, worst, precision, top = judged
         return InstanceRankings(n_relevant, n_pairs, wrong, twice / 2, worst, precision, top)

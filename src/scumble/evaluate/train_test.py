@@ -94,8 +94,7 @@ def train_test_split(
     >>> X_train.shape, Y_test.shape
     ((150, 20), (50, 6))
     """
-    is_dataset = isinstance(data, MultilabelDataset)
-    if Y is None and not is_dataset:
+    if Y is None and not isinstance(data, MultilabelDataset):
         raise DataError(
             "train_test_split: there are no labels to split by. Give a MultilabelDataset, or both "
             f"X and Y. Got {type(data).__name__} alone."
@@ -107,9 +106,8 @@ def train_test_split(
     n_test = _count_test_rows(labels.shape[0], test_size)
     sides = deal_sides(labels, n_test, as_generator(random_state, caller="train_test_split"))
     parts = [np.flatnonzero(sides == side) for side in (0, 1)]
-    if is_dataset and Y is None:
-        return tuple(data[rows] for rows in parts)
-    return tuple(_take(given, rows) for given in (data, Y) for rows in parts)
+    given = (data,) if Y is None else (data, Y)
+    return tuple(_take(one, rows) for one in given for rows in parts)
 
 
 def _count_test_rows(n_rows: int, test_size: Any) -> int:
@@ -289,10 +287,8 @@ def with_test_part(
     if (data.features, data.labels) != (test.features, test.labels):
         features = _features_of_both(data, test)
         labels = _labels_of_both(data, test, caller)
-        parents = data.label_parents and (
-            *data.label_parents,
-            *[-1] * (len(labels) - data.n_labels),
-        )
+        roots = (-1,) * (len(labels) - data.n_labels)
+        parents = data.label_parents and (*data.label_parents, *roots)
         common: Any = {"features": features, "labels": labels, "label_parents": parents}
         test = replace(test, X=align_columns(test, features), Y=_in_order(test, labels), **common)
         data = replace(data, Y=_in_order(data, labels), **common)
@@ -316,13 +312,8 @@ def _labels_of_both(
     data: MultilabelDataset, test: MultilabelDataset, caller: str
 ) -> tuple[str, ...]:
     """List the labels of training, and behind them those that only rows of the test part have."""
-    known, counts = set(data.labels), np.asarray(test.Y.sum(axis=0)).ravel()
-    new = tuple(
-        name
-        for name, n_rows in zip(test.labels, counts, strict=True)
-        if name not in known and n_rows
-    )
-    tested = set(test.labels)
+    known, tested = set(data.labels), dict(zip(test.labels, count(test.Y), strict=True))
+    new = tuple(name for name, n_rows in tested.items() if name not in known and n_rows)
     missing = tuple(name for name in data.labels if name not in tested)
     if len(missing) == data.n_labels:
         raise DataError(

@@ -8,9 +8,8 @@ from scumble._core.lazy import lazy_names
 from scumble.experiment.cell import Cell, Part, Result
 from scumble.experiment.errors import PlanError, StoreError
 from scumble.experiment.executors import Outcome
-from scumble.experiment.plan import Plan
+from scumble.experiment.plan import Plan, read_plan
 from scumble.experiment.plan_cells import Estimate, cells_of, estimate
-from scumble.experiment.plan_file import read_plan
 from scumble.experiment.runner import Report, run, run_cells
 from scumble.experiment.store import Store
 

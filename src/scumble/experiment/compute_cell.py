@@ -9,10 +9,9 @@ from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
 
-from scumble.experiment.cell import NOTHING, Cell, Result
+from scumble.experiment.cell import IGNORING, LABELS, MEASURES, NOTHING, Cell, Result
 from scumble.experiment.datasets import dataset_of, recent
 from scumble.experiment.parts import make_classifier, make_resamplers, make_splitter
-from scumble.experiment.scores import IGNORING, LABELS, MEASURES
 
 _folds: OrderedDict[Hashable, list[Any]] = OrderedDict()
 

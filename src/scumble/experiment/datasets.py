@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -105,10 +106,9 @@ def complaints(part: Part, folder: str) -> Iterator[str]:
 def _on_the_shelf(name: str) -> Path | None:
     from scumble.data import shelf
 
-    try:
+    with suppress(ScumbleError):
         return shelf.locate(name)
-    except ScumbleError:
-        return None
+    return None
 
 
 def _stamp(path: Path, labels: Any) -> str:

@@ -12,10 +12,10 @@ import queue
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from scumble._core.children import Child, ChildGoneError, pack
 from scumble._core.optional import require
@@ -66,22 +66,6 @@ class Outcome:
     megabytes: float | None = None
 
 
-class Executor(Protocol):
-    """Computes cells, some at a time."""
-
-    def has_room(self) -> bool:
-        """Tell whether another cell can be taken at once."""
-
-    def submit(self, cell: Cell) -> None:
-        """Begin a cell."""
-
-    def wait(self, timeout: float) -> list[Outcome]:
-        """Return what has ended, after at most ``timeout`` seconds."""
-
-    def close(self) -> None:
-        """Stop everything at once."""
-
-
 def describe(error: BaseException) -> str:
     """Say what went wrong in one line, and where in a few more."""
     head = "".join(traceback.format_exception_only(error)).strip()
@@ -105,7 +89,7 @@ class HereExecutor:
         self._waiting.append(cell)
 
     def wait(self, timeout: float) -> list[Outcome]:
-        """Compute what was submitted."""
+        """Compute what was submitted; with nothing to compute, rest for ``timeout`` seconds."""
         if not self._waiting:
             time.sleep(timeout)
         cells, self._waiting = self._waiting, []
@@ -188,27 +172,23 @@ class ProcessExecutor:
                 self._messages.put((child, child.receive()))
         self._messages.put((child, None))
 
-    def _receive(self, child: Child, message: Any) -> list[Outcome]:
+    def _receive(self, child: Child, message: Any) -> Iterator[Outcome]:
         job = self._busy.pop(child, None)
         if job is None:  # killed, or died while idle
             if child in self._idle:
                 self._idle.remove(child)
                 child.close()
-            return []
-        if message is None:
+        elif message is None:
             spent = time.perf_counter() - job.began
-            outcome = Outcome(job.cell, None, "crash", child.last_words(), spent, job.largest)
+            yield Outcome(job.cell, None, "crash", child.last_words(), spent, job.largest)
             child.close()
-            return [outcome]
-        self._idle.append(child)
-        reason, answer, seconds, most = message
-        costs = (seconds, most or job.largest)
-        if reason:
-            return [Outcome(job.cell, None, reason, answer, *costs)]
-        return [Outcome(job.cell, pickle.loads(answer), "", "", *costs)]
+        else:
+            self._idle.append(child)
+            reason, answer, seconds, most = message
+            result, error = (None, answer) if reason else (pickle.loads(answer), "")
+            yield Outcome(job.cell, result, reason, error, seconds, most or job.largest)
 
-    def _enforce(self) -> list[Outcome]:
-        outcomes = []
+    def _enforce(self) -> Iterator[Outcome]:
         for child, job in list(self._busy.items()):
             # Starting an interpreter is not the cell's fault.
             ready = child.ready_at
@@ -218,8 +198,7 @@ class ProcessExecutor:
             if verdict is not None:
                 del self._busy[child]
                 child.close()
-                outcomes.append(Outcome(job.cell, None, *verdict, spent, job.largest))
-        return outcomes
+                yield Outcome(job.cell, None, *verdict, spent, job.largest)
 
 
 def compute_measured(compute: Compute, cell: Cell, _tell: Any) -> tuple[str, Any, float, float]:
@@ -253,12 +232,10 @@ class ClusterExecutor:
         distributed = require("distributed", purpose="--cluster", extra="cluster")
         self._compute = compute
         self._is_ours = isinstance(address, str)
+        self._client = address
         try:
-            self._client = (
-                distributed.Client(address, timeout=CONNECT, set_as_default=False)
-                if self._is_ours
-                else address
-            )
+            if self._is_ours:
+                self._client = distributed.Client(address, timeout=CONNECT, set_as_default=False)
         except (OSError, ValueError) as error:
             raise PlanError(
                 f"There is no Dask scheduler at {address!r}: {error}. Start one with 'dask "
@@ -323,11 +300,14 @@ def compute_guarded(compute: Compute, cell: Cell) -> Outcome:
 
 def _idle_for(known: bytes) -> ProcessExecutor | None:
     """Find an idle process that knows a function; those of earlier plans are ended."""
-    while True:
-        try:
+    with suppress(queue.Empty):
+        while True:
             function, executor = _warm.get_nowait()
-        except queue.Empty:
-            return None
-        if function == known:
-            return executor
-        executor.close()
+            if function == known:
+                return executor
+            executor.close()
+    return None
+
+
+#: What computes cells, some at a time.
+Executor = HereExecutor | ProcessExecutor | ClusterExecutor

@@ -7,7 +7,7 @@ import html
 import io
 import math
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from scumble.evaluate.statistics import ScoreTable
 
 _METHODS = {"classifier", "method"}
-#: By suffix; the first two hold every cell, the others one table per metric.
-SUFFIXES = (".csv", ".parquet", ".tex", ".md", ".html")
 
 
 def export(
@@ -39,17 +37,17 @@ def export(
     # deviations over folds and seeds, and a last row of mean ranks.
     suffix = Path(path).suffix.lower()
     cells = list(cells)
-    if suffix == ".csv":
-        content = _csv(long_table(cells))
-    elif suffix == ".parquet":
-        content = _parquet(long_table(cells))
-    elif suffix in SUFFIXES:
-        grids = [grid(cells, metric).select(methods=methods) for metric in metrics]
-        content = _RENDERERS[suffix](grids, deviations, ranks).encode()
+    if suffix in _OF_CELLS:
+        content = _OF_CELLS[suffix](long_table(cells))
+    elif suffix in _FORMS:
+        write, start, end = _FORMS[suffix]
+        tables = [grid(cells, metric).select(methods=methods) for metric in metrics]
+        lines = [line for one in tables for line in write(one, deviations=deviations, ranks=ranks)]
+        content = "\n".join([*start, *lines, *end]).encode()
     else:
         raise ParameterError(
             f"Results cannot be written as {suffix or 'a file without a suffix'!r}. "
-            f"Expected one of {', '.join(SUFFIXES)}."
+            f"Expected one of {', '.join((*_OF_CELLS, *_FORMS))}."
         )
     with writing(path) as target, target.open() as stream:
         stream.write(content)
@@ -71,88 +69,64 @@ def table_rows(
     return lines
 
 
-def _texts(table: ScoreTable, row: str, best: str, spread: str | None) -> list[str]:
+def _texts(table: ScoreTable, row: str, best: str, spread: str | None) -> Iterator[str]:
     winners = table.best(row)
-    texts = []
     for column in table.columns:
-        value = table.means.get((row, column), math.nan)
-        text = _number(value)
+        text = _number(table.means.get((row, column), math.nan))
         text = best.format(text) if column in winners else text
         deviation = table.deviations.get((row, column), math.nan)
         if spread is not None and not math.isnan(deviation):
             text += spread.format(_number(deviation))
-        texts.append(text)
-    return texts
+        yield text
 
 
 def _number(value: float, digits: int = 4) -> str:
     return "-" if math.isnan(value) else f"{value:.{digits}f}"
 
 
-def markdown(grids: Sequence[ScoreTable], deviations: bool = False, ranks: bool = False) -> str:
-    """Write tables of means in Markdown, the best of a row in bold."""
-    return "\n".join(_markdown(one, deviations, ranks) for one in grids)
-
-
-def _markdown(table: ScoreTable, deviations: bool, ranks: bool) -> str:
+def _markdown(table: ScoreTable, **asked: Any) -> Iterator[str]:
     def cell(text: str) -> str:
         return text.replace("|", "\\|").replace("\n", " ")
 
-    lines = [f"### {table.metric}", ""]
-    lines.append("| " + " | ".join(["data set", *map(cell, table.columns)]) + " |")
-    lines.append("|" + "---|" + "---:|" * len(table.columns))
-    for row, *values in table_rows(table, deviations=deviations, ranks=ranks, best="**{}**"):
-        lines.append("| " + " | ".join([cell(row), *values]) + " |")
-    return "\n".join([*lines, ""])
+    yield from (f"### {table.metric}", "")
+    yield "| " + " | ".join(["data set", *map(cell, table.columns)]) + " |"
+    yield "|" + "---|" + "---:|" * len(table.columns)
+    for row, *values in table_rows(table, best="**{}**", **asked):
+        yield "| " + " | ".join([cell(row), *values]) + " |"
+    yield ""
 
 
-def _latex(grids: Sequence[ScoreTable], deviations: bool, ranks: bool) -> str:
-    return "\n".join(_latex_table(one, deviations, ranks) for one in grids)
+def _latex(table: ScoreTable, **asked: Any) -> Iterator[str]:
+    def line(first: str, *others: str) -> str:
+        return " & ".join([_tex(first), *others]) + r" \\"
 
-
-def _latex_table(table: ScoreTable, deviations: bool, ranks: bool) -> str:
-    head = " & ".join(["Data set", *(_tex(column) for column in table.columns)])
-    rows = table_rows(
-        table, deviations=deviations, ranks=ranks, best=r"\textbf{{{}}}", spread=r" $\pm$ {}"
-    )
-    body = [" & ".join([_tex(row), *values]) + r" \\" for row, *values in rows]
-    if ranks:
+    head = line("Data set", *map(_tex, table.columns))
+    rows = table_rows(table, best=r"\textbf{{{}}}", spread=r" $\pm$ {}", **asked)
+    body = [line(*row) for row in rows]
+    if asked["ranks"]:
         body.insert(-1, r"\hline")
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"\centering",
-            r"\begin{tabular}{l" + "r" * len(table.columns) + "}",
-            r"\hline",
-            head + r" \\",
-            r"\hline",
-            *body,
-            r"\hline",
-            r"\end{tabular}",
-            rf"\caption{{{_tex(table.metric)}}}",
-            r"\end{table}",
-            "",
-        ]
-    )
+    yield from (r"\begin{table}", r"\centering")
+    yield r"\begin{tabular}{l" + "r" * len(table.columns) + "}"
+    yield from (r"\hline", head, r"\hline", *body, r"\hline", r"\end{tabular}")
+    yield from (rf"\caption{{{_tex(table.metric)}}}", r"\end{table}", "")
 
 
-def _html(grids: Sequence[ScoreTable], deviations: bool, ranks: bool) -> str:
-    parts = ["<!doctype html>", '<html lang="en"><meta charset="utf-8">', "<title>Results</title>"]
-    for table in grids:
-        columns = "".join(f"<th>{html.escape(column)}</th>" for column in table.columns)
-        parts.append(f"<h2>{html.escape(table.metric)}</h2>")
-        parts.append(f"<table><thead><tr><th>data set</th>{columns}</tr></thead><tbody>")
-        for row, *values in table_rows(table, deviations=deviations, ranks=ranks, best="<b>{}</b>"):
-            cells = "".join(f"<td>{text}</td>" for text in values)
-            parts.append(f"<tr><th>{html.escape(row)}</th>{cells}</tr>")
-        parts.append("</tbody></table>")
-    return "\n".join([*parts, "</html>", ""])
+def _html(table: ScoreTable, **asked: Any) -> Iterator[str]:
+    columns = "".join(f"<th>{html.escape(column)}</th>" for column in table.columns)
+    yield f"<h2>{html.escape(table.metric)}</h2>"
+    yield f"<table><thead><tr><th>data set</th>{columns}</tr></thead><tbody>"
+    for row, *values in table_rows(table, best="<b>{}</b>", **asked):
+        cells = "".join(f"<td>{text}</td>" for text in values)
+        yield f"<tr><th>{html.escape(row)}</th>{cells}</tr>"
+    yield "</tbody></table>"
 
 
-_RENDERERS: dict[str, Callable[[Sequence[ScoreTable], bool, bool], str]] = {
-    ".tex": _latex,
-    ".md": markdown,
-    ".html": _html,
+_HTML = ("<!doctype html>", '<html lang="en"><meta charset="utf-8">', "<title>Results</title>")
+#: How the lines of a table are written, and what stands before and after all tables.
+_FORMS: dict[str, tuple[Callable[..., Iterator[str]], Sequence[str], Sequence[str]]] = {
+    ".tex": (_latex, (), ()),
+    ".md": (_markdown, (), ()),
+    ".html": (_html, _HTML, ("</html>", "")),
 }
 
 
@@ -169,8 +143,7 @@ def _csv(rows: list[dict[str, Any]]) -> bytes:
     if rows:
         writer = csv.DictWriter(stream, rows[0], lineterminator="\n")
         writer.writeheader()
-        for row in rows:
-            writer.writerow({key: _cell(value) for key, value in row.items()})
+        writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
     return stream.getvalue().encode()
 
 
@@ -186,6 +159,8 @@ def _parquet(rows: list[dict[str, Any]]) -> bytes:
     pq.write_table(pa.Table.from_pylist(rows), stream)
     return stream.getvalue()
 
+
+_OF_CELLS = {".csv": _csv, ".parquet": _parquet}
 
 # Read back ----------------------------------------------------------------------------------------
 
@@ -215,10 +190,10 @@ def read_cells(path: str | os.PathLike[str]) -> tuple[list[dict[str, Any]], list
             for (name, method), value in wide.means.items()
         ]
         return [_cell_of_row(cell) for cell in cells], ["value"]
-    if "classifier" in table.column_names:
-        return [_cell_of_row(row) for row in table.to_pylist()], []
-    table = table.rename_columns({"method": "classifier"})
-    metrics = [name for name in table.column_names if name not in {*ROW_KEYS, *COST_KEYS}]
+    metrics = []
+    if "classifier" not in table.column_names:
+        table = table.rename_columns({"method": "classifier"})
+        metrics = [name for name in table.column_names if name not in {*ROW_KEYS, *COST_KEYS}]
     return [_cell_of_row(row) for row in table.to_pylist()], metrics
 
 

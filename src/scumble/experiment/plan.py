@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import prod
+from pathlib import Path
 from typing import Any
 
-from scumble._core.errors import ScumbleError
-from scumble._core.suggestions import suggest
-from scumble.experiment.cell import NOTHING, Part, canonical
+from scumble._core.errors import ReadError, ScumbleError
+from scumble._core.suggestions import suggest, suggest_parameter
+from scumble.experiment.cell import NOTHING, Part, canonical, complaint
 from scumble.experiment.errors import PlanError
 
 #: Metrics shown where a plan names none; all are computed in any case.
@@ -20,6 +24,12 @@ METRICS = ("hamming_loss", "f1", "macro_f1", "micro_f1", "one_error", "ranking_l
 KINDS = ("datasets", "resamplers", "classifiers")
 #: Keys of a table in a plan that are no parameters.
 OWN_KEYS = ("name", "label", "where")
+#: Keys of a plan in a file.
+KEYS = (
+    "name", "datasets", "resamplers", "classifiers", "splitter", "seeds", "metrics", "limits",
+    "keep_predictions",
+)  # fmt: skip
+LIMITS = ("seconds", "megabytes")
 #: The sizes of data that a classifier may be kept to.
 SIZES = ("max_instances", "max_features", "max_labels")
 
@@ -101,7 +111,7 @@ class Plan:
 
     def check(self) -> None:
         """Refuse with a `PlanError` that says everything that cannot work; no data is read."""
-        found = [*_duties(self), *_complaints(self)]
+        found = [*(list(_duties(self)) or _the_same(self)), *_complaints(self)]
         if found:
             raise PlanError(f"The plan {self.name!r} cannot be run: " + " ".join(found))
 
@@ -128,26 +138,19 @@ def parts_of(plan: Plan, kind: str) -> tuple[Part, ...]:
 
 def _part(given: Any, kind: str) -> Part:
     """Turn a name, a mapping with a name, or a Part into a Part."""
-    if isinstance(given, Part):
-        return _with_base(given) if kind == "classifiers" else given
     if isinstance(given, str):
-        return Part(given)
-    if isinstance(given, Mapping) and isinstance(given.get("name"), str):
+        given = Part(given)
+    elif isinstance(given, Mapping) and isinstance(given.get("name"), str):
         rest = {key: value for key, value in given.items() if key not in OWN_KEYS}
-        part = Part(
-            given["name"], rest, str(given.get("label", "")), _where(given.get("where", {}), kind)
+        where = _where(given.get("where", {}), kind)
+        given = Part(given["name"], rest, str(given.get("label", "")), where)
+    if not isinstance(given, Part):
+        raise PlanError(
+            f"An entry of {kind!r} must be a name, or a table with a 'name'. Got {given!r} instead."
         )
-        return _with_base(part) if kind == "classifiers" else part
-    raise PlanError(
-        f"An entry of {kind!r} must be a name, or a table with a 'name'. Got {given!r} instead."
-    )
-
-
-def _with_base(part: Part) -> Part:
-    """Write ``base`` as what it stands for, so that one classifier has one key."""
-    if "base" not in part.parameters:
-        return part
-    return replace(part, parameters=_without_base(part.name, part.parameters))
+    if kind != "classifiers" or "base" not in given.parameters:
+        return given
+    return replace(given, parameters=_without_base(given.name, given.parameters))
 
 
 def _without_base(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -199,42 +202,39 @@ def _values(given: Any, kind: str) -> tuple[Any, ...]:
     return tuple(given)
 
 
-def _duties(plan: Plan) -> list[str]:
+def _duties(plan: Plan) -> Iterator[str]:
     """Check what concerns the plan alone."""
-    found = [f"There are no {kind}." for kind in (*KINDS, "seeds") if not getattr(plan, kind)]
+    for kind in (*KINDS, "seeds"):
+        if not getattr(plan, kind):
+            yield f"There are no {kind}."
     for kind in KINDS:
-        labels = [part.label for part in parts_of(plan, kind)]
-        twice = sorted({label for label in labels if labels.count(label) > 1})
-        found += [
-            f"Among the {kind}, {label!r} stands twice: give one a 'label'." for label in twice
-        ]
+        labels = Counter(part.label for part in parts_of(plan, kind))
+        for label in sorted(label for label, times in labels.items() if times > 1):
+            yield f"Among the {kind}, {label!r} stands twice: give one a 'label'."
     for seed in plan.seeds:
         if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
-            found.append(f"A seed must be a whole number from 0 to 2**63 - 1. Got {seed!r}.")
+            yield f"A seed must be a whole number from 0 to 2**63 - 1. Got {seed!r}."
     if len(set(map(repr, plan.seeds))) < len(plan.seeds):
-        found.append(f"A seed stands twice among {list(plan.seeds)}.")
-    for name in ("seconds", "megabytes"):
+        yield f"A seed stands twice among {list(plan.seeds)}."
+    for name in LIMITS:
         limit = getattr(plan, name)
         is_number = isinstance(limit, int | float) and not isinstance(limit, bool)
         if limit is not None and not (is_number and limit > 0):
-            found.append(f"The limit {name!r} must be a number above 0. Got {limit!r}.")
+            yield f"The limit {name!r} must be a number above 0. Got {limit!r}."
     if not isinstance(plan.keep_predictions, bool):
-        found.append(f"'keep_predictions' must be true or false. Got {plan.keep_predictions!r}.")
+        yield f"'keep_predictions' must be true or false. Got {plan.keep_predictions!r}."
     if not isinstance(plan.name, str):
-        found.append(f"'name' must be a text. Got {plan.name!r}.")
-    for kind in (*KINDS, "splitter"):
-        for part in parts_of(plan, kind):
-            try:
-                canonical(part.spec)
-            except (TypeError, ValueError):
-                found.append(f"Parameters must be plain values: {part!r}.")
-    return found or list(_the_same(plan))
+        yield f"'name' must be a text. Got {plan.name!r}."
+    for part in (part for kind in (*KINDS, "splitter") for part in parts_of(plan, kind)):
+        try:
+            canonical(part.spec)
+        except (TypeError, ValueError):
+            yield f"Parameters must be plain values: {part!r}."
 
 
 def _complaints(plan: Plan) -> Iterator[str]:
     """Try everything a plan names, without reading data."""
     from scumble.experiment import datasets, parts
-    from scumble.experiment.scores import complaint
 
     named = {kind: parts_of(plan, kind) for kind in ("splitter", "resamplers", "classifiers")}
     yield from parts.complaints(**named, folder=plan.folder)
@@ -253,3 +253,74 @@ def _the_same(plan: Plan) -> Iterator[str]:
                 yield f"Among the {kind}, {known!r} and {part.label!r} are the same: keep one."
             if part.name == NOTHING and part.parameters and kind != "datasets":
                 yield f"{part.label}: {NOTHING!r} has no parameters."
+
+
+# Plans in files -----------------------------------------------------------------------------------
+
+
+def read_plan(path: str | os.PathLike[str]) -> Plan:
+    """Read a plan from a TOML file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file. Data files in it are named relative to it.
+
+    Returns
+    -------
+    Plan
+        Not checked yet, see `Plan.check`.
+
+    Raises
+    ------
+    ScumbleError
+        If the file cannot be read, is no TOML, or has a key that plans do not have.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from scumble.experiment import read_plan
+    >>> text = '''
+    ... datasets = ["debtags"]
+    ... classifiers = ["br", {name = "homer", n_clusters = 3}]
+    ... resamplers = ["none", "remedial"]
+    ... splitter = {name = "kfold", n_splits = 2, n_repeats = 1}
+    ... limits = {seconds = 600}
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "plan.toml"
+    ...     _ = file.write_text(text)
+    ...     read_plan(file).n_cells
+    8
+    """
+    file = Path(path)
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ReadError(f"the plan cannot be read: {error.strerror}.", path=file) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ReadError(f"this is not TOML: {error}.", path=file) from error
+    return plan_from(content, name=file.stem, folder=str(file.parent), where=str(file))
+
+
+def plan_from(
+    content: Mapping[str, Any], *, name: str = "experiment", folder: str = "", where: str = "plan"
+) -> Plan:
+    """Make a plan from the tables of a file."""
+    _refuse_unknown(content, KEYS, where)
+    limits = content.get("limits", {})
+    if not isinstance(limits, Mapping):
+        raise PlanError(f"{where}: 'limits' must be a table with {' and '.join(LIMITS)}.")
+    _refuse_unknown(limits, LIMITS, f"{where}, limits")
+    for key in ("datasets", "classifiers"):
+        if key not in content:
+            raise PlanError(f"{where}: a plan needs {key!r}.")
+    rest = {key: content[key] for key in KEYS if key in content and key != "limits"}
+    return Plan(**{"name": name, **rest, **limits}, folder=folder)
+
+
+def _refuse_unknown(content: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+    for key in content:
+        if key not in known:
+            hint = suggest_parameter(key, known) or f" Known are: {', '.join(known)}."
+            raise PlanError(f"{where}: unknown key {key!r}.{hint}")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError
 from scumble._core.shown import Records
 from scumble._core.suggestions import suggest
+from scumble.experiment.cell import LABELS, complaint
 from scumble.experiment.errors import PlanError
-from scumble.experiment.scores import LABELS, complaint
 
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import ScoreTable
@@ -70,24 +70,23 @@ def grid(cells: Iterable[dict[str, Any]], metric: str) -> ScoreTable:
     from scumble.evaluate.statistics.score_table import collect
 
     done = [cell for cell in cells if cell["state"] == "done"]
-    read = _reader(done, metric)
+    names = {name for cell in done for name in cell["scores"]}
+    if metric.startswith("pooled."):
+        names = set(_pooled([cell for cell in done if LABELS in cell["details"]][:1]))
+    _refuse_absent(metric, sorted(names))
     places: dict[tuple[str, str, str, str], list[dict[str, Any]]] = {}
     for cell in done:
         place = (cell["dataset"], cell["splitter"], cell["classifier"], cell["resampler"])
         places.setdefault(place, []).append(cell)
-    values = {place: read(found) for place, found in places.items()}
+    values = {place: _values(found, metric) for place, found in places.items()}
     return collect(metric, values, {place: len(found) for place, found in places.items()})
 
 
-def _reader(
-    done: list[dict[str, Any]], metric: str
-) -> Callable[[list[dict[str, Any]]], list[float]]:
-    """Return what finds the values of a metric among the cells of one place."""
-    if metric.startswith("pooled."):
-        _refuse_absent(metric, _pooled_names(done))
-        return lambda cells: [_pooled(cells).get(metric, math.nan)]
-    _refuse_absent(metric, sorted({name for cell in done for name in cell["scores"]}))
-    return lambda cells: [cell["scores"].get(metric, math.nan) for cell in cells]
+def _values(cells: list[dict[str, Any]], metric: str) -> list[float]:
+    """Return the value of every cell, or the one of all of them where it is pooled."""
+    pooled = metric.startswith("pooled.")
+    scores = [_pooled(cells)] if pooled else [cell["scores"] for cell in cells]
+    return [one.get(metric, math.nan) for one in scores]
 
 
 def _refuse_absent(metric: str, names: Sequence[str]) -> None:
@@ -100,10 +99,6 @@ def _refuse_absent(metric: str, names: Sequence[str]) -> None:
         f"No finished cell has a value {metric!r}.{suggest(metric, names)} "
         f"There are: {', '.join(names) or 'none'}.{hint}"
     )
-
-
-def _pooled_names(done: list[dict[str, Any]]) -> list[str]:
-    return sorted(_pooled([cell for cell in done if LABELS in cell["details"]][:1]))
 
 
 def _pooled(cells: list[dict[str, Any]]) -> dict[str, float]:

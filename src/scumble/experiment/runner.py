@@ -6,11 +6,11 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from contextlib import closing, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from scumble._core.progress import track
-from scumble.experiment.cell import NOTHING, Cell
+from scumble.experiment.cell import NEWER, NOTHING, Cell, is_newer
 from scumble.experiment.datasets import forget_data
 from scumble.experiment.executors import (
     ClusterExecutor,
@@ -22,7 +22,6 @@ from scumble.experiment.executors import (
 )
 from scumble.experiment.plan import Plan
 from scumble.experiment.plan_cells import enumerate_cells, estimate
-from scumble.experiment.scores import NEWER, is_newer
 from scumble.experiment.store import Store
 
 #: Seconds between signs of life.
@@ -200,95 +199,91 @@ def run_cells(
         store.retire()
 
 
+@dataclass
 class _Loop:
     """Claim, compute, record."""
 
-    def __init__(
-        self,
-        wanted: dict[str, Cell],
-        store: Store,
-        executor: Executor,
-        observe: Callable[[str, Any], None],
-    ) -> None:
-        self._wanted, self._store = wanted, store
-        self._executor, self._observe = executor, observe
-        self._in_flight: set[str] = set()
-        self._last_beat = 0.0
-        self._n_done = 0
-        self._failed: list[Outcome] = []
-        self._open: list[str] = []
+    wanted: dict[str, Cell]
+    store: Store
+    executor: Executor
+    observe: Callable[[str, Any], None]
+    n_done: int = 0
+    last_beat: float = 0.0
+    in_flight: set[str] = field(default_factory=set)
+    failed: list[Outcome] = field(default_factory=list)
+    open: list[str] = field(default_factory=list)
 
     def run(self, began: float) -> Report:
-        self._store.release_stale()
+        self.store.release_stale()
         n_known, n_failed_before = self._look()
-        with track("Computing cells", len(self._wanted)) as advance:
-            advance(len(self._wanted) - len(self._open))
-            while self._open or self._in_flight:
+        with track("Computing cells", len(self.wanted)) as advance:
+            advance(len(self.wanted) - len(self.open))
+            while self.open or self.in_flight:
                 self._beat()
                 self._fill()
-                if not self._in_flight:  # what is left is claimed by other runners
+                if not self.in_flight:  # what is left is claimed by other runners
                     advance(self._follow_others())
                     continue
-                for outcome in self._executor.wait(WAIT):
+                for outcome in self.executor.wait(WAIT):
                     advance(self._record(outcome))
         return Report(
-            n_cells=len(self._wanted),
-            n_done=self._n_done,
-            n_failed=len(self._failed),
+            n_cells=len(self.wanted),
+            n_done=self.n_done,
+            n_failed=len(self.failed),
             n_known=n_known,
-            failures=tuple(self._failed),
+            failures=tuple(self.failed),
             seconds=time.perf_counter() - began,
             n_failed_before=n_failed_before,
         )
 
     def _look(self) -> tuple[int, int]:
         """Find out what is left to do; count what is done and what has failed."""
-        states = self._store.states()
-        self._open = [key for key in self._wanted if states[key] in ("pending", "running")]
-        ended = [states[key] for key in self._wanted]
+        states = self.store.states()
+        self.open = [key for key in self.wanted if states[key] in ("pending", "running")]
+        ended = [states[key] for key in self.wanted]
         return ended.count("done"), ended.count("failed")
 
     def _fill(self) -> None:
         """Claim cells while there is room."""
-        while self._open and self._executor.has_room():
-            key = self._store.claim(self._open)
+        while self.open and self.executor.has_room():
+            key = self.store.claim(self.open)
             if key is None:
                 break
-            self._open.remove(key)
-            self._in_flight.add(key)
-            self._observe("begin", self._wanted[key])
-            self._executor.submit(self._wanted[key])
+            self.open.remove(key)
+            self.in_flight.add(key)
+            self.observe("begin", self.wanted[key])
+            self.executor.submit(self.wanted[key])
 
     def _record(self, outcome: Outcome) -> int:
         """Write down what became of a cell; count it unless the claim was lost."""
         key = outcome.cell.key
-        self._in_flight.discard(key)
+        self.in_flight.discard(key)
         costs: dict[str, Any] = {"seconds": outcome.seconds, "megabytes": outcome.megabytes}
         if outcome.result is not None:
-            is_ours = self._store.finish(key, outcome.result, **costs)
-            self._n_done += is_ours
-        elif is_ours := self._store.fail(key, outcome.reason, outcome.error, **costs):
-            self._failed.append(outcome)
+            is_ours = self.store.finish(key, outcome.result, **costs)
+            self.n_done += is_ours
+        elif is_ours := self.store.fail(key, outcome.reason, outcome.error, **costs):
+            self.failed.append(outcome)
         if not is_ours:  # others took us for dead: whoever has the cell now, it is not done
-            self._store.beat()
-            self._open.append(key)
-        self._observe("end", outcome)
+            self.store.beat()
+            self.open.append(key)
+        self.observe("end", outcome)
         return int(is_ours)
 
     def _follow_others(self) -> int:
         """Wait while other runners compute what is left; take over from those that die."""
-        before = len(self._open)
-        if self._store.release_stale() == 0:
+        before = len(self.open)
+        if self.store.release_stale() == 0:
             self._look()
-            if self._open:
+            if self.open:
                 time.sleep(WAIT)
-        return before - len(self._open)
+        return before - len(self.open)
 
     def _beat(self) -> None:
-        if time.monotonic() - self._last_beat > BEAT:
-            self._store.beat()
-            self._store.release_stale()
-            self._last_beat = time.monotonic()
+        if time.monotonic() - self.last_beat > BEAT:
+            self.store.beat()
+            self.store.release_stale()
+            self.last_beat = time.monotonic()
 
 
 def _executor(compute: Compute, n_jobs: int | None, cluster: Any) -> Executor:

@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -19,10 +19,9 @@ from scumble.data import MultilabelDataset
 from scumble.evaluate.comparison import FOLDS, METRICS, Comparison, FoldTrial, Match
 from scumble.evaluate.cross_validation import as_chain, as_classifier
 from scumble.evaluate.pooling import LabelCounts
-from scumble.experiment.cell import NOTHING, Cell, Part, Result
+from scumble.experiment.cell import LABELS, NOTHING, Cell, Part, Result
 from scumble.experiment.datasets import content_of
 from scumble.experiment.runner import run_cells
-from scumble.experiment.scores import LABELS
 from scumble.experiment.store import Store
 
 
@@ -87,13 +86,14 @@ def compare(
 
 
 def _compare(match: Match, store: Store, n_jobs: int | None) -> Comparison:
-    table = _cells(match)
+    table = list(_cells(match))
     places = {
         cell.key: (at, fold) for at, cells in enumerate(table) for fold, cell in enumerate(cells)
     }
     wanted = [cell for cells in table for cell in cells]
     store.remember("metrics", list(match.metrics))
-    run_cells(wanted, store, compute=_Judge(match, places), n_jobs=n_jobs or 0, retry_failed=True)
+    judge = partial(_judge, match, places)
+    run_cells(wanted, store, compute=judge, n_jobs=n_jobs or 0, retry_failed=True)
     found = {row["key"]: row for row in store.cells() if row["key"] in places}
     for row in found.values():
         if row["state"] != "done":
@@ -103,35 +103,26 @@ def _compare(match: Match, store: Store, n_jobs: int | None) -> Comparison:
     return match.conclude([[_read(found[cell.key]) for cell in cells] for cells in table])
 
 
-@dataclass(frozen=True, eq=False)
-class _Judge:
-    """Judges the fold that a cell stands for."""
-
-    match: Match
-    places: Mapping[str, tuple[int, int]]
-
-    def __call__(self, cell: Cell) -> Result:
-        fold = self.match.judge_fold(*self.places[cell.key])
-        details: dict[str, Any] = {LABELS: fold.counts.to_plain(), "seconds": fold.seconds}
-        if fold.draws is not None:
-            details["draws"] = {name: values.tolist() for name, values in fold.draws.items()}
-        return Result(fold.values, details)
+def _judge(match: Match, places: Mapping[str, tuple[int, int]], cell: Cell) -> Result:
+    """Judge the fold that a cell stands for."""
+    fold = match.judge_fold(*places[cell.key])
+    details: dict[str, Any] = {LABELS: fold.counts.to_plain(), "seconds": fold.seconds}
+    if fold.draws is not None:
+        details["draws"] = {name: values.tolist() for name, values in fold.draws.items()}
+    return Result(fold.values, details)
 
 
 def _read(row: Mapping[str, Any]) -> FoldTrial:
     details = row["details"]
-    draws = details.get("draws")
+    counts, draws = LabelCounts.from_plain(details[LABELS]), details.get("draws")
     drawn = None if draws is None else {n: np.array(v, np.float64) for n, v in draws.items()}
-    return FoldTrial(
-        row["scores"], LabelCounts.from_plain(details[LABELS]), details["seconds"], drawn
-    )
+    return FoldTrial(row["scores"], counts, details["seconds"], drawn)
 
 
-def _cells(match: Match) -> list[list[Cell]]:
+def _cells(match: Match) -> Iterator[list[Cell]]:
     """Make the cells of every method."""
     content = content_of(match.data)
     splitter = _part_of_folds(match)
-    found = []
     for name, classifier, resampler in match.methods:
         learner, _, treatment = (
             name.partition(" after ") if resampler is not None else (name, "", "")
@@ -139,24 +130,20 @@ def _cells(match: Match) -> list[list[Cell]]:
         model, chain = as_classifier(classifier), as_chain(resampler)
         steps = Part("+", {"steps": [describe(step) for step in chain]}, treatment)
         versions = {"scumble": __version__}
-        for one in (model, *chain):
-            versions.update(_versions(one))
-        found.append(
-            [
-                Cell(
-                    dataset=Part(match.data.name or "data"),
-                    resampler=steps if chain else Part(NOTHING),
-                    classifier=Part("one", describe(model), learner),
-                    splitter=splitter,
-                    seed=match.random_state,
-                    fold=fold,
-                    content=content,
-                    versions=versions,
-                )
-                for fold in range(len(match.splits))
-            ]
-        )
-    return found
+        versions |= (one for part in (model, *chain) for one in _versions(part))
+        yield [
+            Cell(
+                dataset=Part(match.data.name or "data"),
+                resampler=steps if chain else Part(NOTHING),
+                classifier=Part("one", describe(model), learner),
+                splitter=splitter,
+                seed=match.random_state,
+                fold=fold,
+                content=content,
+                versions=versions,
+            )
+            for fold in range(len(match.splits))
+        ]
 
 
 def _part_of_folds(match: Match) -> Part:
@@ -210,8 +197,7 @@ def _versions(estimator: Any) -> Iterator[tuple[str, str]]:
         yield package, str(getattr(import_module(package), "__version__", "unknown"))
     elif getattr(kind, "revision", 0):
         yield kind.__name__, str(kind.revision)
-    for inner in (
-        estimator.get_params(deep=False).values() if hasattr(estimator, "get_params") else ()
-    ):
+    given = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
+    for inner in given.values():
         if hasattr(inner, "get_params") and not isinstance(inner, type):
             yield from _versions(inner)

@@ -2,11 +2,10 @@
 
 from scumble.paper.audit import audit
 from scumble.paper.claims import claims
-from scumble.paper.findings import Finding, tally
 from scumble.paper.ledger import ledger
 from scumble.paper.repair import displaced
 from scumble.paper.sources import PHASES, phase, phase_text
-from scumble.paper.verdicts import Entry
+from scumble.paper.verdicts import Entry, Finding, tally
 
 __all__ = [
     "PHASES",

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from scumble.evaluate.statistics import pearson, wilcoxon
+from scumble.evaluate.statistics import PearsonResult, pearson, wilcoxon
 from scumble.paper import published
-from scumble.paper.findings import Finding
-from scumble.paper.published import Count, Pair
+from scumble.paper.published import Correlation, Count, Pair
+from scumble.paper.verdicts import Finding
 
 #: How many times the printed values are blurred to see what rounding may have hidden.
 N_BLURRED = 20_000
@@ -52,11 +52,9 @@ def audit() -> list[Finding]:
 def correlations() -> Iterator[Finding]:
     """Correlate SCUMBLE with the relative changes of Table 2."""
     for row in published.correlations():
-        found = pearson(*scumble_and_change(imbalance_pairs(row.resampler, row.measure)))
-        yield _number(
-            "Table 3", f"{row.resampler} {row.measure} r", row.coefficient, found.coefficient, 4
-        )
-        yield _number("Table 3", f"{row.resampler} {row.measure} p", row.p_value, found.p_value, 4)
+        found, item = correlate(row), f"{row.resampler} {row.measure}"
+        yield _number("Table 3", f"{item} r", row.coefficient, found.coefficient, 4)
+        yield _number("Table 3", f"{item} p", row.p_value, found.p_value, 4)
 
 
 def f_measure_changes() -> Iterator[Finding]:
@@ -69,8 +67,8 @@ def f_measure_changes() -> Iterator[Finding]:
 def p_values() -> Iterator[Finding]:
     """Recompute Wilcoxon's p-values: normal approximation with continuity correction."""
     for row in published.significances():
-        pairs = result_pairs(classifier=row.classifier, metric=row.metric)
-        found = wilcoxon(*before_and_after(pairs), method="normal").p_value
+        pairs = result_pairs(row.classifier, row.metric)
+        found = p_value(pairs)
         finding = _number("Table 10", f"{row.classifier} {row.metric}", row.p_value, found, 6)
         if finding.verdict != "follows" and _reached_by_rounding(pairs, row.p_value):
             note = "four decimals made ties"
@@ -83,30 +81,19 @@ def p_values() -> Iterator[Finding]:
 def stars() -> Iterator[Finding]:
     """Check which differences are significant, by the p-values that follow from the tables."""
     for row in published.significances():
-        pairs = result_pairs(classifier=row.classifier, metric=row.metric)
-        found = wilcoxon(*before_and_after(pairs), method="normal").p_value
-        agree = (found < ALPHA) == row.starred
-        yield Finding(
-            "Stars",
-            f"{row.classifier} {row.metric}",
-            "significant" if row.starred else "not significant",
-            "significant" if found < ALPHA else "not significant",
-            "follows" if agree else "does not follow",
-            "" if agree else f"p = {found:.4f} by the printed values",
-        )
+        found = p_value(result_pairs(row.classifier, row.metric))
+        words = {True: "significant", False: "not significant"}
+        printed, ours = words[row.starred], words[found < ALPHA]
+        item, why = f"{row.classifier} {row.metric}", f"p = {found:.4f} by the printed values"
+        yield _judged("Stars", item, printed, ours, printed == ours, why)
 
 
 def bold_marks() -> Iterator[Finding]:
     """Check that the better value of every pair is the one in bold."""
     for pair in published.results():
-        yield Finding(
-            "Bold marks",
-            f"{pair.measure} {pair.dataset} {pair.method}",
-            pair.bold,
-            pair.better,
-            "follows" if pair.bold == pair.better else "does not follow",
-            "" if pair.bold == pair.better else f"before {pair.before}, after {pair.after}",
-        )
+        item = f"{pair.measure} {pair.dataset} {pair.method}"
+        why = f"before {pair.before}, after {pair.after}"
+        yield _judged("Bold marks", item, pair.bold, pair.better, pair.bold == pair.better, why)
 
 
 def win_counts() -> Iterator[Finding]:
@@ -114,8 +101,7 @@ def win_counts() -> Iterator[Finding]:
     field = {"classifier": "method", "dataset": "dataset", "metric": "measure"}
     for row in published.counts():
         chosen = [p for p in published.results() if getattr(p, field[row.by]) == row.name]
-        better = sum(pair.better == "after" for pair in chosen)
-        worse = sum(pair.better == "before" for pair in chosen)
+        better, worse = (sum(p.better == side for p in chosen) for side in ("after", "before"))
         ties = len(chosen) - better - worse
         yield Finding(
             "Counts",
@@ -142,9 +128,17 @@ def _judge_count(row: Count, better: int, worse: int, ties: int) -> tuple[str, s
 
 def statements() -> Iterator[Finding]:
     """Check the statements of the text that the tables decide."""
-    yield from _percentages()
-    yield from _cases()
-    yield from _sentences()
+    for what, where, measure, datasets, percent in published.PERCENTAGES:
+        found = mean_change([p for p in published.imbalance() if p.measure == measure], datasets)
+        item, printed, ours = f"{what}, {where}", f"{percent:+d} %", f"{found:+.1f} %"
+        why = "LP-RUS rows of yeast, medical and genbase look exchanged"
+        yield _judged("Statements", item, printed, ours, round(found) == percent, why)
+    for who, what, said, classifier, metrics, improved in published.CASES:
+        pairs = result_pairs(classifier, *metrics)
+        ours = f"{count_improved(pairs, improved)} of {len(pairs)}"
+        yield _judged("Statements", f"{who} {what}", said, ours, ours == said)
+    for item, holds, ours in _sentences():
+        yield _judged("Statements", item, "stated", ours, holds)
 
 
 @cache
@@ -154,14 +148,30 @@ def imbalance_pairs(resampler: str, measure: str) -> tuple[Pair, ...]:
 
 
 @cache
-def result_pairs(*, classifier: str, metric: str) -> tuple[Pair, ...]:
-    """Select pairs of Tables 5 to 9."""
-    return tuple(p for p in published.results() if (p.method, p.measure) == (classifier, metric))
+def result_pairs(classifier: str | None, *metrics: str) -> tuple[Pair, ...]:
+    """Select pairs of Tables 5 to 9, of one classifier or of all."""
+    chosen = (pair for pair in published.results() if pair.measure in metrics)
+    return tuple(pair for pair in chosen if classifier in (None, pair.method))
+
+
+def count_improved(pairs: Sequence[Pair], improved: bool = True) -> int:
+    """Count the pairs that are better after treatment, or those that are not."""
+    return sum((pair.better == "after") == improved for pair in pairs)
+
+
+def p_value(pairs: Sequence[Pair]) -> float:
+    """Compare both sides of pairs as the paper does, by Wilcoxon's test and the normal curve."""
+    return wilcoxon(*before_and_after(pairs), method="normal").p_value
 
 
 def before_and_after(pairs: Sequence[Pair]) -> tuple[list[float], list[float]]:
     """Return both sides of pairs as lists."""
     return [pair.before for pair in pairs], [pair.after for pair in pairs]
+
+
+def correlate(row: Correlation) -> PearsonResult:
+    """Recompute a correlation of Table 3 from Table 2."""
+    return pearson(*scumble_and_change(imbalance_pairs(row.resampler, row.measure)))
 
 
 def scumble_and_change(pairs: Sequence[Pair]) -> tuple[list[float], list[float]]:
@@ -170,118 +180,51 @@ def scumble_and_change(pairs: Sequence[Pair]) -> tuple[list[float], list[float]]
     return [table[pair.dataset]["scumble"] for pair in pairs], [pair.change for pair in pairs]
 
 
-def mean_change(measure: str, datasets: Sequence[str]) -> float:
-    """Average the relative change of an imbalance measure over data sets and both resamplers."""
-    chosen = [p for p in published.imbalance() if p.measure == measure and p.dataset in datasets]
-    return 100 * fmean(pair.change for pair in chosen)
+def mean_change(pairs: Sequence[Pair], datasets: Sequence[str]) -> float:
+    """Average the relative changes on some data sets, in percent."""
+    return 100 * fmean(pair.change for pair in pairs if pair.dataset in datasets)
 
 
-def _percentages() -> Iterator[Finding]:
-    high, low = published.PHASE_1[:3], published.PHASE_1[3:]
-    wanted = (
-        ("MeanIR falls by, SCUMBLE > 0.3", "mean_ir", high, -6),
-        ("MaxIR grows by, SCUMBLE > 0.3", "max_ir", high, 6),
-        ("MeanIR falls by, SCUMBLE < 0.11", "mean_ir", low, -52),
-        ("MaxIR falls by, SCUMBLE < 0.11", "max_ir", low, -54),
-    )
-    for item, measure, datasets, percent in wanted:
-        found = mean_change(measure, datasets)
-        agree = round(found) == percent
-        yield Finding(
-            "Statements",
-            item,
-            f"{percent:+d} %",
-            f"{found:+.1f} %",
-            "follows" if agree else "does not follow",
-            "" if agree else "LP-RUS rows of yeast, medical and genbase look exchanged",
-        )
-
-
-def _cases() -> Iterator[Finding]:
-    precision = [p for p in published.results() if p.measure == "Precision"]
-    homer = [p for p in published.results() if p.method == "HOMER"]
-    improved = [p for p in homer if p.better == "after"]
-    wanted = (
-        (
-            "Precision not improved",
-            "9 of 64",
-            [p for p in precision if p.better != "after"],
-            precision,
-        ),
-        (
-            "HOMER improved, HL and Precision",
-            "19 of 22",
-            [p for p in improved if p.measure in ("HL", "Precision")],
-            [p for p in homer if p.measure in ("HL", "Precision")],
-        ),
-        (
-            "HOMER improved, MacroFM and RL",
-            "5 of 22",
-            [p for p in improved if p.measure in ("MacroFM", "RL")],
-            [p for p in homer if p.measure in ("MacroFM", "RL")],
-        ),
-    )
-    for item, text, counted, total in wanted:
-        ours = f"{len(counted)} of {len(total)}"
-        yield Finding(
-            "Statements", item, text, ours, "follows" if ours == text else "does not follow"
-        )
-
-
-def _sentences() -> Iterator[Finding]:
-    tests = [
-        pearson(*scumble_and_change(imbalance_pairs(row.resampler, row.measure)))
-        for row in published.correlations()
-    ]
-    yield _sentence(
-        "all correlations above 0.8 and significant",
-        all(one.coefficient > 0.8 and one.p_value < ALPHA for one in tests),
-        ", ".join(f"{one.coefficient:.2f}" for one in tests),
-    )
+def _sentences() -> Iterator[tuple[str, bool, str]]:
+    """Go through what is said in words: the sentence, whether it holds, and what decides."""
+    tests = [correlate(row) for row in published.correlations()]
+    significant = all(one.coefficient > 0.8 and one.p_value < ALPHA for one in tests)
+    coefficients = ", ".join(f"{one.coefficient:.2f}" for one in tests)
+    yield "all correlations above 0.8 and significant", significant, coefficients
     for name in ("enron", "corel5k", "cal500"):
         chosen = [p for p in published.results() if p.dataset == name]
-        share = sum(pair.better == "after" for pair in chosen) / len(chosen)
-        yield _sentence(
-            f"two thirds of the best values after REMEDIAL: {name}",
-            abs(share - 2 / 3) < 0.05,
-            f"{share:.0%}",
-        )
-    changes = [
-        row.percent for row in published.f_measures() if row.dataset in ("medical", "genbase")
-    ]
-    yield _sentence(
-        "medical and genbase lose less than 1 % of F-measure",
-        min(changes) > -1,
-        f"{min(changes)} %",
-    )
-    balanced = [
-        [pair.better for pair in published.results() if pair.measure == metric]
-        for metric in ("HL", "MacroFM", "OE", "RL")
-    ]
-    yield _sentence(
+        share = count_improved(chosen) / len(chosen)
+        item = f"two thirds of the best values after REMEDIAL: {name}"
+        yield item, abs(share - 2 / 3) < 0.05, f"{share:.0%}"
+    few = ("medical", "genbase")
+    least = min(row.percent for row in published.f_measures() if row.dataset in few)
+    yield "medical and genbase lose less than 1 % of F-measure", least > -1, f"{least} %"
+    sides = [[p.better for p in result_pairs(None, m)] for m in ("HL", "MacroFM", "OE", "RL")]
+    counted = [(found.count("after"), found.count("before")) for found in sides]
+    yield (
         "almost a tie of better and worse: HL, MacroFM, OE, RL",
-        all(abs(found.count("after") - found.count("before")) <= 6 for found in balanced),
-        ", ".join(f"{found.count('after')}/{found.count('before')}" for found in balanced),
+        all(abs(after - before) <= 6 for after, before in counted),
+        ", ".join(f"{after}/{before}" for after, before in counted),
     )
-    fallen = [pair for pair in published.imbalance() if pair.after < pair.before]
-    yield _sentence(
-        "in most cases MaxIR and MeanIR are lower after resampling",
-        2 * len(fallen) > len(published.imbalance()),
-        f"{len(fallen)} of {len(published.imbalance())}",
-    )
+    pairs = published.imbalance()
+    fallen = sum(pair.after < pair.before for pair in pairs)
+    item = "in most cases MaxIR and MeanIR are lower after resampling"
+    yield item, 2 * fallen > len(pairs), f"{fallen} of {len(pairs)}"
 
 
-def _sentence(item: str, holds: bool, ours: str) -> Finding:
-    return Finding("Statements", item, "stated", ours, "follows" if holds else "does not follow")
+def _judged(
+    part: str, item: str, printed: str, ours: str, agree: bool, otherwise: str = ""
+) -> Finding:
+    """Say whether something follows, and what is to be known if it does not."""
+    verdict, note = ("follows", "") if agree else ("does not follow", otherwise)
+    return Finding(part, item, printed, ours, verdict, note)
 
 
 def _number(part: str, item: str, printed: float, found: float, decimals: int) -> Finding:
     """Compare at the printed number of decimals."""
-    ours = f"{found:.{decimals}f}"
     # A value on the edge between two roundings may be printed either way.
     agree = abs(found - printed) <= 0.5000001 * 10.0**-decimals
-    verdict = "follows" if agree else "does not follow"
-    return Finding(part, item, f"{printed:.{decimals}f}", ours, verdict)
+    return _judged(part, item, f"{printed:.{decimals}f}", f"{found:.{decimals}f}", agree)
 
 
 def _reached_by_rounding(pairs: Sequence[Pair], printed: float) -> bool:

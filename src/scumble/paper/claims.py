@@ -1,22 +1,33 @@
-"""Statements of the paper's text, checked on the data sets themselves."""
+"""Statements of the paper's text, checked on the data sets; what its numbers tell of MULAN."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from scumble._core.progress import track
 from scumble.data import MultilabelDataset
+from scumble.evaluate.statistics import win_tie_loss
 from scumble.measures import characterize, is_minority, scumble_by_label
 from scumble.paper import published, sources
-from scumble.paper.findings import Finding
-from scumble.paper.ledger import NOT_RUN
-from scumble.paper.means import METRIC_NAMES, Means, best_policy, imbalance_means, result_means
+from scumble.paper.audit import count_improved, result_pairs
+from scumble.paper.ledger import ALPHA, NOT_RUN, VARIANTS, rules_for
+from scumble.paper.means import (
+    METRIC_NAMES,
+    POLICIES,
+    Means,
+    imbalance_means,
+    measured,
+    result_means,
+    standard_error,
+)
 from scumble.paper.published import Pair
-from scumble.paper.versions import versions
+from scumble.paper.repair import put_back
+from scumble.paper.verdicts import Finding, is_near
 from scumble.resample import REMEDIAL
 
 ABSENT = "not computable here"
@@ -29,16 +40,16 @@ FILE_NAMES = {"P154": "PDOC00154", "P271": "PDOC00271", "P750": "PDOC00750"}
 #: Data sets of which single labels or several passes are discussed; others are let go at once.
 LOOKED_INTO = ("genbase", "yeast", "emotions")
 
+#: What is known of the behaviour of MULAN over the years.
+STRICT = (
+    "from 31 December 2010 to 17 July 2012 MULAN, asked not to be strict, left out labels and rows "
+    "without a hit and rows without a prediction; since then they count as 0"
+)
+LOST_VOTES = "MULAN loses votes since 10 July 2013 (1.5.0)"
+
+#: Classifier and score of every pair, by the name of a version.
+Candidates = Mapping[str, Sequence[tuple[str, str]]]
 Check = Callable[[MultilabelDataset], tuple[bool, str]]
-
-
-@dataclass
-class Collection:
-    """What is kept of the data sets while they pass by."""
-
-    data: dict[str, MultilabelDataset | None]
-    outcomes: dict[str, dict[str, tuple[bool, str]]]
-    notes: list[str]
 
 
 def claims(
@@ -72,20 +83,22 @@ def claims(
     means = Means(cells)
     every = [*published.characteristics(), "emotions"]
     wanted = every if datasets is None else list(datasets)
-    found = Collection(dict.fromkeys(every), {}, [])
+    kept: dict[str, MultilabelDataset | None] = dict.fromkeys(every)
+    outcomes: dict[str, dict[str, tuple[bool, str]]] = {}
+    notes = []
     with track("Checking data sets", len(wanted)) as advance:
         for name in wanted:
             data = sources.load(name)
             if data is not None:
-                found.data[name] = data if name in LOOKED_INTO else None
-                found.outcomes[name] = _outcome(data)
+                kept[name] = data if name in LOOKED_INTO else None
+                outcomes[name] = _outcome(data)
                 if text := sources.substitution(name, data):
-                    found.notes.append(f"{name} is {text}")
+                    notes.append(f"{name} is {text}")
             advance(1)
     return [
-        *_about_labels(found.data),
-        *_about_remedial(found),
-        *_about_passes(found.data),
+        *_about_labels(kept),
+        *_about_remedial(outcomes, notes),
+        *_about_passes(kept),
         *_about_resampling(means),
         *_about_wins(means),
         *versions(means),
@@ -94,24 +107,14 @@ def claims(
 
 def _about_resampling(means: Means) -> Iterator[Finding]:
     """Average the relative changes of MeanIR and MaxIR over data sets and both resamplers."""
-    high, low = published.PHASE_1[:3], published.PHASE_1[3:]
-    wanted = (
-        ("MeanIR falls by 6 % where SCUMBLE > 0.3", "mean_ir", high, -6),
-        ("MaxIR grows by 6 % where SCUMBLE > 0.3", "max_ir", high, 6),
-        ("MeanIR falls by 52 % where SCUMBLE < 0.11", "mean_ir", low, -52),
-        ("MaxIR falls by 54 % where SCUMBLE < 0.11", "max_ir", low, -54),
-    )
-    for item, measure, names, percent in wanted:
-        changes = []
-        for pair in published.imbalance():
-            if pair.measure == measure and pair.dataset in names:
-                before, after = imbalance_means(means, pair)
-                if before is not None and after is not None:
-                    changes.append(100 * (after - before) / before)
-        if len(changes) < 2 * len(names):
+    for what, where, measure, names, percent in published.PERCENTAGES:
+        item = f"{what} {abs(percent)} % where {where}"
+        pairs = [p for p in published.imbalance() if p.measure == measure and p.dataset in names]
+        found = measured(pairs, partial(imbalance_means, means))
+        if len(found) < len(pairs):
             yield Finding("Resampling", item, f"{percent:+d} %", "-", ABSENT, NOT_RUN)
             continue
-        ours = float(np.mean(changes))
+        ours = float(np.mean([100 * (pair.after - pair.before) / pair.before for pair in found]))
         same = (ours > 0) == (percent > 0)
         verdict = "holds" if abs(ours - percent) <= 5 else "same direction" if same else NO
         yield Finding("Resampling", item, f"{percent:+d} %", f"{ours:+.1f} %", verdict)
@@ -119,42 +122,24 @@ def _about_resampling(means: Means) -> Iterator[Finding]:
 
 def _about_wins(means: Means) -> Iterator[Finding]:
     """Count improvements by REMEDIAL in our own results, and by MULAN's rules beside them."""
-    wanted = (
-        ("Precision is not improved", "9 of 64", None, ("Precision",), False),
-        ("HOMER is improved, HL and Precision", "19 of 22", "HOMER", ("HL", "Precision"), True),
-        ("HOMER is improved, MacroFM and RL", "5 of 22", "HOMER", ("MacroFM", "RL"), True),
-    )
-    rules = {metric: best_policy(means, metric) for metric in published.METRICS}
-    for item, said, classifier, metrics, improved in wanted:
-        chosen = [
-            pair
-            for pair in published.results()
-            if classifier in (None, pair.method) and pair.measure in metrics
-        ]
-        counted, n_pairs = _count_wins(means, chosen, rules, improved)
-        if not n_pairs:
+
+    def measure(pairs: Iterable[Pair], rules: Mapping[str, str]) -> list[Pair]:
+        return measured(pairs, lambda pair: result_means(means, pair, rules[pair.measure]))
+
+    rules = rules_for(means, "fits")
+    for who, what, said, classifier, metrics, improved in published.CASES:
+        item, pairs = f"{who} is {what}", result_pairs(classifier, *metrics)
+        ours = measure(pairs, rules)
+        if not ours:
             yield Finding("Counts", item, said, "-", ABSENT, NOT_RUN)
             continue
-        share, claimed = counted / n_pairs, int(said.split()[0]) / int(said.split()[2])
-        verdict = "holds" if abs(share - claimed) <= 0.1 else NO
-        if verdict == NO and (share > 0.5) == (claimed > 0.5):
-            verdict = "same direction"
-        by_mulan, _ = _count_wins(means, chosen, METRIC_NAMES, improved)
+        counted, (n_said, _, of) = count_improved(ours, improved), said.split()
+        share, claimed = counted / len(ours), int(n_said) / int(of)
+        same = (share > 0.5) == (claimed > 0.5)
+        verdict = "holds" if abs(share - claimed) <= 0.1 else "same direction" if same else NO
+        by_mulan = count_improved(measure(pairs, METRIC_NAMES), improved)
         note = f"{by_mulan} by MULAN's rule for undefined values" if by_mulan != counted else ""
-        yield Finding("Counts", item, said, f"{counted} of {n_pairs}", verdict, note)
-
-
-def _count_wins(
-    means: Means, pairs: Iterable[Pair], rules: Mapping[str, str], improved: bool
-) -> tuple[int, int]:
-    """Count the pairs that REMEDIAL improves (or does not), and those that were run."""
-    ours = [
-        replace(pair, before=before, after=after)
-        for pair in pairs
-        for before, after in [result_means(means, pair, rules[pair.measure])]
-        if before is not None and after is not None
-    ]
-    return sum((pair.better == "after") == improved for pair in ours), len(ours)
+        yield Finding("Counts", item, said, f"{counted} of {len(ours)}", verdict, note)
 
 
 def _about_labels(loaded: dict[str, MultilabelDataset | None]) -> Iterator[Finding]:
@@ -170,12 +155,13 @@ def _about_labels(loaded: dict[str, MultilabelDataset | None]) -> Iterator[Findi
         yield _on_one("Labels", loaded[name], name, item, check)
 
 
-def _about_remedial(collection: Collection) -> Iterator[Finding]:
-    outcomes = collection.outcomes
+def _about_remedial(
+    outcomes: Mapping[str, Mapping[str, tuple[bool, str]]], notes: Sequence[str]
+) -> Iterator[Finding]:
     ours = {name: outcomes[name] for name in published.characteristics() if name in outcomes}
     absent = [name for name in published.characteristics() if name not in ours]
     without = [f"without {', '.join(absent)}"] if absent else []
-    note = "; ".join([*without, *collection.notes])
+    note = "; ".join([*without, *notes])
     wanted = (
         ("there are fewer labelsets", "fewer_labelsets"),
         ("SCUMBLE is lower", "lower_scumble"),
@@ -204,6 +190,10 @@ def _about_passes(loaded: dict[str, MultilabelDataset | None]) -> Iterator[Findi
 
 def _outcome(data: MultilabelDataset) -> dict[str, tuple[bool, str]]:
     """Apply REMEDIAL once and compare."""
+
+    def falls(before: float, after: float, form: str = ".3f") -> tuple[bool, str]:
+        return after < before, f"{before:{form}} -> {after:{form}}"
+
     after = REMEDIAL().resample(data)
     old, new = characterize(data.Y), characterize(after.Y)
     before_labels, after_labels = scumble_by_label(data.Y), scumble_by_label(after.Y)
@@ -214,27 +204,17 @@ def _outcome(data: MultilabelDataset) -> dict[str, tuple[bool, str]]:
     mixed = int((treated & both).sum())
     means = [float(np.nanmean(before_labels[side])) for side in (rare, ~rare)]
     averages = [float(np.nanmean(values)) for values in (before_labels, after_labels)]
+    lower, cardinality = falls(old.cardinality, new.cardinality)
+    same_counts = bool((old.labels["count"] == new.labels["count"]).all())
+    same_mean = abs(old.mean_ir - new.mean_ir) < 1e-9 * old.mean_ir
     return {
-        "fewer_labelsets": (
-            new.n_labelsets < old.n_labelsets,
-            f"{old.n_labelsets} -> {new.n_labelsets}",
-        ),
-        "lower_scumble": (new.scumble < old.scumble, f"{old.scumble:.3f} -> {new.scumble:.3f}"),
-        "lower_by_label_on_average": (
-            averages[1] < averages[0],
-            f"{averages[0]:.3f} -> {averages[1]:.3f}",
-        ),
+        "fewer_labelsets": falls(old.n_labelsets, new.n_labelsets, "d"),
+        "lower_scumble": falls(old.scumble, new.scumble),
+        "lower_by_label_on_average": falls(averages[0], averages[1]),
         "lower_by_label": (rising == 0, f"{rising} of {len(rare)} labels rise"),
         "grows": (new.n_instances > old.n_instances, f"{old.n_instances} -> {new.n_instances}"),
-        "lower_cardinality": (
-            new.cardinality < old.cardinality and new.density < old.density,
-            f"{old.cardinality:.3f} -> {new.cardinality:.3f}",
-        ),
-        "same_counts": (
-            bool((old.labels["count"] == new.labels["count"]).all())
-            and abs(old.mean_ir - new.mean_ir) < 1e-9 * old.mean_ir,
-            "equal",
-        ),
+        "lower_cardinality": (lower and new.density < old.density, cardinality),
+        "same_counts": (same_counts and same_mean, "equal"),
         "two_sided": (mixed == int(treated.sum()), f"{mixed} of {int(treated.sum())}"),
         "majority_lower": (means[1] < means[0], f"{means[0]:.3f} against {means[1]:.3f}"),
     }
@@ -274,22 +254,77 @@ def _on_one(
     if data is None:
         return Finding(part, title, "stated", "-", ABSENT, f"{name} is not on this machine")
     holds, ours = check(data)
-    return Finding(part, title, "stated", ours, "holds" if holds else "does not hold")
+    return Finding(part, title, "stated", ours, "holds" if holds else NO)
 
 
 def _on_many(part: str, item: str, outcomes: dict[str, tuple[bool, str]], note: str) -> Finding:
     """Sum up a statement over data sets; those where it fails are named."""
     if not outcomes:
         return Finding(part, item, "stated", "-", ABSENT, "no data set is on this machine")
-    failing = {name: ours for name, (holds, ours) in outcomes.items() if not holds}
+    failing = [f"{name} {ours}" for name, (holds, ours) in outcomes.items() if not holds]
     n_holding = len(outcomes) - len(failing)
-    verdict = f"holds in {n_holding} of {len(outcomes)}" if n_holding else "does not hold"
-    exceptions = "; ".join(f"{name} {text}" for name, text in failing.items())
+    held = f"{n_holding} of {len(outcomes)}"
+    verdict = "holds" if not failing else f"holds in {held}" if n_holding else NO
+    return Finding(part, item, "stated", held, verdict, "; ".join(filter(None, (*failing, note))))
+
+
+# Which behaviour of MULAN, whose classifiers the paper runs, its printed numbers fit --------------
+
+
+def versions(means: Means) -> Iterator[Finding]:
+    """Say which version of a rule or a classifier reproduces most of the printed numbers."""
+    # A number is reached within two standard errors. Values of displaced rows are put back; data
+    # sets for which others stand in are left out.
+    rules = rules_for(means, "fits")
+    for metric, names in POLICIES.items():
+        pairs = _pairs(None, metric)
+        candidates = {name: [(pair.method, name) for pair in pairs] for name in names}
+        yield _finding(f"{metric}: undefined values", fit(means, pairs, candidates), STRICT)
+    for classifier, others in VARIANTS.items():
+        pairs = _pairs(classifier, *METRIC_NAMES)
+        candidates = {
+            name: [(name, rules[pair.measure]) for pair in pairs] for name in (classifier, *others)
+        }
+        note = LOST_VOTES if classifier == "CLR" else ""
+        found = fit(means, pairs, candidates, differing=True)
+        yield _finding(f"{classifier}, where versions differ", found, note)
+
+
+def fit(
+    means: Means, pairs: Sequence[Pair], candidates: Candidates, *, differing: bool = False
+) -> dict[str, list[bool]]:
+    """Find the printed numbers that each candidate reaches; of all, or where candidates differ."""
+    reached: dict[str, list[bool]] = {name: [] for name in candidates}
+    for at, pair in enumerate(pairs):
+        for arm, printed in (("none", pair.before), ("REMEDIAL", pair.after)):
+            folds = {
+                name: means.folds(pair.dataset, arm, *scores[at])
+                for name, scores in candidates.items()
+            }
+            # On the same folds, or other folds would pass for another version.
+            shared = set.intersection(*map(set, folds.values()))
+            values = {name: [found[fold] for fold in shared] for name, found in folds.items()}
+            if not shared or (differing and len(set(map(tuple, values.values()))) == 1):
+                continue
+            for name, some in values.items():
+                near = is_near(printed, fmean(some), standard_error(some), pair.decimals)
+                reached[name].append(near)
+    return reached
+
+
+def _pairs(classifier: str | None, *metrics: str) -> list[Pair]:
+    """Select results, displaced rows put back, of data sets that are the paper's own."""
+    chosen = result_pairs(classifier, *metrics)
+    return [put_back(pair) for pair in chosen if pair.dataset not in sources.SUBSTITUTES]
+
+
+def _finding(item: str, reached: Mapping[str, Sequence[bool]], note: str) -> Finding:
+    """Name the candidates that reach most numbers, and those that cannot be told from them."""
+    most = max(reached.values(), key=sum)
+    if not most:
+        return Finding("Versions", item, "-", "-", ABSENT, NOT_RUN)
+    fitting = [name for name, near in reached.items() if win_tie_loss(near, most).p_value >= ALPHA]
+    told = ", ".join(f"{name} {sum(near)}" for name, near in reached.items())
     return Finding(
-        part,
-        item,
-        "stated",
-        f"{n_holding} of {len(outcomes)}",
-        verdict if failing else "holds",
-        "; ".join(filter(None, (exceptions, note))),
+        "Versions", item, f"{len(most)} numbers", told, f"fits {' or '.join(fitting)}", note
     )

@@ -6,14 +6,14 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 from scumble._core.progress import track
 from scumble._core.validation import check_choice
-from scumble.evaluate.statistics import pearson, wilcoxon
+from scumble.evaluate.statistics import pearson
 from scumble.paper import published, sources
-from scumble.paper.audit import imbalance_pairs, result_pairs, scumble_and_change
+from scumble.paper.audit import imbalance_pairs, p_value, result_pairs, scumble_and_change
 from scumble.paper.means import (
     AVERAGES,
     METRIC_NAMES,
@@ -23,6 +23,7 @@ from scumble.paper.means import (
     best_policy,
     imbalance_means,
     imbalance_name,
+    measured,
     result_means,
 )
 from scumble.paper.published import Pair
@@ -116,13 +117,9 @@ def experiments(means: Means, *, rule: Rule = "fits") -> list[Entry]:
 
 def summary(entries: Iterable[Entry]) -> dict[int, dict[str, int]]:
     """Count verdicts by table."""
-    counted: dict[int, Counter[str]] = {}
-    for entry in entries:
-        counted.setdefault(entry.table, Counter())[entry.verdict] += 1
-    return {
-        table: {verdict: found.get(verdict, 0) for verdict in VERDICTS}
-        for table, found in counted.items()
-    }
+    counted = Counter((entry.table, entry.verdict) for entry in entries)
+    tables = dict.fromkeys(table for table, _ in counted)
+    return {table: {v: counted[table, v] for v in VERDICTS} for table in tables}
 
 
 def causes(entries: Iterable[Entry]) -> dict[str, dict[str, int]]:
@@ -157,11 +154,8 @@ def characteristics() -> Iterator[Entry]:
     """Measure the data sets of Table 1."""
     from scumble.measures import characterize
 
-    names = {
-        "instances": "n_instances", "attributes": "n_features", "labels": "n_labels",
-        "labelsets": "n_labelsets", "cardinality": "cardinality", "density": "density",
-        "mean_ir": "mean_ir", "max_ir": "max_ir", "scumble": "scumble",
-    }  # fmt: skip
+    counts = {"attributes": "n_features"}
+    counts |= {key: f"n_{key}" for key in ("instances", "labels", "labelsets")}
     table = published.characteristics()
     with track("Measuring data sets", len(table)) as advance:
         for dataset, printed in table.items():
@@ -169,7 +163,7 @@ def characteristics() -> Iterator[Entry]:
             note = "" if data is None else sources.substitution(dataset, data)
             found = None if data is None or dataset == "mediamill" else characterize(data)
             for key, value in printed.items():
-                ours = None if found is None else float(getattr(found, names[key]))
+                ours = None if found is None else float(getattr(found, counts.get(key, key)))
                 yield _exact(dataset, key, value, ours, note)
             advance(1)
 
@@ -191,44 +185,46 @@ def _exact(dataset: str, key: str, printed: float, ours: float | None, note: str
 
 
 def imbalance(means: Means) -> Iterator[Entry]:
-    """Compare Table 2: MaxIR and MeanIR before and after, with 25 percent."""
+    """Compare MaxIR and MeanIR before and after LP-ROS and LP-RUS."""
     for pair in published.imbalance():
-        right = put_back(pair)
-        item = f"{pair.dataset} {pair.method} {pair.measure}"
-        first = Printed(2, f"{item} before", pair.before, pair.before, pair.decimals)
-        second = Printed(
-            2, f"{item} after", pair.after, right.after, pair.decimals, before=pair.before
-        )
+        first, second = _printed(pair, f"{pair.dataset} {pair.method} {pair.measure}")
         before, after = imbalance_means(means, pair)
         if before is None or after is None:
-            yield absent(first, NOT_RUN)
-            yield absent(second, NOT_RUN)
+            yield from (absent(printed, NOT_RUN) for printed in (first, second))
             continue
         place, name = (pair.dataset, f"{pair.method} 25 %", "none"), imbalance_name(pair)
-        errors = [means.error(*place, f"{when}.{name}") for when in ("before", "after")]
-        entry = compare(first, before, errors[0])
+        entry = compare(first, before, means.error(*place, f"before.{name}"))
         yield explain(entry, [("fold noise", is_fold_noise(entry))])
-        moved = EXCHANGED if right != pair else ""
-        reason = "; ".join(filter(None, (moved, _imbalance_reason(means, right))))
-        entry = compare(second, after, errors[1], before=before, reason=reason)
-        other = any(
-            is_near(right.after, value, errors[1], pair.decimals)
-            for percent in PERCENTS
-            if (value := imbalance_means(means, pair, percent)[1]) is not None
-        )
+        moved = EXCHANGED if second.meant != second.value else ""
+        others = _other_percents(means, pair)
+        reason = "; ".join(filter(None, (moved, _imbalance_reason(pair, second.meant, others))))
+        error = means.error(*place, f"after.{name}")
+        entry = compare(second, after, error, before=before, reason=reason)
+        other = any(is_near(second.meant, v, error, pair.decimals) for v in others.values())
         yield explain(entry, [("fold noise", is_fold_noise(entry)), ("undefined rule", other)])
 
 
-def _imbalance_reason(means: Means, pair: Pair) -> str:
-    """Tell what is known of a value after resampling, put back into its row."""
+def _printed(pair: Pair, item: str) -> tuple[Printed, Printed]:
+    """Return both values of a pair as they are to be compared, a displaced one put back."""
+    right = put_back(pair).after
+    before = Printed(pair.table, f"{item} before", pair.before, pair.before, pair.decimals)
+    return before, Printed(
+        pair.table, f"{item} after", pair.after, right, pair.decimals, before=pair.before
+    )
+
+
+def _other_percents(means: Means, pair: Pair) -> dict[int, float]:
+    """Return our values after resampling by how many percent rows were added or taken away."""
+    found = {percent: imbalance_means(means, pair, percent)[1] for percent in PERCENTS}
+    return {percent: value for percent, value in found.items() if value is not None}
+
+
+def _imbalance_reason(pair: Pair, meant: float, others: dict[int, float]) -> str:
+    """Say what is known of a difference, or that another percentage fits better."""
     if pair.dataset == "cal500" and pair.method == "LP-ROS":
         return CAL500
-    fits = {
-        percent: abs(after - pair.after)
-        for percent in PERCENTS
-        if (after := imbalance_means(means, pair, percent)[1]) is not None
-    }
-    best = min(fits, key=fits.__getitem__) if fits else 25
+    fits = {percent: abs(after - meant) for percent, after in others.items()}
+    best = min(fits, key=fits.__getitem__, default=25)
     return f"{best} % fits better" if fits and fits[best] < fits.get(25, 0.0) else ""
 
 
@@ -237,13 +233,12 @@ def correlations(means: Means) -> Iterator[Entry]:
     for row in published.correlations():
         item = f"{row.resampler} {row.measure}"
         pairs = imbalance_pairs(row.resampler, row.measure)
-        known = [(p, *imbalance_means(means, p)) for p in pairs]
-        if any(before is None or after is None for _, before, after in known):
+        ours = measured(pairs, partial(imbalance_means, means))
+        if len(ours) < len(pairs):
             yield Entry(3, f"{item} r", row.coefficient, None, VERDICTS[3], NOT_RUN)
             yield Entry(3, f"{item} p", row.p_value, None, VERDICTS[3], NOT_RUN)
             continue
-        ours = [replace(p, before=b, after=a) for p, b, a in known if b and a]
-        found = pearson(*scumble_and_change(ours))
+        found = pearson(*scumble_and_change([p for p in ours if p.before and p.after]))
         # A weak correlation with the right sign says nothing: it must be significant alike.
         same = (found.coefficient > 0) == (row.coefficient > 0) and (found.p_value < ALPHA) == (
             row.p_value < ALPHA
@@ -262,65 +257,66 @@ def correlations(means: Means) -> Iterator[Entry]:
 
 
 def f_measures(means: Means, rule: Rule = "fits") -> Iterator[Entry]:
-    """Compare Table 4 with the average of the F-measure that fits the untreated values best."""
-    averages = [name for name in AVERAGES if rule == "fits" or "." not in name]
-    average = best_average(means, averages)
-    prefix = RULES.get(average.partition(".")[0], "") if "." in average else ""
-    reason = f"average: {average}" + (f" ({prefix})" if prefix else "") if average else NOT_RUN
+    """Compare the F-measure of HOMER, by the average that fits the printed values best."""
+    average = best_average(means, [a for a in AVERAGES if rule == "fits" or "." not in a])
+    told = RULES.get(average.partition(".")[0], "")
+    reason = f"average: {average}" + (f" ({told})" if told else "") if average else NOT_RUN
     seen: set[str] = set()
     for row in published.f_measures():
-        base = means.get(row.dataset, "none", "HOMER", average)
-        arm = f"{row.resampler} 25 %"
-        after = means.get(row.dataset, arm, "HOMER", average)
+        untreated, treated = ((row.dataset, r) for r in ("none", f"{row.resampler} 25 %"))
         if row.dataset not in seen:
             seen.add(row.dataset)
             printed = Printed(4, f"{row.dataset} base", row.before, row.before, 4)
-            yield _f_measure(means, printed, (row.dataset, "none"), average, base, reason)
-        item = f"{row.dataset} {row.resampler}"
+            yield _f_measure(means, printed, untreated, average, reason)
+        item, base = f"{row.dataset} {row.resampler}", means.get(*untreated, "HOMER", average)
         printed = Printed(4, item, row.after, row.after, 4, before=row.before)
-        yield _f_measure(means, printed, (row.dataset, arm), average, after, reason, before=base)
-        change = None if not base or after is None else 100 * (after - base) / base
+        yield _f_measure(means, printed, treated, average, reason, before=base)
         printed = Printed(4, f"{item} change", row.percent, row.percent, 2, before=0.0)
-        if change is None:
+        after = means.get(*treated, "HOMER", average)
+        if not base or after is None:
             yield absent(printed, reason)
             continue
-        error = 100 * means.error_of_change(row.dataset, arm, "HOMER", average)
+        error = 100 * means.error_of_change(*treated, "HOMER", average)
+        change = 100 * (after - base) / base
         entry = compare(printed, change, error, before=0.0, reason=reason)
         yield explain(entry, [("fold noise", is_fold_noise(entry)), ("other numbers", True)])
 
 
 def _f_measure(
-    means: Means, printed: Printed, place: tuple[str, str], name: str, ours: float | None,
-    reason: str, before: float | None = None,
-) -> Entry:  # fmt: skip
-    """Compare one F-measure of HOMER."""
+    means: Means,
+    printed: Printed,
+    place: tuple[str, str],
+    name: str,
+    reason: str,
+    before: float | None = None,
+) -> Entry:
+    """Compare one F-measure; another average may give the printed value."""
+    ours = means.get(*place, "HOMER", name)
     if ours is None:
         return absent(printed, reason)
     entry = compare(printed, ours, means.error(*place, "HOMER", name), before=before, reason=reason)
-    other = any(
-        is_near(printed.meant, value, means.error(*place, "HOMER", average), printed.decimals)
-        for average in AVERAGES
-        if (value := means.get(*place, "HOMER", average)) is not None
-    )
+    other = any(_fits(means, printed, *place, "HOMER", average) for average in AVERAGES)
     return explain(entry, [("fold noise", is_fold_noise(entry)), ("undefined rule", other)])
+
+
+def _fits(means: Means, printed: Printed, *place: str) -> bool:
+    """Tell whether one of our means is the printed value."""
+    ours, error = means.get(*place), means.error(*place)
+    return ours is not None and is_near(printed.meant, ours, error, printed.decimals)
 
 
 # Tables 5 to 10 ----------------------------------------------------------------------------------
 
 
 def results(means: Means, rule: Rule = "fits") -> Iterator[Entry]:
-    """Compare Tables 5 to 9."""
+    """Compare five metrics before and after REMEDIAL."""
     rules = rules_for(means, rule)
     for pair in published.results():
-        right, name = put_back(pair), rules[pair.measure]
-        item = f"{pair.measure} {pair.dataset} {pair.method}"
-        before, after = result_means(means, pair, name)
-        first = Printed(pair.table, f"{item} before", pair.before, pair.before, pair.decimals)
-        second = Printed(
-            pair.table, f"{item} after", pair.after, right.after, pair.decimals, before=pair.before
-        )
-        yield _result(means, pair, first, "none", name, before, None)
-        yield _result(means, pair, second, "REMEDIAL", name, after, before)
+        name = rules[pair.measure]
+        first, second = _printed(pair, f"{pair.measure} {pair.dataset} {pair.method}")
+        before, _ = result_means(means, pair, name)
+        yield _result(means, pair, first, "none", name)
+        yield _result(means, pair, second, "REMEDIAL", name, before)
 
 
 def rules_for(means: Means, rule: Rule) -> dict[str, str]:
@@ -331,30 +327,25 @@ def rules_for(means: Means, rule: Rule) -> dict[str, str]:
 
 
 def _result(
-    means: Means, pair: Pair, printed: Printed, arm: str, name: str, ours: float | None,
-    before: float | None,
-) -> Entry:  # fmt: skip
+    means: Means, pair: Pair, printed: Printed, arm: str, name: str, before: float | None = None
+) -> Entry:
     """Compare one number of Tables 5 to 9, and look for the cause of a difference."""
+    place = (pair.dataset, arm)
+    ours = means.get(*place, pair.method, name)
     if ours is None or (arm != "none" and before is None):
         here = pair.dataset != "mediamill"
         return absent(
             printed, NOT_RUN if here else "data not available: 2,000 of 43,907 instances are"
         )
-    error = means.error(pair.dataset, arm, pair.method, name)
+    error = means.error(*place, pair.method, name)
     entry = compare(printed, ours, error, before=before, reason=_result_reason(pair, printed, name))
-
-    def fits(classifier: str, score: str) -> bool:
-        value = means.get(pair.dataset, arm, classifier, score)
-        chance = means.error(pair.dataset, arm, classifier, score)
-        return value is not None and is_near(printed.meant, value, chance, printed.decimals)
 
     def explanations() -> Iterator[tuple[str, bool]]:
         yield "substitute data", pair.dataset in sources.SUBSTITUTES
         yield "fold noise", is_fold_noise(entry)
-        rules = POLICIES.get(pair.measure, ())
-        yield "undefined rule", any(fits(pair.method, score) for score in rules)
-        variants = VARIANTS.get(pair.method, ())
-        yield "version of MULAN", any(fits(classifier, name) for classifier in variants)
+        rules, variants = POLICIES.get(pair.measure, ()), VARIANTS.get(pair.method, ())
+        yield "undefined rule", any(_fits(means, printed, *place, pair.method, r) for r in rules)
+        yield "version of MULAN", any(_fits(means, printed, *place, v, name) for v in variants)
 
     return explain(entry, explanations())
 
@@ -363,7 +354,7 @@ def _result_reason(pair: Pair, printed: Printed, name: str) -> str:
     """Tell the rule, what stands in for the data, and whether the printed row looks displaced."""
     other, how = sources.SUBSTITUTES.get(pair.dataset, ("", ""))
     parts = (
-        RULES.get(name.partition(".")[0], "") if "." in name else "",
+        RULES.get(name.partition(".")[0], ""),
         f"{other}: {how}" if other else "",
         "the printed column looks shifted by a row" if printed.meant != printed.value else "",
     )
@@ -375,18 +366,15 @@ def significances(means: Means, rule: Rule = "fits") -> Iterator[Entry]:
     rules = rules_for(means, rule)
     for row in published.significances():
         item = f"{row.classifier} {row.metric}"
-        pairs = result_pairs(classifier=row.classifier, metric=row.metric)
-        both = [result_means(means, pair, rules[row.metric]) for pair in pairs]
-        known = [
-            (before, after) for before, after in both if before is not None and after is not None
-        ]
-        if len(known) < 5:
-            reason = f"needs five data sets; {len(known)} were run"
+        pairs = result_pairs(row.classifier, row.metric)
+        ours = measured(pairs, partial(result_means, means, name=rules[row.metric]))
+        if len(ours) < 5:
+            reason = f"needs five data sets; {len(ours)} were run"
             yield Entry(10, item, row.p_value, None, VERDICTS[3], reason)
             continue
-        found = wilcoxon(*zip(*known, strict=True), method="normal")
-        agree = (found.p_value < ALPHA) == (row.p_value < ALPHA)
-        reason = f"over {len(known)} of {len(pairs)} data sets"
-        entry = Entry(10, item, row.p_value, found.p_value, VERDICTS[1 if agree else 2], reason)
+        found = p_value(ours)
+        agree = (found < ALPHA) == (row.p_value < ALPHA)
+        reason = f"over {len(ours)} of {len(pairs)} data sets"
+        entry = Entry(10, item, row.p_value, found, VERDICTS[1 if agree else 2], reason)
         moved = any(put_back(pair) != pair for pair in pairs)
         yield explain(entry, [("repaired row", moved and not agree), ("other numbers", True)])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from statistics import fmean, stdev
 from typing import Any
 
@@ -32,11 +33,12 @@ POLICIES = {
 class Means:
     """Means over folds of what a store holds, and their standard errors."""
 
+    # A place is a data set, a resampler, a classifier and the name of a score.
     # A seed of which a fold is pending or failed does not count: half of its folds would pass for
     # all of them.
 
     def __init__(self, cells: Iterable[dict[str, Any]]) -> None:
-        self._values: dict[tuple[str, str, str, str], dict[Any, float]] = {}
+        self._values: dict[tuple[str, ...], dict[Any, float]] = {}
         # Stores may overlap; a fold counts once, and is done if it is done in one of them.
         by_key: dict[Any, dict[str, Any]] = {}
         for at, cell in enumerate(cells):
@@ -51,25 +53,23 @@ class Means:
             for name, value in cell["scores"].items():
                 self._values.setdefault((*place, name), {})[seed, cell.get("fold", key)] = value
 
-    def folds(self, dataset: str, resampler: str, classifier: str, name: str) -> dict[Any, float]:
+    def folds(self, *place: str) -> dict[Any, float]:
         """Return the value of every fold that has one."""
-        found = self._values.get((dataset, resampler, classifier, name), {})
+        found = self._values.get(place, {})
         return {fold: value for fold, value in found.items() if not math.isnan(value)}
 
-    def get(self, dataset: str, resampler: str, classifier: str, name: str) -> float | None:
+    def get(self, *place: str) -> float | None:
         """Return a mean, or None where there is nothing."""
-        known = self.folds(dataset, resampler, classifier, name)
+        known = self.folds(*place)
         return fmean(known.values()) if known else None
 
-    def error(self, dataset: str, resampler: str, classifier: str, name: str) -> float:
+    def error(self, *place: str) -> float:
         """Return the standard error of the difference from a mean over ten other folds."""
-        return standard_error(self.folds(dataset, resampler, classifier, name).values())
+        return standard_error(self.folds(*place).values())
 
-    def error_of_change(
-        self, dataset: str, resampler: str, classifier: str, name: str, other: str = "none"
-    ) -> float:
+    def error_of_change(self, dataset: str, resampler: str, classifier: str, name: str) -> float:
         """Return the same for the change by a treatment, fold by fold, relative to what was."""
-        before = self.folds(dataset, other, classifier, name)
+        before = self.folds(dataset, "none", classifier, name)
         after = self.folds(dataset, resampler, classifier, name)
         shared = before.keys() & after.keys()
         base = fmean(before.values()) if before else 0.0
@@ -112,6 +112,18 @@ def result_means(
     name, classifier = name or METRIC_NAMES[pair.measure], classifier or pair.method
     before = means.get(pair.dataset, "none", classifier, name)
     return before, means.get(pair.dataset, "REMEDIAL", classifier, name)
+
+
+def measured(
+    pairs: Iterable[Pair], means_of: Callable[[Pair], tuple[float | None, float | None]]
+) -> list[Pair]:
+    """Put our values into the place of the printed ones; pairs that were not run are left out."""
+    found = ((pair, *means_of(pair)) for pair in pairs)
+    return [
+        replace(pair, before=before, after=after)
+        for pair, before, after in found
+        if before is not None and after is not None
+    ]
 
 
 def best_policy(means: Means, metric: str) -> str:

@@ -8,9 +8,11 @@ results that stand in the comments of its source.
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib import resources
+from typing import Any, TypeVar
 
 #: Whether larger values of a metric are better.
 HIGHER_IS_BETTER = {"HL": False, "Precision": True, "MacroFM": True, "OE": False, "RL": False}
@@ -18,6 +20,28 @@ METRICS = tuple(HIGHER_IS_BETTER)
 CLASSIFIERS = ("BR", "CLR", "ECC", "EPS", "HOMER", "IBLR")
 #: Data sets of the first phase, by falling SCUMBLE.
 PHASE_1 = ("corel5k", "cal500", "enron", "yeast", "medical", "genbase")
+#: How the text says that imbalance changes: what, where, measure, data sets and percent.
+PERCENTAGES = (
+    ("MeanIR falls by", "SCUMBLE > 0.3", "mean_ir", PHASE_1[:3], -6),
+    ("MaxIR grows by", "SCUMBLE > 0.3", "max_ir", PHASE_1[:3], 6),
+    ("MeanIR falls by", "SCUMBLE < 0.11", "mean_ir", PHASE_1[3:], -52),
+    ("MaxIR falls by", "SCUMBLE < 0.11", "max_ir", PHASE_1[3:], -54),
+)
+#: How many results the text says improve, or do not: who, what, how many, classifier and metrics.
+CASES = (
+    ("Precision", "not improved", "9 of 64", None, ("Precision",), False),
+    ("HOMER", "improved, HL and Precision", "19 of 22", "HOMER", ("HL", "Precision"), True),
+    ("HOMER", "improved, MacroFM and RL", "5 of 22", "HOMER", ("MacroFM", "RL"), True),
+)
+
+Record = TypeVar("Record")
+#: How the cells of a field are read, by its type.
+_READERS: dict[Any, Callable[[str], Any]] = {
+    "str": str,
+    "int": int,
+    "float": float,
+    "bool": "yes".__eq__,
+}
 
 
 @dataclass(frozen=True)
@@ -101,84 +125,51 @@ def characteristics() -> dict[str, dict[str, float]]:
 def imbalance() -> tuple[Pair, ...]:
     """Return Table 2: MaxIR and MeanIR before and after LP-ROS and LP-RUS."""
     return tuple(
-        Pair(2, row["dataset"], row["resampler"], row["measure"], *_values(row), decimals=3)
-        for row in _rows("imbalance")
+        Pair(2, data, method, measure, float(before), float(after), decimals=3)
+        for data, method, measure, before, after in map(dict.values, _rows("imbalance"))
     )
 
 
 @cache
 def correlations() -> tuple[Correlation, ...]:
     """Return Table 3: SCUMBLE against the relative change of the imbalance."""
-    return tuple(
-        Correlation(
-            row["resampler"], row["measure"], float(row["coefficient"]), float(row["p_value"])
-        )
-        for row in _rows("correlation")
-    )
+    return _records("correlation", Correlation)
 
 
 @cache
 def f_measures() -> tuple[Change, ...]:
     """Return Table 4: HOMER's F-measure before and after resampling."""
-    return tuple(
-        Change(row["dataset"], row["resampler"], *_values(row), float(row["change_percent"]))
-        for row in _rows("f_measure")
-    )
+    return _records("f_measure", Change)
 
 
 @cache
 def results() -> tuple[Pair, ...]:
     """Return Tables 5 to 9: five metrics before and after REMEDIAL."""
     return tuple(
-        Pair(
-            5 + METRICS.index(row["metric"]),
-            row["dataset"],
-            row["classifier"],
-            row["metric"],
-            *_values(row),
-            decimals=4,
-            bold=row["bold"],
-        )
-        for row in _rows("results")
+        Pair(5 + METRICS.index(metric), data, method, metric, float(before), float(after), 4, bold)
+        for metric, data, method, before, after, bold in map(dict.values, _rows("results"))
     )
 
 
 @cache
 def significances() -> tuple[Significance, ...]:
     """Return Table 10: p-values of Wilcoxon's test."""
-    return tuple(
-        Significance(
-            row["classifier"], row["metric"], float(row["p_value"]), row["starred"] == "yes"
-        )
-        for row in _rows("wilcoxon")
-    )
+    return _records("wilcoxon", Significance)
 
 
 @cache
 def counts() -> tuple[Count, ...]:
     """Return how often the paper counts results as better and worse."""
+    return _records("counts", Count)
+
+
+def _records(name: str, kind: type[Record]) -> tuple[Record, ...]:
+    """Read a file whose columns are the fields of a record, in their order."""
+    readers = [_READERS[field.type] for field in fields(kind)]  # type: ignore[arg-type]  # a dataclass
     return tuple(
-        Count(row["by"], row["name"], int(row["better"]), int(row["worse"]))
-        for row in _rows("counts")
+        kind(*(read(cell) for read, cell in zip(readers, row.values(), strict=True)))
+        for row in _rows(name)
     )
-
-
-def n_published() -> int:
-    """Count the numbers in the paper's ten tables."""
-    shared_before = len(f_measures()) // 2  # both resamplers start from the same value
-    return (
-        sum(map(len, characteristics().values()))
-        + 2 * len(imbalance())
-        + 2 * len(correlations())
-        + 3 * len(f_measures())
-        - shared_before
-        + 2 * len(results())
-        + len(significances())
-    )
-
-
-def _values(row: dict[str, str]) -> tuple[float, float]:
-    return float(row["before"]), float(row["after"])
 
 
 def _rows(name: str) -> list[dict[str, str]]:

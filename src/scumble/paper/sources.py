@@ -9,8 +9,7 @@ from importlib import resources
 from scumble._core.errors import DataError, ParameterError, ScumbleWarning
 from scumble._core.suggestions import suggest
 from scumble.data import MultilabelDataset, shelf
-from scumble.experiment.plan import Plan
-from scumble.experiment.plan_file import plan_from
+from scumble.experiment.plan import Plan, plan_from
 
 #: Why a data set that was found is not quite the paper's.
 SUBSTITUTES = {

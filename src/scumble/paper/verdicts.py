@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -100,9 +101,9 @@ def absent(printed: Printed, reason: str) -> Entry:
     return Entry(printed.table, printed.item, printed.value, None, VERDICTS[3], reason)
 
 
-def is_near(printed: float, ours: float, error: float, decimals: int, reach: float = NEAR) -> bool:
+def is_near(printed: float, ours: float, error: float, decimals: int) -> bool:
     """Tell whether two numbers differ by no more than chance and rounding explain."""
-    return abs(ours - printed) <= reach * error + 0.5000001 * 10.0**-decimals
+    return abs(ours - printed) <= NEAR * error + 0.5000001 * 10.0**-decimals
 
 
 def compare(
@@ -137,3 +138,68 @@ def explain(entry: Entry, causes: Iterable[tuple[str, bool]]) -> Entry:
 def is_fold_noise(entry: Entry) -> bool:
     """Tell whether a difference is large for chance, but not impossible."""
     return entry.difference is not None and abs(entry.difference) <= FAR * (entry.error or 0.0)
+
+
+# What follows, or holds --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the paper prints, what comes out, and whether they agree.
+
+    Attributes
+    ----------
+    part : str
+        Section of the audit, such as ``"Table 3"``.
+    item : str
+        The number or statement in question.
+    published, ours : str
+        Both as text, to the digits the paper prints.
+    verdict : str
+        Of the audit ``"follows"``, ``"follows before rounding"`` or ``"does not follow"``; those
+        of the claims are described there.
+    note : str
+        Why, where it is known.
+
+    Examples
+    --------
+    >>> from scumble.paper import Finding
+    >>> Finding("Table 4", "yeast LP-ROS", "8.7000", "8.7000", "follows").to_dict()["verdict"]
+    'follows'
+    """
+
+    part: str
+    item: str
+    published: str
+    ours: str
+    verdict: str
+    note: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return its attributes as a dict."""
+        return asdict(self)
+
+
+def tally(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:
+    """Count verdicts by part.
+
+    Parameters
+    ----------
+    findings : iterable of Finding
+        Findings of an audit, or of the claims.
+
+    Returns
+    -------
+    dict
+        From part to verdict to number, in order of appearance.
+
+    Examples
+    --------
+    >>> from scumble.paper import audit, tally
+    >>> tally(audit())["Stars"]
+    {'follows': 28, 'does not follow': 2}
+    """
+    counted: dict[str, Counter[str]] = {}
+    for finding in findings:
+        counted.setdefault(finding.part, Counter())[finding.verdict] += 1
+    return {part: dict(verdicts) for part, verdicts in counted.items()}

@@ -5,20 +5,22 @@ returns a small frozen record, so that the same test serves an experiment, the p
 user's own notebook.
 """
 
-from scumble.evaluate.statistics.overlapping_folds import FoldDifference, corrected_t_test
 from scumble.evaluate.statistics.pairs import (
     BayesianResult,
     EffectSizes,
+    FoldDifference,
     PearsonResult,
+    WilcoxonResult,
     WinTieLoss,
     bayesian_signed_rank,
+    corrected_t_test,
     effect_sizes,
     pearson,
+    wilcoxon,
     win_tie_loss,
 )
 from scumble.evaluate.statistics.ranks import FriedmanResult, NemenyiResult, friedman, holm, nemenyi
 from scumble.evaluate.statistics.score_table import ScoreTable, score_table
-from scumble.evaluate.statistics.signed_ranks import WilcoxonResult, wilcoxon
 
 __all__ = [
     "BayesianResult",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +13,16 @@ import numpy.typing as npt
 from scipy import stats
 
 from scumble._core.errors import ParameterError
+from scumble._core.frames import is_frame
 from scumble._core.parameters import Real
 from scumble._core.shown import Sheet, Shown, cell_text
-from scumble.evaluate.statistics.inputs import Floats, check_numbers, check_scores
-from scumble.evaluate.statistics.score_table import rank_rows
+from scumble.evaluate.statistics.score_table import (
+    Floats,
+    ScoreTable,
+    check_numbers,
+    rank_rows,
+    score_table,
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -268,14 +275,30 @@ def holm(p_values: Any) -> Floats:
 def _ranks(
     scores: Any, metric: str | None, higher_is_better: bool | None, *, caller: str
 ) -> tuple[Floats, tuple[str, ...]]:
-    """Rank the methods of a table, and name them."""
-    table, methods, higher = check_scores(scores, metric, higher_is_better, caller=caller)
-    if table.shape[0] < 2 or table.shape[1] < 2:
+    """Rank the methods of a table of results, or of numbers, on every data set; name them."""
+    if _is_results(scores):
+        table = score_table(scores, metric, higher_is_better=higher_is_better).complete()
+        values, methods, higher_is_better = table.values, table.columns, table.higher_is_better
+        if higher_is_better is None:
+            raise ParameterError(
+                f"{caller}: neither more nor less of {table.metric!r} is better. Say which with "
+                "higher_is_better."
+            )
+    else:
+        values = check_numbers(scores, name="scores", caller=caller, dimensions=2)
+        methods = tuple(map(str, range(values.shape[1])))
+    if min(values.shape) < 2:
         raise ParameterError(
-            f"{caller} needs at least two cases and two methods. Got {table.shape[0]} and "
-            f"{table.shape[1]}."
+            f"{caller} needs at least two cases and two methods. Got {values.shape[0]} and "
+            f"{values.shape[1]}."
         )
-    return rank_rows(table, higher), methods
+    return rank_rows(values, higher_is_better is not False), methods
+
+
+def _is_results(scores: Any) -> bool:
+    """Tell whether `score_table` reads something; else it is a table of numbers."""
+    kinds = (ScoreTable, str, os.PathLike, Mapping)
+    return isinstance(scores, kinds) or hasattr(scores, "__scumble_scores__") or is_frame(scores)
 
 
 def _sheet_of_ranks(

@@ -22,6 +22,7 @@ from scumble._core.suggestions import suggest
 from scumble.evaluate.naming import direction
 
 Place = tuple[str, str]
+Floats = npt.NDArray[np.float64]
 
 #: What a resampler is called that does nothing, and a classifier that learns nothing.
 NOTHING = "none"
@@ -76,11 +77,9 @@ class ScoreTable(Shown):
     @property
     def values(self) -> Array:
         """The means as an array, NaN where there is none."""
-        nan = math.nan
-        return np.array(
-            [[self.means.get((row, column), nan) for column in self.columns] for row in self.rows],
-            np.float64,
-        ).reshape(len(self.rows), len(self.columns))
+        places = [(row, column) for row in self.rows for column in self.columns]
+        found = np.array([self.means.get(place, math.nan) for place in places], np.float64)
+        return found.reshape(len(self.rows), len(self.columns))
 
     def __getitem__(self, method: str) -> Array:
         """Return the means of a method, one per data set."""
@@ -124,15 +123,12 @@ class ScoreTable(Shown):
 
     def best(self, row: str) -> set[str]:
         """Return the columns with the best value of a row."""
-        known = {
-            column: self.means[row, column]
-            for column in self.columns
-            if not math.isnan(self.means.get((row, column), math.nan))
-        }
+        values = {column: self.means.get((row, column), math.nan) for column in self.columns}
+        known = [value for value in values.values() if not math.isnan(value)]
         if not known or self.higher_is_better is None:
             return set()
-        best = max(known.values()) if self.higher_is_better else min(known.values())
-        return {column for column, value in known.items() if value == best}
+        best = max(known) if self.higher_is_better else min(known)
+        return {column for column, value in values.items() if value == best}
 
     def ranks(self) -> dict[str, float]:
         """Rank the methods on every data set that all of them have, and average; 1 is best."""
@@ -151,14 +147,15 @@ class ScoreTable(Shown):
 
         values = [
             {
-                "dataset": place[0],
-                "method": place[1],
-                "mean": plain(self.means[place]),
-                "deviation": plain(self.deviations[place]),
-                "n": self.n_cells[place],
+                "dataset": row,
+                "method": column,
+                "mean": plain(self.means[row, column]),
+                "deviation": plain(self.deviations[row, column]),
+                "n": self.n_cells[row, column],
             }
-            for place in ((row, column) for row in self.rows for column in self.columns)
-            if place in self.means
+            for row in self.rows
+            for column in self.columns
+            if (row, column) in self.means
         ]
         ranks = {method: plain(rank) for method, rank in self.ranks().items()}
         return {"metric": self.metric, "values": values, "ranks": ranks}
@@ -320,12 +317,10 @@ def _long(columns: dict[str, list[Any]], metric: str | None) -> ScoreTable:
         return [str(value) for value in columns.get(name, [NOTHING] * n_rows)]
 
     learners = column("classifier" if "classifier" in columns else "method")
-    numbers = _numbers(values[metric], metric)
+    keys = zip(column("dataset"), column("splitter"), learners, column("resampler"), strict=True)
     found: dict[tuple[str, str, str, str], list[float]] = {}
-    for *key, value in zip(
-        column("dataset"), column("splitter"), learners, column("resampler"), numbers, strict=True
-    ):
-        found.setdefault((key[0], key[1], key[2], key[3]), []).append(value)
+    for key, value in zip(keys, _numbers(values[metric], metric), strict=True):
+        found.setdefault(key, []).append(value)
     return collect(metric, found)
 
 
@@ -337,8 +332,7 @@ def _wide(index: Any, columns: dict[str, list[Any]], metric: str | None) -> Scor
             "A table of results must have one value of every method for every data set. Got "
             + (f"columns of {sorted(lengths)} values." if lengths else "no columns.")
         )
-    is_text = {name: any(isinstance(v, str) for v in found) for name, found in columns.items()}
-    naming = [name for name, text in is_text.items() if text]
+    naming = [name for name, found in columns.items() if any(isinstance(v, str) for v in found)]
     if len(naming) > 1:
         raise ParameterError(
             f"The columns {', '.join(map(repr, naming[:3]))} hold text, and one is enough to name "
@@ -376,11 +370,8 @@ def _is_more_better(metric: str) -> bool | None:
 
 
 def _numbers(values: list[Any], name: str) -> list[float]:
-    def number(value: Any) -> float:
-        return math.nan if value is None or value == "" else float(value)
-
     try:
-        return [number(value) for value in values]
+        return [math.nan if value is None or value == "" else float(value) for value in values]
     except (TypeError, ValueError) as error:
         raise ParameterError(f"The column {name!r} must hold numbers only: {error}.") from None
 
@@ -413,13 +404,29 @@ def _check_known(wanted: Sequence[str] | None, known: Sequence[str], what: str) 
     return chosen
 
 
-def rank_rows(values: npt.NDArray[np.float64], higher_is_better: bool) -> npt.NDArray[np.float64]:
+def check_numbers(values: Any, *, name: str, caller: str, dimensions: int = 1) -> Floats:
+    """Turn ``values`` into floats; what is not a finite number is refused with its place."""
+    must = f"The {name!r} parameter of {caller} must"
+    try:
+        numbers = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"{must} hold numbers only: {error}.") from error
+    if numbers.ndim != dimensions:
+        raise ParameterError(f"{must} have {dimensions} dimension(s). Got {numbers.ndim} instead.")
+    missing = np.argwhere(~np.isfinite(numbers))
+    if len(missing):
+        found = f"{numbers[tuple(missing[0])]} at [{', '.join(map(str, missing[0]))}]"
+        raise ParameterError(
+            f"{must} hold finite numbers. Got {found}: leave such cases out first."
+        )
+    return numbers
+
+
+def rank_rows(values: Floats, higher_is_better: bool) -> Floats:
     """Rank the methods within every case; equal ones share the mean of their ranks."""
     from scipy import stats  # a table without ranks need not wait for it
 
     # Decimal numbers that came by different ways must be equal to share a rank.
     rounded = np.array([[float(f"{value:.12g}") for value in row] for row in values])
-    ranked: npt.NDArray[np.float64] = stats.rankdata(
-        -rounded if higher_is_better else rounded, axis=1
-    )
+    ranked: Floats = stats.rankdata(-rounded if higher_is_better else rounded, axis=1)
     return ranked
