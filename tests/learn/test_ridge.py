@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.metrics import roc_auc_score
 
 from scumble._core.errors import ParameterError
 from scumble.learn import RidgeRanker, ridge
@@ -13,9 +14,11 @@ from scumble.learn.ranker import bend
 from scumble.learn.ridge import draw_landmarks
 from scumble.learn.ridge_solvers import (
     Dual,
+    Landmarks,
     Primal,
     Problem,
     choose_penalty,
+    inverse_root,
     leave_one_out,
     solve_iteratively,
 )
@@ -76,6 +79,49 @@ def test_scores_of_left_out_rows_are_those_of_fits_without_them(name, weighted, 
     np.testing.assert_allclose(leave_one_out(solver, fit, 1), kept, atol=1e-9)
     mean = (problem.weights[:, None] * (Y - slow) ** 2).sum() / problem.weights.sum()
     assert fit.error == pytest.approx(mean, rel=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("penalty", [0.05, 2.0])
+def test_a_landmark_that_is_left_out_is_no_landmark_either(weighted, penalty):
+    problem = problem_of(3, n_rows=30, n_columns=4, weighted=weighted)
+    drawn = np.array([2, 3, 5, 8, 13, 21, 29])
+    kernel, _ = RadialKernel.of(problem.rows[drawn], 1.0, 1)
+    Y = problem.labels.toarray().astype(float)
+
+    def features(landmarks):
+        """See the rows through landmarks, and tell how."""
+        seen = RadialKernel(problem.rows[landmarks], kernel.gamma, 1)
+        root = inverse_root(seen.ask(problem.rows[landmarks]), 1e-12)[0].T
+        return seen.ask(problem.rows) @ root, root
+
+    table, whitening = features(drawn)
+    through = Problem(table, problem.labels, problem.weights)
+    solver = Landmarks(through, drawn, whitening)
+    found = leave_one_out(solver, solver.fit(penalty), 1)
+    slow = slow_left_out(table, Y, problem.weights, penalty)
+    for row in drawn:
+        others = features(drawn[drawn != row])[0]
+        slow[row] = slow_left_out(others, Y, problem.weights, penalty)[row]
+
+    expected = bend(slow + mean_shifts(Y, problem.weights))
+    np.testing.assert_allclose(found, expected, atol=1e-7)
+
+
+def test_landmarks_do_not_make_left_out_rows_unlike_new_ones():
+    """Nearly all landmarks have a rare label: its rows must not be scored by being landmarks."""
+    areas = []
+    for seed in range(4):
+        generator = np.random.default_rng(seed)
+        X = generator.normal(size=(4000, 20))
+        Y = X[:, :3] + X[:, 3:6] + generator.normal(size=(4000, 3)) > 3.5
+        model = RidgeRanker("laplacian", landmarks=100, random_state=0)
+        left_out = model.fit_out_of_sample(X[:2000], Y[:2000])
+        new = model.predict_proba(X[2000:])
+        areas.append([roc_auc_score(Y[:2000], left_out), roc_auc_score(Y[2000:], new)])
+
+    left_out, new = np.mean(areas, axis=0)
+    assert left_out == pytest.approx(new, abs=0.015)  # 0.034 apart were they their own landmarks
 
 
 @settings(max_examples=40, deadline=None)

@@ -17,6 +17,7 @@ from scumble.learn.ranker import BaseRanker, bend
 from scumble.learn.ridge_solvers import (
     Dual,
     Fit,
+    Landmarks,
     Primal,
     Problem,
     choose_penalty,
@@ -69,8 +70,8 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
         0.001 to 1000.
     landmarks : int, default=None
         For curved surfaces: so many rows, drawn by chance, stand for all where there are more than
-        twice as many; the rarer the rarest label of a row, the sooner it is drawn. By default all
-        rows up to 6,000, and 2,000 beyond.
+        twice as many; the rarer the rarest label of a row, the likelier it is drawn. By default
+        all rows up to 6,000, and 2,000 beyond.
     random_state : None, int, Generator or RandomState, default=None
         Draws landmarks, and inner folds where the solution is iterative; else not used.
 
@@ -97,6 +98,7 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
     :math:`(X'X + \lambda I)^{-1} X'Y`. The residual of a row left out is its residual divided by
     one less its leverage, :math:`1 - x'(X'X + \lambda I)^{-1}x - 1/n`; in out-of-sample scores
     the mean of each label stays that of all rows, so that a row is not ranked by its own label.
+    A landmark that is left out is no landmark for itself either, as a new row is none.
     Weights are numbers of equal rows. Nominal and missing values
     become numbers and rows or columns are scaled first, see `scumble.learn.scaling`.
     Up to 6,000 columns, or rows, the equations are solved exactly; beyond, by conjugate gradients,
@@ -202,7 +204,8 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
             features[start : start + FEW_AT_ONCE] = part @ whitening
 
         run(work, range(0, rows.shape[0], FEW_AT_ONCE), n_jobs=self.n_jobs)
-        return Primal(Problem(features, problem.labels, problem.weights)), whitening
+        through = Problem(features, problem.labels, problem.weights)
+        return Landmarks(through, drawn, whitening), whitening
 
     def _make_kernel(self, points: Any) -> Array:
         """Choose the width of the kernel, and tell how alike its points are."""
@@ -252,9 +255,9 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
 
 
 def draw_landmarks(labels: sparse.csr_array, n_landmarks: int, generator: Any) -> Array:
-    """Draw rows, each with a chance of one over the rows that have its rarest label."""
+    """Draw rows in proportion to one over the number of rows that have a row's rarest label."""
     counts = np.bincount(labels.indices, minlength=labels.shape[1])
-    rarest = np.full(labels.shape[0], labels.shape[0])
+    rarest = np.full(labels.shape[0], labels.shape[0])  # without a label: as if all had it
     filled = np.flatnonzero(np.diff(labels.indptr))
     if len(filled):
         rarest[filled] = np.minimum.reduceat(counts[labels.indices], labels.indptr[filled])

@@ -152,6 +152,34 @@ class Primal:
         return out
 
 
+class Landmarks(Primal):
+    """Solve in the likeness to some of the rows, as a kernel is seen through them."""
+
+    def __init__(self, problem: Problem, drawn: Array, whitening: Array) -> None:
+        super().__init__(problem)
+        self.drawn = drawn  # the landmarks among the rows
+        self.whitening = whitening  # from coefficients to those of the landmarks
+
+    # A row that is left out is no landmark either, as a new row is none. With M the inverse without
+    # the row x and u the direction in which a landmark's coefficient grows, the coefficients c
+    # under which it is zero are c - M u (u'c) / (u'M u).
+    def forget_landmarks(self, fit: Fit, scores: Array) -> None:
+        """Take from the scores of landmarks, each left out, what they say as their own landmark."""
+        problem, drawn = self.problem, self.drawn
+        block = Problem(problem.rows[drawn], problem.labels[drawn], problem.weights[drawn])
+        root, _ = inverse_root(self.gram, fit.penalty)
+        rows = blas.dtrmm(1.0, root, (block.rows - self.means).T, lower=True)
+        points = blas.dtrmm(1.0, root, self.whitening.T, lower=True)
+        across = np.einsum("ij,ij->j", rows, points)
+        along = np.einsum("ij,ij->j", points, points)
+        residuals = block.dense_labels(slice(None)) - block.rows @ fit.coefficients
+        residuals -= fit.intercepts
+        pull = across / fit.remaining[drawn]
+        weighted = (block.weights * pull)[:, None]
+        own = self.whitening @ fit.coefficients - weighted * residuals
+        scores[drawn] -= own * (pull / (along + block.weights * across * pull))[:, None]
+
+
 class Dual:
     """Solve in the rows: for tables with no more than some thousand of them."""
 
@@ -197,10 +225,13 @@ def leave_one_out(solver: Primal | Dual, fit: Fit, n_jobs: int | None) -> Array:
     out = np.empty(solver.problem.labels.shape, order="F")
 
     def work(block: slice) -> None:
-        out[block] = bend(solver.left_out(fit, block))
+        out[block] = solver.left_out(fit, block)
 
     with one_thread_for_products():
         run(work, solver.problem.blocks(), n_jobs=n_jobs)
+        if isinstance(solver, Landmarks):
+            solver.forget_landmarks(fit, out)
+        run(lambda block: bend(out[block]), solver.problem.blocks(), n_jobs=n_jobs)
     return out
 
 
