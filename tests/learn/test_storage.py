@@ -520,7 +520,6 @@ CHANGES = {
         lambda t: replace_array(state(t)["heights_"][0]["of"], "rates", shape=[3]),
         lambda t: replace_array(state(t, "calibration_"), "slopes", shape=[3]),
         lambda t: state(t).update(weights=[1.0]),
-        lambda t: state(t).pop("weights_"),
         lambda t: replace_array(state(t), "weights_", shape=[3]),
         lambda t: replace_array(state(t)["rankers_"][0]["of"], "open_labels", shape=[3]),
         lambda t: replace_array(state(t)["rankers_"][0]["of"], "always", shape=[3]),
@@ -542,12 +541,29 @@ CHANGES = {
 }
 
 
+def test_a_blend_from_before_its_weights_were_kept_asks_for_training(saved, tmp_path):
+    (tmp_path / "a").write_bytes(rewritten(saved["blend"], lambda t: state(t).pop("weights_")))
+    with pytest.raises(ScumbleError, match="a: this model is of an earlier version of scumble"):
+        load(tmp_path / "a")
+
+
+@pytest.mark.parametrize("weights", [[np.nan, 1], [0, 0], [-1, 2]])
+def test_weights_of_a_blend_are_numbers_that_weigh(saved, tmp_path, weights):
+    path = tmp_path / "a"
+    path.write_bytes(saved["blend"])
+    model = load(path)
+    model.weights_ = np.array(weights, float)
+    save(model, path)
+    with pytest.raises(ScumbleError, match="the rankers do not fit"):
+        load(path)
+
+
 @pytest.mark.parametrize(
     ("name", "change"), [(name, change) for name, all_ in CHANGES.items() for change in all_]
 )
 def test_numbers_that_point_elsewhere_are_refused(saved, tmp_path, name, change):
     (tmp_path / "a").write_bytes(rewritten(saved[name], change))
-    with pytest.raises(ScumbleError, match="damaged"):
+    with pytest.raises(ScumbleError, match=r"damaged|earlier version"):
         load(tmp_path / "a")
 
 

@@ -46,8 +46,8 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
         which are fitted on inner folds for them. By default ridge regression with the Laplacian
         kernel, with the Gaussian one and straight, and bagged trees.
     weights : sequence of float, default=None
-        How loud each of them is. By default that is measured: what ranks the rows that were left
-        out better speaks louder, the same for all labels.
+        How loud each of them is, for all labels. By default that is measured: so that the blend
+        ranks rows that were left out as well as possible.
     second_look : bool, default=True
         Whether a curved ridge regression on the heights of all labels joins the blend, with a
         sixth of the say. It is left out where there is but one label, or fewer than five rows
@@ -84,11 +84,12 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
     gets further than one that all put there: what is rare shows. Rates, weights, curve and scores
     of training rows all come from out-of-sample scores.
 
-    Weights are measured by the mean, over labels with three rows or more, of the average precision
-    of these heights. From equal weights on (of the default rankers the first is twice as loud as
+    Weights are measured by the mean over labels of the average precision of these heights; rows
+    count once each. From equal weights on (of the default rankers the first is twice as loud as
     each of the others), one ranker after the other is made silent, half, twice or four times as
-    loud, whichever raises the mean most; all of them twice. With more than a hundred labels a
-    hundred are asked, from the rarest to the most frequent.
+    loud, whichever raises the mean most, if any does. There are two rounds; who is silent after
+    the first stays so, and is not asked about new rows. Asked are labels that three rows or more
+    have and some have not, a hundred of them at most, from the rarest to the most frequent.
 
     Out-of-sample scores of the second look are somewhat better than new rows will be, since the
     heights of other rows have seen a row's labels; measured on new rows it helps all the same.
@@ -170,7 +171,9 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
             self.rankers_.append(fitted)
             self.heights_.append(scale)
         self.weights_ = self._loudness(parts, Y)
-        heights = np.asfortranarray(sum(w * p for w, p in zip(self.weights_, parts, strict=True)))
+        heights = np.zeros(Y.shape, order="F")
+        for loud, part in zip(self.weights_, parts, strict=True):
+            heights += loud * part
         self.second_ = None
         if self.second_look and _ROWS_PER_LABEL * Y.shape[1] <= Y.shape[0] and Y.shape[1] > 1:
             seed = int(generator.integers(2**31 - 1))
@@ -230,13 +233,14 @@ def _read_loudness(weights: Any, n_rankers: int) -> Array:
     if weights is None:
         return np.full(n_rankers, 1 / n_rankers)
     found = np.asarray(weights, np.float64) if np.ndim(weights) == 1 else np.zeros(0)
-    if (
-        found.shape != (n_rankers,)
-        or not (np.isfinite(found) & (found >= 0)).all()
-        or not found.any()
-    ):
+    if found.shape != (n_rankers,) or not are_loud(found):
         raise ParameterError(
             f"The 'weights' parameter of BlendedRanker must hold {n_rankers} numbers >= 0, one per "
             f"ranker, not all 0. Got {weights!r} instead."
         )
     return found / found.sum()
+
+
+def are_loud(weights: Array) -> bool:
+    """Tell whether weights are numbers of at least 0, and one of them above."""
+    return bool((np.isfinite(weights) & (weights >= 0)).all() and weights.any())

@@ -7,8 +7,8 @@
 
 #include "scumble/_core/wide.h"
 
-/* Add |x[0] - p| for the points' numbers p of one column, which lie in line a; |x[1] - p| for those
- * in the line a stride below it; and so on. */
+/* Add to out[i] the sum over four columns k of |x[k] - column_k[i]|. The columns of the points lie
+ * a stride apart, the first at a. */
 WIDE static void add_four_differences(double *restrict out, ptrdiff_t n, const double *restrict x,
                                       const double *restrict a, ptrdiff_t stride) {
   const double *b = a + stride, *c = b + stride, *d = c + stride;
@@ -16,6 +16,7 @@ WIDE static void add_four_differences(double *restrict out, ptrdiff_t n, const d
     out[at] += (fabs(x[0] - a[at]) + fabs(x[1] - b[at])) + (fabs(x[2] - c[at]) + fabs(x[3] - d[at]));
 }
 
+/* The same for one column. */
 WIDE static void add_differences_of(double *restrict out, ptrdiff_t n, double x,
                                     const double *restrict a) {
   for (ptrdiff_t at = 0; at < n; at++) out[at] += fabs(x - a[at]);

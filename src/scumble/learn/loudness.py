@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,10 @@ from scumble._core.parallel import run
 #: What is tried for one ranker at a time: silent, half, twice and four times as loud.
 _FACTORS = (0.0, 0.5, 2.0, 4.0)
 _ROUNDS = 2
-#: Labels with so many rows are asked, and no more labels than these.
-_FEWEST_ROWS, _MOST_LABELS = 3, 100
+#: A label with fewer rows is not asked.
+_FEWEST_ROWS = 3
+#: No more labels are asked.
+_MOST_LABELS = 100
 #: A smaller gain is none.
 _SMALLEST_GAIN = 1e-6
 
@@ -25,49 +26,46 @@ def measure_loudness(
     heights: Sequence[Array], Y: Any, first: Array, *, n_jobs: int | None = None
 ) -> Array:
     """Go from first weights to better ones, one ranker after the other; they sum to one."""
-    members = _asked_labels(Y)
-    if len(heights) == 1 or not members:
+    columns = Y.tocsc()
+    labels = asked_labels(columns)
+    if len(heights) == 1 or len(labels) == 0:
         return first
-    asked = [np.asfortranarray(part[:, list(members)]) for part in heights]
-    rows = list(members.values())
-    best, found = first, mean_precision(asked, first, rows)
+
+    def rate(tried: Sequence[Array]) -> Array:
+        """Return the mean precision over all labels that each weights give."""
+
+        def ask(label: int) -> list[float]:
+            rows = columns.indices[slice(*columns.indptr[label : label + 2])]
+            own = np.array([part[:, label] for part in heights])
+            return [average_precision((w[:, None] * own).sum(axis=0), rows) for w in tried]
+
+        return np.mean(run(ask, labels.tolist(), n_jobs=n_jobs), axis=0)
+
+    best, found = first, rate([first])[0]
     for ranker in list(range(len(first))) * _ROUNDS:
-        tried = [_changed(best, ranker, factor) for factor in _FACTORS]
+        if best[ranker] == 0:
+            continue
+        others = np.arange(len(first)) != ranker
+        tried = [np.where(others, best, best * factor) for factor in _FACTORS]
         tried = [weights for weights in tried if weights.any()]
-        reached = run(lambda w: mean_precision(asked, w, rows), tried, n_jobs=n_jobs)
-        at = int(np.argmax(reached))
-        if reached[at] > found + _SMALLEST_GAIN:
-            best, found = tried[at], reached[at]
+        reached = rate(tried)
+        if reached.max() > found + _SMALLEST_GAIN:
+            best, found = tried[int(reached.argmax())], reached.max()
     return best / best.sum()
 
 
-def mean_precision(heights: Sequence[Array], weights: Array, rows: Sequence[Array]) -> float:
-    """Return the mean over labels of the average precision; equal heights count as the lowest."""
-    blend = np.sum([w * part for w, part in zip(weights, heights, strict=True) if w > 0], axis=0)
-    ordered = np.sort(blend, axis=0)
-    columns = zip(blend.T, ordered.T, rows, strict=True)
-    return float(np.mean([_precision(*column) for column in columns]))
-
-
-def _precision(heights: Array, ordered: Array, rows: Array) -> float:
-    own = np.sort(heights[rows])
+def average_precision(heights: Array, rows: Array) -> float:
+    """Return the mean, over rows with a label, of the label's share of the rows as high as each."""
+    ordered, own = np.sort(heights), np.sort(heights[rows])
     places = len(ordered) - np.searchsorted(ordered, own)
     return float(((len(own) - np.searchsorted(own, own)) / places).mean())
 
 
-def _asked_labels(Y: Any) -> dict[int, Array]:
-    """Return the rows of each label that is asked: of rare and frequent ones in equal shares."""
-    columns = Y.tocsc()
+def asked_labels(columns: Any) -> Array:
+    """Return labels that some rows have and some have not, from the rarest on at even steps."""
     counts = np.diff(columns.indptr)
-    some = np.flatnonzero((counts >= _FEWEST_ROWS) & (counts < Y.shape[0]))
-    if len(some) > _MOST_LABELS:
-        ordered = some[np.argsort(counts[some], kind="stable")]
-        some = ordered[np.linspace(0, len(some) - 1, _MOST_LABELS).astype(np.intp)]
-    bounds = list(pairwise(columns.indptr))
-    return {int(label): columns.indices[slice(*bounds[label])] for label in some}
-
-
-def _changed(weights: Array, ranker: int, factor: float) -> Array:
-    changed = weights.copy()
-    changed[ranker] *= factor
-    return changed
+    some = np.flatnonzero((counts >= _FEWEST_ROWS) & (counts < columns.shape[0]))
+    if len(some) <= _MOST_LABELS:
+        return some
+    ordered = some[np.argsort(counts[some], kind="stable")]
+    return ordered[np.linspace(0, len(some) - 1, _MOST_LABELS).astype(np.intp)]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,9 +35,10 @@ class RadialKernel:
     ) -> tuple[RadialKernel, Array]:
         """Choose gamma by the median distance of different points, and tell how alike they are."""
         distances = np.empty((points.shape[0], points.shape[0]))
+        kernel = cls(points, 1.0, power)
 
         def compare(rows: slice) -> None:
-            distances[rows] = _distances(points[rows], points, power)
+            distances[rows] = kernel._distances(points[rows])
 
         def liken(rows: slice) -> None:
             kernel._likeness(distances[rows])
@@ -46,7 +48,7 @@ class RadialKernel:
             asked = distances[:: max(1, len(distances) // _ASKED)]
             apart = asked[asked > 1e-12 * max(1.0, float(asked.max()))]
             median = float(np.median(apart)) if len(apart) else 1.0
-            kernel = cls(points, 1 / (median * bandwidth**power), power)
+            kernel = replace(kernel, gamma=1 / (median * bandwidth**power))
             run(liken, _blocks(points, points), n_jobs=n_jobs)
         return kernel, distances
 
@@ -54,8 +56,26 @@ class RadialKernel:
         """Tell how alike rows are to the points."""
         out = np.empty((rows.shape[0], self.points.shape[0]))
         for block in _blocks(rows, self.points):
-            out[block] = self._likeness(_distances(rows[block], self.points, self.power))
+            out[block] = self._likeness(self._distances(rows[block]))
         return out
+
+    @cached_property
+    def _columns(self) -> Any:
+        """The points column by column, for loops over the cells of a row."""
+        by_column = sparse.csc_array if sparse.issparse(self.points) else np.asfortranarray
+        return by_column(self.points)
+
+    def _distances(self, rows: Any) -> Array:
+        if self.power == 2:
+            common, sizes = dense(rows @ self.points.T), _squared_lengths
+        elif sparse.issparse(self.points):
+            common, sizes = _overlaps(rows, self._columns), _absolute_lengths
+        else:
+            return _differences(dense(rows), self._columns)
+        common *= -2
+        common += sizes(rows)[:, None]
+        common += sizes(self.points)[None, :]
+        return np.maximum(common, 0, out=common)
 
     def _likeness(self, distances: Array) -> Array:
         distances *= -self.gamma
@@ -65,19 +85,6 @@ class RadialKernel:
 def _blocks(rows: Any, points: Any) -> list[slice]:
     width = points.shape[0] + (points.nnz if sparse.issparse(points) else points.size)
     return slices(rows.shape[0], min(width, _AT_ONCE // _FEWEST_ROWS), _AT_ONCE)
-
-
-def _distances(rows: Any, points: Any, power: int) -> Array:
-    if power == 2:
-        common, sizes = dense(rows @ points.T), _squared_lengths
-    elif sparse.issparse(points):
-        common, sizes = _overlaps(rows, points), _absolute_lengths
-    else:
-        return _differences(dense(rows), points)
-    common *= -2
-    common += sizes(rows)[:, None]
-    common += sizes(points)[None, :]
-    return np.maximum(common, 0, out=common)
 
 
 def _squared_lengths(rows: Any) -> Array:
@@ -90,19 +97,19 @@ def _absolute_lengths(rows: Any) -> Array:
     return np.asarray(abs(rows).sum(axis=1)).ravel()
 
 
-def _overlaps(rows: Any, points: Any) -> Array:
+def _overlaps(rows: Any, columns: Any) -> Array:
     """Return what rows and points have in common: |x| + |p| - |x - p| is twice as much."""
-    rows, columns = sparse.csr_array(rows), sparse.csc_array(points)
+    rows = sparse.csr_array(rows)
     parts = (rows.indptr, rows.indices, columns.indptr, columns.indices)
     index = np.result_type(*parts)
     indptr, indices, point_indptr, point_indices = (part.astype(index) for part in parts)
-    out = np.zeros((rows.shape[0], points.shape[0]))
+    out = np.zeros((rows.shape[0], columns.shape[0]))
     add_overlaps(indptr, indices, rows.data, point_indptr, point_indices, columns.data, out)
     return out
 
 
-def _differences(rows: Array, points: Array) -> Array:
-    """Return the sums of absolute differences; scipy's cdist takes four times as long."""
-    out = np.zeros((len(rows), len(points)))
-    add_differences(np.ascontiguousarray(rows), np.ascontiguousarray(points.T), out)
+def _differences(rows: Array, columns: Array) -> Array:
+    """Return sums of absolute differences; for many rows scipy takes four times as long."""
+    out = np.zeros((len(rows), len(columns)))
+    add_differences(np.ascontiguousarray(rows), columns.T, out)
     return out

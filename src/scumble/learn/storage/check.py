@@ -13,7 +13,7 @@ from scumble._core.errors import ReadError
 from scumble._core.features import FeatureCodes
 from scumble._core.neighbours import Space
 from scumble.learn.bagged_trees import BaggedTrees
-from scumble.learn.blended import BlendedRanker, SecondLook
+from scumble.learn.blended import BlendedRanker, SecondLook, are_loud
 from scumble.learn.c45 import C45Classifier, Tree
 from scumble.learn.c45.forest import Forest
 from scumble.learn.calibration import Calibration
@@ -31,6 +31,9 @@ from scumble.learn.scaling import MOST_RANKED, N_STEPS, Scaling
 from scumble.learn.storage.classes import is_own
 from scumble.learn.texts import TextColumns, TextModel
 from scumble.learn.thresholded import ThresholdedClassifier
+
+#: Said of what was saved before a part was added or changed its meaning, see `changes`.
+EARLIER = "this model is of an earlier version of scumble: train it again"
 
 
 def check_model(model: Any) -> None:
@@ -264,9 +267,9 @@ def _width_of(model: Any) -> int:
         fits &= is_table(scaling.knots, np.float64, (N_STEPS, width))
     others = (scaling.centres, scaling.knots)
     alone = scaling.divisors is None and any(part is not None for part in others)
-    # Files from before there were ranks, see `changes`.
+    # Files from before there were ranks.
     unranked = scaling.divisors is not None and scaling.knots is None and width <= MOST_RANKED
-    demand(not unranked, "it is of an earlier version of scumble: train it again")
+    demand(not unranked, EARLIER)
     demand(fits and not alone, "the scale of the columns does not fit")
     return width
 
@@ -307,8 +310,9 @@ def _check_bags(model: BaggedTrees) -> None:
 def _check_blend(model: BlendedRanker) -> None:
     rankers, scales, curve = model.rankers_, model.heights_, model.calibration_
     sizes = {len(part) for part in (rankers, scales, model.weights) if part is not None}
+    demand(hasattr(model, "weights_"), EARLIER)
     fits = len(sizes) == 1 and is_vector(model.weights_, np.float64, len(rankers))
-    demand(fits, "the rankers do not fit")
+    demand(fits and are_loud(model.weights_), "the rankers do not fit")
     for ranker, scale in zip(rankers, scales, strict=True):
         _check_inside(ranker, model.n_labels_)
         _check_heights(scale, model.n_labels_)
