@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,13 +33,7 @@ def measure_loudness(
         return first
 
     def rate(tried: Sequence[Array]) -> Array:
-        """Return the mean precision over all labels that each weights give."""
-
-        def ask(label: int) -> list[float]:
-            rows = columns.indices[slice(*columns.indptr[label : label + 2])]
-            own = np.array([part[:, label] for part in heights])
-            return [average_precision((w[:, None] * own).sum(axis=0), rows) for w in tried]
-
+        ask = partial(_precisions, heights, columns, tried)
         return np.mean(run(ask, labels.tolist(), n_jobs=n_jobs), axis=0)
 
     best, found = first, rate([first])[0]
@@ -52,6 +47,15 @@ def measure_loudness(
         if reached.max() > found + _SMALLEST_GAIN:
             best, found = tried[int(reached.argmax())], reached.max()
     return best / best.sum()
+
+
+def _precisions(
+    heights: Sequence[Array], columns: Any, tried: Sequence[Array], label: int
+) -> list[float]:
+    """Return the average precision of one label under different weights."""
+    rows = columns.indices[slice(*columns.indptr[label : label + 2])]
+    own = np.array([part[:, label] for part in heights])
+    return [average_precision((w[:, None] * own).sum(axis=0), rows) for w in tried]
 
 
 def average_precision(heights: Array, rows: Array) -> float:

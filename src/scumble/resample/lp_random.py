@@ -247,9 +247,8 @@ def _md5(text: str) -> str:
 
 def share_out(total: int, capacity: Array) -> Array:
     """Share rows equally among bags in order; what one cannot use goes to those after it."""
-    n_bags = len(capacity)
     # No bag can use more than the largest capacity, which keeps the shares within integers.
     total = min(total, int(capacity.sum()))
-    used = np.zeros(n_bags, np.int64)
-    kernels.share_out(total, capacity, np.zeros(n_bags + 1, np.int64), used)
+    used = np.zeros(len(capacity), np.int64)
+    kernels.share_out(total, capacity, np.zeros(len(capacity) + 1, np.int64), used)
     return used
