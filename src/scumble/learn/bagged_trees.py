@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ class OnlyTrees(Domain):
         return " For others, use ResampledEnsemble."
 
 
+@dataclass(eq=False, repr=False)
 class BaggedTrees(BaseRanker, name="bagging", family="Rankers"):
     """Grow several C4.5 trees for each label on rows drawn by chance, and average them.
 
@@ -96,26 +98,14 @@ class BaggedTrees(BaseRanker, name="bagging", family="Rankers"):
         estimator=OnlyTrees(),
     )
 
-    models_: Forest
-
-    def __init__(
-        self,
-        n_estimators: int = 20,
-        *,
-        draw: str = "bootstrap",
-        columns: float = 0.5,
-        estimator: Any = None,
-        categorical_features: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.draw = draw
-        self.columns = columns
-        self.estimator = estimator
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_estimators: int = 20
+    _: KW_ONLY
+    draw: str = "bootstrap"
+    columns: float = 0.5
+    estimator: Any = None
+    categorical_features: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._grow(X, Y, weights)
@@ -149,7 +139,7 @@ class BaggedTrees(BaseRanker, name="bagging", family="Rankers"):
         )
         models = fit_many(tree, X, self._codes.n_values, targets, n_jobs=self.n_jobs)
         assert isinstance(models, Forest)
-        self.models_ = models
+        self.models_: Forest = models
         return targets
 
     def _answers(self, X: Any) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ _ROWS_PER_LABEL, _SECOND_SHARE = 5, 1 / 6
 _LANDMARKS = 500
 
 
+@dataclass(eq=False, repr=False)
 class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
     r"""Let several rankers speak, each on the scale of its own ranking.
 
@@ -112,24 +113,14 @@ class BlendedRanker(BaseRanker, name="blend", family="Rankers"):
         n_folds=Int(2),
     )
 
-    def __init__(
-        self,
-        rankers: Any = None,
-        *,
-        weights: Any = None,
-        second_look: bool = True,
-        n_folds: int = 5,
-        categorical_features: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.rankers = rankers
-        self.weights = weights
-        self.second_look = second_look
-        self.n_folds = n_folds
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    rankers: Any = None
+    _: KW_ONLY
+    weights: Any = None
+    second_look: bool = True
+    n_folds: int = 5
+    categorical_features: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _check_together(self) -> None:
         rankers = self._rankers()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from scumble.learn.ranker import BaseRanker
 from scumble.learn.scaling import Scaling, rows_of_length_one
 
 
+@dataclass(eq=False, repr=False)
 class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
     """Let the nearest rows vote for their labels, the nearer the louder.
 
@@ -57,24 +59,18 @@ class NeighbourRanker(BaseRanker, name="neighbours", family="Rankers"):
 
     domains = declare(n_neighbors=Int(1))
 
-    space_: Space
-    labels_: sparse.csr_array
-    n_neighbors_: int
-
-    def __init__(
-        self, n_neighbors: int = 20, *, categorical_features: Any = None, n_jobs: int | None = None
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
+    n_neighbors: int = 20
+    _: KW_ONLY
+    categorical_features: Any = None
+    n_jobs: int | None = None
 
     def _fit_labels(self, X: Any, Y: sparse.csr_array, weights: Array | None = None) -> None:
         self._scaling, rows = Scaling.of(X, self._codes.n_values, weights, n_jobs=self.n_jobs)
-        self.space_ = Space.of(_place(rows), scale=False)
+        self.space_: Space = Space.of(_place(rows), scale=False)
         self._weights = np.ones(X.shape[0]) if weights is None else weights
-        self.labels_ = Y.astype(np.float64)
+        self.labels_: sparse.csr_array = Y.astype(np.float64)
         self._shares = np.asarray(self._weights @ self.labels_) / self._weights.sum()
-        self.n_neighbors_ = min(int(self.n_neighbors), X.shape[0] - 1)
+        self.n_neighbors_: int = min(int(self.n_neighbors), X.shape[0] - 1)
 
     def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, weights: Array | None) -> Array:
         self._fit_labels(X, Y, weights)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,7 @@ AT_ONCE = 1024
 FEW_AT_ONCE = 256
 
 
+@dataclass(eq=False, repr=False)
 class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
     r"""Linear, or smooth, scores of all labels by ridge regression.
 
@@ -124,24 +126,14 @@ class RidgeRanker(BaseRanker, name="ridge", family="Rankers"):
         landmarks=Optional(Int(1)),
     )
 
-    def __init__(
-        self,
-        kernel: str = "linear",
-        *,
-        penalty: float | None = None,
-        bandwidth: float = 1.0,
-        landmarks: int | None = None,
-        categorical_features: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.penalty = penalty
-        self.bandwidth = bandwidth
-        self.landmarks = landmarks
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    kernel: str = "linear"
+    _: KW_ONLY
+    penalty: float | None = None
+    bandwidth: float = 1.0
+    landmarks: int | None = None
+    categorical_features: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _check_together(self) -> None:
         if self.penalty is not None and self.penalty < SMALLEST_PENALTY:

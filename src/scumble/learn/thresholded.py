@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from scumble._core.errors import ParameterError
 from scumble._core.features import FeatureCodes
 from scumble._core.parameters import Int, declare
 from scumble.learn.base import BaseMultilabelClassifier
-from scumble.learn.inner_classifier import InnerClassifier, Training, tell_nominal
+from scumble.learn.inner_classifier import Training, tell_nominal
 from scumble.learn.out_of_sample import check_scores, fit_alone, fit_with_scores
 from scumble.learn.parameters import MultilabelClassifier
 from scumble.learn.ridge import RidgeRanker
@@ -27,6 +28,7 @@ from scumble.learn.thresholds import (
 )
 
 
+@dataclass(eq=False, repr=False)
 class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded", family="For rare labels"):
     """Predict each label from a score on that was chosen for it.
 
@@ -106,31 +108,16 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded", family
 
     domains = declare(estimator=MultilabelClassifier(), n_folds=Int(2), **RULE_DOMAINS)
 
-    estimator_: InnerClassifier
-    curves_: list[ThresholdCurve]
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        rule: str = "shrunken",
-        *,
-        metric: str = "f1",
-        strength: float = 20.0,
-        threshold: float = 0.5,
-        n_folds: int = 5,
-        categorical_features: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.rule = rule
-        self.metric = metric
-        self.strength = strength
-        self.threshold = threshold
-        self.n_folds = n_folds
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    rule: str = "shrunken"
+    _: KW_ONLY
+    metric: str = "f1"
+    strength: float = 20.0
+    threshold: float = 0.5
+    n_folds: int = 5
+    categorical_features: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _rule(self) -> ThresholdRule:
         return ThresholdRule(self.rule, self.metric, self.strength, self.threshold)
@@ -146,8 +133,8 @@ class ThresholdedClassifier(BaseMultilabelClassifier, name="thresholded", family
         given = (self._told_scorer(), training, generator)
         more: dict[str, Any] = {"n_jobs": self.n_jobs, "caller": name}
         if rule.rule == "fixed":
-            self.estimator_, self.curves_ = fit_alone(*given, **more), []
-            self.thresholds_ = rule.fixed(Y.sum(axis=0))
+            self.estimator_ = fit_alone(*given, **more)
+            self.thresholds_, self.curves_ = rule.fixed(Y.sum(axis=0)), list[ThresholdCurve]()
             return
         self.estimator_, scores = fit_with_scores(*given, n_folds=int(self.n_folds), **more)
         columns = ScoreColumns(np.asfortranarray(scores), Y.tocsc())

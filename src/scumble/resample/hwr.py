@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -30,6 +31,7 @@ class AnotherResampler(Domain):
         return value is None or isinstance(value, BaseResampler)
 
 
+@dataclass(eq=False, repr=False)
 class RemedialHwR(BaseResampler, family="Decouple"):
     r"""Run REMEDIAL, then another resampler on the result.
 
@@ -95,18 +97,11 @@ class RemedialHwR(BaseResampler, family="Decouple"):
 
     domains = declare(resampler=AnotherResampler(), **REMEDIAL.domains)
 
-    def __init__(
-        self,
-        resampler: BaseResampler | None = None,
-        *,
-        passes: int = 1,
-        one_sided: Literal["clone", "keep"] = "clone",
-        random_state: Any = None,
-    ) -> None:
-        self.resampler = resampler
-        self.passes = passes
-        self.one_sided = one_sided
-        self.random_state = random_state
+    resampler: BaseResampler | None = None
+    _: KW_ONLY
+    passes: int = 1
+    one_sided: Literal["clone", "keep"] = "clone"
+    random_state: Any = None
 
     def _check_together(self) -> None:
         self._second().check_parameters()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from scumble.resample.mlenn import count_of
 from scumble.resample.synthesis import Seeds, synthesize, with_synthetic
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LabelsetSMOTE(_DistanceResampler, family="Add rows"):
     r"""Add synthetic rows between seeds; each keeps the labels of its seed.
 
@@ -93,24 +95,13 @@ class LabelsetSMOTE(_DistanceResampler, family="Add rows"):
         percent=Real(0), n_neighbors=Int(1), seeds=Choice("minority", "uniform", "pure")
     )
 
-    def __init__(
-        self,
-        *,
-        percent: float = 25,
-        n_neighbors: int = 5,
-        seeds: Literal["minority", "uniform", "pure"] = "minority",
-        scale: bool = True,
-        categorical_features: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.percent = percent
-        self.n_neighbors = n_neighbors
-        self.seeds = seeds
-        self.scale = scale
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    percent: float = 25
+    n_neighbors: int = 5
+    seeds: Literal["minority", "uniform", "pure"] = "minority"
+    scale: bool = True
+    categorical_features: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
         space = features.space(scale=self.scale)

@@ -25,27 +25,18 @@ TYPE_BORDERS = (0.3, 0.7, 1.0)
 REACH = np.array([0.5, 0.75, np.inf, -1.0])
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class _LocalResampler(_DistanceResampler):
     """Base of the two that look at the labels around each row."""
 
     domains = declare(n_neighbors=Int(1))
 
-    def __init__(
-        self,
-        *,
-        percent: float = 25,
-        n_neighbors: int = 5,
-        scale: bool = True,
-        categorical_features: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.percent = percent
-        self.n_neighbors = n_neighbors
-        self.scale = scale
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    percent: float = 25
+    n_neighbors: int = 5
+    scale: bool = True
+    categorical_features: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
 
 class MLSOL(_LocalResampler, family="Add rows"):

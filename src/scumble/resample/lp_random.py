@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -20,21 +21,15 @@ from scumble.resample.kernels import bags as kernels
 SEEDING = Choice("generator", "hash").hidden()
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class _LabelsetResampler(BaseResampler):
     """Base of the two that take rows by their labelsets."""
 
     domains = declare(seeding=SEEDING)
 
-    def __init__(
-        self,
-        *,
-        percent: float = 25,
-        random_state: Any = None,
-        seeding: Literal["generator", "hash"] = "generator",
-    ) -> None:
-        self.percent = percent
-        self.random_state = random_state
-        self.seeding = seeding
+    percent: float = 25
+    random_state: Any = None
+    seeding: Literal["generator", "hash"] = "generator"
 
     def _check_together(self) -> None:
         if self.seeding == "hash" and not isinstance(self.random_state, int | np.integer):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from scumble.resample.containers import take_labels
 from scumble.resample.kernels import bags as kernels
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MLROS(BaseResampler, family="Add rows"):
     r"""Clone random rows of rare labels until the data has grown by a percentage.
 
@@ -78,9 +80,8 @@ class MLROS(BaseResampler, family="Add rows"):
 
     domains = declare(percent=Real(0))
 
-    def __init__(self, *, percent: float = 25, random_state: Any = None) -> None:
-        self.percent = percent
-        self.random_state = random_state
+    percent: float = 25
+    random_state: Any = None
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
         n_rows = Y.shape[0]
@@ -96,6 +97,7 @@ class MLROS(BaseResampler, family="Add rows"):
         return Resampled(rows, take_labels(Y, rows))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MLRUS(BaseResampler, family="Remove rows"):
     r"""Delete random rows of frequent labels until the data has shrunk by a percentage.
 
@@ -158,9 +160,8 @@ class MLRUS(BaseResampler, family="Remove rows"):
 
     domains = declare(percent=Real(0, 100))
 
-    def __init__(self, *, percent: float = 25, random_state: Any = None) -> None:
-        self.percent = percent
-        self.random_state = random_state
+    percent: float = 25
+    random_state: Any = None
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
         n_rows, n_labels = Y.shape

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from scumble.resample.by_distance import _DistanceResampler
 from scumble.resample.containers import take_labels
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MLeNN(_DistanceResampler, family="Remove rows"):
     r"""Remove rows without rare labels that disagree with their neighbours.
 
@@ -89,22 +91,12 @@ class MLeNN(_DistanceResampler, family="Remove rows"):
 
     domains = declare(n_neighbors=Int(1), threshold=Real(0, 1), union=Bool())
 
-    def __init__(
-        self,
-        *,
-        n_neighbors: int = 3,
-        threshold: float = 0.75,
-        union: bool = False,
-        scale: bool = True,
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.threshold = threshold
-        self.union = union
-        self.scale = scale
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
+    n_neighbors: int = 3
+    threshold: float = 0.75
+    union: bool = False
+    scale: bool = True
+    categorical_features: Any = None
+    n_jobs: int | None = None
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
         candidates = np.flatnonzero(count_of(Y, is_minority(Y)) == 0)

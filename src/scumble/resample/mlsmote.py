@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -24,6 +25,7 @@ from scumble.resample.synthesis import Seeds, combine_labels, synthesize, with_s
 SMALL_BAG = 512
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MLSMOTE(_DistanceResampler, family="Add rows"):
     r"""Add a synthetic row for every row of every rare label.
 
@@ -124,24 +126,13 @@ class MLSMOTE(_DistanceResampler, family="Add rows"):
         n_neighbors=Int(1), strategy=Choice("ranking", "union", "intersection"), ranking_ties=Bool()
     )
 
-    def __init__(
-        self,
-        *,
-        n_neighbors: int = 5,
-        strategy: Literal["ranking", "union", "intersection"] = "ranking",
-        ranking_ties: bool = False,
-        scale: bool = True,
-        categorical_features: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.strategy = strategy
-        self.ranking_ties = ranking_ties
-        self.scale = scale
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_neighbors: int = 5
+    strategy: Literal["ranking", "union", "intersection"] = "ranking"
+    ranking_ties: bool = False
+    scale: bool = True
+    categorical_features: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
         seeds = self._find_seeds(features, Y)

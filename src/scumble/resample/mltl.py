@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from scumble.resample.by_distance import _DistanceResampler
 from scumble.resample.mlenn import count_of, without_different
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MLTL(_DistanceResampler, family="Remove rows"):
     r"""Remove rows with a frequent label whose nearest neighbour has clearly other labels.
 
@@ -89,22 +91,12 @@ class MLTL(_DistanceResampler, family="Remove rows"):
 
     domains = declare(threshold=Either(Real(0, 1), Choice("auto")), mutual=Bool(), clean=Bool())
 
-    def __init__(
-        self,
-        *,
-        threshold: float | Literal["auto"] = "auto",
-        mutual: bool = False,
-        clean: bool = False,
-        scale: bool = True,
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.threshold = threshold
-        self.mutual = mutual
-        self.clean = clean
-        self.scale = scale
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
+    threshold: float | Literal["auto"] = "auto"
+    mutual: bool = False
+    clean: bool = False
+    scale: bool = True
+    categorical_features: Any = None
+    n_jobs: int | None = None
 
     def _resample_features(self, features: Features, Y: sparse.csr_array) -> Resampled:
         is_free = self.threshold == "auto"

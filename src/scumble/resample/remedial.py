@@ -30,6 +30,7 @@ class Pass:
     n_added: int  # clones appended
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class REMEDIAL(BaseResampler, family="Decouple"):
     r"""Split the instances in which rare and frequent labels meet.
 
@@ -119,16 +120,9 @@ class REMEDIAL(BaseResampler, family="Decouple"):
         passes=Int(1), one_sided=Choice("clone", "keep"), unseen=Choice("nan", "zero")
     )
 
-    def __init__(
-        self,
-        *,
-        passes: int = 1,
-        one_sided: Literal["clone", "keep"] = "clone",
-        unseen: Unseen = "nan",
-    ) -> None:
-        self.passes = passes
-        self.one_sided = one_sided
-        self.unseen = unseen
+    passes: int = 1
+    one_sided: Literal["clone", "keep"] = "clone"
+    unseen: Unseen = "nan"
 
     def _resample(self, X: Any, Y: sparse.csr_array) -> Resampled:
         sources = np.arange(Y.shape[0])
