@@ -21,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from scumble import MultilabelDataset, ScumbleError, ScumbleWarning, catalogue
+from scumble._core.errors import ReadError
 from scumble.data import Feature
 from scumble.learn import (
     ECCRU,
@@ -45,6 +46,7 @@ from scumble.learn import (
     read_model,
     save,
 )
+from scumble.learn.storage.check import check_nodes
 from scumble.learn.storage.columns import align_columns
 from scumble.resample import MLSOL
 
@@ -539,6 +541,16 @@ CHANGES = {
         lambda t: replace_array(state(t, "tree_"), "counts", shape=[1, 2]),
     ],
 }
+
+
+def test_children_beyond_the_largest_number_are_refused():
+    feature, cut = np.array([0, -1, -1]), np.array([0.5, np.nan, np.nan])
+    largest = np.iinfo(np.int64).max
+    for first, width in ((largest, 2), (1, largest), (largest - 1, 2), (2, 2)):
+        children = (np.array([first, 0, 0]), np.array([width, 0, 0]))
+        with pytest.raises(ReadError, match="no place for its children"):
+            check_nodes(feature, cut, *children, np.array([0]))
+    check_nodes(feature, cut, np.array([1, 0, 0]), np.array([2, 0, 0]), np.array([0]))
 
 
 def test_a_blend_from_before_its_weights_were_kept_asks_for_training(saved, tmp_path):

@@ -152,7 +152,11 @@ def _fit_foreign(
     seeds = generator.integers(2**31 - 1, size=len(targets)) if generator and names else None
 
     def fit(at: int) -> tuple[Any, int, Any]:
-        target, model = targets[at], clone(estimator)
+        target = targets[at]
+        drawn = np.asarray(target.y)[... if target.repeats is None else target.repeats > 0]
+        if drawn.min() == drawn.max():  # the only class there is
+            return int(drawn[0]), target.n_classes, target.extra
+        model = clone(estimator)
         if seeds is not None:
             model.set_params(**dict.fromkeys(names, int(seeds[at])))
         table = _with_extra(X, extra, target.extra)
@@ -164,14 +168,12 @@ def _fit_foreign(
 
 
 def _fit_one(model: Any, X: Any, target: Target, class_weight: Any) -> Any:
-    """Fit a model, or give the only class there is."""
+    """Fit a model to the rows of a target, as often as each was drawn."""
     rows = np.arange(X.shape[0]) if target.rows is None else np.asarray(target.rows, np.int64)
     y, weights = np.asarray(target.y), target.weights
     if target.repeats is not None:
         rows, y = np.repeat(rows, target.repeats), np.repeat(y, target.repeats)
         weights = None if weights is None else np.repeat(weights, target.repeats)
-    if y.min() == y.max():
-        return int(y[0])
     if class_weight is not None and (name := class_weight_name(model)) is not None:
         model.set_params(**{name: _by_class(y, weights, class_weight)})
     else:

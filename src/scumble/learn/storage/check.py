@@ -176,7 +176,7 @@ def _check_forest(forest: Forest, n_values: Array) -> None:
     roots, n_classes = forest.roots, forest.n_classes
     inside = ((roots >= 0) & (roots < n_nodes)).all() and (n_classes >= 1).all()
     demand(bool(inside) and bool((np.diff(roots) > 0).all()), "the trees' roots do not fit")
-    _check_nodes(forest.feature, forest.cut, forest.first, forest.width, n_values)
+    check_nodes(forest.feature, forest.cut, forest.first, forest.width, n_values)
     if n_trees:
         tree_of = np.searchsorted(roots, np.arange(n_nodes), side="right") - 1
         stop = forest.leaf + n_classes[np.maximum(tree_of, 0)]
@@ -200,17 +200,18 @@ def _check_tree(tree: Any, n_values: Array, n_classes: int) -> None:
     demand(fits, "the tree's counts do not fit")
     for part in (tree.feature, tree.first, tree.width):
         demand(part.dtype.kind in "iu", "the tree's places are no whole numbers")
-    _check_nodes(tree.feature, tree.cut, tree.first, tree.width, n_values)
+    check_nodes(tree.feature, tree.cut, tree.first, tree.width, n_values)
 
 
-def _check_nodes(feature: Array, cut: Array, first: Array, width: Array, n_values: Array) -> None:
+def check_nodes(feature: Array, cut: Array, first: Array, width: Array, n_values: Array) -> None:
     """Check that children come after their parents and that every value has a child."""
     inner = np.flatnonzero(feature >= 0)
     columns = feature[inner]
     demand(bool((columns < len(n_values)).all()), "a tree asks for a column that is not there")
     begin, size = first[inner].astype(np.int64), width[inner].astype(np.int64)
     needed = np.where(np.isnan(cut[inner]), n_values[columns], 2)
-    fits = (begin > inner) & (begin + size <= len(feature)) & (size >= needed) & (needed >= 1)
+    # A sum of the two might be larger than any number there is.
+    fits = (begin > inner) & (begin <= len(feature) - size) & (size >= needed) & (needed >= 1)
     demand(bool(fits.all()), "a node of a tree has no place for its children")
 
 
