@@ -33,6 +33,10 @@ summary films.arff --labels 0 | --labels '0' chooses no label
 summary films.arff --labels nofile.xml | nofile.xml: no such file
 summary films.arff --option colour=red | no option 'colour'
 summary films.arff --option colour | must be name=value
+summary films.arff --option name=red | no option 'name'
+summary debtags --option name=red | no option 'name'
+summary films.arff --option labels=war | Give --labels instead
+summary films.arff --option format=csv | Give --format instead
 summary more.csv --engine duckbd | --engine must be one of
 summary more.csv --engine duckdb | Say --label-column
 summary more.csv --memory lots | --memory lots
@@ -107,6 +111,7 @@ predict nofile films.arff -o p.csv | no such file
 predict films.arff more.csv -o p.csv | no model of scumble
 predict good.model films.arff -o p.xls | written as .csv
 predict good.model films.arff -o p.csv --to csv | needs --whole
+predict good.model films.arff -o p.csv --option name=red | no option 'name'
 predict good.model films.arff -o p.csv --dataset | --whole
 thresholds scores.csv films.arff --rule shrunkn | --rule must be one of
 thresholds scores.csv films.arff --metric recall | --metric must be one of

@@ -57,6 +57,9 @@ class Commands(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         return _build(name)
 
+    def __contains__(self, name: object) -> bool:  # builds nothing
+        return name in HOMES
+
     def __iter__(self) -> Iterator[str]:
         return iter(HOMES)
 

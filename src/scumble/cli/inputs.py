@@ -124,8 +124,8 @@ TestOption = Annotated[
 class Reading:
     """How to read a data set, as the user typed it: what every command has that reads one.
 
-    The options below ``option`` are for plain tables; the reader is told of them as if they stood
-    there.
+    Those below ``option`` are for plain tables: ``--label-column tags`` says the same as
+    ``--option label_column=tags``.
     """
 
     format: Annotated[
@@ -190,8 +190,11 @@ class Reading:
     @property
     def told(self) -> dict[str, Any]:
         """All that the reader is told."""
-        labels = parse_labels(self.labels)
-        return {"format": self.format, "labels": labels, **parse_options(self.options)}
+        options = parse_options(self.options)
+        for name in ("format", "labels"):
+            if name in options:
+                raise ParameterError(f"--option {name}=... is not known. Give --{name} instead.")
+        return {"format": self.format, "labels": parse_labels(self.labels), **options}
 
     def load(self, name: str) -> MultilabelDataset:
         """Read a file, or a data set of the shelf when no such file exists."""
@@ -206,7 +209,7 @@ AS_IS = Reading()
 TABLE_OPTIONS = tuple(each.name for each in fields(Reading))[3:]
 
 
-def load(name: str, *, labels: Any = None, **more: Any) -> MultilabelDataset:
+def load(name: str, /, *, labels: Any = None, **more: Any) -> MultilabelDataset:
     """Read a file, or a data set of the shelf; ``labels=()`` reads every column as a feature."""
     from scumble import data  # whose names load when they are used
 
@@ -215,6 +218,8 @@ def load(name: str, *, labels: Any = None, **more: Any) -> MultilabelDataset:
     with progress():
         if not may_be_on_the_shelf(name):
             return data.read(name, labels=labels, **more)
+        if "name" in more:
+            raise ParameterError(f"There is no option 'name' for reading {name!r}.")
         given = {key: v for key, v in {"labels": labels, **more}.items() if v is not None}
         try:
             return data.shelf.load(name, **given)

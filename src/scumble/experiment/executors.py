@@ -180,8 +180,9 @@ class ProcessExecutor:
                 child.close()
         elif message is None:
             spent = time.perf_counter() - job.began
-            yield Outcome(job.cell, None, "crash", child.last_words(), spent, job.largest)
+            words = child.last_words()
             child.close()
+            yield Outcome(job.cell, None, "crash", words, spent, job.largest)
         else:
             self._idle.append(child)
             reason, answer, seconds, most = message

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from scumble.gui.answers import RefusedError
@@ -56,6 +58,7 @@ class OpenDataset:
     latest: Latest = field(default_factory=Latest, repr=False)
     _chords: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False)
     _tables: dict[str, PagedTable] = field(default_factory=dict, repr=False)
+    _making: dict[str, Lock] = field(default_factory=lambda: defaultdict(Lock), repr=False)
 
     @property
     def name(self) -> str:
@@ -78,8 +81,9 @@ class OpenDataset:
         """Return the table of all labels, labelsets or features; it is made once."""
         from scumble.gui.paged_tables import MAKERS
 
-        if name not in self._tables:
-            self._tables[name] = MAKERS[name](self.packed)
+        with self._making[name]:
+            if name not in self._tables:
+                self._tables[name] = MAKERS[name](self.packed)
         return self._tables[name]
 
     def partners(self, label: int) -> PagedTable:
