@@ -4,6 +4,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from scumble.learn.c45.arithmetic cimport TINY
 from scumble.learn.c45.layout cimport Columns, Items
+from scumble.learn.c45.memory cimport Memory
 from scumble.learn.c45.nodes cimport Nodes
 
 cdef enum Strategy:
@@ -107,7 +108,7 @@ cdef struct TwoClasses:  # What is known where rows of two classes are counted.
     uint8_t* bits  # what an entry keeps of its row
     int64_t* cuts
     Py_ssize_t n_nominal
-    const int64_t* nominal
+    int64_t* nominal
     bint all_in_mean  # no nominal column has too many values for the mean of the gains
     Py_ssize_t n_levels
     uint64_t* item_counts  # n_items a level: rows below, positives above the half
@@ -141,6 +142,15 @@ cdef struct Chord:  # x ln x between two whole numbers, by interpolation
     double lowered  # the value less the most by which interpolation is too large
 
 
+cdef struct ClassWeights:  # Weights of one class in the node in hand, and x ln x of some.
+    double total
+    double left  # of a cut, or in one branch
+    double right
+    double stored
+    double left_term
+    double right_term
+
+
 cdef struct Weighted:  # What is known where rows have weights.
     bint whole  # the weights in the node are whole numbers
     double total
@@ -150,30 +160,28 @@ cdef struct Weighted:  # What is known where rows have weights.
     double* weight_of  # weight of a row in this node
     double* signed_of  # below 0 for class 0: two classes need one look
     Chord* chords
-    double* left
-    double* right
-    double* stored
-    double* left_terms
-    double* right_terms
-    double* tot
-    int64_t* classes
+    ClassWeights* by_class
+    int64_t* classes  # those in the node
     double* shares
     bint divided  # some row was divided among branches
 
 
 cdef struct Grower:
+    Memory* memory
     Strategy strategy
+    bint missing  # some value of the table
     Settings settings
     Columns columns
     Items items
     Sample sample
     Nodes nodes
     Py_ssize_t n_listed
-    const int64_t* listed  # columns that are lists of entries
+    int64_t* listed  # columns that are lists of entries
     bint many_values_count  # all columns have so many values that none is left out of the mean
     const double* table  # x ln x
     double table_length
     uint8_t* seen  # which values occur; NULL if all do
+    Py_ssize_t n_seen
     int row_bit
     int64_t least_entries  # a column with fewer, beside rows with its default, splits nothing
     Waiting now

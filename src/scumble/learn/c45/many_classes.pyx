@@ -12,7 +12,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from scumble.learn.c45.arithmetic cimport LN2, TINY
 from scumble.learn.c45.grower cimport Candidate, Grower, ManyClasses, Stretch, add_gain, least_of
 from scumble.learn.c45.layout cimport GAP, code_of, first_from, is_apart, row_of
-from scumble.learn.c45.memory cimport reserve
+from scumble.learn.c45.memory cimport reserve, reserve_zeros
 from scumble.learn.c45.nodes cimport Node, counts_of
 
 
@@ -38,12 +38,19 @@ cdef int start_many(Grower* g) except -1 nogil:
     """Count the classes of the training rows."""
     cdef ManyClasses* many = &g.many
     cdef Py_ssize_t size = g.sample.n + 1
+    cdef Py_ssize_t n_classes = g.sample.n_classes
     cdef Py_ssize_t i
     g.row_bit = 1
     g.least_entries = g.settings.min_objects
-    reserve(<void**> &many.steps, size, sizeof(double))
-    reserve(<void**> &many.sizes, size, sizeof(double))
-    reserve(<void**> &many.sums, size, sizeof(double))
+    reserve(g.memory, <void**> &many.local, g.sample.n_table, sizeof(uint32_t))
+    reserve_zeros(g.memory, <void**> &many.turn_of, n_classes, sizeof(int64_t))
+    reserve(g.memory, <void**> &many.size_of, n_classes, sizeof(int64_t))
+    reserve_zeros(g.memory, <void**> &many.bags, n_classes, sizeof(int64_t))
+    reserve(g.memory, <void**> &many.begins, n_classes, sizeof(uint32_t))
+    reserve(g.memory, <void**> &many.turns, n_classes, sizeof(uint32_t))
+    reserve(g.memory, <void**> &many.steps, size, sizeof(double))
+    reserve(g.memory, <void**> &many.sizes, size, sizeof(double))
+    reserve(g.memory, <void**> &many.sums, size, sizeof(double))
     for i in range(g.sample.n):
         g.nodes.counts[g.sample.y[g.sample.rows[i]]] += 1.0
     return 0

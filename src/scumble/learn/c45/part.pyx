@@ -240,8 +240,8 @@ cdef int copy_rows(Grower* g, Waiting* waiting, int64_t to) except -1 nogil:
     cdef bint is_here, is_lost
     cdef uint32_t row
     cdef int64_t i
-    reserve(<void**> &g.rows, to + g.branch_rows[b], sizeof(uint32_t))
-    reserve(<void**> &g.row_weights, to + g.branch_rows[b], sizeof(double))
+    reserve(g.memory, <void**> &g.rows, to + g.branch_rows[b], sizeof(uint32_t))
+    reserve(g.memory, <void**> &g.row_weights, to + g.branch_rows[b], sizeof(double))
     waiting.low = to
     for i in range(g.now.low, g.now.high):
         row = g.rows[i]
@@ -264,15 +264,16 @@ cdef int64_t copy_lists(
 ) except -1 nogil:
     """Copy the stretches of one of many branches; return from where on entries are free."""
     cdef int64_t lost = g.weighted.shares[b] > TINY
-    cdef int64_t at, j, goal, begin, s
+    cdef int64_t at, j, size, goal, begin, s
     cdef Stretch stretch
     cdef uint64_t entry
     for j in range(g.now.list_low, g.now.list_high):
         stretch = g.lists[j]
-        g.work += stretch.stop - stretch.start
+        size = stretch.stop - stretch.start
+        g.work += size
         begin = stretch.start if in_place else top
         goal = begin
-        reserve(<void**> &g.entries, goal + stretch.stop - stretch.start + 1, sizeof(uint64_t))
+        reserve(g.memory, <void**> &g.entries, goal + size + 1, sizeof(uint64_t))
         for at in range(stretch.start, stretch.stop):
             entry = g.entries[at]
             s = g.side[row_of(entry, g.row_bit)]
@@ -294,12 +295,13 @@ cdef int64_t copy_lists_of_two(Grower* g, Py_ssize_t depth, int64_t top) except 
     cdef bint both = g.split.n_live == 2
     cdef uint64_t* entries
     cdef uint64_t entry, way
-    cdef int64_t at, j, here, there
+    cdef int64_t at, j, size, here, there
     cdef Stretch stretch
     for j in range(g.now.list_low, g.now.list_high):
         stretch = g.lists[j]
-        g.work += stretch.stop - stretch.start
-        reserve(<void**> &g.entries, top + stretch.stop - stretch.start + 1, sizeof(uint64_t))
+        size = stretch.stop - stretch.start
+        g.work += size
+        reserve(g.memory, <void**> &g.entries, top + size + 1, sizeof(uint64_t))
         entries = g.entries
         here, there = stretch.start, top
         for at in range(stretch.start, stretch.stop):

@@ -23,17 +23,20 @@ cdef enum:
     ROWS_BETWEEN_LOOKS = 5_000_000
 
 
-cdef double prune_known(Pruner* p, Py_ssize_t top) except? -1 nogil:
-    """Prune the subtree at ``top`` and return the estimated errors of what is left of it."""
-    cdef Py_ssize_t depth = 0
+cdef int prune_known(Pruner* p, Py_ssize_t top, Py_ssize_t depth) except -1 nogil:
+    """Prune the subtree at ``top``.
+
+    The visits below ``depth`` are those of the way to it.
+    """
+    cdef Py_ssize_t before = depth
     cdef Node* node
     cdef Visit* visit
     cdef int32_t child
     start_subtree(p, top)
     if p.nodes.at[top].feature >= 0:
         push(p, depth, top)
-        depth = 1
-    while depth:
+        depth += 1
+    while depth > before:
         visit = &p.visits[depth - 1]
         node = &p.nodes.at[visit.node]
         if visit.turn < node.width:
@@ -50,11 +53,11 @@ cdef double prune_known(Pruner* p, Py_ssize_t top) except? -1 nogil:
             visit.turn = 0  # its largest branch has taken its place: prune that again
         else:
             depth -= 1
-    return p.errors[top]
+    return 0
 
 
 cdef int push(Pruner* p, Py_ssize_t depth, Py_ssize_t node) except -1 nogil:
-    reserve(<void**> &p.visits, depth + 1, sizeof(Visit))
+    reserve(p.memory, <void**> &p.visits, depth + 1, sizeof(Visit))
     p.visits[depth].node = node
     p.visits[depth].turn = 0
     return 0

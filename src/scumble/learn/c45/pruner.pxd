@@ -4,6 +4,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 from scumble.learn.c45.arithmetic cimport TINY
 from scumble.learn.c45.grower cimport Settings
+from scumble.learn.c45.memory cimport Memory
 from scumble.learn.c45.nodes cimport Node, Nodes
 from scumble.learn.rows cimport RowsView
 
@@ -23,7 +24,16 @@ cdef struct Visit:  # A node on the way from the top to the one in hand, and its
     int64_t high
 
 
+cdef struct Passage:  # A node on the way of rows through a subtree.
+    Py_ssize_t node
+    int64_t low
+    int64_t high
+    int64_t turn  # -1 before its rows are counted
+    int64_t shares  # where those of its branches begin
+
+
 cdef struct Pruner:
+    Memory* memory
     Nodes* nodes
     const RowsView* rows
     const int64_t* n_values
@@ -31,8 +41,6 @@ cdef struct Pruner:
     const double* weights  # by row of the whole; NULL where every row weighs 1
     const Settings* settings
     uint32_t* members  # rows of a node: members[low:high]
-    void* made[16]  # arrays of a fixed size: those that are freed with this
-    Py_ssize_t n_made
     double* errors  # estimated errors of each subtree
     int32_t* waiting  # scratch, a number a node
     Visit* visits
@@ -54,6 +62,7 @@ cdef struct Pruner:
     # Where values are missing: the rows along the way, with their weights.
     uint32_t* way_rows
     double* way_weights
+    Passage* way
     double* cells
     double* tally
     double* weight_of

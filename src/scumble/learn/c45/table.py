@@ -15,7 +15,6 @@ from scumble._core.errors import DataError
 from scumble._core.parallel import run, thread_count
 from scumble.learn.c45 import prepare
 from scumble.learn.c45.grow import fill_x_ln_x
-from scumble.learn.c45.layout import TableView
 
 _MOST_CODES = 0xFFFFFFE  # what fits into the bits of an entry
 
@@ -115,11 +114,6 @@ class PreparedTable:
         items = Items(indptr, indices, first, *(part[:n_items] for part in found))
         prepare.items_by_row(columns.entries, items, indptr[:-1].copy())
         return items
-
-    @cached_property
-    def view(self) -> TableView:
-        """The table as kernels see it."""
-        return TableView(self.columns, self.items, self.n_rows, self.missing)
 
 
 def prepare_table(

@@ -8,7 +8,7 @@ levels of counts.
 """
 
 from libc.math cimport ceil, log
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from scumble.learn.c45.arithmetic cimport LN2, TINY
@@ -49,28 +49,31 @@ cdef int start_two(Grower* g) except -1 nogil:
     g.row_bit = 2 * WEIGHT_BIT if two.heavy else 1
     g.least_entries = 1 if two.heavy else g.settings.min_objects
     if g.n_listed:
+        reserve(g.memory, <void**> &two.bits, g.sample.n_table, sizeof(uint8_t))
         for i in range(g.sample.n):
             row = g.sample.rows[i]
             two.bits[row] = g.sample.y[row]
             if two.heavy:
                 often = times(g, row)
                 two.bits[row] = often << WEIGHT_BIT | often * g.sample.y[row]
-        reserve_tables(two)
+        reserve_tables(g)
     g.nodes.counts[0] = two.n - two.positive
     g.nodes.counts[1] = two.positive
     return 0
 
 
-cdef int reserve_tables(TwoClasses* two) except -1 nogil:
+cdef int reserve_tables(Grower* g) except -1 nogil:
+    cdef TwoClasses* two = &g.two
     cdef Py_ssize_t size = two.n + 1
-    reserve(<void**> &two.ones, size, sizeof(double))
-    reserve(<void**> &two.zeros, size, sizeof(double))
-    reserve(<void**> &two.sizes, size, sizeof(double))
-    reserve(<void**> &two.ones_bar, size, sizeof(uint32_t))
-    reserve(<void**> &two.zeros_bar, size, sizeof(uint32_t))
-    reserve(<void**> &two.opened, size // 8 + 1, sizeof(Block))
-    reserve(<void**> &two.run_ones, size // 8 + 1, sizeof(uint32_t))
-    reserve(<void**> &two.run_sizes, size // 8 + 1, sizeof(uint32_t))
+    reserve(g.memory, <void**> &two.cuts, g.n_listed, sizeof(int64_t))
+    reserve(g.memory, <void**> &two.ones, size, sizeof(double))
+    reserve(g.memory, <void**> &two.zeros, size, sizeof(double))
+    reserve(g.memory, <void**> &two.sizes, size, sizeof(double))
+    reserve(g.memory, <void**> &two.ones_bar, size, sizeof(uint32_t))
+    reserve(g.memory, <void**> &two.zeros_bar, size, sizeof(uint32_t))
+    reserve(g.memory, <void**> &two.opened, size // 8 + 1, sizeof(Block))
+    reserve(g.memory, <void**> &two.run_ones, size // 8 + 1, sizeof(uint32_t))
+    reserve(g.memory, <void**> &two.run_sizes, size // 8 + 1, sizeof(uint32_t))
     return 0
 
 
@@ -82,12 +85,14 @@ cdef int start_items(Grower* g) except -1 nogil:
     two.n_levels = 3
     while (<Py_ssize_t> 1) << (two.n_levels - 3) < g.sample.n:
         two.n_levels += 1
-    reserve(<void**> &two.n_open, two.n_levels, sizeof(int64_t))
+    reserve(g.memory, <void**> &two.gains, two.n_nominal, sizeof(double))
+    reserve(g.memory, <void**> &two.branch_sums, two.n_nominal, sizeof(double))
+    reserve(g.memory, <void**> &two.n_open, two.n_levels, sizeof(int64_t))
     two.n_open[0] = two.n_nominal
     if two.n_nominal == 0:
         return 0
-    reserve(<void**> &two.item_counts, two.n_levels * n_items, sizeof(uint64_t))
-    reserve(<void**> &two.open_columns, two.n_levels * two.n_nominal, sizeof(int64_t))
+    reserve(g.memory, <void**> &two.item_counts, two.n_levels * n_items, sizeof(uint64_t))
+    reserve(g.memory, <void**> &two.open_columns, two.n_levels * two.n_nominal, sizeof(int64_t))
     memcpy(two.open_columns, two.nominal, two.n_nominal * sizeof(int64_t))
     if g.sample.n == g.sample.n_table and g.sample.weights == NULL:
         for i in range(n_items):

@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from scumble.learn.c45.arithmetic cimport LN2, TINY, x_ln_x
 from scumble.learn.c45.grower cimport (
-    Candidate, Chord, Grower, Stretch, Weighted, add_gain, branch_of, least_of,
+    Candidate, Chord, ClassWeights, Grower, Stretch, Weighted, add_gain, branch_of, least_of,
 )
 from scumble.learn.c45.layout cimport GAP, MISSING, code_of, is_apart, row_of
 from scumble.learn.c45.memory cimport reserve
@@ -42,12 +42,17 @@ cdef struct Best:  # The best cut so far.
 
 cdef int start_weighted(Grower* g) except -1 nogil:
     """Lay out the weights of the training rows, and count their classes."""
+    cdef Weighted* w = &g.weighted
     cdef Py_ssize_t i
     cdef uint32_t row
     g.row_bit = 0
     g.least_entries = 1
-    g.weighted.divided = False
-    reserve(<void**> &g.row_weights, 2 * g.sample.n, sizeof(double))
+    w.divided = False
+    reserve(g.memory, <void**> &w.weight_of, g.sample.n_table, sizeof(double))
+    reserve(g.memory, <void**> &w.signed_of, g.sample.n_table, sizeof(double))
+    reserve(g.memory, <void**> &w.by_class, g.sample.n_classes, sizeof(ClassWeights))
+    reserve(g.memory, <void**> &w.classes, g.sample.n_classes, sizeof(int64_t))
+    reserve(g.memory, <void**> &g.row_weights, 2 * g.sample.n, sizeof(double))
     for i in range(g.sample.n):
         row = g.rows[i]
         g.row_weights[i] = 1.0 if g.sample.weights == NULL else g.sample.weights[row]
@@ -84,7 +89,7 @@ cdef void load_weights(Grower* g) noexcept nogil:
     w.total = 0.0
     w.n_present = 0
     for c in range(g.sample.n_classes):
-        w.tot[c] = counts[c]
+        w.by_class[c].total = counts[c]
         w.total += counts[c]
         if counts[c] > 0.0:
             w.classes[w.n_present] = c
@@ -99,7 +104,7 @@ cdef void load_weights(Grower* g) noexcept nogil:
             w.whole = False
     w.total_term = w.before = xlx(g, w.total)
     for i in range(w.n_present):
-        w.before -= xlx(g, w.tot[w.classes[i]])
+        w.before -= xlx(g, w.by_class[w.classes[i]].total)
 
 
 cdef inline double xlx(const Grower* g, double x) noexcept nogil:
@@ -162,7 +167,7 @@ cdef void judge_numbers_of_two(Grower* g, int64_t k) noexcept nogil:
     cdef double known, weight
     cdef int64_t at
     open_column(g, stretch, &column, &best)
-    column.zeros, column.ones = w.tot[0], w.tot[1]
+    column.zeros, column.ones = w.by_class[0].total, w.by_class[1].total
     for at in range(column.stop, stretch.stop):
         weight = w.signed_of[row_of(g.entries[at], 0)]
         column.ones -= max(weight, 0.0)
@@ -372,27 +377,27 @@ cdef void judge_numbers(Grower* g, int64_t k) noexcept nogil:
     open_column(g, stretch, &column, &best)
     for i in range(w.n_present):
         c = w.classes[i]
-        w.left[c] = w.left_terms[c] = w.stored[c] = 0.0
-        w.right[c] = w.tot[c]
+        w.by_class[c].left = w.by_class[c].left_term = w.by_class[c].stored = 0.0
+        w.by_class[c].right = w.by_class[c].total
     for at in range(column.stop, stretch.stop):
         row = row_of(g.entries[at], 0)
-        w.right[g.sample.y[row]] -= w.weight_of[row]
+        w.by_class[g.sample.y[row]].right -= w.weight_of[row]
         known -= w.weight_of[row]
     column.least = least_of(g, known)
     if too_few(g, known, column.stop - column.start + column.n_block, column.least):
         return
     if column.n_block:
         for i in range(w.n_present):
-            w.stored[w.classes[i]] = w.right[w.classes[i]]
+            w.by_class[w.classes[i]].stored = w.by_class[w.classes[i]].right
         for at in range(column.start, column.stop):
             row = row_of(g.entries[at], 0)
-            w.stored[g.sample.y[row]] -= w.weight_of[row]  # what remains is the block
+            w.by_class[g.sample.y[row]].stored -= w.weight_of[row]  # what remains is the block
     sides.left_sum = sides.right_sum = sides.left = 0.0
     sides.right = known
     for i in range(w.n_present):
         c = w.classes[i]
-        w.right_terms[c] = xlx(g, w.right[c])
-        sides.right_sum += w.right_terms[c]
+        w.by_class[c].right_term = xlx(g, w.by_class[c].right)
+        sides.right_sum += w.by_class[c].right_term
     column.before = xlx(g, known) - sides.right_sum
     scan_classes(g, &column, &sides, &best)
     keep(g, k, &best, best.saved, known)
@@ -445,14 +450,14 @@ cdef void move_block(Grower* g, Sides* sides) noexcept nogil:
     sides.left_sum = sides.right_sum = 0.0
     for i in range(w.n_present):
         c = w.classes[i]
-        w.left[c] += w.stored[c]
-        w.right[c] -= w.stored[c]
-        sides.left += w.stored[c]
-        sides.right -= w.stored[c]
-        w.left_terms[c] = xlx(g, w.left[c])
-        w.right_terms[c] = xlx(g, w.right[c])
-        sides.left_sum += w.left_terms[c]
-        sides.right_sum += w.right_terms[c]
+        w.by_class[c].left += w.by_class[c].stored
+        w.by_class[c].right -= w.by_class[c].stored
+        sides.left += w.by_class[c].stored
+        sides.right -= w.by_class[c].stored
+        w.by_class[c].left_term = xlx(g, w.by_class[c].left)
+        w.by_class[c].right_term = xlx(g, w.by_class[c].right)
+        sides.left_sum += w.by_class[c].left_term
+        sides.right_sum += w.by_class[c].right_term
 
 
 cdef inline void move_row(Grower* g, Sides* sides, uint64_t row) noexcept nogil:
@@ -461,16 +466,16 @@ cdef inline void move_row(Grower* g, Sides* sides, uint64_t row) noexcept nogil:
     cdef int64_t c = g.sample.y[row]
     cdef double weight = w.weight_of[row]
     cdef double term
-    w.left[c] += weight
-    w.right[c] -= weight
+    w.by_class[c].left += weight
+    w.by_class[c].right -= weight
     sides.left += weight
     sides.right -= weight
-    term = xlx(g, w.left[c])
-    sides.left_sum += term - w.left_terms[c]
-    w.left_terms[c] = term
-    term = xlx(g, w.right[c])
-    sides.right_sum += term - w.right_terms[c]
-    w.right_terms[c] = term
+    term = xlx(g, w.by_class[c].left)
+    sides.left_sum += term - w.by_class[c].left_term
+    w.by_class[c].left_term = term
+    term = xlx(g, w.by_class[c].right)
+    sides.right_sum += term - w.by_class[c].right_term
+    w.by_class[c].right_term = term
 
 
 # Nominal columns.
@@ -501,7 +506,7 @@ cdef void judge_codes(Grower* g, int64_t k) noexcept nogil:
         sums.after += rest
         sums.info += rest
         for i in range(w.n_present):
-            sums.after -= xlx(g, w.right[w.classes[i]])
+            sums.after -= xlx(g, w.by_class[w.classes[i]].right)
     if sums.heavy < 2:
         return
     saved = sums.known / w.total * (information_before(g, stretch, sums.known) - sums.after) / LN2
@@ -513,7 +518,6 @@ cdef void judge_codes(Grower* g, int64_t k) noexcept nogil:
 cdef void sum_up_codes(Grower* g, const Stretch* stretch, Branches* sums) noexcept nogil:
     """Sum x ln x over the branches with entries; ``right`` keeps the classes of the rest."""
     cdef Weighted* w = &g.weighted
-    cdef double* bag = w.left
     cdef int64_t at = stretch.start
     cdef int64_t group, i, c
     cdef uint64_t code, row
@@ -521,8 +525,8 @@ cdef void sum_up_codes(Grower* g, const Stretch* stretch, Branches* sums) noexce
     cdef bint few
     for i in range(w.n_present):
         c = w.classes[i]
-        bag[c] = 0.0
-        w.right[c] = w.tot[c]
+        w.by_class[c].left = 0.0
+        w.by_class[c].right = w.by_class[c].total
     while at < stretch.stop:
         code = code_of(g.entries[at])
         group = at
@@ -530,8 +534,8 @@ cdef void sum_up_codes(Grower* g, const Stretch* stretch, Branches* sums) noexce
         while at < stretch.stop and code_of(g.entries[at]) == code:
             row = row_of(g.entries[at], 0)
             c = g.sample.y[row]
-            bag[c] += w.weight_of[row]
-            w.right[c] -= w.weight_of[row]
+            w.by_class[c].left += w.weight_of[row]
+            w.by_class[c].right -= w.weight_of[row]
             weight += w.weight_of[row]
             at += 1
         sums.rest -= weight
@@ -545,9 +549,9 @@ cdef void sum_up_codes(Grower* g, const Stretch* stretch, Branches* sums) noexce
         few = w.n_present < at - group  # classes, or else rows
         for i in range(w.n_present if few else at - group):
             c = w.classes[i] if few else g.sample.y[row_of(g.entries[group + i], 0)]
-            if code != MISSING and bag[c] != 0.0:
-                sums.after -= xlx(g, bag[c])
-            bag[c] = 0.0
+            if code != MISSING and w.by_class[c].left != 0.0:
+                sums.after -= xlx(g, w.by_class[c].left)
+            w.by_class[c].left = 0.0
 
 
 cdef double information_before(
@@ -555,7 +559,6 @@ cdef double information_before(
 ) noexcept nogil:
     """Return the information of the rows whose value is known, times their weight, in nats."""
     cdef Weighted* w = &g.weighted
-    cdef double* bag = w.left
     cdef double before
     cdef int64_t at, i
     cdef uint64_t row
@@ -563,14 +566,14 @@ cdef double information_before(
         return w.before
     before = xlx(g, known)
     for i in range(w.n_present):
-        bag[w.classes[i]] = w.tot[w.classes[i]]
+        w.by_class[w.classes[i]].left = w.by_class[w.classes[i]].total
     for at in range(stretch.stop - 1, stretch.start - 1, -1):
         if code_of(g.entries[at]) != MISSING:
             break
         row = row_of(g.entries[at], 0)
-        bag[g.sample.y[row]] -= w.weight_of[row]
+        w.by_class[g.sample.y[row]].left -= w.weight_of[row]
     for i in range(w.n_present):
-        before -= xlx(g, bag[w.classes[i]])
+        before -= xlx(g, w.by_class[w.classes[i]].left)
     return before
 
 
@@ -583,7 +586,7 @@ cdef int count_branches_weighted(Grower* g) except -1 nogil:
     cdef double known = 0.0
     cdef int64_t b, i
     cdef uint32_t row
-    reserve(<void**> &w.shares, g.split.n_branches, sizeof(double))
+    reserve(g.memory, <void**> &w.shares, g.split.n_branches, sizeof(double))
     for i in range(g.now.low, g.now.high):
         row = g.rows[i]
         b = branch_of(g, row)
