@@ -15,7 +15,7 @@ from scumble._core.interrupt cimport check_stop
 from scumble.learn.c45.arithmetic cimport LN2, TINY, lowered_cut, x_ln_x
 from scumble.learn.c45.grower cimport (
     MANY_CLASSES, READY, TWO_CLASSES, WEIGHTED, Candidate, Chord, Grower, Stretch, Waiting,
-    is_useful,
+    has_few_values, is_useful,
 )
 from scumble.learn.c45.layout cimport code_of, own_entry, row_of, view_columns, view_items
 from scumble.learn.c45.many_classes cimport count_branches_many, judge_many, start_many
@@ -24,7 +24,7 @@ from scumble.learn.c45.nodes cimport (
     Node, Nodes, add_leaves, as_arrays, collapse, counts_of, settle,
 )
 from scumble.learn.c45.part cimport (
-    copy_branches, full_size, mark_entries, part_lists, part_rows,
+    copy_branches, mark_entries, part_lists, part_rows,
 )
 from scumble.learn.c45.prune cimport prune
 from scumble.learn.c45.pruner cimport Pruner
@@ -232,7 +232,7 @@ cdef int grow(Grower* g) except -1 nogil:
 cdef int start_tree(Grower* g) except -1 nogil:
     """Make the root, and the lists of all its columns."""
     cdef Py_ssize_t k
-    cdef int64_t v
+    cdef Py_ssize_t n_few = 0
     cdef Waiting* root
     g.nodes.n = 0
     add_leaves(&g.nodes, 1)
@@ -245,12 +245,11 @@ cdef int start_tree(Grower* g) except -1 nogil:
     g.nodes.at[0].high = g.sample.n
     for k in range(g.sample.n_classes):
         g.nodes.at[0].branch += g.nodes.counts[k]
-    g.many_values_count = True
-    for k in range(g.n_listed + g.two.n_nominal):
-        v = g.columns.n_values[g.listed[k] if k < g.n_listed else g.two.nominal[k - g.n_listed]]
-        if v == 0 or 0.3 * g.sample.n_counted - v > TINY:
-            g.many_values_count = False
-            break
+    for k in range(g.n_listed):
+        n_few += has_few_values(g, g.columns.n_values[g.listed[k]])
+    for k in range(g.two.n_nominal):
+        n_few += has_few_values(g, g.columns.n_values[g.two.nominal[k]])
+    g.all_in_mean = n_few == 0 or n_few == g.n_listed + g.two.n_nominal
     reserve(g.memory, <void**> &g.waiting, 1, sizeof(Waiting))
     root = &g.waiting[0]
     memset(root, 0, sizeof(Waiting))
@@ -377,20 +376,18 @@ cdef bint choose(Grower* g) noexcept nogil:
     cdef double* gains = g.two.gains
     cdef double best = 0.0
     cdef double least = g.gain_sum / g.n_valid - 1e-3
-    cdef double n = 0.0
     cdef int64_t i = 0
     cdef int64_t j = 0
     cdef double ratio, info
     cdef Candidate* found
     g.split.column = -1
     if g.strategy != WEIGHTED:
-        n = full_size(g, &g.now) if g.strategy == MANY_CLASSES else g.two.n
-        least = g.gain_sum / g.n_valid - 1e-3 * LN2 * n  # gains are in nats times rows
+        least = g.gain_sum / g.n_valid - 1e-3 * LN2 * g.n  # gains are in nats times rows
     while i < n_open or j < n_lists:
         if j == n_lists or (
             i < n_open and open_columns[i] < g.lists[g.now.list_low + j].column
         ):
-            info = g.table[<int64_t> n] - g.two.branch_sums[i]
+            info = g.table[g.n] - g.two.branch_sums[i]
             if gains[i] >= least and gains[i] > best * info:
                 ratio = gains[i] / info if info >= TINY * LN2 else 0.0
                 if ratio - best > TINY:
