@@ -296,31 +296,17 @@ cdef int fill_lists(Grower* g, Waiting* root) except -1 nogil:
 
 cdef int64_t fill_once(Grower* g, int64_t column, int64_t top) noexcept nogil:
     """Copy the entries of a column; what a row counts goes below its number."""
-    cdef const uint64_t* prepared = g.columns.entries
     cdef uint64_t* entries = g.entries
     cdef const uint8_t* bits = g.two.bits
     cdef const uint8_t* in_set = g.in_set
-    cdef bint everything = g.sample.n == g.sample.n_table
     cdef int row_bit = g.row_bit
-    cdef int64_t stop = g.columns.ends[column]
-    cdef int64_t at
     cdef uint64_t entry, row
-    if bits == NULL:
-        for at in range(g.columns.begins[column], stop):
-            entry = prepared[at]
-            entries[top] = own_entry(entry, row_bit, 0)
-            top += in_set[row_of(entry, 0)]
-    elif everything:
-        for at in range(g.columns.begins[column], stop):
-            entry = prepared[at]
-            entries[top] = own_entry(entry, row_bit, bits[row_of(entry, 0)])
-            top += 1
-    else:
-        for at in range(g.columns.begins[column], stop):
-            entry = prepared[at]
-            row = row_of(entry, 0)
-            entries[top] = own_entry(entry, row_bit, bits[row])
-            top += in_set[row]
+    cdef int64_t at
+    for at in range(g.columns.begins[column], g.columns.ends[column]):
+        entry = g.columns.entries[at]
+        row = row_of(entry, 0)
+        entries[top] = own_entry(entry, row_bit, bits[row] if bits != NULL else 0)
+        top += in_set[row]
     return top
 
 
