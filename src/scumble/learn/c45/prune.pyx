@@ -10,14 +10,14 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from scumble._core.interrupt cimport check_stop
-from scumble.learn.c45.arithmetic cimport TINY, estimated_errors, sum_of
+from scumble.learn.c45.arithmetic cimport TINY, sum_of
 from scumble.learn.c45.grower cimport Grower, Sample
 from scumble.learn.c45.memory cimport reserve, reserve_zeros
 from scumble.learn.c45.nodes cimport Node, Nodes, counts_of
 from scumble.learn.c45.prune_known cimport prune_known
 from scumble.learn.c45.pruner cimport (
-    AS_BRANCH, AS_LEAF, Passage, Pruner, Verdict, Visit, decide, enough_errors, largest_branch,
-    list_subtree,
+    AS_BRANCH, AS_LEAF, Pruner, Verdict, Visit, decide, enough_errors, errors_of, estimate,
+    largest_branch, list_subtree, push,
 )
 from scumble.learn.rows cimport value_at
 
@@ -75,8 +75,7 @@ cdef int prune_missing(Pruner* p, Py_ssize_t n_columns, const Sample* sample) ex
     for i in range(n):
         p.way_weights[i] = 1.0 if p.weights == NULL else p.weights[p.members[i]]
     find_gaps(p, n_columns, n)
-    reserve(p.memory, <void**> &p.visits, 64, sizeof(Visit))
-    p.visits[0].node, p.visits[0].turn, p.visits[0].low, p.visits[0].high = 0, 0, 0, n
+    push(p, &p.visits, 0, 0, 0, n)
     while depth:
         visit = &p.visits[depth - 1]
         node = &p.nodes.at[visit.node]
@@ -84,7 +83,7 @@ cdef int prune_missing(Pruner* p, Py_ssize_t n_columns, const Sample* sample) ex
             p.work = 0
             check_stop()
         if node.feature < 0:
-            p.errors[visit.node] = errors_as_leaf(p, visit.node)
+            p.errors[visit.node] = errors_of(p, visit.node)
             depth -= 1
         elif visit.turn == 0 and visit.high > visit.low and nothing_missing(p, visit):
             prune_sorted(p, visit[0], depth)
@@ -102,12 +101,6 @@ cdef int reserve_way(Pruner* p, int64_t n) except -1 nogil:
     reserve(p.memory, <void**> &p.way_rows, n, sizeof(uint32_t))
     reserve(p.memory, <void**> &p.way_weights, n, sizeof(double))
     return 0
-
-
-cdef double errors_as_leaf(const Pruner* p, Py_ssize_t node) noexcept nogil:
-    return estimated_errors(
-        counts_of(p.nodes, node), p.nodes.n_classes, p.settings.confidence, p.settings.deviate
-    )
 
 
 cdef void find_gaps(Pruner* p, Py_ssize_t n_columns, int64_t n) noexcept nogil:
@@ -240,13 +233,11 @@ cdef int visit_child(Pruner* p, Py_ssize_t depth) except -1 nogil:
     cdef double share
     visit.turn += 1
     if p.nodes.at[child].feature < 0:
-        p.errors[child] = errors_as_leaf(p, child)
+        p.errors[child] = errors_of(p, child)
         return 0
     share = p.nodes.at[child].branch / sum_of(counts_of(p.nodes, visit.node), p.nodes.n_classes)
     high = send(p, node, turn, share, visit.low, visit.high)
-    reserve(p.memory, <void**> &p.visits, depth + 1, sizeof(Visit))
-    visit = &p.visits[depth]
-    visit.node, visit.turn, visit.low, visit.high = child, 0, low, high
+    push(p, &p.visits, depth, child, low, high)
     return 1
 
 
@@ -274,7 +265,7 @@ cdef int judge(Pruner* p, Py_ssize_t i, int64_t low, int64_t high) except -1 nog
     cdef Node* node = &p.nodes.at[i]
     cdef double as_tree
     cdef Py_ssize_t largest = largest_branch(p, i, &as_tree)
-    cdef double as_leaf = errors_as_leaf(p, i)
+    cdef double as_leaf = errors_of(p, i)
     cdef double as_branch = INFINITY
     cdef Verdict verdict
     if p.settings.raising:
@@ -303,25 +294,21 @@ cdef double send_all(
     """
     cdef Py_ssize_t depth = 1
     cdef double total = 0.0
-    cdef Passage* now
+    cdef Visit* now
+    cdef Visit* below
     cdef Node* node
     cdef int64_t end
-    reserve(p.memory, <void**> &p.way, 64, sizeof(Passage))
-    now = &p.way[0]
-    now.node, now.low, now.high, now.turn, now.shares = top, low, high, -1, 0
+    push(p, &p.passed, 0, top, low, high).turn = -1
     while depth:
-        now = &p.way[depth - 1]
+        now = &p.passed[depth - 1]
         node = &p.nodes.at[now.node]
         if now.turn == node.width:
             depth -= 1
         elif now.turn >= 0:
             end = send(p, node, now.turn, p.shares[now.shares + now.turn], now.low, now.high)
-            reserve(p.memory, <void**> &p.way, depth + 1, sizeof(Passage))
-            now = &p.way[depth - 1]
-            p.way[depth].node, p.way[depth].turn = node.first + now.turn, -1
-            p.way[depth].low, p.way[depth].high = now.high, end
-            p.way[depth].shares = now.shares + node.width
             now.turn += 1
+            below = push(p, &p.passed, depth, node.first + now.turn - 1, now.high, end)
+            below.turn, below.shares = -1, p.passed[depth - 1].shares + node.width
             depth += 1
         else:
             count_rows(p, now, store)
@@ -329,16 +316,14 @@ cdef double send_all(
                 find_shares(p, now, store)
                 now.turn = 0
                 continue
-            total += estimated_errors(
-                p.tally, p.nodes.n_classes, p.settings.confidence, p.settings.deviate
-            )
+            total += estimate(p, p.tally, p.more)  # nothing is on trial here
             if total > enough:
                 break
             depth -= 1
     return total
 
 
-cdef void count_rows(Pruner* p, const Passage* now, bint store) noexcept nogil:
+cdef void count_rows(Pruner* p, const Visit* now, bint store) noexcept nogil:
     """Sum the rows of a node by class."""
     cdef Py_ssize_t n_classes = p.nodes.n_classes
     cdef int64_t i
@@ -352,7 +337,7 @@ cdef void count_rows(Pruner* p, const Passage* now, bint store) noexcept nogil:
         p.nodes.at[now.node].empty = 0
 
 
-cdef int find_shares(Pruner* p, const Passage* now, bint store) except -1 nogil:
+cdef int find_shares(Pruner* p, const Visit* now, bint store) except -1 nogil:
     """Find which part of a node's rows goes down each branch."""
     cdef Node* node = &p.nodes.at[now.node]
     cdef int64_t n_values = p.n_values[node.feature]

@@ -9,12 +9,10 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from scumble._core.interrupt cimport check_stop
-from scumble.learn.c45.arithmetic cimport TINY, added_errors
-from scumble.learn.c45.memory cimport reserve
 from scumble.learn.c45.nodes cimport Node, counts_of
 from scumble.learn.c45.pruner cimport (
-    AS_BRANCH, AS_LEAF, BATCH, Pruner, Verdict, Visit, decide, enough_errors, largest_branch,
-    list_subtree,
+    AS_BRANCH, AS_LEAF, BATCH, Pruner, Verdict, Visit, decide, enough_errors, errors_of,
+    largest_branch, list_subtree, push,
 )
 from scumble.learn.rows cimport spread_stored
 
@@ -34,7 +32,7 @@ cdef int prune_known(Pruner* p, Py_ssize_t top, Py_ssize_t depth) except -1 nogi
     cdef int32_t child
     start_subtree(p, top)
     if p.nodes.at[top].feature >= 0:
-        push(p, depth, top)
+        push(p, &p.visits, depth, top, 0, 0)
         depth += 1
     while depth > before:
         visit = &p.visits[depth - 1]
@@ -43,7 +41,7 @@ cdef int prune_known(Pruner* p, Py_ssize_t top, Py_ssize_t depth) except -1 nogi
             child = node.first + <int32_t> visit.turn
             visit.turn += 1
             if p.nodes.at[child].feature >= 0 and p.changed[child]:
-                push(p, depth, child)
+                push(p, &p.visits, depth, child, 0, 0)
                 depth += 1
             continue
         if p.work > ROWS_BETWEEN_LOOKS:
@@ -56,13 +54,6 @@ cdef int prune_known(Pruner* p, Py_ssize_t top, Py_ssize_t depth) except -1 nogi
     return 0
 
 
-cdef int push(Pruner* p, Py_ssize_t depth, Py_ssize_t node) except -1 nogil:
-    reserve(p.memory, <void**> &p.visits, depth + 1, sizeof(Visit))
-    p.visits[depth].node = node
-    p.visits[depth].turn = 0
-    return 0
-
-
 cdef void start_subtree(Pruner* p, Py_ssize_t top) noexcept nogil:
     """Forget what is known of a subtree, and estimate the errors of its leaves."""
     cdef Py_ssize_t k
@@ -72,27 +63,7 @@ cdef void start_subtree(Pruner* p, Py_ssize_t top) noexcept nogil:
         p.head[i] = END
         p.changed[i] = 1
         if p.nodes.at[i].feature < 0:
-            p.errors[i] = estimate(p, i)
-
-
-cdef double estimate(const Pruner* p, Py_ssize_t node) noexcept nogil:
-    """Estimate the errors of a leaf with the rows it has and those sent on trial."""
-    cdef const double* counts = counts_of(p.nodes, node)
-    cdef const double* more = p.more + node * p.nodes.n_classes
-    cdef double total = 0.0
-    cdef double most = 0.0
-    cdef double weight
-    cdef Py_ssize_t c
-    for c in range(p.nodes.n_classes):
-        weight = counts[c] + more[c]
-        total += weight
-        if weight - most > TINY:
-            most = weight
-    if total < TINY:
-        return 0.0
-    return total - most + added_errors(
-        total, total - most, p.settings.confidence, p.settings.deviate
-    )
+            p.errors[i] = errors_of(p, i)
 
 
 cdef bint judge(Pruner* p, Py_ssize_t i) noexcept nogil:
@@ -100,7 +71,7 @@ cdef bint judge(Pruner* p, Py_ssize_t i) noexcept nogil:
     cdef Node* node = &p.nodes.at[i]
     cdef double as_tree
     cdef Py_ssize_t largest = largest_branch(p, i, &as_tree)
-    cdef double as_leaf = estimate(p, i)
+    cdef double as_leaf = errors_of(p, i)
     cdef double as_branch = INFINITY
     cdef Verdict verdict
     p.changed[i] = 0
@@ -162,7 +133,7 @@ cdef double errors_with_more(const Pruner* p, Py_ssize_t top) noexcept nogil:
     cdef double total = p.errors[top]
     cdef Py_ssize_t g
     for g in range(p.n_goals):
-        total += estimate(p, p.goals[g]) - p.errors[p.goals[g]]
+        total += errors_of(p, p.goals[g]) - p.errors[p.goals[g]]
     return total
 
 
@@ -299,7 +270,7 @@ cdef void raise_branch(Pruner* p, Py_ssize_t i, Py_ssize_t largest) noexcept nog
     n_goals = leaves_below(p, largest, p.goals)
     for g in range(n_goals):
         if p.changed[p.goals[g]]:
-            p.errors[p.goals[g]] = estimate(p, p.goals[g])
+            p.errors[p.goals[g]] = errors_of(p, p.goals[g])
             p.changed[p.goals[g]] = 0
     node.feature, node.cut = branch.feature, branch.cut
     node.first, node.width = branch.first, branch.width
