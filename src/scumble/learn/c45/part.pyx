@@ -16,6 +16,10 @@ from scumble.learn.c45.memory cimport reserve
 cdef enum:
     IS_LOST = 4  # among the ways of a row
 
+ctypedef fused item:
+    uint32_t  # a row
+    uint64_t  # an entry
+
 
 cdef void mark_entries(Grower* g) noexcept nogil:
     """Note the branch of every row of the node, by the entries of the chosen column."""
@@ -53,23 +57,11 @@ cdef void mark_entries(Grower* g) noexcept nogil:
 
 cdef void part_rows(Grower* g) noexcept nogil:
     """Sort the rows of a node by branch; ``ends`` receives where each branch ends."""
-    cdef uint32_t* rows = g.rows
-    cdef uint32_t* others = <uint32_t*> g.buffer
-    cdef const uint8_t* flags = g.flags
-    cdef int64_t right = 0
-    cdef int64_t i
-    cdef uint32_t row
     if g.split.n_branches > 2:
         part_rows_in_many(g)
         return
-    for i in range(g.now.low, g.now.high):
-        row = rows[i]
-        rows[i - right] = row
-        others[right] = row
-        right += flags[row]
-    g.ends[0] = g.now.high - right
+    g.ends[0] = part_in_two(g, g.rows, <uint32_t*> g.buffer, g.now.low, g.now.high, 0)
     g.ends[1] = g.now.high
-    memcpy(rows + g.ends[0], others, right * sizeof(uint32_t))
 
 
 cdef void part_rows_in_many(Grower* g) noexcept nogil:
@@ -112,7 +104,7 @@ cdef void part_lists(Grower* g, Py_ssize_t depth) noexcept nogil:
             stop = keep_one(g, start, stop, keeper)
             list_if_useful(g, &g.waiting[depth], stretch.column, start, stop)
         else:
-            middle = part_in_two(g, start, stop)
+            middle = part_in_two(g, g.entries, g.buffer, start, stop, g.row_bit)
             if keeper == 0:
                 list_if_useful(g, &g.waiting[depth], stretch.column, start, middle)
                 list_if_useful(g, &g.waiting[depth + 1], stretch.column, middle, stop)
@@ -134,21 +126,20 @@ cdef inline bint list_if_useful(
     return True
 
 
-cdef inline int64_t part_in_two(Grower* g, int64_t start, int64_t stop) noexcept nogil:
-    """Part a stretch in two, order kept; return where the second part begins."""
-    cdef uint64_t* entries = g.entries
-    cdef uint64_t* others = g.buffer
+cdef inline int64_t part_in_two(
+    Grower* g, item* items, item* others, int64_t start, int64_t stop, int row_bit
+) noexcept nogil:
+    """Part rows or entries in two, order kept; return where the second part begins."""
     cdef const uint8_t* flags = g.flags
-    cdef int row_bit = g.row_bit
     cdef int64_t right = 0
-    cdef uint64_t entry
     cdef int64_t at
+    cdef item one
     for at in range(start, stop):
-        entry = entries[at]
-        entries[at - right] = entry
-        others[right] = entry
-        right += flags[row_of(entry, row_bit)]
-    memcpy(entries + stop - right, others, right * sizeof(uint64_t))
+        one = items[at]
+        items[at - right] = one
+        others[right] = one
+        right += flags[row_of(one, row_bit)]
+    memcpy(items + stop - right, others, right * sizeof(item))
     return stop - right
 
 

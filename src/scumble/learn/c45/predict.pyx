@@ -12,6 +12,7 @@ from scumble.learn.rows cimport RowsView, load_row, spread_stored, view_rows
 
 cdef enum:
     AT_ONCE = 16  # rows that go through a tree together
+    WIDEST = 4096  # rows of more columns go alone: their buffers would not fit the cache
     STEPS_BETWEEN_LOOKS = 0x200000  # trees asked and cells copied before Ctrl-C is looked for
 
 
@@ -210,8 +211,7 @@ def predict_rows(
     A row that ends at a node gets ``probabilities[p : p + n_classes]`` with ``p = leaf[node]``;
     an empty leaf holds what its parent says. ``n_classes[t]`` of the outputs are tree t's.
     """
-    # Rows of very many columns go alone: their buffers would not fit the cache.
-    buffers = np.zeros((AT_ONCE if n_columns <= 4096 else 1, max(n_columns, 1)))
+    buffers = np.zeros((AT_ONCE if n_columns <= WIDEST else 1, max(n_columns, 1)))
     cdef Probabilities found = Probabilities(NULL, out.shape[1])
     if out.size:
         found.at = &out[0, 0]

@@ -17,7 +17,7 @@ from scumble.learn.c45.nodes cimport Node, Nodes, counts_of
 from scumble.learn.c45.prune_known cimport prune_known
 from scumble.learn.c45.pruner cimport (
     AS_BRANCH, AS_LEAF, Pruner, Verdict, Visit, decide, enough_errors, errors_of, estimate,
-    largest_branch, list_subtree, push,
+    largest_branch, list_some, list_subtree, push,
 )
 from scumble.learn.rows cimport value_at
 
@@ -105,11 +105,11 @@ cdef int reserve_way(Pruner* p, int64_t n) except -1 nogil:
 
 cdef void find_gaps(Pruner* p, Py_ssize_t n_columns, int64_t n) noexcept nogil:
     """Note which rows lack a value of a column the tree asks for."""
-    cdef Py_ssize_t n_used = columns_below(p, 0)
+    cdef Py_ssize_t n_used = list_some(p, 0, p.used, False)
     cdef int64_t i, k
     # A column may be used many times; it is looked up once.
     for k in range(n_used):
-        p.buffer[p.used[k]] = 1.0
+        p.buffer[p.nodes.at[p.used[k]].feature] = 1.0
     for k in range(n_columns):
         if p.buffer[k] == 0.0:
             continue
@@ -117,17 +117,6 @@ cdef void find_gaps(Pruner* p, Py_ssize_t n_columns, int64_t n) noexcept nogil:
         look_up(p, k, 0, n)
         for i in range(n):
             p.has_gaps[p.way_rows[i]] |= isnan(p.cells[i])
-
-
-cdef Py_ssize_t columns_below(Pruner* p, Py_ssize_t top) noexcept nogil:
-    """List the columns a subtree asks for, and return how many questions there are."""
-    cdef Py_ssize_t n_used = 0
-    cdef Py_ssize_t k
-    for k in range(list_subtree(p, top, p.used)):
-        if p.nodes.at[p.used[k]].feature >= 0:
-            p.used[n_used] = p.nodes.at[p.used[k]].feature
-            n_used += 1
-    return n_used
 
 
 cdef bint nothing_missing(Pruner* p, const Visit* visit) noexcept nogil:
@@ -141,10 +130,10 @@ cdef bint nothing_missing(Pruner* p, const Visit* visit) noexcept nogil:
         if not p.has_gaps[p.way_rows[i]]:
             continue
         if n_used == 0:
-            n_used = columns_below(p, visit.node)
+            n_used = list_some(p, visit.node, p.used, False)
         p.work += n_used
         for k in range(n_used):
-            if isnan(value_at(p.rows, p.way_rows[i], p.used[k])):
+            if isnan(value_at(p.rows, p.way_rows[i], p.nodes.at[p.used[k]].feature)):
                 return False
     return True
 

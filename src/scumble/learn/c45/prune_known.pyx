@@ -12,7 +12,7 @@ from scumble._core.interrupt cimport check_stop
 from scumble.learn.c45.nodes cimport Node, counts_of
 from scumble.learn.c45.pruner cimport (
     AS_BRANCH, AS_LEAF, BATCH, Pruner, Verdict, Visit, decide, enough_errors, errors_of,
-    largest_branch, list_subtree, push,
+    largest_branch, list_some, list_subtree, push,
 )
 from scumble.learn.rows cimport spread_stored
 
@@ -137,23 +137,12 @@ cdef double errors_with_more(const Pruner* p, Py_ssize_t top) noexcept nogil:
     return total
 
 
-cdef Py_ssize_t leaves_below(Pruner* p, Py_ssize_t top, int32_t* leaves) noexcept nogil:
-    """List the leaves of a subtree; return how many there are."""
-    cdef Py_ssize_t n_leaves = 0
-    cdef Py_ssize_t k
-    for k in range(list_subtree(p, top, leaves)):
-        if p.nodes.at[leaves[k]].feature < 0:
-            leaves[n_leaves] = leaves[k]
-            n_leaves += 1
-    return n_leaves
-
-
 cdef int64_t find_strangers(Pruner* p, Py_ssize_t top) noexcept nogil:
     """List the places of rows brought to a subtree from elsewhere; return how many there are.
 
     The others are the stretch of its top.
     """
-    cdef Py_ssize_t n_leaves = leaves_below(p, top, p.sources)
+    cdef Py_ssize_t n_leaves = list_some(p, top, p.sources, True)
     cdef int64_t low = p.nodes.at[top].low
     cdef int64_t high = p.nodes.at[top].high
     cdef int64_t n_strangers = 0
@@ -237,7 +226,7 @@ cdef void send_side_by_side(Pruner* p, int64_t n, Py_ssize_t top) noexcept nogil
 
 cdef void join_lists(Pruner* p, Py_ssize_t node) noexcept nogil:
     """Let a node that becomes a leaf take over the lists of all leaves below."""
-    cdef Py_ssize_t n_sources = leaves_below(p, node, p.sources)
+    cdef Py_ssize_t n_sources = list_some(p, node, p.sources, True)
     cdef Py_ssize_t s
     cdef int32_t leaf
     p.head[node] = END
@@ -267,7 +256,7 @@ cdef void raise_branch(Pruner* p, Py_ssize_t i, Py_ssize_t largest) noexcept nog
         p.work += n_rows
         for k in range(n_rows):
             move_row(p, place_of(p, child, n_strangers, k), largest)
-    n_goals = leaves_below(p, largest, p.goals)
+    n_goals = list_some(p, largest, p.goals, True)
     for g in range(n_goals):
         if p.changed[p.goals[g]]:
             p.errors[p.goals[g]] = errors_of(p, p.goals[g])

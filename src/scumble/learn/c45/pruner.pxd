@@ -121,6 +121,19 @@ cdef inline Py_ssize_t list_subtree(
     return n_found
 
 
+cdef inline Py_ssize_t list_some(
+    const Pruner* p, Py_ssize_t top, int32_t* found, bint leaves
+) noexcept nogil:
+    """List the leaves of a subtree, or its inner nodes; return how many there are."""
+    cdef Py_ssize_t n_found = 0
+    cdef Py_ssize_t k
+    for k in range(list_subtree(p, top, found)):
+        if (p.nodes.at[found[k]].feature < 0) == leaves:
+            found[n_found] = found[k]
+            n_found += 1
+    return n_found
+
+
 cdef inline Verdict decide(double as_leaf, double as_tree, double as_branch) noexcept nogil:
     """Choose between a leaf, the largest branch and the tree as it is."""
     if as_leaf - (as_tree + 0.1) < 1e-6 and as_leaf - (as_branch + 0.1) < 1e-6:

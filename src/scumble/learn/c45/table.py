@@ -201,9 +201,13 @@ def _sort_sparse(
 
 def _blocks(n: int, cost: int, n_jobs: int | None) -> list[tuple[int, int]]:
     """Cut 0..n into ranges, one only where the work is not worth a second thread."""
-    n_blocks = 1 if cost < 20_000 else min(n, 4 * thread_count(n_jobs))
-    edges = np.linspace(0, n, max(n_blocks, 1) + 1).astype(int)
-    return [(int(a), int(b)) for a, b in itertools.pairwise(edges) if b > a]
+    return ranges(n, 1 if cost < 20_000 else 4 * thread_count(n_jobs))
+
+
+def ranges(n: int, n_wanted: int) -> list[tuple[int, int]]:
+    """Cut 0..n into so many ranges of about equal length, none of them empty."""
+    edges = np.linspace(0, n, min(n, n_wanted) + 1).astype(int).tolist()
+    return list(itertools.pairwise(edges))
 
 
 def as_rows(X: Any, extra: Any = None) -> Rows:

@@ -140,8 +140,7 @@ cdef void judge_two(Grower* g) noexcept nogil:
     g.two.positive = <int64_t> counts[1]
     g.n = g.two.positive + <int64_t> counts[0]
     judge_items(g)
-    if g.now.list_high > g.now.list_low:
-        judge_numbers(g)
+    judge_numbers(g)
 
 
 cdef void judge_items(Grower* g) noexcept nogil:
@@ -258,17 +257,18 @@ cdef bint sum_up_values(
 
 cdef void judge_numbers(Grower* g) noexcept nogil:
     """Judge the numeric columns."""
+    cdef int64_t n_lists = g.now.list_high - g.now.list_low
     cdef int64_t positive = g.two.positive
     cdef int64_t k
-    if not open_node(g):
-        for k in range(g.now.list_high - g.now.list_low):
+    if n_lists == 0 or not open_node(g):
+        for k in range(n_lists):
             g.candidates[k].gain = -1.0
         return
     g.before = g.table[g.n] - g.table[positive] - g.table[g.n - positive]
     fill_table(g.two.ones, g.table, positive)
     fill_table(g.two.zeros, g.table, g.n - positive)
     find_cuts(g)
-    for k in range(g.now.list_high - g.now.list_low):
+    for k in range(n_lists):
         close_cuts(g, &g.candidates[k])
         add_gain(g, g.candidates[k].gain, 0)
 

@@ -239,10 +239,8 @@ cdef void scan_two(
         ):
             cuts += 1
             saved = 0.0
-            if amount is int64_t:
-                saved = score_from_table(g.table, known.before, zeros, ones, all_zeros, all_ones)
-            elif not in_table or bound(g, known, zeros, ones) > enough:
-                saved = score_of_cut(known, zeros, ones)
+            if amount is int64_t or not in_table or bound(g, known, zeros, ones) > enough:
+                saved = score(g.table, zeros, ones, all_zeros, all_ones, known.before)
             if saved - found.gain > tolerance:
                 found.gain, found.left = saved, left
                 found.below, found.above = last, code
@@ -268,19 +266,27 @@ cdef inline amount nearest(double weight, amount _like) noexcept nogil:
         return weight
 
 
-cdef inline double score_from_table(
-    const double* table, double before, int64_t zeros, int64_t ones, int64_t all_zeros,
-    int64_t all_ones,
+cdef inline double term(const double* table, amount x) noexcept nogil:
+    """Give x ln x."""
+    if amount is int64_t:
+        return table[x]
+    else:
+        return x_ln_x(x)
+
+
+cdef inline double score(
+    const double* table, amount zeros, amount ones, amount all_zeros, amount all_ones,
+    double before,
 ) noexcept nogil:
-    cdef int64_t left = zeros + ones
+    """Tell what a cut saves, in nats times weight."""
     return (
         before
-        + table[zeros]
-        + table[ones]
-        + table[all_zeros - zeros]
-        + table[all_ones - ones]
-        - table[left]
-        - table[all_zeros + all_ones - left]
+        + term(table, zeros)
+        + term(table, ones)
+        + term(table, all_zeros - zeros)
+        + term(table, all_ones - ones)
+        - term(table, zeros + ones)
+        - term(table, all_zeros + all_ones - (zeros + ones))
     )
 
 
@@ -310,19 +316,6 @@ cdef inline double below_x_ln_x(const Chord* chords, double x) noexcept nogil:
     """Do the same, lowered by all that it can be too large."""
     cdef const Chord* chord = &chords[<int64_t> x]
     return chord.lowered + (x - <double> <int64_t> x) * chord.slope
-
-
-cdef inline double score_of_cut(const Known* known, double zeros, double ones) noexcept nogil:
-    cdef double left = zeros + ones
-    return (
-        known.before
-        + x_ln_x(zeros)
-        + x_ln_x(ones)
-        + x_ln_x(max(known.zeros - zeros, 0.0))
-        + x_ln_x(max(known.ones - ones, 0.0))
-        - x_ln_x(left)
-        - x_ln_x(known.total - left)
-    )
 
 
 # Any number of classes.
