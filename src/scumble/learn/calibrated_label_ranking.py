@@ -15,7 +15,7 @@ from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45 import Target
 from scumble.learn.c45.forest import Forest, ask_rows
 from scumble.learn.c45.growing import Targets
-from scumble.learn.c45.walk import exclusive_rows, vote_rows
+from scumble.learn.c45.predict import exclusive_rows, vote_rows
 from scumble.learn.single_label_models import ListableTargets, TransformingClassifier
 
 

@@ -15,7 +15,7 @@ from scumble._core.parallel import run
 from scumble._core.parameters import Bool, Free, Int, Optional, Real, declare
 from scumble.learn.binary_relevance import LabelTargets
 from scumble.learn.c45.forest import Forest, ask_rows
-from scumble.learn.c45.walk import chain_rows
+from scumble.learn.c45.predict import chain_rows
 from scumble.learn.single_label_models import TransformingClassifier
 from scumble.learn.undersampling import on_rows, one_generator_each, undersample
 

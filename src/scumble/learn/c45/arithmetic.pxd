@@ -1,6 +1,6 @@
 """The arithmetic of C4.5: comparisons with a tolerance, x ln x, pessimistic errors."""
 
-from libc.math cimport fabs, isinf, log, pow, sqrt
+from libc.math cimport isinf, log, pow, sqrt
 from libc.stdint cimport int64_t, uint8_t
 
 cdef extern from *:
@@ -57,18 +57,6 @@ cdef inline double training_errors(const double* counts, Py_ssize_t n_classes) n
         if counts[c] - most > TINY:
             most = counts[c]
     return total - most if most > 0.0 else total - counts[0]
-
-
-cdef inline double estimated_errors(
-    const double* counts, Py_ssize_t n_classes, double confidence, double z
-) noexcept nogil:
-    """Return the pessimistic estimate of the errors of a leaf."""
-    cdef double total = sum_of(counts, n_classes)
-    cdef double errors
-    if fabs(total) < TINY:
-        return 0.0
-    errors = training_errors(counts, n_classes)
-    return errors + added_errors(total, errors, confidence, z)
 
 
 cdef inline double lowered_cut(

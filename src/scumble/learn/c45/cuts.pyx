@@ -13,9 +13,11 @@ be looked into.
 from libc.math cimport log
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from scumble.learn.c45.grower cimport Block, Candidate, Grower, Stretch, TwoClasses
+from scumble.learn.c45.grower cimport (
+    Block, Candidate, Column, Grower, Stretch, open_column, open_cuts,
+)
 from scumble.learn.c45.layout cimport (
-    FAR, GAP, HEAVIEST, WEIGHT_BIT, code_of, first_from, is_apart, reach_of, weight_in,
+    FAR, GAP, HEAVIEST, WEIGHT_BIT, code_of, is_apart, reach_of, weight_in,
 )
 
 cdef extern from "scumble/learn/c45/fields.h" nogil:
@@ -26,70 +28,39 @@ cdef extern from "scumble/learn/c45/fields.h" nogil:
     )
 
 
-cdef struct Column:  # A column of the node in hand while its cuts are judged.
-    const uint64_t* entries
-    const double* values
-    uint64_t start
-    uint64_t stop
-    uint64_t middle  # where entries with larger values than the default begin
-    uint64_t default
-    uint64_t block  # rows with the default value, in no entry
-    uint64_t block_ones
-
-
 cdef struct Scan:  # How far the cuts of a column are judged, and the best so far.
     uint64_t at
     uint64_t left  # rows left of the next cut, and the positive ones
     uint64_t positive
     uint64_t last  # code of the entry before
-    int64_t cuts
-    double best  # its score plus the tolerance: what the next must surpass
-    uint64_t best_left
-    uint64_t best_positive
-    uint64_t below
-    uint64_t above
+    Candidate* found
 
 
 cdef void find_cuts(Grower* g) noexcept nogil:
     """Judge every listed column of the node in hand; candidates receive cut and score."""
-    cdef TwoClasses* two = &g.two
-    cdef int64_t n_lists = g.now.list_high - g.now.list_low
-    cdef int64_t fewest = (g.now.high - g.now.low - 2 * two.least) * 3 // 4
-    cdef int64_t full = g.now.high - g.now.low if two.heavy else two.n
+    cdef int64_t fewest = (g.now.high - g.now.low - 2 * g.least) * 3 // 4
+    cdef int64_t full = g.now.high - g.now.low if g.two.heavy else g.n
     cdef bint filled = False
     cdef int64_t k
-    for k in range(n_lists):
-        two.cuts[k] = -1
+    for k in range(g.now.list_high - g.now.list_low):
+        g.candidates[k].cuts = -1
         if g.settings.mdl and fewest > 1:
             filled = judge_full(g, k, full, fewest, filled)
-        if two.cuts[k] < 0:
+        if g.candidates[k].cuts < 0:
             judge(g, k, full)
 
 
-cdef void keep(Grower* g, int64_t k, const Scan* scan) noexcept nogil:
-    """Store what a scan has found."""
-    cdef Candidate* found = &g.candidates[k]
-    g.two.cuts[k] = scan.cuts
-    found.gain = scan.best - g.two.tolerance
-    found.left = <int64_t> scan.best_left
-    found.left_positive = <int64_t> scan.best_positive
-    found.below = <int64_t> scan.below
-    found.above = <int64_t> scan.above
-
-
-cdef inline double score_at(
-    const TwoClasses* two, uint64_t positive, uint64_t negative
-) noexcept nogil:
-    return two.ones[positive] + two.zeros[negative] - two.sizes[positive + negative]
+cdef inline double score_at(const Grower* g, uint64_t positive, uint64_t negative) noexcept nogil:
+    return g.two.ones[positive] + g.two.zeros[negative] - g.sizes[positive + negative]
 
 
 cdef inline double most_within(
-    const TwoClasses* two, uint64_t positive, uint64_t negative, uint64_t more, uint64_t fewer
+    const Grower* g, uint64_t positive, uint64_t negative, uint64_t more, uint64_t fewer
 ) noexcept nogil:
     """Bound the scores of cuts within a run of ``more`` positives and ``fewer`` negatives."""
     return max(
-        max(score_at(two, positive, negative), score_at(two, positive + more, negative + fewer)),
-        max(score_at(two, positive + more, negative), score_at(two, positive, negative + fewer)),
+        max(score_at(g, positive, negative), score_at(g, positive + more, negative + fewer)),
+        max(score_at(g, positive + more, negative), score_at(g, positive, negative + fewer)),
     )
 
 
@@ -103,31 +74,27 @@ cdef bint judge_full(
 
     Returns whether the bars are filled.
     """
-    cdef TwoClasses* two = &g.two
     cdef Stretch* stretch = &g.lists[g.now.list_low + k]
-    cdef double bar = max(log(<double> fewest), two.tolerance) - two.before
+    cdef double bar = max(log(<double> fewest), g.tolerance) - g.before
     cdef Column column
     cdef Scan scan
     cdef int64_t cuts, n_opened
     if stretch.stop - stretch.start < full or g.columns.n_codes[stretch.column] < fewest:
         return filled
-    column.entries = g.entries
-    column.values = g.columns.values + g.columns.begins[stretch.column]
-    column.start = stretch.start
-    column.stop = stretch.stop
-    trim_ends(two, &column, &scan)
-    if scan.at >= column.stop:
+    open_column(g, k, full, &column)
+    trim_ends(g, &column, &scan)
+    if <int64_t> scan.at >= column.stop:
         return filled
     cuts = count_cuts(g.entries + scan.at, column.stop - scan.at)
     if cuts < fewest:
         return filled
     if not filled:
-        fill_bars(two, bar - 1e-3 * two.tolerance)
-    scan.best = bar
-    n_opened = open_runs(two, &column, &scan, run_length(full))
-    scan.cuts = cuts
-    if look_into_runs(two, &column, &scan, n_opened, run_length(full)):
-        keep(g, k, &scan)
+        fill_bars(g, bar - 1e-3 * g.tolerance)
+    scan.found = &g.candidates[k]
+    scan.found.gain = bar
+    n_opened = open_runs(g, &column, &scan, run_length(full))
+    if look_into_runs(g, &column, &scan, n_opened, run_length(full)):
+        scan.found.cuts = cuts
     return True
 
 
@@ -135,15 +102,15 @@ cdef inline uint64_t run_length(int64_t full) noexcept nogil:
     return 8 if full < 128 else 16 if full < 1024 else 32
 
 
-cdef void trim_ends(const TwoClasses* two, Column* column, Scan* scan) noexcept nogil:
+cdef void trim_ends(const Grower* g, Column* column, Scan* scan) noexcept nogil:
     """Go from the first cut with enough rows to its left to the last with enough to its right."""
-    cdef uint64_t ones_mask = HEAVIEST if two.heavy else 1
-    cdef uint64_t least = two.least
+    cdef uint64_t ones_mask = HEAVIEST if g.two.heavy else 1
+    cdef uint64_t least = g.least
     cdef uint64_t right = 0
     cdef uint64_t at
     scan.at = column.start
     scan.left = scan.positive = 0
-    if two.heavy:
+    if g.two.heavy:
         while scan.left < least:
             scan.left += weight_in(column.entries[scan.at])
             scan.at += 1
@@ -159,36 +126,37 @@ cdef void trim_ends(const TwoClasses* two, Column* column, Scan* scan) noexcept 
         scan.positive += column.entries[at] & ones_mask
 
 
-cdef void fill_bars(const TwoClasses* two, double bar) noexcept nogil:
+cdef void fill_bars(const Grower* g, double bar) noexcept nogil:
     """Tabulate which left sides of a cut may score more than ``bar``.
 
     ``ones_bar[q]`` receives how many positives it takes beside q negatives, ``zeros_bar[p]`` how
     many negatives beside p positives. Scores are lowest where both sides of the cut have the same
     share of positives, so both bars rise from place to place.
     """
-    cdef uint64_t most_ones = two.positive
-    cdef uint64_t most_zeros = two.n - two.positive
+    cdef uint64_t most_ones = g.two.positive
+    cdef uint64_t most_zeros = g.n - g.two.positive
     cdef uint64_t p = 0
     cdef uint64_t q
     for q in range(most_zeros + 1):
-        while p <= most_ones and score_at(two, p, q) <= bar:
+        while p <= most_ones and score_at(g, p, q) <= bar:
             p += 1
-        two.ones_bar[q] = <uint32_t> p
+        g.two.ones_bar[q] = <uint32_t> p
     q = 0
     for p in range(most_ones + 1):
-        while q <= most_zeros and score_at(two, p, q) <= bar:
+        while q <= most_zeros and score_at(g, p, q) <= bar:
             q += 1
-        two.zeros_bar[p] = <uint32_t> q
+        g.two.zeros_bar[p] = <uint32_t> q
 
 
 cdef int64_t open_runs(
-    const TwoClasses* two, const Column* column, Scan* scan, uint64_t length
+    const Grower* g, const Column* column, Scan* scan, uint64_t length
 ) noexcept nogil:
     """Set aside the runs that can pay; a cut on their edges tells what must be surpassed."""
     cdef const uint64_t* entries = column.entries
-    cdef const uint32_t* ones_bar = two.ones_bar
-    cdef const uint32_t* zeros_bar = two.zeros_bar
-    cdef int64_t n = column.stop - scan.at
+    cdef const uint32_t* ones_bar = g.two.ones_bar
+    cdef const uint32_t* zeros_bar = g.two.zeros_bar
+    cdef uint64_t stop = column.stop
+    cdef int64_t n = stop - scan.at
     cdef uint64_t at = scan.at
     cdef uint64_t left = scan.left
     cdef uint64_t positive = scan.positive
@@ -197,23 +165,23 @@ cdef int64_t open_runs(
     cdef int64_t n_opened = 0
     cdef Block* run
     cdef int64_t k
-    sum_runs(entries + at, n, length, 0, HEAVIEST if two.heavy else 1, two.run_ones)
-    if two.heavy:
-        sum_runs(entries + at, n, length, WEIGHT_BIT, HEAVIEST, two.run_sizes)
+    sum_runs(entries + at, n, length, 0, HEAVIEST if g.two.heavy else 1, g.two.run_ones)
+    if g.two.heavy:
+        sum_runs(entries + at, n, length, WEIGHT_BIT, HEAVIEST, g.two.run_sizes)
     for k in range((n + <int64_t> length - 1) // <int64_t> length):
-        if two.heavy:
-            size = two.run_sizes[k]
-        elif at + length > column.stop:
-            size = column.stop - at
-        more = two.run_ones[k]
+        if g.two.heavy:
+            size = g.two.run_sizes[k]
+        elif at + length > stop:
+            size = stop - at
+        more = g.two.run_ones[k]
         negative = left - positive
         if positive + more >= ones_bar[negative] or negative + size - more >= zeros_bar[positive]:
-            run = &two.opened[n_opened]
+            run = &g.two.opened[n_opened]
             run.at, run.left, run.positive, run.size, run.more = at, left, positive, size, more
             n_opened += 1
             if is_apart(column.values, code_of(entries[at - 1]), entries[at]):
-                scan.best = max(
-                    scan.best, score_at(two, positive, negative) - 2.0 * two.tolerance
+                scan.found.gain = max(
+                    scan.found.gain, score_at(g, positive, negative) - 2.0 * g.tolerance
                 )
         left += size
         positive += more
@@ -222,43 +190,43 @@ cdef int64_t open_runs(
 
 
 cdef bint look_into_runs(
-    const TwoClasses* two, const Column* column, Scan* scan, int64_t n_opened, uint64_t length
+    const Grower* g, const Column* column, Scan* scan, int64_t n_opened, uint64_t length
 ) noexcept nogil:
     """Find the best cut within the opened runs; False where it does not stand out enough."""
     cdef const uint64_t* entries = column.entries
     cdef uint64_t first = scan.at
-    cdef uint64_t once = 0 if two.heavy else 1
-    cdef uint64_t weight_mask = HEAVIEST if two.heavy else 0
-    cdef uint64_t ones_mask = HEAVIEST if two.heavy else 1
-    cdef double floor = scan.best
-    cdef double rounding = 1e-3 * two.tolerance
+    cdef uint64_t once = 0 if g.two.heavy else 1
+    cdef uint64_t weight_mask = HEAVIEST if g.two.heavy else 0
+    cdef uint64_t ones_mask = HEAVIEST if g.two.heavy else 1
+    cdef double floor = scan.found.gain
+    cdef double rounding = 1e-3 * g.tolerance
     cdef bint unsure = False
     cdef uint64_t here, left, positive
     cdef double score
     cdef Block* run
     cdef int64_t i
-    scan.at, scan.best_left, scan.best_positive = first, 0, 0
+    scan.at, scan.found.left, scan.found.left_positive = first, 0, 0
     for i in range(n_opened):
-        run = &two.opened[i]
+        run = &g.two.opened[i]
         left, positive = run.left, run.positive
         if (
-            most_within(two, positive, left - positive, run.more, run.size - run.more) + rounding
-            < scan.best
+            most_within(g, positive, left - positive, run.more, run.size - run.more) + rounding
+            < scan.found.gain
         ):
             continue
-        for here in range(run.at, min(run.at + length, column.stop)):
-            score = score_at(two, positive, left - positive)
-            if score > scan.best and is_apart(
+        for here in range(run.at, min(run.at + length, <uint64_t> column.stop)):
+            score = score_at(g, positive, left - positive)
+            if score > scan.found.gain and is_apart(
                 column.values, code_of(entries[here - 1]), entries[here]
             ):
                 # The first must surpass all that was not looked at by the tolerance.
-                unsure |= score <= floor + two.tolerance
-                scan.best = score + two.tolerance
-                scan.at, scan.best_left, scan.best_positive = here, left, positive
+                unsure |= score <= floor + g.tolerance
+                scan.found.gain = score + g.tolerance
+                scan.at, scan.found.left, scan.found.left_positive = here, left, positive
             left += once + (entries[here] >> WEIGHT_BIT & weight_mask)
             positive += entries[here] & ones_mask
-    scan.below = code_of(entries[scan.at - 1])
-    scan.above = code_of(entries[scan.at])
+    scan.found.below = code_of(entries[scan.at - 1])
+    scan.found.above = code_of(entries[scan.at])
     return not unsure
 
 
@@ -266,101 +234,87 @@ cdef bint look_into_runs(
 
 cdef void judge(Grower* g, int64_t k, int64_t full) noexcept nogil:
     """Find the best cut of a column."""
-    cdef const TwoClasses* two = &g.two
-    cdef Stretch* stretch = &g.lists[g.now.list_low + k]
-    cdef uint64_t least = two.least
-    cdef uint64_t limit = two.n - two.least
+    cdef uint64_t limit = g.n - g.least
     cdef Column column
     cdef Scan scan
-    column.entries = g.entries
-    column.values = g.columns.values + g.columns.begins[stretch.column]
-    column.start, column.stop = stretch.start, stretch.stop
-    column.default = g.columns.defaults[stretch.column]
-    measure_block(two, &column, full)
+    open_column(g, k, full, &column)
+    scan.found = &g.candidates[k]
+    open_cuts(g, scan.found)
     scan.at, scan.left, scan.positive, scan.last = column.start, 0, 0, 0
-    scan.cuts = 0
-    scan.best = two.tolerance - two.before
-    scan.best_left = scan.best_positive = scan.below = scan.above = 0
-    scan_entries(two, &column, &scan, column.middle)
+    scan_entries(g, &column, &scan, column.middle)
     if column.block and scan.left <= limit:
         if (
-            scan.left >= least
+            scan.left >= <uint64_t> g.least
             and column.values[scan.last] + GAP < column.values[column.default]
         ):
-            scan.cuts += 1
-            try_cut(two, &scan, column.default)
-        scan.left += column.block
-        scan.positive += column.block_ones
-        scan.last = column.default
-        scan_entries(two, &column, &scan, column.stop)
-    keep(g, k, &scan)
+            scan.found.cuts += 1
+            try_cut(g, &scan, column.default)
+        pass_block(g, &column, &scan)
+        scan_entries(g, &column, &scan, column.stop)
 
 
-cdef inline void try_cut(const TwoClasses* two, Scan* scan, uint64_t code) noexcept nogil:
-    cdef double score = score_at(two, scan.positive, scan.left - scan.positive)
-    if score > scan.best:
-        scan.best = score + two.tolerance
-        scan.best_left, scan.best_positive = scan.left, scan.positive
-        scan.below, scan.above = scan.last, code
+cdef inline void try_cut(const Grower* g, Scan* scan, uint64_t code) noexcept nogil:
+    cdef double score = score_at(g, scan.positive, scan.left - scan.positive)
+    if score > scan.found.gain:
+        scan.found.gain = score + g.tolerance
+        scan.found.left, scan.found.left_positive = scan.left, scan.positive
+        scan.found.below, scan.found.above = scan.last, code
 
 
-cdef void measure_block(const TwoClasses* two, Column* column, int64_t full) noexcept nogil:
-    """Find the rows in no entry, and where their value belongs among the others."""
-    cdef uint64_t n_entries = column.stop - column.start
+cdef void pass_block(const Grower* g, const Column* column, Scan* scan) noexcept nogil:
+    """Count the rows in no entry: those that no entry counts."""
     cdef const uint64_t* entries = column.entries + column.start
-    column.block = full - n_entries
-    column.block_ones = 0
-    column.middle = column.stop
-    if column.block == 0:
-        return
-    column.middle = first_from(column.entries, column.start, column.stop, column.default)
-    column.block_ones = two.positive - add_up(entries, n_entries, 0, HEAVIEST if two.heavy else 1)
-    if two.heavy:
-        column.block = two.n - add_up(entries, n_entries, WEIGHT_BIT, HEAVIEST)
+    cdef int64_t n_entries = column.stop - column.start
+    cdef uint64_t left = column.block
+    if g.two.heavy:
+        left = g.n - add_up(entries, n_entries, WEIGHT_BIT, HEAVIEST)
+    scan.left += left
+    scan.last = column.default
+    scan.positive += g.two.positive - add_up(entries, n_entries, 0, HEAVIEST if g.two.heavy else 1)
 
 
 cdef void scan_entries(
-    const TwoClasses* two, const Column* column, Scan* scan, uint64_t stop
+    const Grower* g, const Column* column, Scan* scan, uint64_t stop
 ) noexcept nogil:
     """Judge the cuts before each of the entries up to ``stop``."""
-    cdef uint64_t least = two.least
-    cdef uint64_t limit = two.n - two.least
-    cdef uint64_t length = two.n + 1 if two.heavy or two.n < 2048 else 32 if two.n < 16384 else 128
+    cdef uint64_t least = g.least
+    cdef uint64_t limit = g.n - g.least
+    cdef uint64_t length = g.n + 1 if g.two.heavy or g.n < 2048 else 32 if g.n < 16384 else 128
     cdef const uint64_t* entries = column.entries
     cdef uint64_t end
     while scan.left < least and scan.at < stop:
-        scan.positive += entries[scan.at] & (HEAVIEST if two.heavy else 1)
-        scan.left += weight_in(entries[scan.at]) if two.heavy else 1
+        scan.positive += entries[scan.at] & (HEAVIEST if g.two.heavy else 1)
+        scan.left += weight_in(entries[scan.at]) if g.two.heavy else 1
         scan.last = code_of(entries[scan.at])
         scan.at += 1
     if scan.left > limit:
         return
     end = min(stop, scan.at + (limit - scan.left) + 1)
-    if two.heavy:
-        scan_each(two, column, scan, end, True)
+    if g.two.heavy:
+        scan_each(g, column, scan, end, True)
         return
     while length <= end - scan.at:
-        if not skip_run(two, column, scan, length):
-            scan_each(two, column, scan, scan.at + length, False)
-    scan_each(two, column, scan, end, False)
+        if not skip_run(g, column, scan, length):
+            scan_each(g, column, scan, scan.at + length, False)
+    scan_each(g, column, scan, end, False)
 
 
 cdef bint skip_run(
-    const TwoClasses* two, const Column* column, Scan* scan, uint64_t length
+    const Grower* g, const Column* column, Scan* scan, uint64_t length
 ) noexcept nogil:
     """Pass over a run of entries in which no cut can be the best; False if one might."""
     cdef const uint64_t* run = column.entries + scan.at
     cdef uint64_t more = add_up(run, length, 0, 1)
     cdef double bound = most_within(
-        two, scan.positive, scan.left - scan.positive, more, length - more
+        g, scan.positive, scan.left - scan.positive, more, length - more
     )
     cdef int64_t cuts
-    if bound + 1e-3 * two.tolerance >= scan.best or reach_of(run[0]) == FAR:
+    if bound + 1e-3 * g.tolerance >= scan.found.gain or reach_of(run[0]) == FAR:
         return False
     cuts = count_cuts(run + 1, length - 1)
     if cuts < 0:
         return False
-    scan.cuts += cuts + (scan.last + reach_of(run[0]) <= code_of(run[0]))
+    scan.found.cuts += cuts + (scan.last + reach_of(run[0]) <= code_of(run[0]))
     scan.positive += more
     scan.left += length
     scan.at += length
@@ -369,7 +323,7 @@ cdef bint skip_run(
 
 
 cdef inline void scan_each(
-    const TwoClasses* two, const Column* column, Scan* scan, uint64_t end, bint heavy
+    const Grower* g, const Column* column, Scan* scan, uint64_t end, bint heavy
 ) noexcept nogil:
     """Judge one cut after another; a ``heavy`` entry tells how often its row counts.
 
@@ -377,17 +331,17 @@ cdef inline void scan_each(
     """
     cdef const uint64_t* entries = column.entries
     cdef const double* values = column.values
-    cdef const double* ones = two.ones
-    cdef const double* zeros = two.zeros
-    cdef const double* sizes = two.sizes
-    cdef double tolerance = two.tolerance
-    cdef uint64_t limit = two.n - two.least
+    cdef const double* ones = g.two.ones
+    cdef const double* zeros = g.two.zeros
+    cdef const double* sizes = g.sizes
+    cdef double tolerance = g.tolerance
+    cdef uint64_t limit = g.n - g.least
     cdef uint64_t at = scan.at
     cdef uint64_t left = scan.left
     cdef uint64_t positive = scan.positive
     cdef uint64_t last = scan.last
-    cdef double best = scan.best
-    cdef int64_t cuts = scan.cuts
+    cdef double best = scan.found.gain
+    cdef int64_t cuts = scan.found.cuts
     cdef uint64_t entry, code
     cdef double score
     cdef bint apart
@@ -399,11 +353,11 @@ cdef inline void scan_each(
         score = ones[positive] + zeros[left - positive] - sizes[left]
         if score > best and apart:
             best = score + tolerance
-            scan.best_left, scan.best_positive = left, positive
-            scan.below, scan.above = last, code
+            scan.found.left, scan.found.left_positive = left, positive
+            scan.found.below, scan.found.above = last, code
         last = code
         left += weight_in(entry) if heavy else 1
         positive += entry & (HEAVIEST if heavy else 1)
         at += 1
     scan.at, scan.left, scan.positive, scan.last = at, left, positive, last
-    scan.best, scan.cuts = best, cuts
+    scan.found.gain, scan.found.cuts = best, cuts

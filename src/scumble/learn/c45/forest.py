@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from scumble._core.arrays import Array
 from scumble._core.parallel import run
 from scumble.learn.c45.predict import predict_rows
-from scumble.learn.c45.table import as_rows
+from scumble.learn.c45.table import as_rows, ranges
 from scumble.learn.c45.tree import Nodes, Tree, parents_of, ranges_of, starts_of
 
 
@@ -80,10 +79,8 @@ def ask_rows(
     kernel: Any, forest: Forest, X: Any, *more: Any, extra: Any = None, n_jobs: int | None = None
 ) -> None:
     """Call a kernel that asks trees on ranges of rows, in threads where that is worth it."""
-    n_rows, rows = X.shape[0], as_rows(X, extra)
-    n_blocks = 1 if n_rows * len(forest) < 5_000 else min(n_rows, 64)
-    edges = np.linspace(0, n_rows, n_blocks + 1).astype(int).tolist()
-    blocks = list(itertools.pairwise(edges))
+    rows, n_rows = as_rows(X, extra), X.shape[0]
+    blocks = ranges(n_rows, 1 if n_rows * len(forest) < 5_000 else 64)
     run(lambda block: kernel(rows, forest, *block, *more), blocks, n_jobs=n_jobs)
 
 

@@ -1,9 +1,8 @@
 from typing import Any
 
 from scumble._core.arrays import Array
-from scumble.learn.c45.layout import TableView
 
 def fill_x_ln_x(table: Array) -> None: ...
 def grow_trees(
-    table: TableView, rows: Any, targets: Any, settings: Any, x_ln_x_table: Array
+    table: Any, targets: Any, settings: Any, x_ln_x_table: Array
 ) -> tuple[Array, ...]: ...

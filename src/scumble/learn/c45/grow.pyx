@@ -14,19 +14,20 @@ import numpy as np
 from scumble._core.interrupt cimport check_stop
 from scumble.learn.c45.arithmetic cimport LN2, TINY, lowered_cut, x_ln_x
 from scumble.learn.c45.grower cimport (
-    MANY_CLASSES, READY, TWO_CLASSES, WEIGHTED, Candidate, Chord, Grower, Stretch, TwoClasses,
-    Waiting, is_useful,
+    MANY_CLASSES, READY, TWO_CLASSES, WEIGHTED, Candidate, Chord, Grower, Stretch, Waiting,
+    has_few_values, is_useful,
 )
-from scumble.learn.c45.layout cimport TableView, code_of, own_entry, row_of
+from scumble.learn.c45.layout cimport code_of, own_entry, row_of, view_columns, view_items
 from scumble.learn.c45.many_classes cimport count_branches_many, judge_many, start_many
-from scumble.learn.c45.memory cimport release, reserve
+from scumble.learn.c45.memory cimport Memory, release, reserve, reserve_zeros, start_of
 from scumble.learn.c45.nodes cimport (
     Node, Nodes, add_leaves, as_arrays, collapse, counts_of, settle,
 )
 from scumble.learn.c45.part cimport (
-    copy_branches, full_size, mark_entries, part_lists, part_rows,
+    copy_branches, mark_entries, part_lists, part_rows,
 )
 from scumble.learn.c45.prune cimport prune
+from scumble.learn.c45.pruner cimport Pruner
 from scumble.learn.c45.two_classes cimport (
     count_branches_two, judge_two, mark_items, queue_counts_two, start_items, start_two, swap_rows,
 )
@@ -38,144 +39,15 @@ cdef enum:
 
 
 cdef class _Growing:
-    """A grower whose arrays are freed with it."""
+    """What grows and prunes trees, all zeros at first; its arrays are freed with it."""
 
+    cdef Memory memory
     cdef Grower g
+    cdef Pruner p
     cdef Nodes done  # the finished trees, one after another
-    cdef object _kept
-
-    def __cinit__(self):
-        memset(&self.g, 0, sizeof(Grower))
-        memset(&self.done, 0, sizeof(Nodes))
 
     def __dealloc__(self):
-        release(self.g.nodes.at)
-        release(self.g.nodes.counts)
-        release(self.done.at)
-        release(self.done.counts)
-        release(self.g.entries)
-        release(self.g.lists)
-        release(self.g.waiting)
-        release(self.g.rows)
-        release(self.g.row_weights)
-        release(self.g.buffer)
-        release(self.g.ends)
-        release(self.g.slot)
-        release(self.g.bounds)
-        release(self.g.branch_rows)
-        release(self.g.two.ones)
-        release(self.g.two.zeros)
-        release(self.g.two.sizes)
-        release(self.g.two.ones_bar)
-        release(self.g.two.zeros_bar)
-        release(self.g.two.opened)
-        release(self.g.two.run_ones)
-        release(self.g.two.run_sizes)
-        release(self.g.two.item_counts)
-        release(self.g.two.open_columns)
-        release(self.g.two.n_open)
-        release(self.g.many.steps)
-        release(self.g.many.sizes)
-        release(self.g.many.sums)
-        release(self.g.weighted.shares)
-
-    cdef void* array(self, Py_ssize_t n, dtype) except NULL:
-        """Make an array of zeros that lives as long as this."""
-        made = np.zeros(max(n, 1), dtype)
-        cdef const uint8_t[::1] view = made.view(np.uint8)
-        self._kept.append(made)
-        return <void*> &view[0]
-
-    cdef prepare(self, TableView table, targets, settings):
-        """Set up what all trees of the batch share."""
-        cdef Grower* g = &self.g
-        self._kept = [table, targets]
-        g.columns, g.items = table.columns, table.items
-        g.settings.min_objects = settings.min_objects
-        g.settings.mdl = settings.mdl
-        g.settings.prune = settings.prune
-        g.settings.raising = settings.subtree_raising
-        g.settings.confidence = settings.confidence
-        g.settings.deviate = settings.deviate
-        g.sample.n_table = table.n_rows
-        g.sample.n_classes = g.nodes.n_classes = self.done.n_classes = targets.n_classes
-        g.sample.repeated = targets.repeated
-        g.sample.y = <int32_t*> self.array(table.n_rows, np.int32)
-        if len(targets.weights):
-            g.sample.weights = <double*> self.array(table.n_rows, np.float64)
-        if table.missing or (len(targets.weights) and not targets.repeated):
-            g.strategy = WEIGHTED
-        elif targets.n_classes == 2:
-            g.strategy = TWO_CLASSES
-        else:
-            g.strategy = WEIGHTED if len(targets.weights) else MANY_CLASSES
-        g.in_set = <uint8_t*> self.array(table.n_rows, np.uint8)
-        g.flags = <uint8_t*> self.array(table.n_rows, np.uint8)
-        g.side = <int32_t*> self.array(table.n_rows, np.int32)
-        self.choose_columns(targets)
-        self.prepare_strategy(table)
-
-    cdef choose_columns(self, targets):
-        """Take all columns as lists, or the nominal ones by items."""
-        cdef Grower* g = &self.g
-        cdef const int64_t[::1] columns = targets.columns
-        cdef int64_t* listed = <int64_t*> self.array(len(columns), np.int64)
-        cdef int64_t* nominal = <int64_t*> self.array(len(columns), np.int64)
-        cdef Py_ssize_t k
-        for k in range(columns.shape[0]):
-            if g.strategy == TWO_CLASSES and g.columns.n_values[columns[k]] > 0:
-                nominal[g.two.n_nominal] = columns[k]
-                g.two.n_nominal += 1
-            else:
-                listed[g.n_listed] = columns[k]
-                g.n_listed += 1
-        g.listed, g.two.nominal = listed, nominal
-        g.candidates = <Candidate*> self.array(
-            (g.n_listed + 1) * sizeof(Candidate) // 8 + 1, np.int64
-        )
-
-    cdef prepare_strategy(self, TableView table):
-        """Make the arrays of the strategy."""
-        cdef Grower* g = &self.g
-        cdef Py_ssize_t n_rows = table.n_rows
-        cdef Py_ssize_t n_classes = g.sample.n_classes
-        cdef TwoClasses* two = &g.two
-        if g.strategy == TWO_CLASSES:
-            two.bits = <uint8_t*> self.array(n_rows, np.uint8)
-            two.cuts = <int64_t*> self.array(g.n_listed, np.int64)
-            two.gains = <double*> self.array(two.n_nominal, np.float64)
-            two.branch_sums = <double*> self.array(two.n_nominal, np.float64)
-            if g.n_listed == 0:
-                two.place_of = <uint32_t*> self.array(n_rows, np.uint32)
-                memset(two.place_of, 255, n_rows * sizeof(uint32_t))
-        elif g.strategy == MANY_CLASSES:
-            g.many.local = <uint32_t*> self.array(n_rows, np.uint32)
-            g.many.turn_of = <int64_t*> self.array(n_classes, np.int64)
-            g.many.size_of = <int64_t*> self.array(n_classes, np.int64)
-            g.many.bags = <int64_t*> self.array(n_classes, np.int64)
-            g.many.begins = <uint32_t*> self.array(n_classes, np.uint32)
-            g.many.turns = <uint32_t*> self.array(n_classes, np.uint32)
-        else:
-            g.weighted.weight_of = <double*> self.array(n_rows, np.float64)
-            g.weighted.signed_of = <double*> self.array(n_rows, np.float64)
-            g.weighted.left = <double*> self.array(n_classes, np.float64)
-            g.weighted.right = <double*> self.array(n_classes, np.float64)
-            g.weighted.stored = <double*> self.array(n_classes, np.float64)
-            g.weighted.left_terms = <double*> self.array(n_classes, np.float64)
-            g.weighted.right_terms = <double*> self.array(n_classes, np.float64)
-            g.weighted.tot = <double*> self.array(n_classes, np.float64)
-            g.weighted.classes = <int64_t*> self.array(n_classes, np.int64)
-
-    cdef fill_chords(self, Py_ssize_t n):
-        """Tabulate x ln x between whole numbers below n - 1."""
-        cdef Chord* chords = <Chord*> self.array(3 * n, np.float64)
-        cdef const double* table = self.g.table
-        cdef Py_ssize_t x
-        for x in range(n - 1):
-            chords[x].value = table[x]
-            chords[x].slope = table[x + 1] - table[x]
-            chords[x].lowered = table[x] - (0.125 / x if x else 0.37)  # 1 / e at 0
-        self.g.weighted.chords = chords
+        release(&self.memory)
 
 
 def fill_x_ln_x(double[::1] table):
@@ -185,46 +57,110 @@ def fill_x_ln_x(double[::1] table):
         table[x] = x_ln_x(x)
 
 
-def grow_trees(TableView table, rows, targets, settings, const double[::1] x_ln_x_table):
+def grow_trees(table, targets, settings, const double[::1] x_ln_x_table):
     """Grow a tree for each target; a call from Python takes longer than a small tree to grow.
 
-    ``rows`` is the record of the table as it came, ``targets`` a `scumble.learn.c45.Targets`.
-    ``x_ln_x_table`` reaches up to the total weight of the largest target or, for weights other
-    than repeated ones, at least to the number of rows. Returns the number of nodes of each tree,
-    and the arrays of the nodes of all of them: see `Tree`.
+    Returns the trees' numbers of nodes, and the arrays of the nodes, one tree after another.
     """
     cdef const int64_t[::1] starts = targets.starts
-    cdef const uint32_t[::1] listed = targets.rows
-    cdef const int32_t[::1] codes = targets.y
-    cdef const double[::1] weights = targets.weights
+    cdef const uint32_t* listed = start_of[uint32_t](targets.rows)
+    cdef const int32_t* codes = start_of[int32_t](targets.y)
+    cdef const double* weights = start_of[double](targets.weights)
     cdef Py_ssize_t n_trees = starts.shape[0] - 1
-    cdef RowsView view = view_rows(rows)
+    cdef RowsView rows = view_rows(table.rows)
     cdef _Growing growing = _Growing()
     cdef Grower* g = &growing.g
-    cdef Py_ssize_t t, before, start, n
+    cdef Py_ssize_t t, before, start
     sizes = np.empty(n_trees, np.int64)
     cdef int64_t[::1] n_nodes = sizes
-    growing.prepare(table, targets, settings)
+    g.memory = growing.done.memory = &growing.memory
+    growing.done.n_classes = targets.n_classes
+    growing.p.rows = &rows
     g.table = &x_ln_x_table[0]
     g.table_length = x_ln_x_table.shape[0]
-    if g.strategy == WEIGHTED and g.sample.n_classes == 2:
-        growing.fill_chords(x_ln_x_table.shape[0])
-    if g.n_listed and listed.shape[0] < table.n_rows * n_trees:
-        g.seen = <uint8_t*> growing.array(table.n_values_in_all, np.uint8)
+    prepare(g, table, targets, settings)
     with nogil:
         for t in range(n_trees):
-            start, n = starts[t], starts[t + 1] - starts[t]
+            start = starts[t]
             take_sample(
-                g, &listed[start], &codes[start], &weights[start] if weights.shape[0] else NULL, n
+                g, listed + start, codes + start, weights + start if weights != NULL else NULL,
+                starts[t + 1] - start,
             )
-            if g.seen != NULL:
-                memset(g.seen, 0, table.n_values_in_all)
             grow(g)
             before = growing.done.n
-            finish(g, &view, table.missing, &growing.done)
+            finish(g, &growing.p, &growing.done)
             n_nodes[t] = growing.done.n - before
             release_sample(g)
     return sizes, *as_arrays(&growing.done)
+
+
+cdef int prepare(Grower* g, table, targets, settings) except -1:
+    """Set up what all trees of the batch share."""
+    cdef Py_ssize_t n_rows = table.n_rows
+    cdef bint weighed = len(targets.weights) > 0
+    g.columns, g.items = view_columns(table.columns), view_items(table.items)
+    g.missing = table.missing
+    g.settings.min_objects = settings.min_objects
+    g.settings.mdl = settings.mdl
+    g.settings.prune = settings.prune
+    g.settings.raising = settings.subtree_raising
+    g.settings.confidence = settings.confidence
+    g.settings.deviate = settings.deviate
+    g.sample.n_table = n_rows
+    g.sample.n_classes = g.nodes.n_classes = targets.n_classes
+    g.nodes.memory = g.memory
+    g.sample.repeated = targets.repeated
+    reserve(g.memory, <void**> &g.sample.y, n_rows, sizeof(int32_t))
+    if weighed:
+        reserve(g.memory, <void**> &g.sample.weights, n_rows, sizeof(double))
+    reserve_zeros(g.memory, <void**> &g.in_set, n_rows, sizeof(uint8_t))
+    reserve(g.memory, <void**> &g.flags, n_rows, sizeof(uint8_t))
+    reserve(g.memory, <void**> &g.side, n_rows, sizeof(int32_t))
+    g.strategy = WEIGHTED
+    if not g.missing and g.sample.n_classes == 2 and (targets.repeated or not weighed):
+        g.strategy = TWO_CLASSES
+    elif not g.missing and not weighed:
+        g.strategy = MANY_CLASSES
+    elif g.sample.n_classes == 2:
+        fill_chords(g)
+    choose_columns(g, targets.columns)
+    if g.n_listed and len(targets.rows) < n_rows * (len(targets.starts) - 1):
+        g.n_seen = len(table.columns.values)
+    return 0
+
+
+cdef int choose_columns(Grower* g, const int64_t[::1] columns) except -1:
+    """Take all columns as lists, or the nominal ones by items."""
+    cdef Py_ssize_t n_rows = g.sample.n_table
+    cdef int64_t column
+    reserve(g.memory, <void**> &g.listed, columns.shape[0], sizeof(int64_t))
+    reserve(g.memory, <void**> &g.two.nominal, columns.shape[0], sizeof(int64_t))
+    for column in columns:
+        if g.strategy == TWO_CLASSES and g.columns.n_values[column] > 0:
+            g.two.nominal[g.two.n_nominal] = column
+            g.two.n_nominal += 1
+        else:
+            g.listed[g.n_listed] = column
+            g.n_listed += 1
+    reserve(g.memory, <void**> &g.candidates, g.n_listed, sizeof(Candidate))
+    if g.strategy == TWO_CLASSES and g.n_listed == 0:
+        reserve(g.memory, <void**> &g.two.place_of, n_rows, sizeof(uint32_t))
+        memset(g.two.place_of, 255, n_rows * sizeof(uint32_t))
+    return 0
+
+
+cdef int fill_chords(Grower* g) except -1:
+    """Tabulate x ln x between whole numbers."""
+    cdef Py_ssize_t n = <Py_ssize_t> g.table_length
+    cdef Chord* chord
+    cdef Py_ssize_t x
+    reserve(g.memory, <void**> &g.weighted.chords, n, sizeof(Chord))
+    for x in range(n - 1):
+        chord = &g.weighted.chords[x]
+        chord.value = g.table[x]
+        chord.slope = g.table[x + 1] - g.table[x]
+        chord.lowered = g.table[x] - (0.125 / x if x else 0.37)  # 1 / e at 0
+    return 0
 
 
 cdef int take_sample(
@@ -233,7 +169,7 @@ cdef int take_sample(
     """Lay out classes and weights by row."""
     cdef double total = 0.0
     cdef Py_ssize_t i
-    reserve(<void**> &g.rows, n, sizeof(uint32_t))
+    reserve(g.memory, <void**> &g.rows, n, sizeof(uint32_t))
     memcpy(g.rows, rows, n * sizeof(uint32_t))
     for i in range(n):
         g.sample.y[rows[i]] = codes[i]
@@ -241,6 +177,8 @@ cdef int take_sample(
         if weights != NULL:
             g.sample.weights[rows[i]] = weights[i]
             total += weights[i]
+    if g.n_seen:
+        reserve_zeros(g.memory, <void**> &g.seen, g.n_seen, sizeof(uint8_t))
     g.sample.rows = <uint32_t*> rows
     g.sample.n = n
     g.sample.n_counted = total if weights != NULL and g.sample.repeated else n
@@ -256,15 +194,14 @@ cdef void release_sample(Grower* g) noexcept nogil:
             g.two.place_of[g.sample.rows[i]] = 0xFFFFFFFFU
 
 
-cdef int finish(Grower* g, const RowsView* rows, bint missing, Nodes* done) except -1 nogil:
+cdef int finish(Grower* g, Pruner* p, Nodes* done) except -1 nogil:
     """Collapse and prune the tree, and append its nodes to those done."""
-    cdef Py_ssize_t n = g.nodes.n
-    reserve(<void**> &g.buffer, 2 * n, sizeof(uint64_t))
+    reserve(g.memory, <void**> &g.buffer, 2 * g.nodes.n, sizeof(uint64_t))
     collapse(&g.nodes, <double*> g.buffer)
     if g.settings.prune:
         if g.strategy == WEIGHTED and g.weighted.divided:
             memcpy(g.rows, g.sample.rows, g.sample.n * sizeof(uint32_t))
-        prune(&g.nodes, rows, &g.columns, &g.sample, g.rows, &g.settings, missing)
+        prune(p, g)
     settle(&g.nodes, &g.columns, <int32_t*> g.buffer, done)
     return 0
 
@@ -295,7 +232,7 @@ cdef int grow(Grower* g) except -1 nogil:
 cdef int start_tree(Grower* g) except -1 nogil:
     """Make the root, and the lists of all its columns."""
     cdef Py_ssize_t k
-    cdef int64_t v
+    cdef Py_ssize_t n_few = 0
     cdef Waiting* root
     g.nodes.n = 0
     add_leaves(&g.nodes, 1)
@@ -308,13 +245,12 @@ cdef int start_tree(Grower* g) except -1 nogil:
     g.nodes.at[0].high = g.sample.n
     for k in range(g.sample.n_classes):
         g.nodes.at[0].branch += g.nodes.counts[k]
-    g.many_values_count = True
-    for k in range(g.n_listed + g.two.n_nominal):
-        v = g.columns.n_values[g.listed[k] if k < g.n_listed else g.two.nominal[k - g.n_listed]]
-        if v == 0 or 0.3 * g.sample.n_counted - v > TINY:
-            g.many_values_count = False
-            break
-    reserve(<void**> &g.waiting, 1, sizeof(Waiting))
+    for k in range(g.n_listed):
+        n_few += has_few_values(g, g.columns.n_values[g.listed[k]])
+    for k in range(g.two.n_nominal):
+        n_few += has_few_values(g, g.columns.n_values[g.two.nominal[k]])
+    g.all_in_mean = n_few == 0 or n_few == g.n_listed + g.two.n_nominal
+    reserve(g.memory, <void**> &g.waiting, 1, sizeof(Waiting))
     root = &g.waiting[0]
     memset(root, 0, sizeof(Waiting))
     root.high = g.sample.n
@@ -340,9 +276,9 @@ cdef int fill_lists(Grower* g, Waiting* root) except -1 nogil:
     for k in range(g.n_listed):
         stored = g.columns.ends[g.listed[k]] - g.columns.begins[g.listed[k]]
         size += min(n, stored * n) if repeated else stored
-    reserve(<void**> &g.entries, size, sizeof(uint64_t))
-    reserve(<void**> &g.buffer, full + 1, sizeof(uint64_t))
-    reserve(<void**> &g.lists, g.n_listed + 1, sizeof(Stretch))
+    reserve(g.memory, <void**> &g.entries, size, sizeof(uint64_t))
+    reserve(g.memory, <void**> &g.buffer, full + 1, sizeof(uint64_t))
+    reserve(g.memory, <void**> &g.lists, g.n_listed + 1, sizeof(Stretch))
     for k in range(g.n_listed):
         column = g.listed[k]
         start = top
@@ -360,31 +296,17 @@ cdef int fill_lists(Grower* g, Waiting* root) except -1 nogil:
 
 cdef int64_t fill_once(Grower* g, int64_t column, int64_t top) noexcept nogil:
     """Copy the entries of a column; what a row counts goes below its number."""
-    cdef const uint64_t* prepared = g.columns.entries
     cdef uint64_t* entries = g.entries
     cdef const uint8_t* bits = g.two.bits
     cdef const uint8_t* in_set = g.in_set
-    cdef bint everything = g.sample.n == g.sample.n_table
     cdef int row_bit = g.row_bit
-    cdef int64_t stop = g.columns.ends[column]
-    cdef int64_t at
     cdef uint64_t entry, row
-    if bits == NULL:
-        for at in range(g.columns.begins[column], stop):
-            entry = prepared[at]
-            entries[top] = own_entry(entry, row_bit, 0)
-            top += in_set[row_of(entry, 0)]
-    elif everything:
-        for at in range(g.columns.begins[column], stop):
-            entry = prepared[at]
-            entries[top] = own_entry(entry, row_bit, bits[row_of(entry, 0)])
-            top += 1
-    else:
-        for at in range(g.columns.begins[column], stop):
-            entry = prepared[at]
-            row = row_of(entry, 0)
-            entries[top] = own_entry(entry, row_bit, bits[row])
-            top += in_set[row]
+    cdef int64_t at
+    for at in range(g.columns.begins[column], g.columns.ends[column]):
+        entry = g.columns.entries[at]
+        row = row_of(entry, 0)
+        entries[top] = own_entry(entry, row_bit, bits[row] if bits != NULL else 0)
+        top += in_set[row]
     return top
 
 
@@ -440,20 +362,18 @@ cdef bint choose(Grower* g) noexcept nogil:
     cdef double* gains = g.two.gains
     cdef double best = 0.0
     cdef double least = g.gain_sum / g.n_valid - 1e-3
-    cdef double n = 0.0
     cdef int64_t i = 0
     cdef int64_t j = 0
     cdef double ratio, info
     cdef Candidate* found
     g.split.column = -1
     if g.strategy != WEIGHTED:
-        n = full_size(g, &g.now) if g.strategy == MANY_CLASSES else g.two.n
-        least = g.gain_sum / g.n_valid - 1e-3 * LN2 * n  # gains are in nats times rows
+        least = g.gain_sum / g.n_valid - 1e-3 * LN2 * g.n  # gains are in nats times rows
     while i < n_open or j < n_lists:
         if j == n_lists or (
             i < n_open and open_columns[i] < g.lists[g.now.list_low + j].column
         ):
-            info = g.table[<int64_t> n] - g.two.branch_sums[i]
+            info = g.table[g.n] - g.two.branch_sums[i]
             if gains[i] >= least and gains[i] > best * info:
                 ratio = gains[i] / info if info >= TINY * LN2 else 0.0
                 if ratio - best > TINY:
@@ -492,10 +412,10 @@ cdef int add_branches(Grower* g) except -1 nogil:
             values, g.seen + begin if g.seen != NULL else NULL, g.columns.n_codes[column],
             values[found.below], values[found.above],
         )
-    reserve(<void**> &g.ends, n_branches, sizeof(int64_t))
-    reserve(<void**> &g.slot, n_branches, sizeof(int64_t))
-    reserve(<void**> &g.bounds, n_branches + 1, sizeof(int64_t))
-    reserve(<void**> &g.branch_rows, n_branches, sizeof(int64_t))
+    reserve(g.memory, <void**> &g.ends, n_branches, sizeof(int64_t))
+    reserve(g.memory, <void**> &g.slot, n_branches, sizeof(int64_t))
+    reserve(g.memory, <void**> &g.bounds, n_branches + 1, sizeof(int64_t))
+    reserve(g.memory, <void**> &g.branch_rows, n_branches, sizeof(int64_t))
     memset(g.branch_rows, 0, n_branches * sizeof(int64_t))
     if g.split.place < 0 and g.n_listed == 0 and n_branches == 2:
         swap_rows(g)
@@ -560,8 +480,8 @@ cdef int queue_branches(Grower* g) except -1 nogil:
                 g.split.keeper = b
     if g.split.n_live == 0:
         return 0
-    reserve(<void**> &g.waiting, depth + g.split.n_live, sizeof(Waiting))
-    reserve(<void**> &g.lists, g.now.list_low + g.split.n_live * n_list, sizeof(Stretch))
+    reserve(g.memory, <void**> &g.waiting, depth + g.split.n_live, sizeof(Waiting))
+    reserve(g.memory, <void**> &g.lists, g.now.list_low + g.split.n_live * n_list, sizeof(Stretch))
     for b in range(g.split.n_branches):
         if g.slot[b] < 0:
             continue

@@ -1,9 +1,11 @@
 """What the steps of growing a tree share: the records, and the arrays they work on."""
 
+from libc.math cimport ceil, log
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
-from scumble.learn.c45.arithmetic cimport TINY
-from scumble.learn.c45.layout cimport Columns, Items
+from scumble.learn.c45.arithmetic cimport LN2, TINY
+from scumble.learn.c45.layout cimport Columns, Items, first_from
+from scumble.learn.c45.memory cimport Memory
 from scumble.learn.c45.nodes cimport Nodes
 
 cdef enum Strategy:
@@ -60,13 +62,26 @@ cdef struct Waiting:  # A node to be split.
     int64_t row_free
 
 
-cdef struct Candidate:  # The best split by one column; a gain below 0 says that there is none.
+# The best split by one column; a gain below 0 says that there is none. While cuts are judged where
+# rows are counted, the gain is a score plus the tolerance: what the next must surpass.
+cdef struct Candidate:
     double gain
     double ratio
-    int64_t left  # rows left of the cut, and the positive ones among them
-    int64_t left_positive
+    double left  # rows, or their weight, left of the cut, and the positive ones among them
+    double left_positive
     int64_t below  # codes on both sides of the cut
     int64_t above
+    int64_t cuts  # how many there were to choose from
+
+
+cdef struct Column:  # A numeric column of the node in hand while its cuts are judged.
+    const uint64_t* entries
+    const double* values
+    int64_t start
+    int64_t stop
+    int64_t middle  # where entries with larger values than the default begin
+    int64_t default
+    int64_t block  # rows with the default value, in no entry
 
 
 cdef struct Split:  # The split a node gets.
@@ -91,24 +106,17 @@ cdef struct Block:
 
 cdef struct TwoClasses:  # What is known where rows of two classes are counted.
     bint heavy  # entries tell how often their row counts
-    int64_t n  # of the node in hand
-    int64_t positive
-    int64_t least  # rows on either side of a cut
-    double before
-    double tolerance
+    int64_t positive  # of the node in hand
     double* ones  # x ln x + (total - x) ln (total - x) for the positives
     double* zeros
-    double* sizes
     uint32_t* ones_bar
     uint32_t* zeros_bar
     uint32_t* run_ones  # positives, and all rows, in each run of entries
     uint32_t* run_sizes
     Block* opened
     uint8_t* bits  # what an entry keeps of its row
-    int64_t* cuts
     Py_ssize_t n_nominal
-    const int64_t* nominal
-    bint all_in_mean  # no nominal column has too many values for the mean of the gains
+    int64_t* nominal
     Py_ssize_t n_levels
     uint64_t* item_counts  # n_items a level: rows below, positives above the half
     int64_t* open_columns  # n_nominal a level
@@ -121,9 +129,6 @@ cdef struct TwoClasses:  # What is known where rows of two classes are counted.
 cdef struct ManyClasses:  # What is known where rows of many classes are counted.
     Py_ssize_t n_present
     double total  # sum of x ln x over the classes
-    double before
-    double tolerance
-    int64_t least
     uint32_t* local  # class of a row, in the node's own numbering
     int64_t* turn_of
     int64_t* size_of
@@ -131,7 +136,6 @@ cdef struct ManyClasses:  # What is known where rows of many classes are counted
     uint32_t* begins
     uint32_t* turns
     double* steps
-    double* sizes
     double* sums
 
 
@@ -139,6 +143,15 @@ cdef struct Chord:  # x ln x between two whole numbers, by interpolation
     double value
     double slope
     double lowered  # the value less the most by which interpolation is too large
+
+
+cdef struct ClassWeights:  # Weights of one class in the node in hand, and x ln x of some.
+    double total
+    double left  # of a cut, or in one branch
+    double right
+    double stored
+    double left_term
+    double right_term
 
 
 cdef struct Weighted:  # What is known where rows have weights.
@@ -150,35 +163,39 @@ cdef struct Weighted:  # What is known where rows have weights.
     double* weight_of  # weight of a row in this node
     double* signed_of  # below 0 for class 0: two classes need one look
     Chord* chords
-    double* left
-    double* right
-    double* stored
-    double* left_terms
-    double* right_terms
-    double* tot
-    int64_t* classes
+    ClassWeights* by_class
+    int64_t* classes  # those in the node
     double* shares
     bint divided  # some row was divided among branches
 
 
 cdef struct Grower:
+    Memory* memory
     Strategy strategy
+    bint missing  # some value of the table
     Settings settings
     Columns columns
     Items items
     Sample sample
     Nodes nodes
     Py_ssize_t n_listed
-    const int64_t* listed  # columns that are lists of entries
-    bint many_values_count  # all columns have so many values that none is left out of the mean
+    int64_t* listed  # columns that are lists of entries
+    bint all_in_mean  # no column is left out of the mean of the gains for its many values
     const double* table  # x ln x
     double table_length
     uint8_t* seen  # which values occur; NULL if all do
+    Py_ssize_t n_seen
     int row_bit
     int64_t least_entries  # a column with fewer, beside rows with its default, splits nothing
     Waiting now
     Split split
     int64_t work  # since Ctrl-C was last looked for
+    # The node in hand, where rows are counted.
+    int64_t n
+    int64_t least  # rows on either side of a cut
+    double before  # information of all rows, times their number, in nats
+    double tolerance
+    double* sizes  # x ln x + (n - x) ln (n - x)
     # Stacks.
     uint64_t* entries
     Stretch* lists
@@ -220,13 +237,68 @@ cdef inline double least_of(const Grower* g, double known) noexcept nogil:
     return 25.0 if share - 25.0 > TINY else share
 
 
-cdef inline void add_gain(Grower* g, const Candidate* found, int64_t n_values) noexcept nogil:
+cdef inline bint has_few_values(const Grower* g, int64_t n_values) noexcept nogil:
+    return n_values == 0 or 0.3 * g.sample.n_counted - n_values > TINY
+
+
+cdef inline void add_gain(Grower* g, double gain, int64_t n_values) noexcept nogil:
     """Count a split in the mean of all gains, unless its column has too many values."""
-    if found.gain >= 0.0 and (
-        n_values == 0 or g.many_values_count or 0.3 * g.sample.n_counted - n_values > TINY
-    ):
-        g.gain_sum += found.gain
+    if gain >= 0.0 and (g.all_in_mean or has_few_values(g, n_values)):
+        g.gain_sum += gain
         g.n_valid += 1
+
+
+cdef inline void fill_table(double* sums, const double* table, int64_t n) noexcept nogil:
+    """Tabulate x ln x + (n - x) ln (n - x) for 0..n."""
+    cdef int64_t x
+    for x in range(n + 1):
+        sums[x] = table[x] + table[n - x]
+
+
+cdef inline bint open_node(Grower* g) noexcept nogil:
+    """Find what the cuts of a node of ``g.n`` rows share; False where there are too few rows."""
+    cdef double least = least_of(g, g.n)
+    if 2.0 * least - g.n > TINY:
+        return False
+    g.least = <int64_t> ceil(least - TINY)
+    g.tolerance = TINY * LN2 * g.n
+    fill_table(g.sizes, g.table, g.n)
+    return True
+
+
+cdef inline void open_column(
+    const Grower* g, int64_t k, int64_t full, Column* column
+) noexcept nogil:
+    """Begin with a column of the node, which would have ``full`` entries without a default."""
+    cdef const Stretch* stretch = &g.lists[g.now.list_low + k]
+    column.entries = g.entries
+    column.values = g.columns.values + g.columns.begins[stretch.column]
+    column.start, column.stop = stretch.start, stretch.stop
+    column.default = g.columns.defaults[stretch.column]
+    column.block = full - (stretch.stop - stretch.start)
+    column.middle = stretch.stop
+    if column.block:
+        column.middle = first_from(g.entries, column.start, column.stop, column.default)
+
+
+cdef inline void open_cuts(const Grower* g, Candidate* found) noexcept nogil:
+    found.gain = g.tolerance - g.before
+    found.left = found.left_positive = 0.0
+    found.below = found.above = found.cuts = 0
+
+
+cdef inline void close_cuts(Grower* g, Candidate* found) noexcept nogil:
+    """Turn the best score into a gain, unless it does not pay for the choice among the cuts."""
+    cdef double gain = g.before + (found.gain - g.tolerance)
+    cdef double info
+    if g.settings.mdl and found.cuts > 0:
+        gain -= log(<double> found.cuts)
+    if found.cuts == 0 or gain < g.tolerance:
+        found.gain = -1.0
+        return
+    info = g.table[g.n] - g.sizes[<int64_t> found.left]
+    found.gain = gain
+    found.ratio = 0.0 if info < TINY * LN2 else gain / info
 
 
 cdef inline int64_t branch_of(const Grower* g, uint32_t row) noexcept nogil:

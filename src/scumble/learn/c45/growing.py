@@ -209,9 +209,7 @@ def _grow(table: PreparedTable, targets: Targets, settings: TreeSettings) -> Nod
     most = sums.max(initial=0)
     if not targets.repeated:
         most = min(most, max(table.n_rows, _LARGEST_TABLE))
-    sizes, *nodes = kernels.grow_trees(
-        table.view, table.rows, targets, settings, table.x_ln_x(int(most) + 2)
-    )
+    sizes, *nodes = kernels.grow_trees(table, targets, settings, table.x_ln_x(int(most) + 2))
     return Nodes._make([sizes, np.full(len(sizes), targets.n_classes, np.int64), *nodes])
 
 

@@ -11,7 +11,9 @@ bit, 1 for a positive row; or, where rows count several times, four bits for the
 above them four for all.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+from scumble.learn.c45.memory cimport start_of
 
 cdef extern from *:
     """
@@ -84,6 +86,19 @@ cdef struct Columns:  # Columns as sorted lists of entries; rows in none have th
     int64_t* n_codes
 
 
+cdef inline Columns view_columns(columns) except *:
+    cdef Columns seen
+    seen.n = len(columns.begins)
+    seen.entries = start_of[uint64_t](columns.entries)
+    seen.values = start_of[double](columns.values)
+    seen.begins = start_of[int64_t](columns.begins)
+    seen.ends = start_of[int64_t](columns.ends)
+    seen.defaults = start_of[int64_t](columns.defaults)
+    seen.n_values = start_of[int64_t](columns.n_values)
+    seen.n_codes = start_of[int64_t](columns.n_codes)
+    return seen
+
+
 # Nominal columns by row: an item is a column with a value other than its default.
 cdef struct Items:
     Py_ssize_t n
@@ -95,15 +110,13 @@ cdef struct Items:
     const int32_t* codes
 
 
-# The arrays of ``columns`` must outlive the view.
-cdef Columns view_columns(columns) except *
-
-
-cdef class TableView:
-    """A prepared table as kernels see it."""
-    cdef object _kept
-    cdef Columns columns
-    cdef Items items
-    cdef readonly Py_ssize_t n_rows
-    cdef readonly Py_ssize_t n_values_in_all
-    cdef readonly bint missing
+cdef inline Items view_items(items) except *:
+    cdef Items seen
+    seen.n = len(items.codes)
+    seen.indptr = start_of[int64_t](items.indptr)
+    seen.indices = start_of[uint32_t](items.indices)
+    seen.first = start_of[int64_t](items.first)
+    seen.starts = start_of[int64_t](items.starts)
+    seen.stops = start_of[int64_t](items.stops)
+    seen.codes = start_of[int32_t](items.codes)
+    return seen

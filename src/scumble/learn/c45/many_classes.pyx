@@ -6,44 +6,35 @@ before. These amounts are tabulated once for a node, class by class, one for eac
 column is then judged with one addition a row, however many classes there are.
 """
 
-from libc.math cimport ceil, log
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from scumble.learn.c45.arithmetic cimport LN2, TINY
-from scumble.learn.c45.grower cimport Candidate, Grower, ManyClasses, Stretch, add_gain, least_of
-from scumble.learn.c45.layout cimport GAP, code_of, first_from, is_apart, row_of
-from scumble.learn.c45.memory cimport reserve
+from scumble.learn.c45.grower cimport (
+    Candidate, Column, Grower, ManyClasses, Stretch, add_gain, close_cuts, open_column, open_cuts,
+    open_node,
+)
+from scumble.learn.c45.layout cimport GAP, code_of, is_apart, row_of
+from scumble.learn.c45.memory cimport reserve, reserve_zeros
 from scumble.learn.c45.nodes cimport Node, counts_of
-
-
-cdef struct Column:  # A column of the node in hand while it is judged.
-    const uint64_t* entries
-    const double* values
-    int64_t start
-    int64_t stop
-    int64_t middle  # where entries with larger values than the default begin
-    int64_t default
-    int64_t block  # rows with the default value, in no entry
-
-
-cdef struct Best:  # The best cut so far: its score plus the tolerance.
-    double score
-    int64_t cuts
-    int64_t left
-    int64_t below
-    int64_t above
 
 
 cdef int start_many(Grower* g) except -1 nogil:
     """Count the classes of the training rows."""
     cdef ManyClasses* many = &g.many
     cdef Py_ssize_t size = g.sample.n + 1
+    cdef Py_ssize_t n_classes = g.sample.n_classes
     cdef Py_ssize_t i
     g.row_bit = 1
     g.least_entries = g.settings.min_objects
-    reserve(<void**> &many.steps, size, sizeof(double))
-    reserve(<void**> &many.sizes, size, sizeof(double))
-    reserve(<void**> &many.sums, size, sizeof(double))
+    reserve(g.memory, <void**> &many.local, g.sample.n_table, sizeof(uint32_t))
+    reserve_zeros(g.memory, <void**> &many.turn_of, n_classes, sizeof(int64_t))
+    reserve(g.memory, <void**> &many.size_of, n_classes, sizeof(int64_t))
+    reserve_zeros(g.memory, <void**> &many.bags, n_classes, sizeof(int64_t))
+    reserve(g.memory, <void**> &many.begins, n_classes, sizeof(uint32_t))
+    reserve(g.memory, <void**> &many.turns, n_classes, sizeof(uint32_t))
+    reserve(g.memory, <void**> &many.steps, size, sizeof(double))
+    reserve(g.memory, <void**> &g.sizes, size, sizeof(double))
+    reserve(g.memory, <void**> &many.sums, size, sizeof(double))
     for i in range(g.sample.n):
         g.nodes.counts[g.sample.y[g.sample.rows[i]]] += 1.0
     return 0
@@ -63,19 +54,13 @@ cdef void count_branches_many(Grower* g) noexcept nogil:
 
 cdef void judge_many(Grower* g) noexcept nogil:
     """Judge all columns of the node in hand; gains are in nats times rows."""
-    cdef ManyClasses* many = &g.many
-    cdef int64_t n = g.now.high - g.now.low
-    cdef double least = least_of(g, n)
-    cdef bint cuttable
-    cdef int64_t k, x, n_values
+    cdef int64_t k, n_values
     cdef Candidate* found
+    cdef bint cuttable
+    g.n = g.now.high - g.now.low
     tabulate_steps(g)
-    for x in range(n + 1):
-        many.sizes[x] = g.table[x] + g.table[n - x]
-    many.before = g.table[n] - many.total
-    many.tolerance = TINY * LN2 * n
-    many.least = <int64_t> ceil(least - TINY)
-    cuttable = 2.0 * least - n <= TINY
+    cuttable = open_node(g)
+    g.before = g.table[g.n] - g.many.total
     for k in range(g.now.list_high - g.now.list_low):
         n_values = g.columns.n_values[g.lists[g.now.list_low + k].column]
         found = &g.candidates[k]
@@ -84,7 +69,7 @@ cdef void judge_many(Grower* g) noexcept nogil:
             judge_codes(g, k)
         elif cuttable:
             judge_numbers(g, k)
-        add_gain(g, found, n_values)
+        add_gain(g, found.gain, n_values)
 
 
 cdef void tabulate_steps(Grower* g) noexcept nogil:
@@ -148,60 +133,40 @@ cdef void judge_numbers(Grower* g, int64_t k) noexcept nogil:
     Rows in no entry form a block; beyond it sums are taken from the other end, because both sides
     count alike.
     """
-    cdef ManyClasses* many = &g.many
-    cdef Stretch* stretch = &g.lists[g.now.list_low + k]
-    cdef int64_t n = g.now.high - g.now.low
     cdef Candidate* found = &g.candidates[k]
     cdef Column column
-    cdef Best best
-    cdef double info
-    column.entries = g.entries
-    column.values = g.columns.values + g.columns.begins[stretch.column]
-    column.start, column.stop = stretch.start, stretch.stop
-    column.default = g.columns.defaults[stretch.column]
-    column.block = n - (stretch.stop - stretch.start)
-    column.middle = column.stop
-    if column.block:
-        column.middle = first_from(g.entries, column.start, column.stop, column.default)
-    best.score = many.tolerance - many.before
-    best.cuts = best.left = best.below = best.above = 0
-    scan_below(many, &column, n, &best)
-    if column.block and column.middle - column.start + column.block <= n - many.least:
-        scan_above(many, &column, n, &best)
-    if best.cuts == 0:
-        return
-    found.gain = many.before + (best.score - many.tolerance)
-    if g.settings.mdl:
-        found.gain -= log(<double> best.cuts)
-    if found.gain < many.tolerance:
-        found.gain = -1.0
-        return
-    info = g.table[n] - many.sizes[best.left]
-    found.ratio = 0.0 if info < TINY * LN2 else found.gain / info
-    found.left, found.below, found.above = best.left, best.below, best.above
+    open_column(g, k, g.n, &column)
+    open_cuts(g, found)
+    scan_below(g, &column, found)
+    if column.block and column.middle - column.start + column.block <= g.n - g.least:
+        scan_above(g, &column, found)
+    close_cuts(g, found)
 
 
-cdef inline void take(
-    Best* best, double score, double tolerance, int64_t left, int64_t below
+cdef inline void try_cut(
+    const Grower* g, Candidate* found, double score, int64_t left, uint64_t below, uint64_t above,
+    bint apart,
 ) noexcept nogil:
-    """Take a cut; the code above it is set by the caller."""
-    best.score = score + tolerance
-    best.left, best.below = left, below
+    """Take a cut if it is the best so far and its values are ``apart``, which is rarely asked."""
+    if score > found.gain and apart:
+        found.gain = score + g.tolerance
+        found.left, found.below, found.above = left, below, above
 
 
-cdef void scan_below(
-    ManyClasses* many, const Column* column, int64_t n, Best* best
-) noexcept nogil:
+cdef void scan_below(Grower* g, const Column* column, Candidate* found) noexcept nogil:
     """Judge the cuts up to the default value, from the smallest value on."""
+    cdef ManyClasses* many = &g.many
     cdef const uint64_t* entries = column.entries
     cdef const double* values = column.values
-    cdef int64_t limit = n - many.least
+    cdef int64_t limit = g.n - g.least
+    cdef int64_t left = column.middle - column.start
     cdef int64_t at = column.start
-    cdef int64_t end = min(column.middle, column.start + many.least)
+    cdef int64_t end = min(column.middle, column.start + g.least)
+    cdef const double* sizes = g.sizes
     cdef double now = many.total
     cdef uint64_t last = 0
-    cdef uint64_t entry, code
-    cdef int64_t left, cuts
+    cdef int64_t cuts = 0
+    cdef uint64_t entry
     cdef double score
     cdef bint apart
     while at < end:
@@ -209,41 +174,27 @@ cdef void scan_below(
         last = code_of(entries[at])
         at += 1
     end = min(column.middle, column.start + limit + 1)
-    cuts = 0
     while at < end:
         entry = entries[at]
-        code = code_of(entry)
         apart = is_apart(values, last, entry)
         cuts += apart
-        score = now - many.sizes[at - column.start]
-        if score > best.score and apart:
-            take(best, score, many.tolerance, at - column.start, last)
-            best.above = code
-        last = code
+        score = now - sizes[at - column.start]
+        try_cut(g, found, score, at - column.start, last, code_of(entry), apart)
+        last = code_of(entry)
         now += move(many, entry)
         at += 1
-    best.cuts = cuts
     forget(many, entries, column.start, at)
-    left = column.middle - column.start
-    if (
-        column.block
-        and many.least <= left <= limit
-        and values[last] + GAP < values[column.default]
-    ):
-        best.cuts += 1
-        score = now - many.sizes[left]
-        if score > best.score:
-            take(best, score, many.tolerance, left, last)
-            best.above = column.default
+    if column.block and g.least <= left <= limit and values[last] + GAP < values[column.default]:
+        cuts += 1
+        try_cut(g, found, now - sizes[left], left, last, column.default, True)
+    found.cuts = cuts
 
 
-cdef void scan_above(
-    ManyClasses* many, const Column* column, int64_t n, Best* best
-) noexcept nogil:
+cdef void scan_above(Grower* g, const Column* column, Candidate* found) noexcept nogil:
     """Judge the cuts above the default value; sums are taken from the largest value on."""
+    cdef ManyClasses* many = &g.many
     cdef const uint64_t* entries = column.entries
     cdef const double* values = column.values
-    cdef double* sums = many.sums
     cdef int64_t left = column.middle - column.start + column.block
     cdef double now = many.total
     cdef uint64_t last = column.default
@@ -252,17 +203,15 @@ cdef void scan_above(
     cdef double score
     for place in range(column.stop - 1, column.middle - 1, -1):
         now += move(many, entries[place])
-        sums[place - column.middle] = now
+        many.sums[place - column.middle] = now
     for place in range(column.middle, column.stop):
         code = code_of(entries[place])
-        if left > n - many.least:
+        if left > g.n - g.least:
             break
-        if left >= many.least and values[last] + GAP < values[code]:
-            best.cuts += 1
-            score = sums[place - column.middle] - many.sizes[left]
-            if score > best.score:
-                take(best, score, many.tolerance, left, last)
-                best.above = code
+        if left >= g.least and values[last] + GAP < values[code]:
+            found.cuts += 1
+            score = many.sums[place - column.middle] - g.sizes[left]
+            try_cut(g, found, score, left, last, code, True)
         last = code
         left += 1
     forget(many, entries, column.middle, column.stop)

@@ -1,4 +1,66 @@
-"""Arrays of kernels that grow: each knows its own size, and a full one moves to a larger place."""
+"""Arrays of kernels: those of Python, and those that grow.
 
-cdef int reserve(void** array, Py_ssize_t wanted, Py_ssize_t width) except -1 nogil
-cdef void release(void* array) noexcept nogil
+The latter know their own size, and a full one moves to a larger place.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memset
+
+cdef enum:
+    HEAD = 16  # bytes before an array, which keep its alignment: the number of its elements
+
+ctypedef fused number:
+    int32_t
+    int64_t
+    uint32_t
+    uint64_t
+    double
+
+
+cdef inline number* start_of(const number[::1] array) except? NULL:
+    """Point at an array, which must outlive the pointer; NULL where it is empty."""
+    return <number*> &array[0] if array.shape[0] else NULL
+
+
+cdef struct Memory:  # Where the arrays are that are freed together; they stay at these places.
+    Py_ssize_t n
+    void** places[64]
+
+
+cdef inline int reserve(
+    Memory* memory, void** array, Py_ssize_t wanted, Py_ssize_t width
+) except -1 nogil:
+    """Make room for ``wanted`` elements of ``width`` bytes; what is there is kept."""
+    cdef char* start = NULL if array[0] == NULL else <char*> array[0] - HEAD
+    cdef Py_ssize_t size = 0 if start == NULL else (<Py_ssize_t*> start)[0]
+    if start != NULL and wanted <= size:
+        return 0
+    if start == NULL:
+        memory.places[memory.n] = array
+        memory.n += 1
+    size = max(wanted, 2 * size, 1)
+    start = <char*> realloc(start, HEAD + size * width)
+    if start == NULL:
+        with gil:
+            raise MemoryError(f"C4.5: no memory for {size * width} bytes more.")
+    (<Py_ssize_t*> start)[0] = size
+    array[0] = start + HEAD
+    return 0
+
+
+cdef inline int reserve_zeros(
+    Memory* memory, void** array, Py_ssize_t n, Py_ssize_t width
+) except -1 nogil:
+    """Make room for ``n`` elements, and set them to zero."""
+    reserve(memory, array, n, width)
+    memset(array[0], 0, n * width)
+    return 0
+
+
+cdef inline void release(Memory* memory) noexcept nogil:
+    """Give the memory of all arrays back."""
+    cdef Py_ssize_t k
+    for k in range(memory.n):
+        if memory.places[k][0] != NULL:
+            free(<char*> memory.places[k][0] - HEAD)

@@ -3,6 +3,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from scumble.learn.c45.layout cimport Columns
+from scumble.learn.c45.memory cimport Memory
 
 
 cdef struct Node:  # One node; its children stand side by side from ``first`` on.
@@ -17,6 +18,7 @@ cdef struct Node:  # One node; its children stand side by side from ``first`` on
 
 
 cdef struct Nodes:  # The nodes of a tree, or of several one after another.
+    Memory* memory
     Py_ssize_t n
     Py_ssize_t n_classes
     Node* at

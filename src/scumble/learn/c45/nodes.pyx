@@ -8,13 +8,19 @@ import numpy as np
 from scumble.learn.c45.arithmetic cimport TINY, sum_of, training_errors
 from scumble.learn.c45.memory cimport reserve
 
+NODE = np.dtype(  # a `Node` as numpy sees it
+    [("cut", "f8"), ("branch", "f8"), ("low", "i8"), ("high", "i8"),
+     ("feature", "i4"), ("first", "i4"), ("width", "i4"), ("empty", "u1")],
+    align=True,
+)
+
 
 cdef int add_leaves(Nodes* nodes, Py_ssize_t n) except -1 nogil:
     """Append leaves without rows."""
     cdef Py_ssize_t node
     cdef Py_ssize_t wanted = nodes.n + n
-    reserve(<void**> &nodes.at, wanted, sizeof(Node))
-    reserve(<void**> &nodes.counts, wanted * nodes.n_classes, sizeof(double))
+    reserve(nodes.memory, <void**> &nodes.at, wanted, sizeof(Node))
+    reserve(nodes.memory, <void**> &nodes.counts, wanted * nodes.n_classes, sizeof(double))
     memset(counts_of(nodes, nodes.n), 0, n * nodes.n_classes * sizeof(double))
     memset(&nodes.at[nodes.n], 0, n * sizeof(Node))
     for node in range(nodes.n, wanted):
@@ -89,25 +95,11 @@ cdef int settle(
 cdef object as_arrays(const Nodes* nodes):
     """Copy nodes into arrays: feature, cut, first, width, branch, empty, counts."""
     cdef Py_ssize_t n = nodes.n
-    feature, first, width = (np.empty(n, np.int32) for _ in range(3))
-    cut, branch = np.empty(n), np.empty(n)
-    empty = np.empty(n, np.uint8)
-    counts = np.empty((n, nodes.n_classes))
-    cdef int32_t[::1] features = feature
-    cdef int32_t[::1] firsts = first
-    cdef int32_t[::1] widths = width
-    cdef double[::1] cuts = cut
-    cdef double[::1] branches = branch
-    cdef uint8_t[::1] empties = empty
-    cdef double[:, ::1] all_counts = counts
-    cdef Py_ssize_t i
-    for i in range(n):
-        features[i] = nodes.at[i].feature
-        firsts[i] = nodes.at[i].first
-        widths[i] = nodes.at[i].width
-        cuts[i] = nodes.at[i].cut
-        branches[i] = nodes.at[i].branch
-        empties[i] = nodes.at[i].empty
+    records, counts = np.empty(n, NODE), np.empty((n, nodes.n_classes))
+    cdef uint8_t[::1] copied = records.view(np.uint8)
+    cdef double[:, ::1] copied_counts = counts
     if n:
-        memcpy(&all_counts[0, 0], nodes.counts, n * nodes.n_classes * sizeof(double))
-    return feature, cut, first, width, branch, empty, counts
+        memcpy(&copied[0], nodes.at, n * sizeof(Node))
+        memcpy(&copied_counts[0, 0], nodes.counts, n * nodes.n_classes * sizeof(double))
+    names = ("feature", "cut", "first", "width", "branch", "empty")
+    return *(records[name].copy() for name in names), counts

@@ -16,6 +16,10 @@ from scumble.learn.c45.memory cimport reserve
 cdef enum:
     IS_LOST = 4  # among the ways of a row
 
+ctypedef fused item:
+    uint32_t  # a row
+    uint64_t  # an entry
+
 
 cdef void mark_entries(Grower* g) noexcept nogil:
     """Note the branch of every row of the node, by the entries of the chosen column."""
@@ -53,23 +57,11 @@ cdef void mark_entries(Grower* g) noexcept nogil:
 
 cdef void part_rows(Grower* g) noexcept nogil:
     """Sort the rows of a node by branch; ``ends`` receives where each branch ends."""
-    cdef uint32_t* rows = g.rows
-    cdef uint32_t* others = <uint32_t*> g.buffer
-    cdef const uint8_t* flags = g.flags
-    cdef int64_t right = 0
-    cdef int64_t i
-    cdef uint32_t row
     if g.split.n_branches > 2:
         part_rows_in_many(g)
         return
-    for i in range(g.now.low, g.now.high):
-        row = rows[i]
-        rows[i - right] = row
-        others[right] = row
-        right += flags[row]
-    g.ends[0] = g.now.high - right
+    g.ends[0] = part_in_two(g, g.rows, <uint32_t*> g.buffer, g.now.low, g.now.high, 0)
     g.ends[1] = g.now.high
-    memcpy(rows + g.ends[0], others, right * sizeof(uint32_t))
 
 
 cdef void part_rows_in_many(Grower* g) noexcept nogil:
@@ -112,7 +104,7 @@ cdef void part_lists(Grower* g, Py_ssize_t depth) noexcept nogil:
             stop = keep_one(g, start, stop, keeper)
             list_if_useful(g, &g.waiting[depth], stretch.column, start, stop)
         else:
-            middle = part_in_two(g, start, stop)
+            middle = part_in_two(g, g.entries, g.buffer, start, stop, g.row_bit)
             if keeper == 0:
                 list_if_useful(g, &g.waiting[depth], stretch.column, start, middle)
                 list_if_useful(g, &g.waiting[depth + 1], stretch.column, middle, stop)
@@ -134,21 +126,20 @@ cdef inline bint list_if_useful(
     return True
 
 
-cdef inline int64_t part_in_two(Grower* g, int64_t start, int64_t stop) noexcept nogil:
-    """Part a stretch in two, order kept; return where the second part begins."""
-    cdef uint64_t* entries = g.entries
-    cdef uint64_t* others = g.buffer
+cdef inline int64_t part_in_two(
+    Grower* g, item* items, item* others, int64_t start, int64_t stop, int row_bit
+) noexcept nogil:
+    """Part rows or entries in two, order kept; return where the second part begins."""
     cdef const uint8_t* flags = g.flags
-    cdef int row_bit = g.row_bit
     cdef int64_t right = 0
-    cdef uint64_t entry
     cdef int64_t at
+    cdef item one
     for at in range(start, stop):
-        entry = entries[at]
-        entries[at - right] = entry
-        others[right] = entry
-        right += flags[row_of(entry, row_bit)]
-    memcpy(entries + stop - right, others, right * sizeof(uint64_t))
+        one = items[at]
+        items[at - right] = one
+        others[right] = one
+        right += flags[row_of(one, row_bit)]
+    memcpy(items + stop - right, others, right * sizeof(item))
     return stop - right
 
 
@@ -240,8 +231,8 @@ cdef int copy_rows(Grower* g, Waiting* waiting, int64_t to) except -1 nogil:
     cdef bint is_here, is_lost
     cdef uint32_t row
     cdef int64_t i
-    reserve(<void**> &g.rows, to + g.branch_rows[b], sizeof(uint32_t))
-    reserve(<void**> &g.row_weights, to + g.branch_rows[b], sizeof(double))
+    reserve(g.memory, <void**> &g.rows, to + g.branch_rows[b], sizeof(uint32_t))
+    reserve(g.memory, <void**> &g.row_weights, to + g.branch_rows[b], sizeof(double))
     waiting.low = to
     for i in range(g.now.low, g.now.high):
         row = g.rows[i]
@@ -264,15 +255,16 @@ cdef int64_t copy_lists(
 ) except -1 nogil:
     """Copy the stretches of one of many branches; return from where on entries are free."""
     cdef int64_t lost = g.weighted.shares[b] > TINY
-    cdef int64_t at, j, goal, begin, s
+    cdef int64_t at, j, size, goal, begin, s
     cdef Stretch stretch
     cdef uint64_t entry
     for j in range(g.now.list_low, g.now.list_high):
         stretch = g.lists[j]
-        g.work += stretch.stop - stretch.start
+        size = stretch.stop - stretch.start
+        g.work += size
         begin = stretch.start if in_place else top
         goal = begin
-        reserve(<void**> &g.entries, goal + stretch.stop - stretch.start + 1, sizeof(uint64_t))
+        reserve(g.memory, <void**> &g.entries, goal + size + 1, sizeof(uint64_t))
         for at in range(stretch.start, stretch.stop):
             entry = g.entries[at]
             s = g.side[row_of(entry, g.row_bit)]
@@ -294,12 +286,13 @@ cdef int64_t copy_lists_of_two(Grower* g, Py_ssize_t depth, int64_t top) except 
     cdef bint both = g.split.n_live == 2
     cdef uint64_t* entries
     cdef uint64_t entry, way
-    cdef int64_t at, j, here, there
+    cdef int64_t at, j, size, here, there
     cdef Stretch stretch
     for j in range(g.now.list_low, g.now.list_high):
         stretch = g.lists[j]
-        g.work += stretch.stop - stretch.start
-        reserve(<void**> &g.entries, top + stretch.stop - stretch.start + 1, sizeof(uint64_t))
+        size = stretch.stop - stretch.start
+        g.work += size
+        reserve(g.memory, <void**> &g.entries, top + size + 1, sizeof(uint64_t))
         entries = g.entries
         here, there = stretch.start, top
         for at in range(stretch.start, stretch.stop):

@@ -15,6 +15,7 @@ from scumble._core.interrupt cimport check_stop
 from scumble.learn.c45.layout cimport (
     FAR, GAP, MISSING, NO_DEFAULT, Columns, code_of, make_entry, row_of, view_columns,
 )
+from scumble.learn.c45.memory cimport Memory, release, reserve
 
 cdef enum:
     TILE = 8  # columns of a dense table read at a time: they share the cache lines of its rows
@@ -22,6 +23,7 @@ cdef enum:
 
 
 cdef struct Cells:  # The cells of one column that are not zero, and room to sort them.
+    Memory memory
     Py_ssize_t n  # rows in the table
     Py_ssize_t k  # cells
     double* numbers
@@ -34,34 +36,32 @@ cdef struct Cells:  # The cells of one column that are not zero, and room to sor
 
 
 cdef class _Room:
-    """Arrays to sort a column in."""
+    """Arrays to sort columns in."""
     cdef Cells cells
-    cdef double[::1] numbers
-    cdef uint32_t[::1] rows
-    cdef uint64_t[::1] keys
-    cdef int64_t[::1] sizes
 
-    def __init__(self, Py_ssize_t n, Py_ssize_t longest, Py_ssize_t most_values):
-        longest = max(longest, 1)
-        self.numbers = np.empty(longest)
-        self.rows = np.empty(longest, np.uint32)
-        self.keys = np.empty(4 * longest, np.uint64)
-        self.sizes = np.empty(most_values + 2, np.int64)
-        self.cells.n, self.cells.room = n, longest
-        self.cells.numbers = &self.numbers[0]
-        self.cells.rows = &self.rows[0]
-        self.cells.keys = &self.keys[0]
-        self.cells.sizes = &self.sizes[0]
+    def __dealloc__(self):
+        release(&self.cells.memory)
+
+
+cdef int open_column(Cells* cells, Py_ssize_t longest, int64_t n_values) except -1 nogil:
+    """Make room for the cells and values of a column."""
+    cells.room = longest
+    reserve(&cells.memory, <void**> &cells.numbers, longest, sizeof(double))
+    reserve(&cells.memory, <void**> &cells.rows, longest, sizeof(uint32_t))
+    reserve(&cells.memory, <void**> &cells.keys, 4 * longest, sizeof(uint64_t))
+    reserve(&cells.memory, <void**> &cells.sizes, n_values + 2, sizeof(int64_t))
+    return 0
 
 
 def sort_dense(const double[:, ::1] X, columns, Py_ssize_t start, Py_ssize_t stop):
     """Prepare columns start..stop of a dense matrix; column c owns n entries and n values."""
     cdef Columns out = view_columns(columns)
     cdef Py_ssize_t n = X.shape[0]
-    cdef _Room room = _Room(n, n, int(np.max(columns.n_values[start:stop], initial=0)))
-    cdef double[:, ::1] tile = np.empty((TILE, max(n, 1)))
+    cdef _Room room = _Room()
     cdef Cells* cells = &room.cells
+    cdef double[:, ::1] tile = np.empty((TILE, max(n, 1)))
     cdef Py_ssize_t column, turn, row, other, width
+    cells.n = n
     with nogil:
         for column in range(start, stop):
             turn = (column - start) % TILE
@@ -71,6 +71,7 @@ def sort_dense(const double[:, ::1] X, columns, Py_ssize_t start, Py_ssize_t sto
                 for row in range(n):
                     for other in range(width):
                         tile[other, row] = X[row, column + other]
+            open_column(cells, n, out.n_values[column])
             if out.n_values[column] > 0:
                 memcpy(cells.numbers, &tile[turn, 0], n * sizeof(double))
                 store_nominal(&out, column, column * n, cells, True)
@@ -91,36 +92,30 @@ def sort_sparse(by_column, columns, Py_ssize_t shift, const int64_t[::1] starts,
     cdef const double[::1] data = by_column[3]
     cdef Py_ssize_t start = block[0]
     cdef Py_ssize_t stop = block[1]
-    cdef Py_ssize_t longest = 1
-    cdef Py_ssize_t most_values = 0
     cdef Py_ssize_t c, column, place
-    cdef _Room room
-    cdef Cells* cells
-    for c in range(start, stop):
-        longest = max(longest, indptr[c + 1] - indptr[c])
-        most_values = max(most_values, out.n_values[c + shift])
-        if out.n_values[c + shift] > 0 and starts[c + shift + 1] - starts[c + shift] >= n:
-            longest = max(longest, n)
-    room = _Room(n, longest, most_values)
-    cells = &room.cells
+    cdef _Room room = _Room()
+    cdef Cells* cells = &room.cells
+    cdef bint whole
+    cells.n = n
     with nogil:
         for c in range(start, stop):
             column = c + shift
             if c % 64 == 0:
                 check_stop()
-            if out.n_values[column] > 0 and starts[column + 1] - starts[column] >= n:
+            whole = out.n_values[column] > 0 and starts[column + 1] - starts[column] >= n
+            open_column(cells, n if whole else indptr[c + 1] - indptr[c] + 1, out.n_values[column])
+            if whole:
                 memset(cells.numbers, 0, n * sizeof(double))
                 for place in range(indptr[c], indptr[c + 1]):
                     cells.numbers[indices[place]] = data[place]
-                store_nominal(&out, column, starts[column], cells, True)
-                continue
-            cells.k = 0
-            for place in range(indptr[c], indptr[c + 1]):
-                cells.numbers[cells.k] = data[place]
-                cells.rows[cells.k] = <uint32_t> indices[place]
-                cells.k += data[place] != 0.0
+            else:
+                cells.k = 0
+                for place in range(indptr[c], indptr[c + 1]):
+                    cells.numbers[cells.k] = data[place]
+                    cells.rows[cells.k] = <uint32_t> indices[place]
+                    cells.k += data[place] != 0.0
             if out.n_values[column] > 0:
-                store_nominal(&out, column, starts[column], cells, False)
+                store_nominal(&out, column, starts[column], cells, whole)
             else:
                 store_numeric(&out, column, starts[column], cells)
 
@@ -229,40 +224,52 @@ cdef void store_numeric(
     out.n_codes[column] = code + 1
 
 
-# Sorting: by the upper half of the bits first, together with the places in one word. That leaves
-# next to nothing to do, or else all of it is done again with all bits.
+# Sorting: by some 31 of the bits first, together with the places in one word. That leaves next to
+# nothing to do, or else all of it is done again with all bits, the lower half first.
 
 cdef void sort_cells(Cells* cells) noexcept nogil:
     """Sort the numbers, equal ones in order of appearance and missing ones last."""
     cdef Py_ssize_t k = cells.k
     cdef uint64_t* key = cells.keys
     cdef uint64_t* order = key + cells.room
-    cdef uint64_t* packed = order + cells.room
-    cdef uint64_t* spare = packed + cells.room
     cdef uint64_t least = 0
     cdef int shift = 0
     cdef uint64_t spread = make_keys(cells, &least)
-    cdef uint64_t upper, place
-    cdef uint64_t* ordered
-    cdef Py_ssize_t i
     if k <= FEW:
         sort_by_insertion(key, order, k, k * k)
         decode(cells, key, order)
         return
     while spread >> shift >= <uint64_t> 1 << 31:
         shift += 1
-    for i in range(k):
-        upper = 0xFFFFFFFFU if key[i] == ~(<uint64_t> 0) else (key[i] - least) >> shift
-        packed[i] = upper << 32 | <uint64_t> i
-    ordered = sort_upper_halves(packed, spare, k)
+    key = sort_places(cells, least, shift)
+    if not sort_by_insertion(key, order, k, 8 * k):
+        sort_places(cells, 0, 0)
+        key = sort_places(cells, 0, 32)
+    decode(cells, key, order)
+
+
+cdef uint64_t* sort_places(const Cells* cells, uint64_t least, int shift) noexcept nogil:
+    """Sort the places by 32 bits of their keys, those from ``shift`` on of what exceeds the least.
+
+    Of equals the one before stays before. Returns the keys in the new order.
+    """
+    cdef const uint64_t* key = cells.keys
+    cdef uint64_t* order = cells.keys + cells.room
+    cdef uint64_t* packed = order + cells.room
+    cdef uint64_t* spare = packed + cells.room
+    cdef uint64_t* ordered
+    cdef uint64_t bits
+    cdef Py_ssize_t i
+    for i in range(cells.k):
+        bits = key[order[i]]
+        bits = 0xFFFFFFFFU if bits == ~(<uint64_t> 0) else (bits - least) >> shift & 0xFFFFFFFFU
+        packed[i] = bits << 32 | order[i]
+    ordered = sort_upper_halves(packed, spare, cells.k)
     spare = packed if ordered == spare else spare
-    for i in range(k):
-        place = ordered[i] & 0xFFFFFFFFU
-        order[i] = place
-        spare[i] = key[place]
-    if not sort_by_insertion(spare, order, k, 8 * k):
-        sort_by_all_bytes(&spare, &order, key, ordered, k)
-    decode(cells, spare, order)
+    for i in range(cells.k):
+        order[i] = ordered[i] & 0xFFFFFFFFU
+        spare[i] = key[order[i]]
+    return spare
 
 
 cdef uint64_t make_keys(Cells* cells, uint64_t* least) noexcept nogil:
@@ -349,33 +356,6 @@ cdef uint64_t* sort_upper_halves(uint64_t* key, uint64_t* other, Py_ssize_t k) n
             counts[digit][raw >> (32 + 8 * digit) & 255] += 1
         key, other = other, key
     return key
-
-
-cdef void sort_by_all_bytes(
-    uint64_t** keys, uint64_t** orders, uint64_t* other_key, uint64_t* other_order, Py_ssize_t k
-) noexcept nogil:
-    """Sort keys and with them their places, by all bytes."""
-    cdef uint64_t* key = keys[0]
-    cdef uint64_t* order = orders[0]
-    cdef int64_t[256] count
-    cdef int64_t to
-    cdef Py_ssize_t i
-    cdef int digit
-    for digit in range(8):
-        memset(count, 0, sizeof(count))
-        for i in range(k):
-            count[key[i] >> 8 * digit & 255] += 1
-        if count[key[0] >> 8 * digit & 255] == k:
-            continue
-        make_places(count, 256, 0)
-        for i in range(k):
-            to = count[key[i] >> 8 * digit & 255]
-            other_key[to] = key[i]
-            other_order[to] = order[i]
-            count[key[i] >> 8 * digit & 255] = to + 1
-        key, other_key = other_key, key
-        order, other_order = other_order, order
-    keys[0], orders[0] = key, order
 
 
 def list_items(columns, int64_t[::1] first, groups, int64_t[::1] n_in_row):

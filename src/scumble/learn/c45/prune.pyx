@@ -7,16 +7,17 @@ the rows along the current way are kept.
 
 from libc.math cimport INFINITY, fabs, isnan
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
-from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from scumble._core.interrupt cimport check_stop
-from scumble.learn.c45.arithmetic cimport TINY, estimated_errors, sum_of
-from scumble.learn.c45.memory cimport release, reserve
-from scumble.learn.c45.nodes cimport Node, counts_of
+from scumble.learn.c45.arithmetic cimport TINY, sum_of
+from scumble.learn.c45.grower cimport Grower, Sample
+from scumble.learn.c45.memory cimport reserve, reserve_zeros
+from scumble.learn.c45.nodes cimport Node, Nodes, counts_of
 from scumble.learn.c45.prune_known cimport prune_known
 from scumble.learn.c45.pruner cimport (
-    AS_BRANCH, AS_LEAF, Pruner, Verdict, Visit, decide, enough_errors, largest_branch, list_subtree,
+    AS_BRANCH, AS_LEAF, Pruner, Verdict, Visit, decide, enough_errors, errors_of, estimate,
+    largest_branch, list_some, list_subtree, push,
 )
 from scumble.learn.rows cimport value_at
 
@@ -24,66 +25,35 @@ cdef enum:
     ROWS_BETWEEN_LOOKS = 5_000_000
 
 
-cdef int prune(
-    Nodes* nodes, const RowsView* rows, const Columns* columns, const Sample* sample,
-    uint32_t* members, const Settings* settings, bint missing,
-) except -1 nogil:
-    """Prune a tree in place; ``members`` are its rows, by node where no value is missing."""
-    cdef Pruner p
-    cdef int failed = -1
-    if nodes.at[0].feature < 0:
+cdef int prune(Pruner* p, Grower* g) except -1 nogil:
+    """Prune a tree in place; ``g.rows`` are its rows, by node where no value is missing."""
+    if g.nodes.at[0].feature < 0:
         return 0
-    memset(&p, 0, sizeof(Pruner))
-    p.nodes, p.rows, p.settings = nodes, rows, settings
-    p.n_values, p.y, p.weights, p.members = columns.n_values, sample.y, sample.weights, members
-    p.has_stored = not rows.is_dense or rows.has_extra
-    try:
-        make_room(&p, columns.n, sample.n)
-        if missing:
-            prune_missing(&p, columns.n, sample)
-        else:
-            prune_known(&p, 0)
-        failed = 0
-    finally:
-        free_room(&p)
-    return failed
-
-
-cdef void* room(Pruner* p, Py_ssize_t n, Py_ssize_t width) except NULL nogil:
-    """Make an array of zeros that is freed with the pruner."""
-    cdef void* made = calloc(max(n, 1), width)
-    if made == NULL:
-        with gil:
-            raise MemoryError(f"C4.5: no memory for {n * width} bytes more.")
-    p.made[p.n_made] = made
-    p.n_made += 1
-    return made
+    p.memory, p.nodes, p.settings = g.memory, &g.nodes, &g.settings
+    p.n_values, p.y, p.weights, p.members = g.columns.n_values, g.sample.y, g.sample.weights, g.rows
+    p.has_stored = not p.rows.is_dense or p.rows.has_extra
+    make_room(p, g.columns.n, g.sample.n)
+    if g.missing:
+        prune_missing(p, g.columns.n, &g.sample)
+    else:
+        prune_known(p, 0, 0)
+    return 0
 
 
 cdef int make_room(Pruner* p, Py_ssize_t n_columns, Py_ssize_t n_rows) except -1 nogil:
     cdef Py_ssize_t n = p.nodes.n
-    p.errors = <double*> room(p, n, sizeof(double))
-    p.waiting = <int32_t*> room(p, n, sizeof(int32_t))
-    p.head = <uint32_t*> room(p, n, sizeof(uint32_t))
-    p.tail = <uint32_t*> room(p, n, sizeof(uint32_t))
-    p.after = <uint32_t*> room(p, n_rows, sizeof(uint32_t))
-    p.strangers = <uint32_t*> room(p, n_rows, sizeof(uint32_t))
-    p.sources = <int32_t*> room(p, n, sizeof(int32_t))
-    p.goals = <int32_t*> room(p, n, sizeof(int32_t))
-    p.more = <double*> room(p, n * p.nodes.n_classes, sizeof(double))
-    p.changed = <uint8_t*> room(p, n, sizeof(uint8_t))
-    p.buffer = <double*> room(p, n_columns, sizeof(double))
+    reserve(p.memory, <void**> &p.errors, n, sizeof(double))
+    reserve(p.memory, <void**> &p.waiting, n, sizeof(int32_t))
+    reserve(p.memory, <void**> &p.head, n, sizeof(uint32_t))
+    reserve(p.memory, <void**> &p.tail, n, sizeof(uint32_t))
+    reserve(p.memory, <void**> &p.after, n_rows, sizeof(uint32_t))
+    reserve(p.memory, <void**> &p.strangers, n_rows, sizeof(uint32_t))
+    reserve(p.memory, <void**> &p.sources, n, sizeof(int32_t))
+    reserve(p.memory, <void**> &p.goals, n, sizeof(int32_t))
+    reserve_zeros(p.memory, <void**> &p.more, n * p.nodes.n_classes, sizeof(double))
+    reserve(p.memory, <void**> &p.changed, n, sizeof(uint8_t))
+    reserve_zeros(p.memory, <void**> &p.buffer, n_columns, sizeof(double))
     return 0
-
-
-cdef void free_room(Pruner* p) noexcept nogil:
-    cdef Py_ssize_t k
-    for k in range(p.n_made):
-        free(p.made[k])
-    release(p.visits)
-    release(p.way_rows)
-    release(p.way_weights)
-    release(p.shares)
 
 
 # Where values are missing.
@@ -95,18 +65,17 @@ cdef int prune_missing(Pruner* p, Py_ssize_t n_columns, const Sample* sample) ex
     cdef Py_ssize_t i
     cdef Visit* visit
     cdef Node* node
-    p.cells = <double*> room(p, n, sizeof(double))
-    p.tally = <double*> room(p, p.nodes.n_classes, sizeof(double))
-    p.weight_of = <double*> room(p, sample.n_table, sizeof(double))
-    p.has_gaps = <uint8_t*> room(p, sample.n_table, sizeof(uint8_t))
-    p.used = <int32_t*> room(p, p.nodes.n, sizeof(int32_t))
+    reserve(p.memory, <void**> &p.cells, n, sizeof(double))
+    reserve(p.memory, <void**> &p.tally, p.nodes.n_classes, sizeof(double))
+    reserve(p.memory, <void**> &p.weight_of, sample.n_table, sizeof(double))
+    reserve_zeros(p.memory, <void**> &p.has_gaps, sample.n_table, sizeof(uint8_t))
+    reserve(p.memory, <void**> &p.used, p.nodes.n, sizeof(int32_t))
     reserve_way(p, 4 * n + 16)
     memcpy(p.way_rows, p.members, n * sizeof(uint32_t))
     for i in range(n):
         p.way_weights[i] = 1.0 if p.weights == NULL else p.weights[p.members[i]]
     find_gaps(p, n_columns, n)
-    reserve(<void**> &p.visits, 64, sizeof(Visit))
-    p.visits[0].node, p.visits[0].turn, p.visits[0].low, p.visits[0].high = 0, 0, 0, n
+    push(p, &p.visits, 0, 0, 0, n)
     while depth:
         visit = &p.visits[depth - 1]
         node = &p.nodes.at[visit.node]
@@ -114,10 +83,10 @@ cdef int prune_missing(Pruner* p, Py_ssize_t n_columns, const Sample* sample) ex
             p.work = 0
             check_stop()
         if node.feature < 0:
-            p.errors[visit.node] = errors_as_leaf(p, visit.node)
+            p.errors[visit.node] = errors_of(p, visit.node)
             depth -= 1
         elif visit.turn == 0 and visit.high > visit.low and nothing_missing(p, visit):
-            prune_sorted(p, visit[0])
+            prune_sorted(p, visit[0], depth)
             depth -= 1
         elif visit.turn < node.width:
             depth += visit_child(p, depth)
@@ -129,24 +98,18 @@ cdef int prune_missing(Pruner* p, Py_ssize_t n_columns, const Sample* sample) ex
 
 
 cdef int reserve_way(Pruner* p, int64_t n) except -1 nogil:
-    reserve(<void**> &p.way_rows, n, sizeof(uint32_t))
-    reserve(<void**> &p.way_weights, n, sizeof(double))
+    reserve(p.memory, <void**> &p.way_rows, n, sizeof(uint32_t))
+    reserve(p.memory, <void**> &p.way_weights, n, sizeof(double))
     return 0
-
-
-cdef double errors_as_leaf(const Pruner* p, Py_ssize_t node) noexcept nogil:
-    return estimated_errors(
-        counts_of(p.nodes, node), p.nodes.n_classes, p.settings.confidence, p.settings.deviate
-    )
 
 
 cdef void find_gaps(Pruner* p, Py_ssize_t n_columns, int64_t n) noexcept nogil:
     """Note which rows lack a value of a column the tree asks for."""
-    cdef Py_ssize_t n_used = columns_below(p, 0)
+    cdef Py_ssize_t n_used = list_some(p, 0, p.used, False)
     cdef int64_t i, k
     # A column may be used many times; it is looked up once.
     for k in range(n_used):
-        p.buffer[p.used[k]] = 1.0
+        p.buffer[p.nodes.at[p.used[k]].feature] = 1.0
     for k in range(n_columns):
         if p.buffer[k] == 0.0:
             continue
@@ -154,17 +117,6 @@ cdef void find_gaps(Pruner* p, Py_ssize_t n_columns, int64_t n) noexcept nogil:
         look_up(p, k, 0, n)
         for i in range(n):
             p.has_gaps[p.way_rows[i]] |= isnan(p.cells[i])
-
-
-cdef Py_ssize_t columns_below(Pruner* p, Py_ssize_t top) noexcept nogil:
-    """List the columns a subtree asks for, and return how many questions there are."""
-    cdef Py_ssize_t n_used = 0
-    cdef Py_ssize_t k
-    for k in range(list_subtree(p, top, p.used)):
-        if p.nodes.at[p.used[k]].feature >= 0:
-            p.used[n_used] = p.nodes.at[p.used[k]].feature
-            n_used += 1
-    return n_used
 
 
 cdef bint nothing_missing(Pruner* p, const Visit* visit) noexcept nogil:
@@ -178,29 +130,23 @@ cdef bint nothing_missing(Pruner* p, const Visit* visit) noexcept nogil:
         if not p.has_gaps[p.way_rows[i]]:
             continue
         if n_used == 0:
-            n_used = columns_below(p, visit.node)
+            n_used = list_some(p, visit.node, p.used, False)
         p.work += n_used
         for k in range(n_used):
-            if isnan(value_at(p.rows, p.way_rows[i], p.used[k])):
+            if isnan(value_at(p.rows, p.way_rows[i], p.nodes.at[p.used[k]].feature)):
                 return False
     return True
 
 
-cdef int prune_sorted(Pruner* p, Visit visit) except -1 nogil:
+cdef int prune_sorted(Pruner* p, Visit visit, Py_ssize_t depth) except -1 nogil:
     """Prune a subtree below which nothing is missing, its rows sorted by leaf."""
     cdef const double* weights = p.weights
-    cdef Visit* visits = p.visits
     cdef int64_t i
     for i in range(visit.low, visit.high):
         p.weight_of[p.way_rows[i]] = p.way_weights[i]
     sort_by_leaf(p, &visit)
     p.weights = p.weight_of
-    p.visits = NULL  # it goes a way of its own
-    try:
-        prune_known(p, visit.node)
-    finally:
-        release(p.visits)
-        p.visits = visits
+    prune_known(p, visit.node, depth)
     p.weights = weights
     return 0
 
@@ -276,13 +222,11 @@ cdef int visit_child(Pruner* p, Py_ssize_t depth) except -1 nogil:
     cdef double share
     visit.turn += 1
     if p.nodes.at[child].feature < 0:
-        p.errors[child] = errors_as_leaf(p, child)
+        p.errors[child] = errors_of(p, child)
         return 0
     share = p.nodes.at[child].branch / sum_of(counts_of(p.nodes, visit.node), p.nodes.n_classes)
     high = send(p, node, turn, share, visit.low, visit.high)
-    reserve(<void**> &p.visits, depth + 1, sizeof(Visit))
-    visit = &p.visits[depth]
-    visit.node, visit.turn, visit.low, visit.high = child, 0, low, high
+    push(p, &p.visits, depth, child, low, high)
     return 1
 
 
@@ -310,7 +254,7 @@ cdef int judge(Pruner* p, Py_ssize_t i, int64_t low, int64_t high) except -1 nog
     cdef Node* node = &p.nodes.at[i]
     cdef double as_tree
     cdef Py_ssize_t largest = largest_branch(p, i, &as_tree)
-    cdef double as_leaf = errors_as_leaf(p, i)
+    cdef double as_leaf = errors_of(p, i)
     cdef double as_branch = INFINITY
     cdef Verdict verdict
     if p.settings.raising:
@@ -328,14 +272,6 @@ cdef int judge(Pruner* p, Py_ssize_t i, int64_t low, int64_t high) except -1 nog
     return 0
 
 
-cdef struct Passage:  # A node on the way of rows through a subtree.
-    Py_ssize_t node
-    int64_t low
-    int64_t high
-    int64_t turn  # -1 before its rows are counted
-    int64_t shares  # where those of its branches begin
-
-
 cdef double send_all(
     Pruner* p, Py_ssize_t top, int64_t low, int64_t high, double enough, bint store
 ) except? -1 nogil:
@@ -345,48 +281,38 @@ cdef double send_all(
     distributions they leave are stored. A sum above ``enough`` need not be complete: leaves only
     add to it.
     """
-    cdef Passage* way = NULL
     cdef Py_ssize_t depth = 1
     cdef double total = 0.0
-    cdef Passage* now
+    cdef Visit* now
+    cdef Visit* below
     cdef Node* node
     cdef int64_t end
-    try:
-        reserve(<void**> &way, 64, sizeof(Passage))
-        way[0].node, way[0].low, way[0].high, way[0].turn, way[0].shares = top, low, high, -1, 0
-        while depth:
-            now = &way[depth - 1]
-            node = &p.nodes.at[now.node]
-            if now.turn < 0:
-                count_rows(p, now, store)
-                if node.feature < 0:
-                    total += estimated_errors(
-                        p.tally, p.nodes.n_classes, p.settings.confidence, p.settings.deviate
-                    )
-                    if total > enough:
-                        break
-                    depth -= 1
-                    continue
+    push(p, &p.passed, 0, top, low, high).turn = -1
+    while depth:
+        now = &p.passed[depth - 1]
+        node = &p.nodes.at[now.node]
+        if now.turn == node.width:
+            depth -= 1
+        elif now.turn >= 0:
+            end = send(p, node, now.turn, p.shares[now.shares + now.turn], now.low, now.high)
+            now.turn += 1
+            below = push(p, &p.passed, depth, node.first + now.turn - 1, now.high, end)
+            below.turn, below.shares = -1, p.passed[depth - 1].shares + node.width
+            depth += 1
+        else:
+            count_rows(p, now, store)
+            if node.feature >= 0:
                 find_shares(p, now, store)
                 now.turn = 0
-            elif now.turn == node.width:
-                depth -= 1
-            else:
-                end = send(p, node, now.turn, p.shares[now.shares + now.turn], now.low, now.high)
-                now.turn += 1
-                reserve(<void**> &way, depth + 1, sizeof(Passage))
-                now = &way[depth - 1]
-                node = &p.nodes.at[now.node]
-                way[depth].node, way[depth].turn = node.first + now.turn - 1, -1
-                way[depth].low, way[depth].high = now.high, end
-                way[depth].shares = now.shares + node.width
-                depth += 1
-    finally:
-        release(way)
+                continue
+            total += estimate(p, p.tally, p.more)  # nothing is on trial here
+            if total > enough:
+                break
+            depth -= 1
     return total
 
 
-cdef void count_rows(Pruner* p, const Passage* now, bint store) noexcept nogil:
+cdef void count_rows(Pruner* p, const Visit* now, bint store) noexcept nogil:
     """Sum the rows of a node by class."""
     cdef Py_ssize_t n_classes = p.nodes.n_classes
     cdef int64_t i
@@ -400,14 +326,14 @@ cdef void count_rows(Pruner* p, const Passage* now, bint store) noexcept nogil:
         p.nodes.at[now.node].empty = 0
 
 
-cdef int find_shares(Pruner* p, const Passage* now, bint store) except -1 nogil:
+cdef int find_shares(Pruner* p, const Visit* now, bint store) except -1 nogil:
     """Find which part of a node's rows goes down each branch."""
     cdef Node* node = &p.nodes.at[now.node]
     cdef int64_t n_values = p.n_values[node.feature]
     cdef double known = 0.0
     cdef double* shares
     cdef int64_t i, side
-    reserve(<void**> &p.shares, now.shares + node.width, sizeof(double))
+    reserve(p.memory, <void**> &p.shares, now.shares + node.width, sizeof(double))
     shares = p.shares + now.shares
     memset(shares, 0, node.width * sizeof(double))
     look_up(p, node.feature, now.low, now.high)

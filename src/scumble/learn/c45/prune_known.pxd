@@ -2,4 +2,4 @@
 
 from scumble.learn.c45.pruner cimport Pruner
 
-cdef double prune_known(Pruner* p, Py_ssize_t top) except? -1 nogil
+cdef int prune_known(Pruner* p, Py_ssize_t top, Py_ssize_t depth) except -1 nogil

@@ -9,12 +9,10 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from scumble._core.interrupt cimport check_stop
-from scumble.learn.c45.arithmetic cimport TINY, added_errors
-from scumble.learn.c45.memory cimport reserve
 from scumble.learn.c45.nodes cimport Node, counts_of
 from scumble.learn.c45.pruner cimport (
-    AS_BRANCH, AS_LEAF, BATCH, Pruner, Verdict, Visit, decide, enough_errors, largest_branch,
-    list_subtree,
+    AS_BRANCH, AS_LEAF, BATCH, Pruner, Verdict, Visit, decide, enough_errors, errors_of,
+    largest_branch, list_some, list_subtree, push,
 )
 from scumble.learn.rows cimport spread_stored
 
@@ -23,24 +21,27 @@ cdef enum:
     ROWS_BETWEEN_LOOKS = 5_000_000
 
 
-cdef double prune_known(Pruner* p, Py_ssize_t top) except? -1 nogil:
-    """Prune the subtree at ``top`` and return the estimated errors of what is left of it."""
-    cdef Py_ssize_t depth = 0
+cdef int prune_known(Pruner* p, Py_ssize_t top, Py_ssize_t depth) except -1 nogil:
+    """Prune the subtree at ``top``.
+
+    The visits below ``depth`` are those of the way to it.
+    """
+    cdef Py_ssize_t before = depth
     cdef Node* node
     cdef Visit* visit
     cdef int32_t child
     start_subtree(p, top)
     if p.nodes.at[top].feature >= 0:
-        push(p, depth, top)
-        depth = 1
-    while depth:
+        push(p, &p.visits, depth, top, 0, 0)
+        depth += 1
+    while depth > before:
         visit = &p.visits[depth - 1]
         node = &p.nodes.at[visit.node]
         if visit.turn < node.width:
             child = node.first + <int32_t> visit.turn
             visit.turn += 1
             if p.nodes.at[child].feature >= 0 and p.changed[child]:
-                push(p, depth, child)
+                push(p, &p.visits, depth, child, 0, 0)
                 depth += 1
             continue
         if p.work > ROWS_BETWEEN_LOOKS:
@@ -50,13 +51,6 @@ cdef double prune_known(Pruner* p, Py_ssize_t top) except? -1 nogil:
             visit.turn = 0  # its largest branch has taken its place: prune that again
         else:
             depth -= 1
-    return p.errors[top]
-
-
-cdef int push(Pruner* p, Py_ssize_t depth, Py_ssize_t node) except -1 nogil:
-    reserve(<void**> &p.visits, depth + 1, sizeof(Visit))
-    p.visits[depth].node = node
-    p.visits[depth].turn = 0
     return 0
 
 
@@ -69,27 +63,7 @@ cdef void start_subtree(Pruner* p, Py_ssize_t top) noexcept nogil:
         p.head[i] = END
         p.changed[i] = 1
         if p.nodes.at[i].feature < 0:
-            p.errors[i] = estimate(p, i)
-
-
-cdef double estimate(const Pruner* p, Py_ssize_t node) noexcept nogil:
-    """Estimate the errors of a leaf with the rows it has and those sent on trial."""
-    cdef const double* counts = counts_of(p.nodes, node)
-    cdef const double* more = p.more + node * p.nodes.n_classes
-    cdef double total = 0.0
-    cdef double most = 0.0
-    cdef double weight
-    cdef Py_ssize_t c
-    for c in range(p.nodes.n_classes):
-        weight = counts[c] + more[c]
-        total += weight
-        if weight - most > TINY:
-            most = weight
-    if total < TINY:
-        return 0.0
-    return total - most + added_errors(
-        total, total - most, p.settings.confidence, p.settings.deviate
-    )
+            p.errors[i] = errors_of(p, i)
 
 
 cdef bint judge(Pruner* p, Py_ssize_t i) noexcept nogil:
@@ -97,7 +71,7 @@ cdef bint judge(Pruner* p, Py_ssize_t i) noexcept nogil:
     cdef Node* node = &p.nodes.at[i]
     cdef double as_tree
     cdef Py_ssize_t largest = largest_branch(p, i, &as_tree)
-    cdef double as_leaf = estimate(p, i)
+    cdef double as_leaf = errors_of(p, i)
     cdef double as_branch = INFINITY
     cdef Verdict verdict
     p.changed[i] = 0
@@ -159,19 +133,8 @@ cdef double errors_with_more(const Pruner* p, Py_ssize_t top) noexcept nogil:
     cdef double total = p.errors[top]
     cdef Py_ssize_t g
     for g in range(p.n_goals):
-        total += estimate(p, p.goals[g]) - p.errors[p.goals[g]]
+        total += errors_of(p, p.goals[g]) - p.errors[p.goals[g]]
     return total
-
-
-cdef Py_ssize_t leaves_below(Pruner* p, Py_ssize_t top, int32_t* leaves) noexcept nogil:
-    """List the leaves of a subtree; return how many there are."""
-    cdef Py_ssize_t n_leaves = 0
-    cdef Py_ssize_t k
-    for k in range(list_subtree(p, top, leaves)):
-        if p.nodes.at[leaves[k]].feature < 0:
-            leaves[n_leaves] = leaves[k]
-            n_leaves += 1
-    return n_leaves
 
 
 cdef int64_t find_strangers(Pruner* p, Py_ssize_t top) noexcept nogil:
@@ -179,7 +142,7 @@ cdef int64_t find_strangers(Pruner* p, Py_ssize_t top) noexcept nogil:
 
     The others are the stretch of its top.
     """
-    cdef Py_ssize_t n_leaves = leaves_below(p, top, p.sources)
+    cdef Py_ssize_t n_leaves = list_some(p, top, p.sources, True)
     cdef int64_t low = p.nodes.at[top].low
     cdef int64_t high = p.nodes.at[top].high
     cdef int64_t n_strangers = 0
@@ -263,7 +226,7 @@ cdef void send_side_by_side(Pruner* p, int64_t n, Py_ssize_t top) noexcept nogil
 
 cdef void join_lists(Pruner* p, Py_ssize_t node) noexcept nogil:
     """Let a node that becomes a leaf take over the lists of all leaves below."""
-    cdef Py_ssize_t n_sources = leaves_below(p, node, p.sources)
+    cdef Py_ssize_t n_sources = list_some(p, node, p.sources, True)
     cdef Py_ssize_t s
     cdef int32_t leaf
     p.head[node] = END
@@ -293,10 +256,10 @@ cdef void raise_branch(Pruner* p, Py_ssize_t i, Py_ssize_t largest) noexcept nog
         p.work += n_rows
         for k in range(n_rows):
             move_row(p, place_of(p, child, n_strangers, k), largest)
-    n_goals = leaves_below(p, largest, p.goals)
+    n_goals = list_some(p, largest, p.goals, True)
     for g in range(n_goals):
         if p.changed[p.goals[g]]:
-            p.errors[p.goals[g]] = estimate(p, p.goals[g])
+            p.errors[p.goals[g]] = errors_of(p, p.goals[g])
             p.changed[p.goals[g]] = 0
     node.feature, node.cut = branch.feature, branch.cut
     node.first, node.width = branch.first, branch.width

@@ -2,9 +2,10 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
-from scumble.learn.c45.arithmetic cimport TINY
+from scumble.learn.c45.arithmetic cimport TINY, added_errors
 from scumble.learn.c45.grower cimport Settings
-from scumble.learn.c45.nodes cimport Node, Nodes
+from scumble.learn.c45.memory cimport Memory, reserve
+from scumble.learn.c45.nodes cimport Node, Nodes, counts_of
 from scumble.learn.rows cimport RowsView
 
 cdef enum:
@@ -16,14 +17,16 @@ cdef enum Verdict:
     AS_BRANCH
 
 
-cdef struct Visit:  # A node on the way from the top to the one in hand, and its next child.
+cdef struct Visit:  # A node on the way from the top to the one in hand.
     Py_ssize_t node
-    int64_t turn
+    int64_t turn  # its next child; -1 before its rows are counted
     int64_t low  # its rows among those on the way
     int64_t high
+    int64_t shares  # where those of its branches begin
 
 
 cdef struct Pruner:
+    Memory* memory
     Nodes* nodes
     const RowsView* rows
     const int64_t* n_values
@@ -31,8 +34,6 @@ cdef struct Pruner:
     const double* weights  # by row of the whole; NULL where every row weighs 1
     const Settings* settings
     uint32_t* members  # rows of a node: members[low:high]
-    void* made[16]  # arrays of a fixed size: those that are freed with this
-    Py_ssize_t n_made
     double* errors  # estimated errors of each subtree
     int32_t* waiting  # scratch, a number a node
     Visit* visits
@@ -54,12 +55,49 @@ cdef struct Pruner:
     # Where values are missing: the rows along the way, with their weights.
     uint32_t* way_rows
     double* way_weights
+    Visit* passed
     double* cells
     double* tally
     double* weight_of
     uint8_t* has_gaps
     int32_t* used
     double* shares
+
+
+cdef inline Visit* push(
+    Pruner* p, Visit** stack, Py_ssize_t depth, Py_ssize_t node, int64_t low, int64_t high
+) except NULL nogil:
+    """Put a node on a stack of visits."""
+    reserve(p.memory, <void**> stack, depth + 1, sizeof(Visit))
+    stack[0][depth] = Visit(node, 0, low, high, 0)
+    return &stack[0][depth]
+
+
+cdef inline double estimate(
+    const Pruner* p, const double* counts, const double* more
+) noexcept nogil:
+    """Give the pessimistic estimate of the errors of a leaf with some rows and ``more`` of them."""
+    cdef double total = 0.0
+    cdef double most = 0.0
+    cdef double weight
+    cdef Py_ssize_t c
+    for c in range(p.nodes.n_classes):
+        weight = counts[c] + more[c]
+        total += weight
+        if weight - most > TINY:
+            most = weight
+    if total < TINY:
+        return 0.0
+    if most == 0.0:
+        most = counts[0] + more[0]
+    return total - most + added_errors(
+        total, total - most, p.settings.confidence, p.settings.deviate
+    )
+
+
+cdef inline double errors_of(const Pruner* p, Py_ssize_t node) noexcept nogil:
+    """Estimate the errors of a leaf with the rows it has and those sent on trial."""
+    return estimate(p, counts_of(p.nodes, node), p.more + node * p.nodes.n_classes)
 
 
 cdef inline Py_ssize_t list_subtree(
@@ -80,6 +118,19 @@ cdef inline Py_ssize_t list_subtree(
             for child in range(node.first, node.first + node.width):
                 p.waiting[n_waiting] = child
                 n_waiting += 1
+    return n_found
+
+
+cdef inline Py_ssize_t list_some(
+    const Pruner* p, Py_ssize_t top, int32_t* found, bint leaves
+) noexcept nogil:
+    """List the leaves of a subtree, or its inner nodes; return how many there are."""
+    cdef Py_ssize_t n_found = 0
+    cdef Py_ssize_t k
+    for k in range(list_subtree(p, top, found)):
+        if (p.nodes.at[found[k]].feature < 0) == leaves:
+            found[n_found] = found[k]
+            n_found += 1
     return n_found
 
 

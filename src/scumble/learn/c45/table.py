@@ -15,7 +15,6 @@ from scumble._core.errors import DataError
 from scumble._core.parallel import run, thread_count
 from scumble.learn.c45 import prepare
 from scumble.learn.c45.grow import fill_x_ln_x
-from scumble.learn.c45.layout import TableView
 
 _MOST_CODES = 0xFFFFFFE  # what fits into the bits of an entry
 
@@ -116,11 +115,6 @@ class PreparedTable:
         prepare.items_by_row(columns.entries, items, indptr[:-1].copy())
         return items
 
-    @cached_property
-    def view(self) -> TableView:
-        """The table as kernels see it."""
-        return TableView(self.columns, self.items, self.n_rows, self.missing)
-
 
 def prepare_table(
     X: Any, n_values: Array, *, extra: Any = None, n_jobs: int | None = None
@@ -207,9 +201,13 @@ def _sort_sparse(
 
 def _blocks(n: int, cost: int, n_jobs: int | None) -> list[tuple[int, int]]:
     """Cut 0..n into ranges, one only where the work is not worth a second thread."""
-    n_blocks = 1 if cost < 20_000 else min(n, 4 * thread_count(n_jobs))
-    edges = np.linspace(0, n, max(n_blocks, 1) + 1).astype(int)
-    return [(int(a), int(b)) for a, b in itertools.pairwise(edges) if b > a]
+    return ranges(n, 1 if cost < 20_000 else 4 * thread_count(n_jobs))
+
+
+def ranges(n: int, n_wanted: int) -> list[tuple[int, int]]:
+    """Cut 0..n into so many ranges of about equal length, none of them empty."""
+    edges = np.linspace(0, n, min(n, n_wanted) + 1).astype(int).tolist()
+    return list(itertools.pairwise(edges))
 
 
 def as_rows(X: Any, extra: Any = None) -> Rows:

@@ -7,15 +7,14 @@ not the largest has at most half of its parent's rows, so waiting nodes need no 
 levels of counts.
 """
 
-from libc.math cimport ceil, log
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from scumble.learn.c45.arithmetic cimport LN2, TINY
 from scumble.learn.c45.cuts cimport find_cuts
 from scumble.learn.c45.grower cimport (
     COUNT, COUNT_AND_SUBTRACT, READY, RECOUNT, Block, Candidate, Grower, TwoClasses, Waiting,
-    least_of,
+    add_gain, close_cuts, fill_table, has_few_values, open_node,
 )
 from scumble.learn.c45.layout cimport HEAVIEST, WEIGHT_BIT, Items, row_of
 from scumble.learn.c45.memory cimport reserve
@@ -37,11 +36,11 @@ cdef int start_two(Grower* g) except -1 nogil:
     cdef uint64_t most = 1
     cdef uint64_t row, often
     cdef Py_ssize_t i
-    two.n = two.positive = 0
+    g.n = two.positive = 0
     for i in range(g.sample.n):
         row = g.sample.rows[i]
         often = times(g, row)
-        two.n += often
+        g.n += often
         two.positive += often * g.sample.y[row]
         most = max(most, often)
     # Rows that count several times have one entry that says so, where it has room for that.
@@ -49,28 +48,30 @@ cdef int start_two(Grower* g) except -1 nogil:
     g.row_bit = 2 * WEIGHT_BIT if two.heavy else 1
     g.least_entries = 1 if two.heavy else g.settings.min_objects
     if g.n_listed:
+        reserve(g.memory, <void**> &two.bits, g.sample.n_table, sizeof(uint8_t))
         for i in range(g.sample.n):
             row = g.sample.rows[i]
             two.bits[row] = g.sample.y[row]
             if two.heavy:
                 often = times(g, row)
                 two.bits[row] = often << WEIGHT_BIT | often * g.sample.y[row]
-        reserve_tables(two)
-    g.nodes.counts[0] = two.n - two.positive
+        reserve_tables(g)
+    g.nodes.counts[0] = g.n - two.positive
     g.nodes.counts[1] = two.positive
     return 0
 
 
-cdef int reserve_tables(TwoClasses* two) except -1 nogil:
-    cdef Py_ssize_t size = two.n + 1
-    reserve(<void**> &two.ones, size, sizeof(double))
-    reserve(<void**> &two.zeros, size, sizeof(double))
-    reserve(<void**> &two.sizes, size, sizeof(double))
-    reserve(<void**> &two.ones_bar, size, sizeof(uint32_t))
-    reserve(<void**> &two.zeros_bar, size, sizeof(uint32_t))
-    reserve(<void**> &two.opened, size // 8 + 1, sizeof(Block))
-    reserve(<void**> &two.run_ones, size // 8 + 1, sizeof(uint32_t))
-    reserve(<void**> &two.run_sizes, size // 8 + 1, sizeof(uint32_t))
+cdef int reserve_tables(Grower* g) except -1 nogil:
+    cdef TwoClasses* two = &g.two
+    cdef Py_ssize_t size = g.n + 1
+    reserve(g.memory, <void**> &two.ones, size, sizeof(double))
+    reserve(g.memory, <void**> &two.zeros, size, sizeof(double))
+    reserve(g.memory, <void**> &g.sizes, size, sizeof(double))
+    reserve(g.memory, <void**> &two.ones_bar, size, sizeof(uint32_t))
+    reserve(g.memory, <void**> &two.zeros_bar, size, sizeof(uint32_t))
+    reserve(g.memory, <void**> &two.opened, size // 8 + 1, sizeof(Block))
+    reserve(g.memory, <void**> &two.run_ones, size // 8 + 1, sizeof(uint32_t))
+    reserve(g.memory, <void**> &two.run_sizes, size // 8 + 1, sizeof(uint32_t))
     return 0
 
 
@@ -82,12 +83,14 @@ cdef int start_items(Grower* g) except -1 nogil:
     two.n_levels = 3
     while (<Py_ssize_t> 1) << (two.n_levels - 3) < g.sample.n:
         two.n_levels += 1
-    reserve(<void**> &two.n_open, two.n_levels, sizeof(int64_t))
+    reserve(g.memory, <void**> &two.gains, two.n_nominal, sizeof(double))
+    reserve(g.memory, <void**> &two.branch_sums, two.n_nominal, sizeof(double))
+    reserve(g.memory, <void**> &two.n_open, two.n_levels, sizeof(int64_t))
     two.n_open[0] = two.n_nominal
     if two.n_nominal == 0:
         return 0
-    reserve(<void**> &two.item_counts, two.n_levels * n_items, sizeof(uint64_t))
-    reserve(<void**> &two.open_columns, two.n_levels * two.n_nominal, sizeof(int64_t))
+    reserve(g.memory, <void**> &two.item_counts, two.n_levels * n_items, sizeof(uint64_t))
+    reserve(g.memory, <void**> &two.open_columns, two.n_levels * two.n_nominal, sizeof(int64_t))
     memcpy(two.open_columns, two.nominal, two.n_nominal * sizeof(int64_t))
     if g.sample.n == g.sample.n_table and g.sample.weights == NULL:
         for i in range(n_items):
@@ -99,10 +102,6 @@ cdef int start_items(Grower* g) except -1 nogil:
     if two.place_of != NULL:
         for i in range(g.sample.n):
             two.place_of[g.rows[i]] = i
-    two.all_in_mean = True
-    for i in range(two.n_nominal):
-        if 0.3 * g.sample.n_counted - g.columns.n_values[two.nominal[i]] <= TINY:
-            two.all_in_mean = g.many_values_count
     return 0
 
 
@@ -139,10 +138,9 @@ cdef void judge_two(Grower* g) noexcept nogil:
     """Judge all columns of the node in hand; gains are in nats times rows."""
     cdef const double* counts = counts_of(&g.nodes, g.now.node)
     g.two.positive = <int64_t> counts[1]
-    g.two.n = g.two.positive + <int64_t> counts[0]
+    g.n = g.two.positive + <int64_t> counts[0]
     judge_items(g)
-    if g.now.list_high > g.now.list_low:
-        judge_numbers(g)
+    judge_numbers(g)
 
 
 cdef void judge_items(Grower* g) noexcept nogil:
@@ -169,15 +167,6 @@ cdef void judge_items(Grower* g) noexcept nogil:
         count_items(g, g.now.low, g.now.high, 1, counts)
         g.work += (g.now.high - g.now.low) * (g.items.indptr[g.sample.n_table] // g.sample.n_table)
     judge_open_columns(g, above)
-    if two.all_in_mean:
-        g.n_valid = two.n_open[level]
-        return
-    g.gain_sum = 0.0
-    columns = two.open_columns + level * two.n_nominal
-    for k in range(two.n_open[level]):
-        if 0.3 * g.sample.n_counted - g.columns.n_values[columns[k]] > TINY:
-            g.gain_sum += two.gains[k]
-            g.n_valid += 1
 
 
 cdef void judge_open_columns(Grower* g, int64_t above) noexcept nogil:
@@ -193,8 +182,9 @@ cdef void judge_open_columns(Grower* g, int64_t above) noexcept nogil:
     cdef double* branch_sums = two.branch_sums
     cdef int64_t n_columns = two.n_open[above]
     cdef double gain_sum = 0.0
+    cdef bint all_in_mean = g.all_in_mean
     cdef bint subtract = g.now.counting == COUNT_AND_SUBTRACT
-    cdef uint64_t n = two.n
+    cdef uint64_t n = g.n
     cdef uint64_t ones = two.positive
     cdef uint64_t least = g.settings.min_objects
     cdef double before = table[n] - table[ones] - table[n - ones]
@@ -202,6 +192,7 @@ cdef void judge_open_columns(Grower* g, int64_t above) noexcept nogil:
     cdef double branches, classes, saved
     cdef int64_t i, low, column
     cdef int64_t kept = 0
+    cdef int64_t n_valid = 0
     for i in range(n_columns):
         column = columns[i]
         low = first[column]
@@ -226,10 +217,12 @@ cdef void judge_open_columns(Grower* g, int64_t above) noexcept nogil:
         open_here[kept] = column
         gains[kept] = saved
         branch_sums[kept] = branches
-        gain_sum += saved
+        if all_in_mean or has_few_values(g, g.columns.n_values[column]):
+            gain_sum += saved
+            n_valid += 1
         kept += 1
     two.n_open[g.now.level] = kept
-    g.gain_sum = gain_sum
+    g.gain_sum, g.n_valid = gain_sum, n_valid
 
 
 cdef bint sum_up_values(
@@ -239,7 +232,7 @@ cdef bint sum_up_values(
     """Sum x ln x over the branches of a column of several items; False if it cannot split."""
     cdef const double* table = g.table
     cdef uint64_t least = g.settings.min_objects
-    cdef uint64_t rest = g.two.n
+    cdef uint64_t rest = g.n
     cdef uint64_t rest_ones = g.two.positive
     cdef double over_branches = 0.0
     cdef double over_classes = 0.0
@@ -264,50 +257,20 @@ cdef bint sum_up_values(
 
 cdef void judge_numbers(Grower* g) noexcept nogil:
     """Judge the numeric columns."""
-    cdef TwoClasses* two = &g.two
-    cdef const double* table = g.table
-    cdef int64_t n = two.n
-    cdef int64_t positive = two.positive
-    cdef double least = least_of(g, n)
+    cdef int64_t n_lists = g.now.list_high - g.now.list_low
+    cdef int64_t positive = g.two.positive
     cdef int64_t k
-    cdef double gain, info
-    cdef Candidate* found
-    if 2.0 * least - n > TINY:
-        for k in range(g.now.list_high - g.now.list_low):
+    if n_lists == 0 or not open_node(g):
+        for k in range(n_lists):
             g.candidates[k].gain = -1.0
         return
-    two.least = <int64_t> ceil(least - TINY)
-    two.before = table[n] - table[positive] - table[n - positive]
-    two.tolerance = TINY * LN2 * n
-    fill_tables(two, table)
+    g.before = g.table[g.n] - g.table[positive] - g.table[g.n - positive]
+    fill_table(g.two.ones, g.table, positive)
+    fill_table(g.two.zeros, g.table, g.n - positive)
     find_cuts(g)
-    for k in range(g.now.list_high - g.now.list_low):
-        found = &g.candidates[k]
-        gain = two.before + found.gain
-        if g.settings.mdl and two.cuts[k] > 0:
-            gain -= log(<double> two.cuts[k])
-        if two.cuts[k] == 0 or gain < two.tolerance:
-            found.gain = -1.0
-            continue
-        info = table[n] - two.sizes[found.left]
-        found.gain = gain
-        found.ratio = 0.0 if info < TINY * LN2 else gain / info
-        g.gain_sum += gain
-        g.n_valid += 1
-
-
-cdef void fill_tables(const TwoClasses* two, const double* table) noexcept nogil:
-    """Tabulate x ln x + (total - x) ln (total - x) for the positives, negatives and all rows."""
-    cdef int64_t n = two.n
-    cdef int64_t positive = two.positive
-    cdef int64_t negative = n - positive
-    cdef int64_t x
-    for x in range(positive + 1):
-        two.ones[x] = table[x] + table[positive - x]
-    for x in range(negative + 1):
-        two.zeros[x] = table[x] + table[negative - x]
-    for x in range(n + 1):
-        two.sizes[x] = table[x] + table[n - x]
+    for k in range(n_lists):
+        close_cuts(g, &g.candidates[k])
+        add_gain(g, g.candidates[k].gain, 0)
 
 
 cdef void count_branches_two(Grower* g) noexcept nogil:
@@ -316,7 +279,7 @@ cdef void count_branches_two(Grower* g) noexcept nogil:
     cdef double* counts = counts_of(&g.nodes, g.split.child)
     cdef int64_t column = g.split.column
     cdef int64_t rest = g.split.rest
-    cdef double zeros = g.two.n - g.two.positive
+    cdef double zeros = g.n - g.two.positive
     cdef double ones = g.two.positive
     cdef Candidate* found
     cdef int64_t item, b

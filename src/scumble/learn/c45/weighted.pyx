@@ -4,50 +4,47 @@ Rows whose value is missing take part in no cut of the column, and go down every
 of their weight. As long as all weights in a node are whole numbers, x ln x comes from a table.
 """
 
-from libc.math cimport INFINITY, fabs, log2
+from libc.math cimport fabs, log2
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from scumble.learn.c45.arithmetic cimport LN2, TINY, x_ln_x
 from scumble.learn.c45.grower cimport (
-    Candidate, Chord, Grower, Stretch, Weighted, add_gain, branch_of, least_of,
+    Candidate, Chord, ClassWeights, Column, Grower, Stretch, Weighted, add_gain, branch_of,
+    least_of, open_column,
 )
 from scumble.learn.c45.layout cimport GAP, MISSING, code_of, is_apart, row_of
 from scumble.learn.c45.memory cimport reserve
 from scumble.learn.c45.nodes cimport Node, counts_of
 
 
-cdef struct Column:  # A column of the node in hand while it is judged.
-    const uint64_t* entries
-    const double* values
-    int64_t start
-    int64_t stop  # of the known values
-    int64_t default
-    int64_t n_block  # rows with the default value, in no entry
-    double zeros  # known weight of the two classes, and of the block
+cdef struct Known:  # The weight of rows whose value in a column is known.
+    double total
+    double zeros  # of the two classes, and in the block of rows with the default value
     double ones
     double block_zeros
     double block_ones
-    double before
+    double before  # information, times the weight, in nats
     double least  # weight on either side of a cut
-    double tolerance
 
 
-cdef struct Best:  # The best cut so far.
-    double saved
-    int64_t cuts
-    int64_t below
-    int64_t above
-    double left
+ctypedef fused amount:
+    int64_t
+    double
 
 
 cdef int start_weighted(Grower* g) except -1 nogil:
     """Lay out the weights of the training rows, and count their classes."""
+    cdef Weighted* w = &g.weighted
     cdef Py_ssize_t i
     cdef uint32_t row
     g.row_bit = 0
     g.least_entries = 1
-    g.weighted.divided = False
-    reserve(<void**> &g.row_weights, 2 * g.sample.n, sizeof(double))
+    w.divided = False
+    reserve(g.memory, <void**> &w.weight_of, g.sample.n_table, sizeof(double))
+    reserve(g.memory, <void**> &w.signed_of, g.sample.n_table, sizeof(double))
+    reserve(g.memory, <void**> &w.by_class, g.sample.n_classes, sizeof(ClassWeights))
+    reserve(g.memory, <void**> &w.classes, g.sample.n_classes, sizeof(int64_t))
+    reserve(g.memory, <void**> &g.row_weights, 2 * g.sample.n, sizeof(double))
     for i in range(g.sample.n):
         row = g.rows[i]
         g.row_weights[i] = 1.0 if g.sample.weights == NULL else g.sample.weights[row]
@@ -70,7 +67,7 @@ cdef void judge_weighted(Grower* g) noexcept nogil:
             judge_numbers_of_two(g, k)
         else:
             judge_numbers(g, k)
-        add_gain(g, found, n_values)
+        add_gain(g, found.gain, n_values)
 
 
 cdef void load_weights(Grower* g) noexcept nogil:
@@ -84,7 +81,7 @@ cdef void load_weights(Grower* g) noexcept nogil:
     w.total = 0.0
     w.n_present = 0
     for c in range(g.sample.n_classes):
-        w.tot[c] = counts[c]
+        w.by_class[c].total = counts[c]
         w.total += counts[c]
         if counts[c] > 0.0:
             w.classes[w.n_present] = c
@@ -99,7 +96,7 @@ cdef void load_weights(Grower* g) noexcept nogil:
             w.whole = False
     w.total_term = w.before = xlx(g, w.total)
     for i in range(w.n_present):
-        w.before -= xlx(g, w.tot[w.classes[i]])
+        w.before -= xlx(g, w.by_class[w.classes[i]].total)
 
 
 cdef inline double xlx(const Grower* g, double x) noexcept nogil:
@@ -115,40 +112,40 @@ cdef double split_info(const Grower* g, double known, double left) noexcept nogi
     return (g.weighted.total_term - xlx(g, left) - xlx(g, known - left) - lost) / LN2
 
 
-cdef void keep(Grower* g, int64_t k, const Best* best, double gain, double known) noexcept nogil:
-    """Store a cut with its gain, unless it does not pay for the choice among the cuts."""
-    cdef Candidate* found = &g.candidates[k]
+cdef void keep(Grower* g, Candidate* found, double gain, double known) noexcept nogil:
+    """Give a cut its gain, unless it does not pay for the choice among the cuts."""
     cdef double info
-    if best.cuts == 0:
+    found.gain = -1.0
+    if found.cuts == 0:
         return
     if g.settings.mdl:
-        gain -= log2(<double> best.cuts) / g.weighted.total
+        gain -= log2(<double> found.cuts) / g.weighted.total
     if gain < TINY:
         return
-    info = split_info(g, known, best.left)
+    info = split_info(g, known, found.left)
     found.gain = gain
     found.ratio = 0.0 if fabs(info) < TINY else gain / (info / g.weighted.total)
-    found.below, found.above = best.below, best.above
 
 
-cdef void open_column(
-    const Grower* g, const Stretch* stretch, Column* column, Best* best
+cdef int64_t open_known(
+    const Grower* g, int64_t k, Column* column, Candidate* found
 ) noexcept nogil:
-    """Begin with a column; its missing values come last, and are left out."""
-    column.entries = g.entries
-    column.values = g.columns.values + g.columns.begins[stretch.column]
-    column.start, column.stop = stretch.start, stretch.stop
+    """Begin with a column; its missing values, whose end is returned, are left out."""
+    cdef int64_t stop
+    open_column(g, k, g.now.high - g.now.low, column)
+    stop = column.stop
     while column.stop > column.start and code_of(g.entries[column.stop - 1]) == MISSING:
         column.stop -= 1
-    column.default = g.columns.defaults[stretch.column]
-    column.n_block = g.now.high - g.now.low - (stretch.stop - stretch.start)
-    best.saved = best.left = 0.0
-    best.cuts = 0
-    best.below = best.above = -1
+    found.cuts = 0
+    found.left = 0.0
+    found.below = found.above = -1
+    return stop
 
 
-cdef bint too_few(const Grower* g, double known, double n_rows, double least) noexcept nogil:
-    return 2.0 * least - (known if g.sample.repeated else n_rows) > TINY
+cdef bint too_few(const Grower* g, const Column* column, const Known* known) noexcept nogil:
+    """Tell whether there are too few rows, or too little weight, for a cut."""
+    cdef double n_rows = column.stop - column.start + column.block
+    return 2.0 * known.least - (known.total if g.sample.repeated else n_rows) > TINY
 
 
 # Two classes: few logarithms, or none.
@@ -156,34 +153,44 @@ cdef bint too_few(const Grower* g, double known, double n_rows, double least) no
 cdef void judge_numbers_of_two(Grower* g, int64_t k) noexcept nogil:
     """Find the best cut of a numeric column for two classes."""
     cdef Weighted* w = &g.weighted
-    cdef Stretch* stretch = &g.lists[g.now.list_low + k]
+    cdef Candidate* found = &g.candidates[k]
     cdef Column column
-    cdef Best best
-    cdef double known, weight
-    cdef int64_t at
-    open_column(g, stretch, &column, &best)
-    column.zeros, column.ones = w.tot[0], w.tot[1]
-    for at in range(column.stop, stretch.stop):
-        weight = w.signed_of[row_of(g.entries[at], 0)]
-        column.ones -= max(weight, 0.0)
-        column.zeros -= max(-weight, 0.0)
-    known = column.zeros + column.ones
-    column.least = least_of(g, known)
-    if too_few(g, known, column.stop - column.start + column.n_block, column.least):
+    cdef Known known
+    cdef int64_t stop = open_known(g, k, &column, found)
+    known.zeros, known.ones = w.by_class[0].total, w.by_class[1].total
+    take_off(g, column.stop, stop, &known.zeros, &known.ones)
+    known.total = known.zeros + known.ones
+    known.least = least_of(g, known.total)
+    if too_few(g, &column, &known):
         return
-    column.block_zeros, column.block_ones = column.zeros, column.ones
-    if column.n_block:
-        for at in range(column.start, column.stop):
-            weight = w.signed_of[row_of(g.entries[at], 0)]
-            column.block_ones -= max(weight, 0.0)
-            column.block_zeros -= max(-weight, 0.0)
-    column.before = xlx(g, known) - xlx(g, column.zeros) - xlx(g, column.ones)
-    column.tolerance = TINY * LN2 * w.total
+    found.gain = 0.0
+    known.block_zeros, known.block_ones = known.zeros, known.ones
+    if column.block:
+        take_off(g, column.start, column.stop, &known.block_zeros, &known.block_ones)
+    known.before = xlx(g, known.total) - xlx(g, known.zeros) - xlx(g, known.ones)
     if w.whole:
-        scan_whole(g, &column, &best)
+        scan_two(g, &column, &known, found, whole_least(known.least) - 1)
     else:
-        scan_fractions(g, &column, &best)
-    keep(g, k, &best, best.saved / LN2 / w.total, known)
+        scan_two(g, &column, &known, found, known.least - TINY)
+    keep(g, found, found.gain / LN2 / w.total, known.total)
+
+
+cdef void take_off(
+    const Grower* g, int64_t start, int64_t stop, double* zeros, double* ones
+) noexcept nogil:
+    """Take the weight of some entries off that of their classes."""
+    cdef int64_t at
+    cdef double weight
+    for at in range(start, stop):
+        weight = g.weighted.signed_of[row_of(g.entries[at], 0)]
+        ones[0] -= max(weight, 0.0)
+        zeros[0] -= max(-weight, 0.0)
+
+
+cdef inline int64_t whole_least(double least) noexcept nogil:
+    """Round up, with the tolerance."""
+    cdef int64_t down = <int64_t> (least - TINY)
+    return down + (down < least - TINY)
 
 
 cdef inline bint may_cut(
@@ -195,65 +202,108 @@ cdef inline bint may_cut(
     return is_apart(column.values, last, column.entries[at])
 
 
-cdef void scan_whole(const Grower* g, const Column* column, Best* best) noexcept nogil:
-    """Find the best cut where all weights are whole: no logarithm at all."""
-    cdef const double* table = g.table
+cdef void scan_two(
+    const Grower* g, const Column* column, const Known* known, Candidate* found, amount least
+) noexcept nogil:
+    """Find the best cut with more than ``least`` on either side; the gain is in nats, times weight.
+
+    Where all weights are whole, no logarithm is taken at all. Else the score of a cut is bounded by
+    interpolation first; logarithms are taken only where it could be the best.
+    """
     cdef const double* signed_of = g.weighted.signed_of
     cdef const uint64_t* entries = column.entries
-    cdef int64_t n_zeros = <int64_t> (column.zeros + 0.5)
-    cdef int64_t n_ones = <int64_t> (column.ones + 0.5)
-    cdef int64_t known = n_zeros + n_ones
-    cdef int64_t least = whole_least(column.least)
+    cdef double tolerance = TINY * LN2 * g.weighted.total
+    cdef double enough = tolerance - known.before  # what a bound must exceed
+    cdef bint in_table = known.total + 1.0 < g.table_length
+    cdef int64_t stop = column.stop
     cdef int64_t cuts = 0
-    cdef int64_t zeros = 0
-    cdef int64_t ones = 0
+    cdef amount all_zeros = nearest(known.zeros, least)
+    cdef amount all_ones = nearest(known.ones, least)
+    cdef amount zeros = 0
+    cdef amount ones = 0
     cdef int64_t last = -1
     cdef int64_t at = column.start
-    cdef bint block_waits = column.n_block > 0
+    cdef bint block_waits = column.block > 0
     cdef bint block_now
-    cdef int64_t code, left, weight
+    cdef int64_t code
+    cdef amount left, weight
     cdef double saved
-    while at < column.stop or block_waits:
-        block_now = block_waits and (
-            at == column.stop or <int64_t> code_of(entries[at]) > column.default
-        )
+    while at < stop or block_waits:
+        block_now = block_waits and at == column.middle
         code = column.default if block_now else <int64_t> code_of(entries[at])
         left = zeros + ones
         if (
-            left >= least
-            and known - left >= least
+            left > least
+            and all_zeros + all_ones - left > least
             and may_cut(column, at, block_now, last)
         ):
             cuts += 1
-            saved = (
-                column.before
-                + table[zeros]
-                + table[ones]
-                + table[n_zeros - zeros]
-                + table[n_ones - ones]
-                - table[left]
-                - table[known - left]
-            )
-            if saved - best.saved > column.tolerance:
-                best.saved = saved
-                best.below, best.above, best.left = last, code, left
+            saved = 0.0
+            if amount is int64_t or not in_table or bound(g, known, zeros, ones) > enough:
+                saved = score(g.table, zeros, ones, all_zeros, all_ones, known.before)
+            if saved - found.gain > tolerance:
+                found.gain, found.left = saved, left
+                found.below, found.above = last, code
+                enough = saved + tolerance - known.before
         last = code
         if block_now:
             block_waits = False
-            zeros += <int64_t> (column.block_zeros + 0.5)
-            ones += <int64_t> (column.block_ones + 0.5)
+            zeros += nearest(known.block_zeros, least)
+            ones += nearest(known.block_ones, least)
             continue
-        weight = <int64_t> signed_of[row_of(entries[at], 0)]
+        weight = <amount> signed_of[row_of(entries[at], 0)]
         ones += weight if weight > 0 else 0
         zeros += -weight if weight < 0 else 0
         at += 1
-    best.cuts = cuts
+    found.cuts = cuts
 
 
-cdef inline int64_t whole_least(double least) noexcept nogil:
-    """Round up, with the tolerance."""
-    cdef int64_t down = <int64_t> (least - TINY)
-    return down + (down < least - TINY)
+cdef inline amount nearest(double weight, amount _like) noexcept nogil:
+    """Give a weight in the kind of number that is counted in."""
+    if amount is int64_t:
+        return <int64_t> (weight + 0.5)
+    else:
+        return weight
+
+
+cdef inline double term(const double* table, amount x) noexcept nogil:
+    """Give x ln x."""
+    if amount is int64_t:
+        return table[x]
+    else:
+        return x_ln_x(x)
+
+
+cdef inline double score(
+    const double* table, amount zeros, amount ones, amount all_zeros, amount all_ones,
+    double before,
+) noexcept nogil:
+    """Tell what a cut saves, in nats times weight."""
+    return (
+        before
+        + term(table, zeros)
+        + term(table, ones)
+        + term(table, all_zeros - zeros)
+        + term(table, all_ones - ones)
+        - term(table, zeros + ones)
+        - term(table, all_zeros + all_ones - (zeros + ones))
+    )
+
+
+cdef inline double bound(
+    const Grower* g, const Known* known, double zeros, double ones
+) noexcept nogil:
+    """Bound the score of a cut from above, less the information before it."""
+    cdef const Chord* chords = g.weighted.chords
+    cdef double left = zeros + ones
+    return (
+        (above_x_ln_x(chords, zeros) + above_x_ln_x(chords, ones))
+        + (above_x_ln_x(chords, max(known.zeros - zeros, 0.0)) - below_x_ln_x(chords, left))
+        + (
+            above_x_ln_x(chords, max(known.ones - ones, 0.0))
+            - below_x_ln_x(chords, known.total - left)
+        )
+    )
 
 
 cdef inline double above_x_ln_x(const Chord* chords, double x) noexcept nogil:
@@ -266,87 +316,6 @@ cdef inline double below_x_ln_x(const Chord* chords, double x) noexcept nogil:
     """Do the same, lowered by all that it can be too large."""
     cdef const Chord* chord = &chords[<int64_t> x]
     return chord.lowered + (x - <double> <int64_t> x) * chord.slope
-
-
-cdef void scan_fractions(const Grower* g, const Column* column, Best* best) noexcept nogil:
-    """Find the best cut where weights are fractions.
-
-    The score of a cut is bounded by interpolation first; logarithms are taken only where it could
-    be the best.
-    """
-    cdef const double* signed_of = g.weighted.signed_of
-    cdef const Chord* chords = g.weighted.chords
-    cdef const uint64_t* entries = column.entries
-    cdef double all_zeros = column.zeros
-    cdef double all_ones = column.ones
-    cdef double known = all_zeros + all_ones
-    cdef double least = column.least - TINY
-    cdef double enough = column.tolerance - column.before  # what a bound must exceed
-    cdef bint in_table = known + 1.0 < g.table_length
-    cdef int64_t stop = column.stop
-    cdef int64_t cuts = 0
-    cdef double zeros = 0.0
-    cdef double ones = 0.0
-    cdef int64_t last = -1
-    cdef int64_t at = column.start
-    cdef bint block_waits = column.n_block > 0
-    cdef bint block_now
-    cdef int64_t code
-    cdef double left, weight, saved, bound
-    while at < stop or block_waits:
-        block_now = block_waits and (
-            at == stop or <int64_t> code_of(entries[at]) > column.default
-        )
-        code = column.default if block_now else <int64_t> code_of(entries[at])
-        left = zeros + ones
-        if (
-            left > least
-            and known - left > least
-            and last >= 0
-            and may_cut(column, at, block_now, last)
-        ):
-            cuts += 1
-            bound = INFINITY if not in_table else (
-                (above_x_ln_x(chords, zeros) + above_x_ln_x(chords, ones))
-                + (above_x_ln_x(chords, positive_part(all_zeros - zeros))
-                   - below_x_ln_x(chords, left))
-                + (above_x_ln_x(chords, positive_part(all_ones - ones))
-                   - below_x_ln_x(chords, known - left))
-            )
-            if bound > enough:
-                saved = score_of_cut(column, zeros, ones)
-                if saved - best.saved > column.tolerance:
-                    best.saved = saved
-                    best.below, best.above, best.left = last, code, left
-                    enough = saved + column.tolerance - column.before
-        last = code
-        if block_now:
-            block_waits = False
-            zeros += column.block_zeros
-            ones += column.block_ones
-            continue
-        weight = signed_of[row_of(entries[at], 0)]
-        ones += positive_part(weight)
-        zeros += positive_part(-weight)
-        at += 1
-    best.cuts = cuts
-
-
-cdef inline double positive_part(double x) noexcept nogil:
-    return x if x > 0.0 else 0.0
-
-
-cdef inline double score_of_cut(const Column* column, double zeros, double ones) noexcept nogil:
-    cdef double left = zeros + ones
-    return (
-        column.before
-        + x_ln_x(zeros)
-        + x_ln_x(ones)
-        + x_ln_x(max(column.zeros - zeros, 0.0))
-        + x_ln_x(max(column.ones - ones, 0.0))
-        - x_ln_x(left)
-        - x_ln_x(column.zeros + column.ones - left)
-    )
 
 
 # Any number of classes.
@@ -362,73 +331,71 @@ cdef struct Sides:
 cdef void judge_numbers(Grower* g, int64_t k) noexcept nogil:
     """Find the best cut of a numeric column for any number of classes."""
     cdef Weighted* w = &g.weighted
-    cdef Stretch* stretch = &g.lists[g.now.list_low + k]
-    cdef double known = w.total
+    cdef Candidate* found = &g.candidates[k]
     cdef Column column
+    cdef Known known
     cdef Sides sides
-    cdef Best best
-    cdef int64_t at, i, c
+    cdef int64_t at, i
     cdef uint64_t row
-    open_column(g, stretch, &column, &best)
+    cdef ClassWeights* of
+    cdef int64_t stop = open_known(g, k, &column, found)
+    known.total = w.total
     for i in range(w.n_present):
-        c = w.classes[i]
-        w.left[c] = w.left_terms[c] = w.stored[c] = 0.0
-        w.right[c] = w.tot[c]
-    for at in range(column.stop, stretch.stop):
+        of = &w.by_class[w.classes[i]]
+        of.left = of.left_term = of.stored = 0.0
+        of.right = of.total
+    for at in range(column.stop, stop):
         row = row_of(g.entries[at], 0)
-        w.right[g.sample.y[row]] -= w.weight_of[row]
-        known -= w.weight_of[row]
-    column.least = least_of(g, known)
-    if too_few(g, known, column.stop - column.start + column.n_block, column.least):
+        w.by_class[g.sample.y[row]].right -= w.weight_of[row]
+        known.total -= w.weight_of[row]
+    known.least = least_of(g, known.total)
+    if too_few(g, &column, &known):
         return
-    if column.n_block:
+    found.gain = 0.0
+    if column.block:
         for i in range(w.n_present):
-            w.stored[w.classes[i]] = w.right[w.classes[i]]
+            w.by_class[w.classes[i]].stored = w.by_class[w.classes[i]].right
         for at in range(column.start, column.stop):
             row = row_of(g.entries[at], 0)
-            w.stored[g.sample.y[row]] -= w.weight_of[row]  # what remains is the block
+            w.by_class[g.sample.y[row]].stored -= w.weight_of[row]  # what remains is the block
     sides.left_sum = sides.right_sum = sides.left = 0.0
-    sides.right = known
+    sides.right = known.total
     for i in range(w.n_present):
-        c = w.classes[i]
-        w.right_terms[c] = xlx(g, w.right[c])
-        sides.right_sum += w.right_terms[c]
-    column.before = xlx(g, known) - sides.right_sum
-    scan_classes(g, &column, &sides, &best)
-    keep(g, k, &best, best.saved, known)
+        of = &w.by_class[w.classes[i]]
+        of.right_term = xlx(g, of.right)
+        sides.right_sum += of.right_term
+    known.before = xlx(g, known.total) - sides.right_sum
+    scan_classes(g, &column, &known, &sides, found)
+    keep(g, found, found.gain, known.total)
 
 
 cdef void scan_classes(
-    Grower* g, const Column* column, Sides* sides, Best* best
+    Grower* g, const Column* column, const Known* known, Sides* sides, Candidate* found
 ) noexcept nogil:
-    """Judge one cut after another; ``best.saved`` is a gain in bits a row."""
-    cdef double known = sides.right
-    cdef double scale = known / g.weighted.total / LN2
+    """Judge one cut after another; the gain is in bits a row."""
+    cdef double scale = known.total / g.weighted.total / LN2
     cdef int64_t last = -1
     cdef int64_t at = column.start
-    cdef bint block_waits = column.n_block > 0
+    cdef bint block_waits = column.block > 0
     cdef bint block_now
     cdef int64_t code
     cdef double after, saved, gain
     while at < column.stop or block_waits:
-        block_now = block_waits and (
-            at == column.stop or <int64_t> code_of(column.entries[at]) > column.default
-        )
+        block_now = block_waits and at == column.middle
         code = column.default if block_now else <int64_t> code_of(column.entries[at])
         if (
-            code != last
-            and last >= 0
-            and column.values[last] + GAP < column.values[code]
-            and column.least - sides.left < TINY
-            and column.least - sides.right < TINY
+            last >= 0
+            and may_cut(column, at, block_now, last)
+            and known.least - sides.left < TINY
+            and known.least - sides.right < TINY
         ):
-            best.cuts += 1
+            found.cuts += 1
             after = xlx(g, sides.left) + xlx(g, sides.right) - sides.left_sum - sides.right_sum
-            saved = scale * (column.before - after)
-            gain = 0.0 if fabs(saved) < TINY else saved / known
-            if gain - best.saved > TINY:
-                best.saved = gain
-                best.below, best.above, best.left = last, code, sides.left
+            saved = scale * (known.before - after)
+            gain = 0.0 if fabs(saved) < TINY else saved / known.total
+            if gain - found.gain > TINY:
+                found.gain, found.left = gain, sides.left
+                found.below, found.above = last, code
         last = code
         if block_now:
             block_waits = False
@@ -440,37 +407,36 @@ cdef void scan_classes(
 
 cdef void move_block(Grower* g, Sides* sides) noexcept nogil:
     """Move the rows with the default value to the left."""
-    cdef Weighted* w = &g.weighted
-    cdef int64_t i, c
+    cdef ClassWeights* of
+    cdef int64_t i
     sides.left_sum = sides.right_sum = 0.0
-    for i in range(w.n_present):
-        c = w.classes[i]
-        w.left[c] += w.stored[c]
-        w.right[c] -= w.stored[c]
-        sides.left += w.stored[c]
-        sides.right -= w.stored[c]
-        w.left_terms[c] = xlx(g, w.left[c])
-        w.right_terms[c] = xlx(g, w.right[c])
-        sides.left_sum += w.left_terms[c]
-        sides.right_sum += w.right_terms[c]
+    for i in range(g.weighted.n_present):
+        of = &g.weighted.by_class[g.weighted.classes[i]]
+        of.left += of.stored
+        of.right -= of.stored
+        sides.left += of.stored
+        sides.right -= of.stored
+        of.left_term = xlx(g, of.left)
+        of.right_term = xlx(g, of.right)
+        sides.left_sum += of.left_term
+        sides.right_sum += of.right_term
 
 
 cdef inline void move_row(Grower* g, Sides* sides, uint64_t row) noexcept nogil:
     """Move a row to the left."""
-    cdef Weighted* w = &g.weighted
-    cdef int64_t c = g.sample.y[row]
-    cdef double weight = w.weight_of[row]
+    cdef ClassWeights* of = &g.weighted.by_class[g.sample.y[row]]
+    cdef double weight = g.weighted.weight_of[row]
     cdef double term
-    w.left[c] += weight
-    w.right[c] -= weight
+    of.left += weight
+    of.right -= weight
     sides.left += weight
     sides.right -= weight
-    term = xlx(g, w.left[c])
-    sides.left_sum += term - w.left_terms[c]
-    w.left_terms[c] = term
-    term = xlx(g, w.right[c])
-    sides.right_sum += term - w.right_terms[c]
-    w.right_terms[c] = term
+    term = xlx(g, of.left)
+    sides.left_sum += term - of.left_term
+    of.left_term = term
+    term = xlx(g, of.right)
+    sides.right_sum += term - of.right_term
+    of.right_term = term
 
 
 # Nominal columns.
@@ -501,7 +467,7 @@ cdef void judge_codes(Grower* g, int64_t k) noexcept nogil:
         sums.after += rest
         sums.info += rest
         for i in range(w.n_present):
-            sums.after -= xlx(g, w.right[w.classes[i]])
+            sums.after -= xlx(g, w.by_class[w.classes[i]].right)
     if sums.heavy < 2:
         return
     saved = sums.known / w.total * (information_before(g, stretch, sums.known) - sums.after) / LN2
@@ -513,7 +479,6 @@ cdef void judge_codes(Grower* g, int64_t k) noexcept nogil:
 cdef void sum_up_codes(Grower* g, const Stretch* stretch, Branches* sums) noexcept nogil:
     """Sum x ln x over the branches with entries; ``right`` keeps the classes of the rest."""
     cdef Weighted* w = &g.weighted
-    cdef double* bag = w.left
     cdef int64_t at = stretch.start
     cdef int64_t group, i, c
     cdef uint64_t code, row
@@ -521,8 +486,8 @@ cdef void sum_up_codes(Grower* g, const Stretch* stretch, Branches* sums) noexce
     cdef bint few
     for i in range(w.n_present):
         c = w.classes[i]
-        bag[c] = 0.0
-        w.right[c] = w.tot[c]
+        w.by_class[c].left = 0.0
+        w.by_class[c].right = w.by_class[c].total
     while at < stretch.stop:
         code = code_of(g.entries[at])
         group = at
@@ -530,8 +495,8 @@ cdef void sum_up_codes(Grower* g, const Stretch* stretch, Branches* sums) noexce
         while at < stretch.stop and code_of(g.entries[at]) == code:
             row = row_of(g.entries[at], 0)
             c = g.sample.y[row]
-            bag[c] += w.weight_of[row]
-            w.right[c] -= w.weight_of[row]
+            w.by_class[c].left += w.weight_of[row]
+            w.by_class[c].right -= w.weight_of[row]
             weight += w.weight_of[row]
             at += 1
         sums.rest -= weight
@@ -545,9 +510,9 @@ cdef void sum_up_codes(Grower* g, const Stretch* stretch, Branches* sums) noexce
         few = w.n_present < at - group  # classes, or else rows
         for i in range(w.n_present if few else at - group):
             c = w.classes[i] if few else g.sample.y[row_of(g.entries[group + i], 0)]
-            if code != MISSING and bag[c] != 0.0:
-                sums.after -= xlx(g, bag[c])
-            bag[c] = 0.0
+            if code != MISSING and w.by_class[c].left != 0.0:
+                sums.after -= xlx(g, w.by_class[c].left)
+            w.by_class[c].left = 0.0
 
 
 cdef double information_before(
@@ -555,7 +520,6 @@ cdef double information_before(
 ) noexcept nogil:
     """Return the information of the rows whose value is known, times their weight, in nats."""
     cdef Weighted* w = &g.weighted
-    cdef double* bag = w.left
     cdef double before
     cdef int64_t at, i
     cdef uint64_t row
@@ -563,14 +527,14 @@ cdef double information_before(
         return w.before
     before = xlx(g, known)
     for i in range(w.n_present):
-        bag[w.classes[i]] = w.tot[w.classes[i]]
+        w.by_class[w.classes[i]].left = w.by_class[w.classes[i]].total
     for at in range(stretch.stop - 1, stretch.start - 1, -1):
         if code_of(g.entries[at]) != MISSING:
             break
         row = row_of(g.entries[at], 0)
-        bag[g.sample.y[row]] -= w.weight_of[row]
+        w.by_class[g.sample.y[row]].left -= w.weight_of[row]
     for i in range(w.n_present):
-        before -= xlx(g, bag[w.classes[i]])
+        before -= xlx(g, w.by_class[w.classes[i]].left)
     return before
 
 
@@ -583,7 +547,7 @@ cdef int count_branches_weighted(Grower* g) except -1 nogil:
     cdef double known = 0.0
     cdef int64_t b, i
     cdef uint32_t row
-    reserve(<void**> &w.shares, g.split.n_branches, sizeof(double))
+    reserve(g.memory, <void**> &w.shares, g.split.n_branches, sizeof(double))
     for i in range(g.now.low, g.now.high):
         row = g.rows[i]
         b = branch_of(g, row)
